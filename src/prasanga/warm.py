@@ -2,9 +2,9 @@
 
 A study is some dozens of jobs, each of which would import for seconds what it needs for less than one. So a server
 imports it all once and forks for every job, as multiprocessing's forkserver does. It runs nothing else, and no line of
-this package, so an edit is in effect with the next job. What a job sees is its own: arguments, folder, environment,
-standard streams, exit status. Jobs that run a model are forked from a second server, which the first one forks when
-they begin to come: no other job has torch in its memory.
+this package, so an edit is in effect with the next job. What a job sees is its own: arguments, folder, umask,
+environment, standard streams, exit status. Jobs that run a model are forked from a second server, which the first one
+forks when they begin to come: no other job has torch in its memory.
 
     sys.executable = warm_python()  # in the Snakefile; from here on `script:` starts with it
 
@@ -26,6 +26,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import runpy
 import select
 import shutil
@@ -44,7 +45,7 @@ from pathlib import Path
 WARM = "PRASANGA_WARM"
 WITH_MODELS = (
     *("train_model", "fetch_model", "check_model", "embed_segments", "embed_templates", "compare_precision"),
-    *("score_pairs", "score_log_probability", "score_structures", "score_pair_bucket", "score_sentence_bucket"),
+    *("score_pairs", "score_pair_bucket", "score_log_probability", "score_structures", "score_sentence_bucket"),
 )
 """Scripts that import torch."""
 
@@ -61,6 +62,7 @@ _THREADS = "OMP_NUM_THREADS"
 _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")}
 _NUMBER = struct.Struct("<i")
 _LONGEST = 90
+_SPARE_FILES = 8  # that a server may have open beside those of its jobs
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 # The command: hands its arguments, folder, environment and streams to the server, and ends as the job there does.
@@ -77,9 +79,14 @@ try:
     pid = struct.unpack("<i", server.recv(4, socket.MSG_WAITALL))[0]
 except (OSError, struct.error):
     os.execv({python!r}, [{python!r}, *arguments])
+def pass_on(number, _):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:  # it has just ended
+        pass
 for each in (signal.SIGTERM, signal.SIGINT):
-    signal.signal(each, lambda number, _: os.kill(pid, number))
-asked = json.dumps([arguments, os.getcwd(), dict(os.environ)]).encode()
+    signal.signal(each, pass_on)
+asked = json.dumps([arguments, os.getcwd(), os.umask(0), dict(os.environ)]).encode()
 socket.send_fds(server, [struct.pack("<i", len(asked))], [0, 1, 2])
 server.sendall(asked)
 answer = server.recv(4, socket.MSG_WAITALL)
@@ -108,7 +115,7 @@ def warm_python(also: tuple[str, ...] = (), environment: tuple[tuple[str, str], 
     given = os.environ.get(WARM, "")
     if given == "no" or not hasattr(os, "pidfd_open"):
         return sys.executable
-    if given and not also and os.access(given, os.X_OK):
+    if not also and _is_program(given):
         return given
     try:
         folder = tempfile.mkdtemp(prefix="prasanga-")
@@ -128,7 +135,7 @@ def _started(folder: Path, also: Sequence[str], environment: Sequence[tuple[str,
     text = _COMMAND.format(python=sys.executable, address=address, models=set(WITH_MODELS), threads=_THREADS)
     command.write_text(text, encoding="utf-8")
     command.chmod(0o700)
-    if not os.access(command, os.X_OK):
+    if not _is_program(command):
         raise PermissionError(command)
     server = subprocess.Popen(
         [sys.executable, "-P", __file__, address, *also],
@@ -139,8 +146,17 @@ def _started(folder: Path, also: Sequence[str], environment: Sequence[tuple[str,
     )
     assert server.stdout is not None
     server.stdout.readline()  # it listens; or it has ended, and the command goes without
-    atexit.register(server.communicate)  # closes its standard input
+    atexit.register(_end, server, folder)
     return os.fspath(command)
+
+
+def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
+    server.communicate()  # closes its standard input
+    shutil.rmtree(folder, ignore_errors=True)  # of a server that could not
+
+
+def _is_program(path: str | Path) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113 - of an empty name as well
 
 
 # --------------------
@@ -151,12 +167,10 @@ def main() -> None:
     """Serve until whoever started the server is gone; a forked job leaves the loop and does what it is asked for."""
     address, *also = sys.argv[1:]
     server = os.getpid()
-    try:
-        asking = _serve(address, [*also, *_LIBRARIES])
-    finally:
-        if os.getpid() == server:
-            shutil.rmtree(Path(address).parent, ignore_errors=True)
+    asking = _serve(address, [*also, *_LIBRARIES])
     if asking is None:
+        if os.getpid() == server:  # not where it fails: jobs start by the command that lies there, with it or without
+            shutil.rmtree(Path(address).parent, ignore_errors=True)
         return
     status: object = None
     try:
@@ -178,6 +192,7 @@ def _serve(address: str, modules: Sequence[str]) -> socket.socket | None:
     print("ready", flush=True)
     events.poll()
     _import(modules)
+    most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE_FILES
     jobs: dict[int, tuple[int, int, socket.socket]] = {}  # by the file that tells of an end
     while True:
         file, _ = events.poll()[0]
@@ -214,7 +229,7 @@ def _serve(address: str, modules: Sequence[str]) -> socket.socket | None:
                 _import(_MODELS)
         else:
             asking, _ = (any_job if file == any_job.fileno() else with_model).accept()
-            job = _fork()
+            job = _fork() if asking.fileno() < most_files else None
             if job is None:
                 asking.close()
                 continue
@@ -245,7 +260,7 @@ def _fork() -> int | None:
 def _import(modules: Sequence[str]) -> None:
     """Import them, and what numba imports when a compiled function is first called."""
     for name in modules:
-        with suppress(ImportError):  # whoever needs it will say so
+        with suppress(Exception):  # whoever needs it will say so
             importlib.import_module(name)
     if "numba" in sys.modules:
         from numba.core.registry import cpu_target
@@ -279,16 +294,17 @@ def _take_order(asking: socket.socket) -> list[str]:
     if len(length) < _NUMBER.size:
         os._exit(1)
     order = asking.recv(_NUMBER.unpack(length)[0], socket.MSG_WAITALL)
-    arguments, folder, environment = json.loads(order)
+    arguments, folder, umask, environment = json.loads(order)
     asking.close()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(folder)
+    os.umask(umask)
     ours = _folders_of_modules()
     os.environ.clear()
     os.environ.update(environment)
-    if os.access(os.environ.get(WARM, ""), os.X_OK):
+    if _is_program(os.environ.get(WARM, "")):
         sys.executable = os.environ[WARM]
     first = Path.cwd() if arguments[0] == "-m" else Path(arguments[0]).resolve().parent
     sys.path[:] = [str(first), *_folders_of_modules(), *(entry for entry in sys.path if entry not in ours)]

@@ -288,7 +288,7 @@ def memory(bench: Bench) -> None:
     encoder.pieces_per_batch = 1 << 20
     with little_memory(bench, encoder.loaded.encoder, pieces=400):
         again = encoder.embed(*segments)
-        halved = encoder._runner._halving.too_many
+        halved = encoder._halving.too_many
     bench.numbers["pieces_that_did_not_fit"] = halved if np.isfinite(halved) else None
     bench.require(bool(np.isfinite(halved)), "memory did not run out, so halving was not tried")
     bench.require((least := least_cosine(vectors, again)) > 0.999, f"halving changed vectors: least cosine {least:.5f}")

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from tiny_models import build
 
 from prasanga.models import ModelOptions
-from prasanga.models.hub import open_source
-from prasanga.models.identity import find_weights, identity_of, stored_shapes
+from prasanga.models.hub import find_weights, identity_of, open_source, stored_shapes
 from prasanga.models.loading import open_config, open_tokenizer
 from prasanga.models.pieces import read_pieces
 from prasanga.models.shape import model_kind

@@ -59,10 +59,14 @@ def serving() -> Iterator[tuple[subprocess.Popen[str], str]]:
         yield process, process.stdout.readline().strip()
 
 
-def started() -> subprocess.Popen[str]:
-    environment = {key: value for key, value in os.environ.items() if key != "PRASANGA_WARM"}
+def started(code: str = SERVER, **environment: str) -> subprocess.Popen[str]:
+    others = {key: value for key, value in os.environ.items() if key != "PRASANGA_WARM"}
     return subprocess.Popen(
-        [sys.executable, "-c", SERVER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        env={**others, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -104,6 +108,12 @@ def gone(pid: int) -> bool:
 )
 def test_a_warm_process_is_as_a_fresh_one(last: str, warm: str, tmp_path: Path) -> None:
     assert told(warm, tmp_path, last=last) == told(sys.executable, tmp_path, last=last)
+
+
+def test_files_are_made_with_the_umask_of_whoever_asks(warm: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("open('made', 'w')")
+    subprocess.run([warm, "script.py"], cwd=tmp_path, umask=0o077, check=True)
+    assert (tmp_path / "made").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_module_runs_and_a_line_of_code_as_well(warm: str, tmp_path: Path) -> None:
@@ -186,6 +196,39 @@ def test_jobs_end_with_the_server_and_later_ones_start_without(killed: str, scri
             assert run(command, tmp_path / "tmp2.score_pairs.py", "print(1)") == "1"
         else:
             until(lambda: not Path(command).parent.exists(), "its folder is left")
+
+
+@pytest.mark.parametrize(
+    ("broken", "warm_after"), [("raise RuntimeError('of other versions')", "True"), ("raise SystemExit", "False")]
+)
+def test_a_library_that_breaks_takes_no_job_with_it(broken: str, warm_after: str, tmp_path: Path) -> None:
+    """Where the server itself ends, jobs start without; its folder goes with whoever started it."""
+    (tmp_path / "spoilt.py").write_text(broken)
+    with started(SERVER.replace("warm_python()", "warm_python(('spoilt',))"), PYTHONPATH=str(tmp_path)) as starting:
+        assert starting.stdout is not None
+        command = starting.stdout.readline().strip()
+        for script in ("script.py", "tmp1.embed_segments.py"):
+            code = "import sys; print('numba' in sys.modules)"
+            assert run(command, tmp_path / script, code, OMP_NUM_THREADS="1") == warm_after
+    assert not Path(command).parent.exists()
+
+
+def test_more_jobs_at_once_than_the_server_can_have_files_open(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(WAITS)
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))" + SERVER
+    with started(few) as starting:
+        assert starting.stdout is not None
+        command = starting.stdout.readline().strip()
+        jobs = [
+            subprocess.Popen([command, "script.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(10)
+        ]
+        pids = [int(job.stdout.readline()) for job in jobs if job.stdout is not None]
+        by_themselves = {job.pid for job in jobs} & set(pids)
+        assert 0 < len(by_themselves) < len(jobs)
+        assert not any(map(gone, pids))
+        for job in jobs:
+            job.kill()
+            job.wait(30)
 
 
 def test_a_run_of_the_workflow_starts_its_jobs_warm_and_leaves_nothing(study: Study) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,105 +51,6 @@ from prasanga.models.shape import max_pieces
 
 Vectors = NDArray[np.float32]
 _TRIAL_LENGTH = 128
-
-
-class Runner:
-    """A model with the size of its batches.
-
-    Attributes:
-        pieces_per_batch: most pieces of a batch, padding included; None until a trial has found it.
-    """
-
-    def __init__(self, loaded: LoadedModel, depths: Sequence[int], pieces_per_batch: int | None) -> None:
-        """Run `loaded` up to the layers at `depths`."""
-        self._loaded = loaded
-        self._depths = depths
-        self._halving = Halving(lambda pieces: no_memory_for(loaded.name, loaded.device, pieces))
-        self.pieces_per_batch = pieces_per_batch
-
-    @torch.inference_mode()
-    def run(
-        self, inputs: Inputs, dimension: int, limit: int | None, done: Callable[[int], object] | None = None
-    ) -> list[Vectors]:
-        """Return the vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
-
-        Args:
-            inputs: from `read_inputs`.
-            dimension: d.
-            limit: most pieces that the model reads.
-            done: told the items of each batch when it has been run, or on a card handed to it.
-
-        Raises:
-            InputError: a text for which the device has no memory.
-        """
-        vectors = [np.empty((len(inputs.row), dimension), dtype=np.float32) for _ in self._depths]
-        if not inputs.ids:
-            return vectors
-        if self.pieces_per_batch is None:
-            self.pieces_per_batch = self.find_budget(limit)
-        items: list[list[int]] = [[] for _ in inputs.ids]
-        for item, row in enumerate(inputs.row):
-            items[row].append(item)
-        outbox = _Outbox(vectors)
-        for batch in plan_batches([len(ids) for ids in inputs.ids], self.pieces_per_batch):
-            self._halving.run(
-                batch,
-                lambda rows: (rows.stop - rows.start) * len(inputs.ids[rows.stop - 1]),
-                lambda rows: self._run_batch(inputs, items, rows, outbox, done),
-            )
-        outbox.empty()
-        return vectors
-
-    @torch.inference_mode()
-    def find_budget(self, limit: int | None) -> int:
-        """Try how many pieces a batch on this device should have, for a model that reads `limit` pieces at most.
-
-        Raises:
-            InputError: there is no memory for a single piece.
-        """
-        if self._loaded.device.type == "cpu":
-            return ON_A_CPU
-        if self._loaded.budget is not None:
-            return self._loaded.budget
-        try:
-            return find_budget(lambda pieces: self._time(pieces, limit))
-        except torch.OutOfMemoryError as error:
-            raise no_memory_for(self._loaded.name, self._loaded.device, 1) from error
-
-    def _run_batch(
-        self,
-        inputs: Inputs,
-        items: list[list[int]],
-        batch: slice,
-        outbox: _Outbox,
-        done: Callable[[int], object] | None,
-    ) -> None:
-        """Run one batch and hand its items' vectors over."""
-        mine = [item for row in items[batch] for item in row]
-        rows = [inputs.row[item] - batch.start for item in mine]
-        positions = [inputs.positions[item] for item in mine]
-        try:
-            vectors = vectors_of(self._loaded, self._depths, inputs.ids[batch], rows, positions)
-        except torch.OutOfMemoryError as error:
-            if self._loaded.budget is None:
-                raise
-            raise batch_gone(self._loaded.name, self._loaded.device) from error  # other cards are amid this batch
-        outbox.put(mine, vectors)
-        if done is not None:
-            done(len(mine))
-
-    def _time(self, pieces: int, limit: int | None) -> float:
-        """Return the seconds for a batch of so many pieces; a first run warms the device up and does not count."""
-        length = min(_TRIAL_LENGTH, limit or _TRIAL_LENGTH, pieces)
-        known = int(self._loaded.encoder.get_input_embeddings().num_embeddings)
-        rng = np.random.default_rng(pieces)
-        ids = rng.integers(0, known, size=(pieces // length, length)).tolist()
-        rows, positions = list(range(len(ids))), [[0]] * len(ids)
-        for _ in range(2):
-            begin = time.perf_counter()
-            vectors_of(self._loaded, self._depths, ids, rows, positions)[-1].cpu()  # which waits for the device
-            seconds = time.perf_counter() - begin
-        return seconds
 
 
 def vectors_of(
@@ -382,7 +283,11 @@ def load_encoder(
 
 
 class Encoder:
-    """A loaded model that turns texts into vectors; `report` counts what it did."""
+    """A loaded model that turns texts into vectors; `report` counts what it did.
+
+    Attributes:
+        pieces_per_batch: most pieces of a batch, padding included; None on a GPU until it is found or set.
+    """
 
     def __init__(
         self, loaded: LoadedModel, *, layer: int | Sequence[int] = -1, pieces_per_batch: int | None = None
@@ -391,14 +296,14 @@ class Encoder:
         self.loaded = loaded
         self.layers = (layer,) if isinstance(layer, int) else tuple(layer)
         blocks = int(loaded.config.num_hidden_layers)
-        depths = [depth_of(one, blocks, loaded.name) for one in self.layers]
+        self._depths = [depth_of(one, blocks, loaded.name) for one in self.layers]
         if not self.layers:
             raise InputError(f"model {loaded.name}: layer is an empty list. Write at least one layer, such as -1.")
         self.dimension = int(loaded.config.hidden_size)
         self.max_pieces = max_pieces(loaded.tokenizer, loaded.config, loaded.encoder)
         self.report = EncoderReport()
-        budget = ON_A_CPU if pieces_per_batch is None and not self.on_a_gpu else pieces_per_batch
-        self._runner = Runner(loaded, depths, budget)
+        self.pieces_per_batch = ON_A_CPU if pieces_per_batch is None and not self.on_a_gpu else pieces_per_batch
+        self._halving = Halving(lambda pieces: no_memory_for(loaded.name, loaded.device, pieces))
 
     @property
     def on_a_gpu(self) -> bool:
@@ -530,6 +435,7 @@ class Encoder:
             n_pieces[places], n_unknown[places], cut[places] = inputs.n_pieces, inputs.n_unknown, inputs.cut
         return vectors, (n_pieces, n_unknown, cut)
 
+    @torch.inference_mode()
     def run(self, inputs: Inputs, done: Callable[[int], object] | None = None) -> list[Vectors]:
         """Return the vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
 
@@ -540,7 +446,20 @@ class Encoder:
         Raises:
             InputError: vectors that are not finite, or a text for which the device has no memory.
         """
-        vectors = self._runner.run(inputs, self.dimension, self.max_pieces, done)
+        vectors = [np.empty((len(inputs.row), self.dimension), dtype=np.float32) for _ in self.layers]
+        if inputs.ids and self.pieces_per_batch is None:
+            self.pieces_per_batch = self.find_budget()
+        items: list[list[int]] = [[] for _ in inputs.ids]
+        for item, row in enumerate(inputs.row):
+            items[row].append(item)
+        outbox = _Outbox(vectors)
+        for batch in plan_batches([len(ids) for ids in inputs.ids], self.pieces_per_batch or 0):
+            self._halving.run(
+                batch,
+                lambda rows: (rows.stop - rows.start) * len(inputs.ids[rows.stop - 1]),
+                lambda rows: self._run_batch(inputs, items, rows, outbox, done),
+            )
+        outbox.empty()
         if not all(np.isfinite(one).all() for one in vectors):
             mend = "the weights are damaged: fetch them again"
             if self.loaded.dtype != "float32":
@@ -548,27 +467,62 @@ class Encoder:
             raise InputError(
                 f"model {self.loaded.name}: some vectors are not finite in {self.loaded.dtype}. {mend.capitalize()}."
             )
-        self._count(
-            items=len(inputs.row),
-            passes=len(inputs.ids),
-            pieces=sum(map(len, inputs.ids)),
-            cut=int(inputs.cut.sum()),
-            unknown=int(np.count_nonzero(inputs.n_unknown)),
+        self.report = EncoderReport(
+            items=self.report.items + len(inputs.row),
+            passes=self.report.passes + len(inputs.ids),
+            pieces=self.report.pieces + sum(map(len, inputs.ids)),
+            cut=self.report.cut + int(inputs.cut.sum()),
+            unknown=self.report.unknown + int(np.count_nonzero(inputs.n_unknown)),
         )
         return vectors
 
-    @property
-    def pieces_per_batch(self) -> int | None:
-        """Most pieces of a batch; None on a GPU until it is found or set."""
-        return self._runner.pieces_per_batch
-
-    @pieces_per_batch.setter
-    def pieces_per_batch(self, pieces: int) -> None:
-        self._runner.pieces_per_batch = pieces
-
+    @torch.inference_mode()
     def find_budget(self) -> int:
-        """Try how many pieces a batch on this device should have."""
-        return self._runner.find_budget(self.max_pieces)
+        """Try how many pieces a batch on this device should have.
 
-    def _count(self, **more: int) -> None:
-        self.report = replace(self.report, **{key: getattr(self.report, key) + n for key, n in more.items()})
+        Raises:
+            InputError: there is no memory for a single piece.
+        """
+        if not self.on_a_gpu:
+            return ON_A_CPU
+        if self.loaded.budget is not None:
+            return self.loaded.budget
+        try:
+            return find_budget(self._time)
+        except torch.OutOfMemoryError as error:
+            raise no_memory_for(self.loaded.name, self.loaded.device, 1) from error
+
+    def _run_batch(
+        self,
+        inputs: Inputs,
+        items: list[list[int]],
+        batch: slice,
+        outbox: _Outbox,
+        done: Callable[[int], object] | None,
+    ) -> None:
+        """Run one batch and hand its items' vectors over."""
+        mine = [item for row in items[batch] for item in row]
+        rows = [inputs.row[item] - batch.start for item in mine]
+        positions = [inputs.positions[item] for item in mine]
+        try:
+            vectors = vectors_of(self.loaded, self._depths, inputs.ids[batch], rows, positions)
+        except torch.OutOfMemoryError as error:
+            if self.loaded.budget is None:
+                raise
+            raise batch_gone(self.loaded.name, self.loaded.device) from error  # other cards are amid this batch
+        outbox.put(mine, vectors)
+        if done is not None:
+            done(len(mine))
+
+    def _time(self, pieces: int) -> float:
+        """Return the seconds for a batch of so many pieces; a first run warms the device up and does not count."""
+        length = min(_TRIAL_LENGTH, self.max_pieces or _TRIAL_LENGTH, pieces)
+        known = int(self.loaded.encoder.get_input_embeddings().num_embeddings)
+        rng = np.random.default_rng(pieces)
+        ids = rng.integers(0, known, size=(pieces // length, length)).tolist()
+        rows, positions = list(range(len(ids))), [[0]] * len(ids)
+        for _ in range(2):
+            begin = time.perf_counter()
+            vectors_of(self.loaded, self._depths, ids, rows, positions)[-1].cpu()  # which waits for the device
+            seconds = time.perf_counter() - begin
+        return seconds

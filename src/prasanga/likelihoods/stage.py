@@ -72,7 +72,7 @@ class Job(NamedTuple):
         """
         from prasanga.likelihoods.engine import load_scorer
         from prasanga.models.devices import dtype_of_study
-        from prasanga.models.identity import require_unchanged
+        from prasanga.models.hub import require_unchanged
 
         options = ModelOptions(**{**which["options"], "cards": self.cards})
         require_unchanged(which["model"], self.identity, options)

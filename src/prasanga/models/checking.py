@@ -14,19 +14,20 @@ from typing import Any
 
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
+from prasanga.models.devices import weights_bytes
 from prasanga.models.heads import mask_piece, no_mask
-from prasanga.models.hub import Source, open_source
-from prasanga.models.identity import (
+from prasanga.models.hub import (
     PACKAGE,
+    Source,
     Weights,
     find_weights,
     identity_of,
+    open_source,
     package_of,
     require_as_written,
     stored_shapes,
 )
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
-from prasanga.models.memory import weights_bytes
 from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.pieces import read_pieces, require_language_pieces
 from prasanga.models.shape import (

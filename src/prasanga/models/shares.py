@@ -12,11 +12,13 @@ import logging
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
@@ -66,12 +68,16 @@ def share_out(devices: Sequence[torch.device], task: Any, load: Callable[[], tor
         load: loads the share of this process.
     """
     _end()
-    store = distributed.TCPStore(_HERE, 0, len(devices), is_master=True, wait_for_workers=False)
+    listening = socket.create_server((_HERE, 0))  # by itself the store would listen to other machines as well
+    port = listening.getsockname()[1]
+    store = distributed.TCPStore(
+        _HERE, port, len(devices), is_master=True, wait_for_workers=False, master_listen_fd=listening.detach()
+    )
     for rank, device in enumerate(devices[1:], start=1):
         other = subprocess.Popen([sys.executable, "-c", _OTHER], stdin=subprocess.PIPE)
         _OTHERS.append(other)
         threading.Thread(target=_watch, args=(other, device), daemon=True).start()
-        _tell(other, (task, rank, len(devices), store.port, device))
+        _tell(other, (task, rank, len(devices), port, device))
     try:
         _join(store, 0, len(devices), devices[0])
         module = load()
@@ -153,7 +159,8 @@ def _end() -> None:
     others, _OTHERS[:] = list(_OTHERS), []
     for other in others:
         assert other.stdin is not None
-        other.stdin.close()
+        with suppress(OSError):  # what it was told last never reached it: it has ended by itself
+            other.stdin.close()
     for other in others:
         try:
             other.wait(_SECONDS_TO_END)

@@ -30,7 +30,7 @@ from prasanga.base.parquet import explaining_full_disk, reach_the_disk, temporar
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator, seed_of
 from prasanga.models.batches import pad
-from prasanga.models.identity import TRAINING, sha256_of
+from prasanga.models.hub import TRAINING, sha256_of
 from prasanga.models.options import KINDS
 from prasanga.models.shape import quiet
 from prasanga.models.tiny import (
@@ -200,6 +200,22 @@ def hide_words(
 # it is.
 
 
+class Step(NamedTuple):
+    """A step of a training.
+
+    Attributes:
+        rng: draws the windows and what is hidden in them.
+        number: how many steps came before.
+        rows: windows in the step.
+        length: pieces in each.
+    """
+
+    rng: np.random.Generator
+    number: int
+    rows: int
+    length: int
+
+
 class Objective(Protocol):
     """What a model is trained to do.
 
@@ -214,17 +230,12 @@ class Objective(Protocol):
     def __init__(self, tokenizer: Tokenizer, texts: Sequence[str]) -> None:
         """Read the texts that are learnt from."""
 
-    def loss(
-        self, model: Any, rng: np.random.Generator, *, rows: int, length: int, step: int
-    ) -> tuple[torch.Tensor, float | None]:
+    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
         """Return the loss of a step, and that over its ordinary pieces, if the step reports one.
 
         Args:
             model: from `build_model`.
-            rng: draws the windows and what is hidden in them.
-            rows: windows in the step.
-            length: pieces in each.
-            step: how many steps came before.
+            step: what it is made of.
         """
 
 
@@ -236,13 +247,11 @@ class HiddenPieces:
         self._tokenizer = tokenizer
         self.pieces, self.specials = stream_of(tokenizer, texts), len(SPECIAL_TOKENS)
 
-    def loss(
-        self, model: Any, rng: np.random.Generator, *, rows: int, length: int, step: int
-    ) -> tuple[torch.Tensor, float | None]:
+    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
         """Return what `Objective.loss` describes."""
-        pieces = windows(rng, self.pieces, self._tokenizer, rows=rows, length=length)
-        inputs, labels = mask_pieces(rng, pieces, self._tokenizer)
-        positions = _positions(rng, length, step)
+        pieces = windows(step.rng, self.pieces, self._tokenizer, rows=step.rows, length=step.length)
+        inputs, labels = mask_pieces(step.rng, pieces, self._tokenizer)
+        positions = _positions(step, step.length)
         chosen = torch.from_numpy(labels != IGNORED)
         states = model.bert(input_ids=torch.from_numpy(inputs), position_ids=positions).last_hidden_state
         logits = model.cls(states[chosen])  # the vocabulary head runs at the chosen pieces only
@@ -258,12 +267,11 @@ class NextPiece:
         self._stream = read_stream(tokenizer, texts)
         self.pieces, self.specials = self._stream.pieces, piece_id(tokenizer, END) + 1
 
-    def loss(
-        self, model: Any, rng: np.random.Generator, *, rows: int, length: int, step: int
-    ) -> tuple[torch.Tensor, float | None]:
+    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
         """Return what `Objective.loss` describes."""
-        pieces = torch.from_numpy(self.pieces[places_of(rng, self._stream, rows=rows, length=length)])
-        logits = model(input_ids=pieces[:, :-1], position_ids=_positions(rng, length - 1, step), use_cache=False).logits
+        places = places_of(step.rng, self._stream, rows=step.rows, length=step.length)
+        pieces, positions = torch.from_numpy(self.pieces[places]), _positions(step, step.length - 1)
+        logits = model(input_ids=pieces[:, :-1], position_ids=positions, use_cache=False).logits
         return _losses(logits.flatten(0, 1), pieces[:, 1:].flatten(), self.specials)
 
 
@@ -279,20 +287,18 @@ class HiddenWords:
         self._tokenizer, self._stream = tokenizer, read_stream(tokenizer, texts)
         self.pieces, self.specials = self._stream.pieces, piece_id(tokenizer, SENTINELS[-1]) + 1
 
-    def loss(
-        self, model: Any, rng: np.random.Generator, *, rows: int, length: int, step: int
-    ) -> tuple[torch.Tensor, float | None]:
+    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
         """Return what `Objective.loss` describes; what is reported is how well words are filled in."""
         padding, end = piece_id(self._tokenizer, BYTE_PAD), piece_id(self._tokenizer, END)
-        places = places_of(rng, self._stream, rows=rows, length=length - 1)
+        places = places_of(step.rng, self._stream, rows=step.rows, length=step.length - 1)
         pieces, starts = self.pieces[places], self._stream.starts[places]
-        if step % 2:
+        if step.number % 2:
             made = [Gapped([end], window.tolist()) for window in pieces]
         else:
-            made = [hide_words(rng, *window, self._tokenizer) for window in zip(pieces, starts, strict=True)]
+            made = [hide_words(step.rng, *window, self._tokenizer) for window in zip(pieces, starts, strict=True)]
         read, reading = pad([one.read for one in made], padding)
         written, writing = pad([one.written for one in made], padding)
-        before = np.concatenate([np.full((rows, 1), padding), written[:, :-1]], axis=1)
+        before = np.concatenate([np.full((step.rows, 1), padding), written[:, :-1]], axis=1)
         logits = model(
             input_ids=torch.from_numpy(read),
             attention_mask=torch.from_numpy(reading),
@@ -301,7 +307,7 @@ class HiddenWords:
         ).logits
         chosen = torch.from_numpy(writing)
         loss, reported = _losses(logits[chosen], torch.from_numpy(written)[chosen], self.specials)
-        return loss, None if step % 2 else reported
+        return loss, None if step.number % 2 else reported
 
 
 OBJECTIVES: dict[str, type[Objective]] = {
@@ -321,9 +327,9 @@ def entropy_of(objective: Objective) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-def _positions(rng: np.random.Generator, length: int, step: int) -> torch.Tensor:
+def _positions(step: Step, length: int) -> torch.Tensor:
     """Return positions that begin later in half of the steps, so that every position up to the last one is trained."""
-    first = int(rng.integers(0, POSITIONS - length + 1)) if step % 2 else 0
+    first = int(step.rng.integers(0, POSITIONS - length + 1)) if step.number % 2 else 0
     return torch.arange(first, first + length)[None]
 
 
@@ -501,8 +507,7 @@ def _train(name: str, model: Any, objective: Objective, settings: dict[str, int 
         for step in done.over(range(steps)):
             shrink = 2 ** (step % 3)
             length = max(8, int(settings["sequence_length"]) // shrink)
-            rows = int(settings["batch_size"]) * shrink
-            loss, reported = objective.loss(model, rng, rows=rows, length=length, step=step)
+            loss, reported = objective.loss(model, Step(rng, step, int(settings["batch_size"]) * shrink, length))
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -521,37 +526,32 @@ def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapp
         folder: absent, empty, or one that this function wrote before.
         model: of transformers.
         tokenizer: of transformers.
-        name: of a file that says where the model comes from, one of `prasanga.models.identity.ORIGINS`.
+        name: of a file that says where the model comes from, one of `prasanga.models.hub.ORIGINS`.
         about: what it says; the sha256 of the other files is added.
 
     Raises:
         InputError: foreign files in the folder, no room or no permission to write.
     """
-    with explaining_full_disk(folder.parent), _explaining_rust():
-        _write_beside(folder, model, tokenizer, name, about)
-
-
-def _write_beside(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapping[str, Any]) -> None:
-    """Write everything to a folder of a temporary name beside `folder`, then let it take the place of `folder`."""
     fresh, stale = temporary_beside(folder), temporary_beside(folder)
-    try:
-        fresh.mkdir()  # transformers would only log that it cannot
-        with quiet():
-            model.save_pretrained(fresh)
-        (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
-        tokenizer.save_pretrained(fresh)
-        written = {path.name: sha256_of(path) for path in sorted(fresh.iterdir())}
-        write_document(fresh / name, {**about, "sha256": written})
-        for path in fresh.iterdir():
-            path.chmod((fresh / "config.json").stat().st_mode)  # safetensors files come readable by their owner only
-            reach_the_disk(path)
-        if folder.exists():
-            _refuse_foreign_files(folder, [path.name for path in fresh.iterdir()])
-            folder.rename(stale)
-        fresh.rename(folder)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-        shutil.rmtree(stale, ignore_errors=True)
+    with explaining_full_disk(folder.parent), _explaining_rust():
+        try:
+            fresh.mkdir()  # transformers would only log that it cannot
+            with quiet():
+                model.save_pretrained(fresh)
+            (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
+            tokenizer.save_pretrained(fresh)
+            written = {path.name: sha256_of(path) for path in sorted(fresh.iterdir())}
+            write_document(fresh / name, {**about, "sha256": written})
+            for path in fresh.iterdir():
+                path.chmod((fresh / "config.json").stat().st_mode)  # of safetensors: its owner's alone
+                reach_the_disk(path)
+            if folder.exists():
+                _refuse_foreign_files(folder, [path.name for path in fresh.iterdir()])
+                folder.rename(stale)
+            fresh.rename(folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.rmtree(stale, ignore_errors=True)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from prasanga.embeddings.precision import (
+from prasanga.embeddings.settings import (
     PrecisionReport,
     choose,
     compare_vectors,

@@ -86,7 +86,6 @@ def test_the_code_that_makes_vectors_and_no_other() -> None:
         "prasanga.models.batches",
         "prasanga.models.pieces",
         "prasanga.models.shape",
-        "prasanga.models.tokenizer_options",
     }
 
 

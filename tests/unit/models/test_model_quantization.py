@@ -12,7 +12,7 @@ from transformers import BertConfig, BertModel, GPT2Config, GPT2Model
 from transformers.pytorch_utils import Conv1D
 
 from prasanga.models import load_model
-from prasanga.models.memory import weights_bytes
+from prasanga.models.devices import weights_bytes
 from prasanga.models.options import ModelOptions
 from prasanga.models.shape import Int8Linear, linear_layers, quantize_linear_layers, size_of
 

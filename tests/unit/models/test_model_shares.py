@@ -103,6 +103,19 @@ def test_no_process_outlives_the_job(llama: Path) -> None:
     assert not _runs(other)
 
 
+def test_other_machines_cannot_reach_the_meeting_point() -> None:
+    code = """
+import psutil, torch
+from prasanga.models import shares
+opened = lambda: [each.laddr.ip for each in psutil.Process().net_connections() if each.status == "LISTEN"]
+shares._join = lambda *_: print(opened())
+shares._OTHER = ""
+shares.share_out([torch.device("cpu")], None, torch.nn.Module)
+"""
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == "['127.0.0.1']\n"
+
+
 @pytest.mark.long
 def test_a_share_that_is_lost_ends_the_job(llama: Path) -> None:
     job, other = _pid_of_other(llama, "print(shares._OTHERS[0].pid, flush=True); time.sleep(600)")

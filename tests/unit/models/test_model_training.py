@@ -15,7 +15,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from prasanga.base.errors import InputError
 from prasanga.models import check_model, tiny, train_model
-from prasanga.models.identity import require_as_written
+from prasanga.models.hub import require_as_written
 from prasanga.models.tiny import MASK, piece_id, train_tokenizer
 from prasanga.models.training import mask_pieces
 

@@ -21,9 +21,9 @@ from safetensors.torch import load_file
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
 from prasanga.models import ModelOptions, load_model
+from prasanga.models.devices import require_room
 from prasanga.models.hub import open_source
 from prasanga.models.loading import draw_weights, open_config
-from prasanga.models.memory import require_room
 from prasanga.models.shape import Size
 from prasanga.plan.models import studied_models, twins_of
 

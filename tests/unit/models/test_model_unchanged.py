@@ -14,7 +14,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.models import train_model
-from prasanga.models.identity import model_identity, require_unchanged
+from prasanga.models.hub import model_identity, require_unchanged
 from prasanga.models.options import ModelOptions
 
 SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 90, "steps": 2}

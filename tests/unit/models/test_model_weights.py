@@ -15,8 +15,7 @@ from safetensors.torch import load_file
 
 from prasanga.base.errors import InputError
 from prasanga.models import load_model
-from prasanga.models.hub import open_source
-from prasanga.models.identity import find_weights, model_identity, stored_shapes
+from prasanga.models.hub import find_weights, model_identity, open_source, stored_shapes
 from prasanga.models.options import ModelOptions
 
 Copy = Callable[[str], Path]
