@@ -331,7 +331,7 @@ def told_of_ceat(estimate: Estimate, where: str, *, in_paper: bool = False) -> s
         f"\n95 % interval over words: {interval_of(estimate, 'ci')}"
         f"\np_association (other words): {probability(estimate['p_association'])}, by Holm"
         f" {probability(estimate.get('p_association_holm'))}"
-        f"\nof other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
+        f"\np of other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
         f" {probability(estimate['p_attributes'])}"
         f"\nrandom twins: {with_sign(estimate.get('twin_effect_size'))}{from_twins(estimate, 3)}"
         f"\nattributes dealt anew: {interval_of(estimate, 'shuffled')}"
