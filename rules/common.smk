@@ -33,7 +33,7 @@ from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, kee
 from prasanga.plan.runs import require_writable, vectors_at_hand
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
-from prasanga.report.downloads import name_of
+from prasanga.report.figures.registry import shown_in
 from prasanga.warm import warm_python
 
 
@@ -156,14 +156,14 @@ def in_report(path, caption, category, **labels):
 def tables_in_report(paths):
     """Return tables as a rule's output; the CSV file of each goes into Snakemake's own report."""
     return [
-        in_report(path, "tables", "Tables", table=name_of(Path(path).stem)) if path.endswith(".csv") else path
+        in_report(path, "tables", "Tables", table=shown_in(Path(path).stem)) if path.endswith(".csv") else path
         for path in paths
     ]
 
 
 def figures_in_report(paths):
     """Return figures as a rule's output; the SVG of each goes into Snakemake's own report, under its caption."""
-    labels = lambda wildcards: {"figure": name_of(wildcards.figure)}
+    labels = lambda wildcards: {"figure": shown_in(wildcards.figure)}
     under = {"caption": "../workflow/report/figure.rst", "category": "Figures", "labels": labels}
     return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
 

@@ -90,6 +90,14 @@ def test_a_sentence_is_text_and_nothing_else(open_page: OpenPage, page_file: Pat
     assert page.title() != "hostile"
 
 
+def test_a_name_that_turns_the_direction_is_shown(open_page: OpenPage, page_file: Path, tmp_path: Path) -> None:
+    file = tmp_path / "index.html"
+    file.write_text(page_file.read_text("utf-8").replace('["flowers"', '["\\u202eflowers"'), "utf-8")
+    page = open_page(f"{file}#{ADDRESS}")
+    expect(page.locator("#behind .sets")).to_contain_text("⟨U+202E⟩flowers and insects")
+    assert word_of(page, "গোলাপ")[0].startswith("গোলাপ rose ⟨U+202E⟩flowers association")
+
+
 def test_the_keyboard_opens_and_closes_it_and_comes_back_to_the_cell(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#effects")
     page.locator(CELL).focus()

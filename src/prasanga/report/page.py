@@ -17,7 +17,14 @@ from typing import Any
 from markupsafe import Markup
 
 from prasanga.methods import CEAT
-from prasanga.report.downloads import downloads_of
+from prasanga.report.cards import (
+    Reference,
+    choices,
+    describe_models,
+    fixed_choices,
+    references_of,
+    vector_conventions,
+)
 from prasanga.report.grid import (
     LABELS,
     METHODS,
@@ -27,14 +34,6 @@ from prasanga.report.grid import (
     name_of_language,
     names_of_sets,
     natural_order,
-)
-from prasanga.report.methods_text import (
-    Reference,
-    choices,
-    describe_models,
-    fixed_choices,
-    references_of,
-    vector_conventions,
 )
 from prasanga.report.section import Section, View, hides_texts, language_of, page_to_html
 from prasanga.report.sections import (
@@ -231,7 +230,7 @@ def downloads(results: Results) -> Section:
                 for download in group.downloads
             ],
         )
-        for group in downloads_of(results.files)
+        for group in papers.downloads_of(results.files)
     ]
     text = "All of it lies in the folder of this page, which can be packed and sent as it is."
     return Section("Downloads", "downloads", text=[text if groups else "Nothing lies beside this page."], parts=groups)

@@ -283,7 +283,7 @@ def sheet_to_html(sheet: Sheet) -> Markup:
         first, *others = row.labels
         cells = [
             _element("th", shown(first), scope="row", title=row.hover, data_search=row.search, data_order=row.order),
-            *(_element("td", shown(label), class_="label") for label in others),
+            *(_element("td", Markup("/<wbr>").join(map(shown, label.split("/"))), class_="label") for label in others),
             *(
                 _html_cell(cell, kinds[name], starts_group=n in firsts)
                 for n, ((_, name), cell) in enumerate(zip(sheet.columns, row.cells, strict=True))

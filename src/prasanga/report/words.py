@@ -243,10 +243,10 @@ def choose_sentences(
     """
     tables = [pl.DataFrame(schema=dict(SENTENCES_SCHEMA))]
     for paths, occurrences in measured:
-        ids = set().union(*occurrences.values())
+        ids = pl.Series(list(set().union(*occurrences.values())), dtype=pl.String).implode()
         for path in paths:
             table = read_frame(path, ["stimulus", "segment_length", "text", "start", "end", "occurrence_id"])
-            table = table.filter(table["occurrence_id"].is_in(ids))
+            table = table.filter(pl.col("occurrence_id").is_in(ids))
             filled = Path(path).stem == TEMPLATES
             tables.append(_first(table, "seat" if filled else "ceat", _FILLED_SHOWN if filled else SENTENCES_SHOWN))
     for method, paths, names in (

@@ -16,15 +16,19 @@ from prasanga.report.cards import (
     LONGEST_LIST,
     NOT_STATED,
     CorpusFile,
+    choices,
     counts_by_name,
     data_card,
     escape,
     files_of_manifest,
+    fixed_choices,
     methods_card,
+    no_model_of_a_language,
     origin,
+    publications,
+    quantities,
 )
 from prasanga.report.coverage import losses
-from prasanga.report.methods_text import choices, fixed_choices, no_model_of_a_language, publications, quantities
 from prasanga.report.page import overview_sheet
 from prasanga.report.study import Results
 from prasanga.report.summary import study_summary

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.report.downloads import Download, DownloadGroup, downloads_of, name_of
+from prasanga.report.figures.registry import shown_in
+from prasanga.report.sections.papers import Download, DownloadGroup, downloads_of
 
 
 def test_the_formats_of_a_figure_stand_together_the_wide_one_first() -> None:
@@ -65,4 +66,4 @@ def test_the_formats_of_a_figure_stand_together_the_wide_one_first() -> None:
     ],
 )
 def test_a_family_of_files_is_named_by_its_member(stem: str, name: str) -> None:
-    assert name_of(stem) == name
+    assert shown_in(stem) == name

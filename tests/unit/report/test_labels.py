@@ -54,7 +54,7 @@ def heads_in_code() -> set[str]:
         found |= {entry, name} - {""}
     for names in re.findall(r"method, paper, how = (.*)", source):
         found |= set(re.findall('"([^"]+)"', names))
-    found |= {"Its words", "Which words carry the effect", "By category"}
+    found |= {"Its words", "Which words carry the effect", "Words and sentences behind each number", "By category"}
     return found - SAME - {"Concordance", "Every pair and its scores", "What the sets hold"}
 
 

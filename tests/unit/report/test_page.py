@@ -18,13 +18,13 @@ from report_pages import CATEGORIES
 
 import prasanga.report
 from prasanga.base.errors import InputError
+from prasanga.report.cards import fixed_choices, publications, quantities
 from prasanga.report.comparison import COMPARISON_SCHEMA
-from prasanga.report.methods_text import fixed_choices, publications, quantities
 from prasanga.report.page import render_page
 from prasanga.report.sections.estimates import shade_of
 from prasanga.report.study import AuditTables, EmbeddingFiles, Results
 
-VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
+VOID = {"meta", "link", "br", "wbr", "hr", "img", "input", "col"}
 SVG = (
     '<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt" viewBox="0 0 9 9">'
     "<metadata><a>b</a></metadata><!-- a comment --><path d='M 0 0' style='fill: #22262b'/></svg>"

@@ -122,6 +122,11 @@ def test_a_table_has_what_sorts_filters_and_tells() -> None:
     assert '<td class="number">7</td>' in sheet_to_html(sheet(row_of("a", "7", "")))
 
 
+def test_a_label_may_go_on_after_a_slash_and_is_escaped() -> None:
+    text = sheet_to_html(Sheet(("Category", "Targets"), numbers("why"), [Row(("C1", "<i>/weapons"), (Cell("1"),))], ""))
+    assert '<td class="label">&lt;i&gt;/<wbr>weapons</td>' in text
+
+
 def test_groups_stand_over_their_columns_and_blocks_over_their_rows() -> None:
     columns = (("m", "9"), ("m", "25"), ("<n>", "9"))
     rows = (

@@ -1,5 +1,7 @@
 """The figures of a study, an entry of `wording/figures.yaml` each: rule, files, caption and download follow from it.
 
+And what each file beside the page shows, by its name.
+
 The rules read this module while they plan, and the page for its colours, so it imports neither matplotlib nor the
 functions that draw.
 """
@@ -12,9 +14,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
 from prasanga.base.yaml import load_yaml
+from prasanga.methods import TABLES
 from prasanga.report import wording
 
 FOLDER = "results/report/figures"
@@ -154,6 +158,40 @@ def _safe(name: str) -> str:
         if name.isascii() and len(name) <= _LONGEST_NAME
         else f"{safe[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
     )
+
+
+# --------------------
+# Names of what lies beside the page.
+
+
+_NAMES = {
+    **{PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside},
+    "comparison": "this study beside a paper's numbers",
+    "ceat": "CEAT in the layout of the paper",
+    "methods": "effects by method, side by side",
+    "agreement": "agreement of methods: Kendall's tau of every two",
+    "concordance": "concordance with sources",
+    "suffixes": "all suffixes with their hits",
+    "forms": "all forms by stimulus and file",
+    "lengths": "lengths of contexts",
+    "methods_card": "methods card: what was measured and how",
+    "data_card": "data card: what it was measured on",
+}
+_FAMILIES = (
+    (re.compile(r"sadhu_table(\d+)"), "in the layout of Table {} of Sadhu et al."),
+    (re.compile(r"sahoo_table(\d+)"), "in the layout of Table {} of Sahoo et al."),
+    (re.compile(r"(.+)\.oddities"), "oddities of the pairs of {}"),
+)
+
+
+def shown_in(stem: str) -> str:
+    """Return what a file shows, by its name without the ending."""
+    if figure := figure_named(stem):
+        return figure.label
+    for pattern, name in _FAMILIES:
+        if match := pattern.fullmatch(stem):
+            return name.format(match.group(1))
+    return _NAMES.get(stem, stem.replace("_", " "))
 
 
 # --------------------

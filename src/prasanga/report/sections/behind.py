@@ -19,7 +19,7 @@ from markupsafe import Markup
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import CEAT, SEAT, method_named
 from prasanga.report.grid import METHODS, Estimate, Grid, address_of_number, anchor_of, is_number, names_of_sets
-from prasanga.report.section import Section, hides_texts, inline_data, render, utf16_length
+from prasanga.report.section import Section, hides_texts, inline_data, language_of, render, utf16_length
 from prasanga.report.sections.ceat import told_of_ceat
 from prasanga.report.sections.estimates import told_of
 from prasanga.report.sections.words import pieces_by_word
@@ -49,7 +49,7 @@ def panel(config: Mapping[str, Any], results: Results, grid: Grid | None) -> Mar
     if not data["estimates"]:
         return Markup("")
     kind, payload = inline_data(data)
-    return render("behind", kind=kind, payload=payload)
+    return render("behind", kind=kind, payload=payload, language=language_of(config))
 
 
 def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -> dict[str, Any]:

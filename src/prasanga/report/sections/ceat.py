@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import CEAT
+from prasanga.report.cards import quantities
 from prasanga.report.ceat_table import NOT_BY_DRAWS
 from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences, headline_findings, is_found
 from prasanga.report.grid import (
@@ -29,7 +30,6 @@ from prasanga.report.grid import (
     why_missing,
     yes_no,
 )
-from prasanga.report.methods_text import quantities
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, preset_of, prose, render
 from prasanga.report.sections.estimates import (
     NUMBERS,
@@ -331,7 +331,7 @@ def told_of_ceat(estimate: Estimate, where: str, *, in_paper: bool = False) -> s
         f"\n95 % interval over words: {interval_of(estimate, 'ci')}"
         f"\np_association (other words): {probability(estimate['p_association'])}, by Holm"
         f" {probability(estimate.get('p_association_holm'))}"
-        f"\nof other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
+        f"\np of other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
         f" {probability(estimate['p_attributes'])}"
         f"\nrandom twins: {with_sign(estimate.get('twin_effect_size'))}{from_twins(estimate, 3)}"
         f"\nattributes dealt anew: {interval_of(estimate, 'shuffled')}"

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from scipy.stats import binom
 
+from prasanga.report.cards import no_model_of_a_language
 from prasanga.report.findings import farthest_percentage, is_found, sides_of
 from prasanga.report.grid import (
     ALPHA,
@@ -28,7 +29,6 @@ from prasanga.report.grid import (
     pair_grid_of,
     pairs_counted,
 )
-from prasanga.report.methods_text import no_model_of_a_language
 from prasanga.report.section import Section, language_of, render, said, with_code
 from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
 from prasanga.report.sheet import one_decimal, two

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from markupsafe import Markup
 
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
+from prasanga.report.cards import choices
 from prasanga.report.ceat_table import with_fewer_draws
 from prasanga.report.comparison import (
     HOW_TO_READ,
@@ -25,10 +26,8 @@ from prasanga.report.comparison import (
     summarize,
     summarize_pairs,
 )
-from prasanga.report.downloads import downloads_of
-from prasanga.report.figures.registry import COLUMN, figure_named
-from prasanga.report.grid import interval, is_number, name_of_type, yes_no
-from prasanga.report.methods_text import choices
+from prasanga.report.figures.registry import COLUMN, figure_named, shown_in
+from prasanga.report.grid import interval, is_number, name_of_type, natural_order, yes_no
 from prasanga.report.paper_tables import ENDINGS, N_OF_TABLE_6, PAIR_TABLE, SADHU, SAHOO, PaperTable, paper_table
 from prasanga.report.published import PAPERS, PUBLISHED_AS, printed_at
 from prasanga.report.section import Section, count, figure_of, fold, preset_of, prose, with_code
@@ -335,3 +334,62 @@ def _listed(title: str, texts: Mapping[str, int], letter: str) -> list[Section]:
 def _counted(columns: Sequence[pl.Series]) -> dict[str, int]:
     """Return each text of these columns once, with how many rows have it, in the order in which they come."""
     return Counter(text for column in columns for text in column.drop_nulls())
+
+
+# --------------------
+# Files that lie beside the page: one entry for all formats of a figure or table.
+
+
+FORMATS = {
+    **{"pdf": "PDF", "svg": "SVG", "png": "PNG"},
+    **{"csv": "CSV", "md": "Markdown", "tex": "LaTeX", "tsv": "TSV", "parquet": "Parquet"},
+}
+"""Names of the endings, in the order in which they are offered."""
+
+_FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
+
+
+class Download(NamedTuple):
+    """A figure or table: its name, and (format, path from the page) of each file."""
+
+    name: str
+    files: list[tuple[str, str]]
+
+
+class DownloadGroup(NamedTuple):
+    """The downloads of one folder."""
+
+    title: str
+    downloads: list[Download]
+
+
+def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
+    """Return what lies beside the page, by folder.
+
+    Args:
+        files: paths from the page, as `figures/settling.pdf`; those in `figures/column` are the same figures at the
+            width of one column.
+    """
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for path in map(PurePosixPath, files):
+        top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == COLUMN
+        ending = path.suffix[1:]
+        label = f"{FORMATS.get(ending, ending.upper())}{', one column wide' * column}"
+        found.setdefault(top, {}).setdefault(path.stem, []).append((label, str(path)))
+    return [
+        DownloadGroup(
+            title,
+            [
+                Download(shown_in(stem), sorted(found[top][stem], key=lambda file: _place(file[1])))
+                for stem in sorted(found[top], key=natural_order)
+            ],
+        )
+        for top, title in _FOLDERS.items()
+        if top in found
+    ]
+
+
+def _place(path: str) -> tuple[bool, int, str]:
+    file, order = PurePosixPath(path), list(FORMATS)
+    ending = file.suffix[1:]
+    return file.parent.name == COLUMN, order.index(ending) if ending in order else len(order), path

@@ -13,7 +13,7 @@
   function element(name, look, ...parts) {
     const made = document.createElement(name);
     if (look) made.className = look;
-    made.append(...parts);
+    made.append(...parts.map((part) => (typeof part === 'string' ? pageData.seen(part) : part)));
     return made;
   }
 
@@ -23,7 +23,7 @@
     return made;
   }
 
-  const written = (name, look, text) => language(element(name, look, pageData.seen(text)), text);
+  const written = (name, look, text) => language(element(name, look, text), text);
 
   function signed(value, decimals) {
     if (value === null) return '–';
@@ -43,8 +43,8 @@
   function sentence(data, [text, begin, end, start, stop, file]) {
     const whole = data.texts[text];
     const [before, word, after] = [[begin, start], [start, stop], [stop, end]].map(
-      ([from, to]) => pageData.seen(whole.slice(from, to)));
-    const parts = stop > start ? [before, element('mark', '', word), after] : [pageData.seen(whole.slice(begin, end))];
+      ([from, to]) => whole.slice(from, to));
+    const parts = stop > start ? [before, element('mark', '', word), after] : [whole.slice(begin, end)];
     const item = language(element('li', '', ...parts), whole);
     const named = data.sources[file];
     if (named) item.append(' ', written('cite', '', named));
@@ -88,7 +88,7 @@
     const [x, y, a, b] = estimate.sets;
     const view = element('a', '', `All of ${estimate.category}`);
     view.href = `#${estimate.view}`;
-    title.textContent = `${estimate.title}: ${estimate.told.split('\n', 1)[0]}`;
+    title.textContent = pageData.seen(`${estimate.title}: ${estimate.told.split('\n', 1)[0]}`);
     const parts = [
       element('p', 'sets', `${x} and ${y}; ${a} and ${b}. `, view),
       facts(estimate.told),
@@ -97,24 +97,24 @@
       const moved = driving(data, estimate);
       if (moved.length) {
         parts.push(element('h3', '', 'The words that drive it'),
-          element('p', '', `The effect size is ${signed(estimate.effect, 3)}. It moves most without one of these words:`), element('ul', '', ...moved));
+          element('p', '', `The effect size is ${signed(estimate.effect, 3)}. It changes most when one of these words is left out:`), element('ul', '', ...moved));
       }
       const found = data.sentences[estimate.sentences];
       const ofTargets = !found || estimate.words.some((word, place) => 'xy'.includes(estimate.roles[place]) && found[word]);
       if (!found) parts.push(element('p', 'small', data.why[estimate.method]));
       if (!ofTargets) {
-        parts.push(element('p', 'small', 'The sentences are those of the attribute words, further below: in each of them every target'
-          + ' word was scored in its turn.'));
+        parts.push(element('p', 'small', 'The sentences stand under the attribute words, further below: in each of them every target'
+          + ' word was scored in turn.'));
       }
       parts.push(
         element('h3', '', 'Target words'),
-        element('p', 'small', `From the word nearest to ${a} down to the one nearest to ${b}.`),
+        element('p', 'small', `From the word most associated with ${a} down to the one most associated with ${b}.`),
         ...wordsOf(data, estimate, 'xy', ofTargets),
         element('h3', '', 'Attribute words'),
-        element('p', 'small', `From the word nearest to ${x} down to the one nearest to ${y}.`),
+        element('p', 'small', `From the word most associated with ${x} down to the one most associated with ${y}.`),
         ...wordsOf(data, estimate, 'ab', !ofTargets));
     } else {
-      parts.push(element('p', '', 'The associations of single words are not there, so this page cannot show them.'));
+      parts.push(element('p', '', 'The associations of single words are not there, so this page cannot show which words this number rests on.'));
     }
     body.replaceChildren(...parts);
   }
