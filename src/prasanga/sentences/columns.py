@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.sentences.corpus import INFLATION, Inflation
-from prasanga.sentences.remote import is_remote, open_remote
+from prasanga.sentences.remote import is_remote, open_remote, out_of_reach
 
 _ROWS = 256
 _BYTES = 1 << 24  # of texts that are made at a time; a single row may have more
@@ -287,6 +287,10 @@ def _explaining(path: str | Path, kind: str) -> Iterator[None]:
             " damaged, or is not what its ending says: fetch it again, or write its `format:` in this entry of"
             " `corpus.texts`."
         ) from None
+    except Exception as error:  # of the libraries that speak to servers
+        if not is_remote(str(path)):
+            raise
+        raise out_of_reach(str(path), reason(error)) from None
 
 
 # --------------------

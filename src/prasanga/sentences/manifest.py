@@ -250,10 +250,7 @@ def _plain(entry: Entry) -> dict[str, object]:
 
 
 def _write(manifest: Path, entries: dict[str, Entry]) -> None:
-    files = {
-        path: {key: value for key, value in vars(entries[path]).items() if value or key in _ALWAYS}
-        for path in sorted(entries)
-    }
+    files = {path: _plain(entries[path]) for path in sorted(entries)}
     try:
         write_document(manifest, {"files": files})
     except (InputError, OSError, UnicodeEncodeError) as error:  # the last of a name that is no UTF-8

@@ -15,7 +15,6 @@ import os
 import re
 import struct
 import zlib
-from bisect import bisect_left
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
@@ -67,10 +66,15 @@ def is_cut(path: str, file_format: str) -> bool:
 
 def chosen(cuts: Sequence[Cut], size: int, part_bytes: int) -> list[Cut]:
     """Return those at which a file of `size` bytes is cut, for parts of about `part_bytes`."""
-    count = max(1, (size + part_bytes // 2) // part_bytes)
-    places = [cut.place for cut in cuts]
-    found = (bisect_left(places, number * part_bytes) for number in range(1, count))
-    return [cuts[index] for index in dict.fromkeys(found) if index < len(cuts)]
+    last = max(1, (size + part_bytes // 2) // part_bytes) - 1
+    found: list[Cut] = []
+    done = 0  # parts that end before; not counted one by one, since a server may say any size
+    for cut in cuts:
+        reached = min(cut.place // part_bytes, last)
+        if reached > done:
+            found.append(cut)
+        done = reached
+    return found
 
 
 def points_of(cuts: Sequence[Cut], begin: Cut | None, end: Cut | None) -> list[tuple[int, int]]:

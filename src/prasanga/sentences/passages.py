@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from pathlib import Path
@@ -388,7 +388,7 @@ def read_sentences(
         blocks = takewhile(lambda block: shard.end is None or block.offset < shard.end, of_part)
     else:
         blocks = record_blocks(read_records(shard, errors, report, read))
-    with nullcontext() if is_remote(shard.path) else unchanged(path):
+    with unchanged(shard.path):
         for block in blocks:
             lines, undecodable = _normalized(block, normalizer, errors, path)
             spans, _ = split_lines(lines, _ANY_LENGTH)
@@ -474,7 +474,7 @@ def extract_shard(
         else:
             records = read_records(shard, errors, report, searched.advance)
             passages = map(reader.passage, record_blocks(records))
-        with nullcontext() if is_remote(shard.path) else unchanged(path):
+        with unchanged(shard.path):
             for passage in passages:
                 yield from _counted(windows.add(passage), report)
             yield from _counted(windows.finish(), report)
@@ -602,11 +602,14 @@ def _counted(contexts: Contexts, report: ExtractionReport) -> Iterator[pa.Record
 
 @contextmanager
 def unchanged(path: str | Path) -> Iterator[None]:
-    """Refuse a file that is changed by others within the block.
+    """Refuse a file that is changed by others within the block; a remote one is held against itself as it is read.
 
     Raises:
         InputError: if its size or time is another at the end, or if it is not there.
     """
+    if is_remote(str(path)):
+        yield
+        return
     path = Path(path)
     state = _state_of(path)
     yield

@@ -199,29 +199,37 @@ def _each_part(cut: Callable[[int, Callable[[int], object]], None], n: int, proc
     # Forked, since a process that begins anew would run the script of the job again. This one has no threads yet that
     # hold a lock. Each process has its parts from the start and ends when they are done, also if this one is killed.
     context = multiprocessing.get_context("fork")
-    ends: list[Connection] = []
+    workers: dict[Connection, Any] = {}
     for first in range(processes):
         here, there = context.Pipe(duplex=False)
-        context.Process(target=_work, args=(cut, range(first, n, processes), there), daemon=True).start()
+        workers[here] = context.Process(target=_work, args=(cut, range(first, n, processes), there), daemon=True)
+        workers[here].start()
         there.close()
-        ends.append(here)
-    with progress("cutting the corpus", size, BYTES) as done:
-        while ends:
-            for end in wait(ends):
-                assert isinstance(end, Connection)
-                try:
-                    told = end.recv()
-                except EOFError:
-                    raise RuntimeError(
-                        "A process that cut the corpus was ended from outside, for memory perhaps. Give the job more"
-                        " (`set-resources` for `cut_corpus`), or fewer cores."
-                    ) from None
-                if isinstance(told, BaseException):
-                    raise told
-                if told is None:
-                    ends.remove(end)
-                else:
-                    done.advance(told)
+    ends = list(workers)
+    try:
+        with progress("cutting the corpus", size, BYTES) as done:
+            while ends:
+                for end in wait(ends):
+                    assert isinstance(end, Connection)
+                    try:
+                        told = end.recv()
+                    except EOFError:
+                        raise RuntimeError(
+                            "A process that cut the corpus was ended from outside, for memory perhaps. Give the job"
+                            " more (`set-resources` for `cut_corpus`), or fewer cores."
+                        ) from None
+                    if isinstance(told, BaseException):
+                        raise told
+                    if told is None:
+                        ends.remove(end)
+                    else:
+                        done.advance(told)
+    finally:  # before their folder goes, in which those that are left would write on
+        for end, worker in workers.items():
+            if end in ends:
+                worker.terminate()
+            worker.join()
+            end.close()
 
 
 def _work(cut: Callable[[int, Callable[[int], object]], None], numbers: Sequence[int], end: Connection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -130,6 +131,7 @@ def test_what_is_wrong_with_a_file_is_told_by_whichever_process_reads_it(tmp_pat
     with pytest.raises(InputError, match=r"bad\.txt: not UTF-8 at byte 10"):
         cut_corpus(shards, *places, normalizer("none"), language="bn", processes=processes)
     assert not any(place.exists() for place in places)
+    assert not multiprocessing.active_children(), "the others end as well"
     corpus = cut_corpus(shards, *places, normalizer("none"), language="bn", processes=processes, errors="skip-line")
     assert sentences_of(corpus) == [["ফুল", "ফোটে"], ["ফুল"]]
 
