@@ -135,9 +135,7 @@ def arrow_texts(
     """
     with _explaining(path, "Arrow"), open_regular(path) as raw, pa.PythonFile(raw, mode="r") as source:
         messages = _messages(raw, Inflation(path, path.stat().st_size, inflation))
-        raw.seek(0)
         is_file = _is_file(raw)
-        raw.seek(0)
         opened = ipc.open_file if is_file else ipc.open_stream
         schema = opened(source).schema
         _require_strings(path, schema, column)
@@ -157,7 +155,11 @@ def arrow_texts(
 
 
 def _is_file(raw: BinaryIO) -> bool:
-    return raw.read(len(_ARROW_FILE)) == _ARROW_FILE
+    """Return whether a file is in the file format and not a stream, and go back to its beginning."""
+    raw.seek(0)
+    begin = raw.read(len(_ARROW_FILE))
+    raw.seek(0)
+    return begin == _ARROW_FILE
 
 
 def _told(

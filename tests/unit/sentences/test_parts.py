@@ -22,7 +22,6 @@ import zstandard
 from prasanga.base.errors import InputError
 from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, find_shards, passages
 from prasanga.sentences import manifest as of_digests
-from prasanga.sentences import parts as module
 from prasanga.text import normalizer
 
 CONTEXT = {"normalization": "none", "language": "bn"}
@@ -44,8 +43,8 @@ LEXICON = Forms({"ফুল": ("ফুল",), "ফুলের": ("ফুল",),
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Places, pieces and margins of a few hundred bytes, so that small files have as much as large ones."""
-    monkeypatch.setattr(module, "_NEAREST", 1)
-    monkeypatch.setattr(module, "_PIECE", 300)
+    monkeypatch.setattr(of_digests, "_NEAREST", 1)
+    monkeypatch.setattr(of_digests, "_TEXT_PIECE", 300)
     monkeypatch.setattr(of_digests, "_PIECE", 500)
     monkeypatch.setattr(passages, "BLOCK", 256)
     monkeypatch.setattr(passages, "_MARGIN", 64)

@@ -20,8 +20,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.sentences import Shard, columns, find_shards, read_texts, remote
-from prasanga.sentences.manifest import as_planned, cuts_of, update_manifest
-from prasanga.sentences.parts import Cut, chosen
+from prasanga.sentences.manifest import Cut, as_planned, chosen, cuts_of, update_manifest
 from prasanga.sentences.passages import read_sentences
 from prasanga.text import normalizer
 

@@ -17,10 +17,17 @@ from prasanga.base.parquet import write_table
 from prasanga.base.progress import progress
 from prasanga.sentences import Shard
 from prasanga.static import CutCorpus, Trained, cut_corpus, read_trained, train_glove, train_word2vec, trained_table
-from prasanga.static.cutting import LONGEST, Words
-from prasanga.static.neighbours import ENTRY, Entries, count_pairs
-from prasanga.static.training import deal, fit, train
-from prasanga.static.updates import NEGATIVE, alias_table, skip_grams, update_glove, update_skip_grams
+from prasanga.static.cutting import ENTRY, LONGEST, Entries, Words, count_pairs
+from prasanga.static.training import (
+    NEGATIVE,
+    alias_table,
+    deal,
+    fit,
+    skip_grams,
+    train,
+    update_glove,
+    update_skip_grams,
+)
 from prasanga.text import WORD, fold, normalizer, split_sentences
 
 DOMAINS = [[f"{name}{i}" for i in range(20)] for name in ("tea", "river")]
