@@ -167,7 +167,7 @@ def cut_corpus(
         normalizer: the study's normalization (`prasanga.text.normalizer`).
         language: of the study; words of a language with capitals are lower-cased.
         errors: what to do with a line or record that cannot be used (`corpus.errors`).
-        processes: how many read the corpus beside each other.
+        processes: how many read the corpus beside each other; under `s3://` one does.
         part_bytes: bytes of a large file that one of them reads at a time.
         made_from: metadata of the files.
 
@@ -175,6 +175,8 @@ def cut_corpus(
         InputError: a file cannot be read, or there is no room on the disk.
     """
     parts = [part for shard in shards for part in parts_of(shard, part_bytes)]
+    if any(shard.path.startswith("s3://") for shard in shards):
+        processes = 1  # Arrow's client of S3 does not survive a fork
     with tempfile.TemporaryDirectory(prefix="prasanga-static-") as folder, explaining_full_disk(folder):
 
         def cut(number: int, read: Callable[[int], object]) -> None:
