@@ -359,10 +359,10 @@ def read_lines(
     """
     path, report = Path(path), report if report is not None else ReadingReport()
     document, fresh = -1, True
-    line = size = skipped = 0
+    lines = size = skipped = 0
     with open_decompressed(path, read, inflation=inflation) as stream:
         for line, offset, raw in numbered_lines(path, stream, report):
-            size = offset + len(raw)
+            lines, size = line, offset + len(raw)
             try:
                 text = raw.removesuffix(b"\n").removesuffix(b"\r").decode()
             except UnicodeDecodeError as error:
@@ -381,7 +381,7 @@ def read_lines(
                 fresh = True
     if document < 0:
         raise InputError(
-            f"{path}: there is no text in it ({size} bytes in {line} lines, of which {skipped} skipped as not UTF-8)."
+            f"{path}: there is no text in it ({size} bytes in {lines} lines, of which {skipped} skipped as not UTF-8)."
             " Take it out of `corpus.texts`, or restore it."
         )
 
