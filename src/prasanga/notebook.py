@@ -22,7 +22,6 @@ from prasanga.base.parquet import as_frame, read_frame
 from prasanga.base.places import installation
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS, categories_of, chosen_categories
-from prasanga.sentences import Matcher, longest
 from prasanga.text import normalizer, split_sentences
 
 if TYPE_CHECKING:
@@ -137,6 +136,8 @@ def measure(
         InputError: no such category or language, texts that are none; a set of words of which none stands in the texts;
             what the model refuses.
     """
+    from prasanga.sentences import Matcher, longest
+
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError("texts: give a list of texts, such as ['the rose is red', ...].")
     if language not in DEFAULT_NORMALIZATIONS:

@@ -33,8 +33,7 @@ from prasanga.base.parquet import write_batches, write_table
 from prasanga.base.progress import progress
 from prasanga.sentences import Shard
 from prasanga.static import CutCorpus, Trained, cut_corpus, train_glove, train_word2vec
-from prasanga.static.cutting import SENTENCE_OF_WORDS, VOCABULARY
-from prasanga.static.neighbours import PAIRS_AT_A_TIME, count_pairs
+from prasanga.static.cutting import PAIRS_AT_A_TIME, SENTENCE_OF_WORDS, VOCABULARY, count_pairs
 from prasanga.static.training import deal
 from prasanga.text import normalizer
 

@@ -250,7 +250,7 @@ def test_a_line_of_a_million_characters_is_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format", ["text", "jsonl", "extracted"])
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str) -> None:
-    for module in ("passages", "records", "corpus"):
+    for module in ("passages", "corpus"):
         monkeypatch.setattr(f"prasanga.sentences.{module}.LONGEST_LINE", 1_500_000)
     path = tmp_path / "a.txt"
     first = LINE if format != "extracted" else b"word,sentence\n"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prasanga.base import offered
-from prasanga.sentences.corpus import Line, ReadingReport, read_lines
-from prasanga.sentences.files import Shard, common_settings, find_shards
-from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
-from prasanga.sentences.records import read_texts, require_small
 
 if TYPE_CHECKING:
+    from prasanga.sentences.corpus import Line, ReadingReport, read_lines
+    from prasanga.sentences.files import Shard, common_settings, find_shards
+    from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
     from prasanga.sentences.passages import ExtractionReport, extract_shard
+    from prasanga.sentences.records import read_texts, require_small
     from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA
 
 

@@ -128,13 +128,9 @@ def add_counts(paths: Iterable[str | Path]) -> dict[str, Count]:
     Raises:
         InputError: if a file is absent or damaged.
     """
-    total: dict[str, Count] = {}
-    for path in paths:
-        columns = read_table(path, COUNT_SCHEMA.names).to_pydict()
-        for stimulus, occurrences, sentences in zip(*columns.values(), strict=True):
-            so_far = total.get(stimulus, Count())
-            total[stimulus] = Count(so_far.occurrences + occurrences, so_far.sentences + sentences)
-    return total
+    tables = [COUNT_SCHEMA.empty_table(), *(read_table(path, COUNT_SCHEMA.names) for path in paths)]
+    total = pl.concat(map(pl.DataFrame, tables)).group_by("stimulus").sum()
+    return {stimulus: Count(*counts) for stimulus, *counts in total.iter_rows()}
 
 
 def rank(candidates: Candidates, counts: Mapping[str, Count], top: int) -> list[Ranked]:

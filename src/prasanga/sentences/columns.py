@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.sentences.corpus import INFLATION, Inflation
-from prasanga.sentences.remote import is_remote, open_remote
+from prasanga.sentences.remote import is_remote, open_remote, out_of_reach
 
 _ROWS = 256
 _BYTES = 1 << 24  # of texts that are made at a time; a single row may have more
@@ -135,9 +135,7 @@ def arrow_texts(
     """
     with _explaining(path, "Arrow"), open_regular(path) as raw, pa.PythonFile(raw, mode="r") as source:
         messages = _messages(raw, Inflation(path, path.stat().st_size, inflation))
-        raw.seek(0)
         is_file = _is_file(raw)
-        raw.seek(0)
         opened = ipc.open_file if is_file else ipc.open_stream
         schema = opened(source).schema
         _require_strings(path, schema, column)
@@ -157,7 +155,11 @@ def arrow_texts(
 
 
 def _is_file(raw: BinaryIO) -> bool:
-    return raw.read(len(_ARROW_FILE)) == _ARROW_FILE
+    """Return whether a file is in the file format and not a stream, and go back to its beginning."""
+    raw.seek(0)
+    begin = raw.read(len(_ARROW_FILE))
+    raw.seek(0)
+    return begin == _ARROW_FILE
 
 
 def _told(
@@ -287,6 +289,10 @@ def _explaining(path: str | Path, kind: str) -> Iterator[None]:
             " damaged, or is not what its ending says: fetch it again, or write its `format:` in this entry of"
             " `corpus.texts`."
         ) from None
+    except Exception as error:  # of the libraries that speak to servers
+        if not is_remote(str(path)):
+            raise
+        raise out_of_reach(str(path), reason(error)) from None
 
 
 # --------------------

@@ -15,7 +15,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
@@ -24,6 +24,7 @@ import zstandard
 from prasanga.base.errors import InputError, reason, regular
 
 _BUFFER = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Compressed bytes at a time. They become 16 KB as a rule, and at most 128 MB (zstandard's densest block).
 _PIECE = 1 << 12
 # Windows of up to 2 GB (`zstd --long=31`), which large public corpora are compressed with; the default stops at 128 MB.
@@ -93,7 +94,7 @@ def open_decompressed(
         inflation: how many times its size on the disk a compressed file may come to; `HARMLESS` bytes it always may.
         start: the byte of the text at which to begin; what comes before it from the nearest of `points` on is passed
             over.
-        points: members of a compressed file (`prasanga.sentences.parts`). They are held against what is read.
+        points: members of a compressed file (`prasanga.sentences.manifest`). They are held against what is read.
 
     Raises:
         InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
@@ -166,9 +167,9 @@ def too_long(path: Path, offset: int) -> InputError:
     )
 
 
-def not_utf8(path: Path, at: int, line: int, raw: bytes, error: UnicodeDecodeError) -> InputError:
-    """Return what to raise for a line, of the bytes `raw`, that goes wrong at the byte `at` of the whole text."""
-    shown = raw[error.start : error.start + 8].hex(" ")
+def not_utf8(path: Path, at: int, line: int, error: UnicodeDecodeError) -> InputError:
+    """Return what to raise for a line that goes wrong at the byte `at` of the whole text."""
+    shown = error.object[error.start : error.start + 8].hex(" ")
     return InputError(
         f"{path}: not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
         " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
@@ -331,22 +332,7 @@ class ReadingReport:
 
     def as_dict(self) -> dict[str, int]:
         """Return the counts by name."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
-
-@dataclass
-class _Place:
-    """Where reading stands, for messages and for the lines' offsets."""
-
-    line: int = 0
-    offset: int = 0
-    report: ReadingReport = field(default_factory=ReadingReport)
-
-    def advance(self, raw: bytes) -> None:
-        self.line += 1
-        self.offset += len(raw)
-        self.report.lines += 1
-        self.report.bytes += len(raw)
+        return asdict(self)
 
 
 def read_lines(
@@ -371,39 +357,59 @@ def read_lines(
     Raises:
         InputError: for a file that is absent, truncated, damaged, not UTF-8, or without text; it names the place.
     """
-    path = Path(path)
-    place = _Place(report=report if report is not None else ReadingReport())
+    path, report = Path(path), report if report is not None else ReadingReport()
     document, fresh = -1, True
+    lines = size = skipped = 0
     with open_decompressed(path, read, inflation=inflation) as stream:
-        while raw := stream.readline(LONGEST_LINE + 1):
-            if len(raw) > LONGEST_LINE:
-                raise too_long(path, place.offset)
-            text = _decode(raw, path, place, errors)
-            if text is not None and text.strip():
+        for line, offset, raw in numbered_lines(path, stream, report):
+            lines, size = line, offset + len(raw)
+            try:
+                text = raw.removesuffix(b"\n").removesuffix(b"\r").decode()
+            except UnicodeDecodeError as error:
+                if errors == "stop":
+                    raise not_utf8(path, offset + error.start, line, error) from None
+                skipped += 1
+                report.skipped_lines += 1
+                fresh = True
+                continue
+            if text.strip():
                 if fresh or documents == "line":
                     document, fresh = document + 1, False
-                    place.report.documents += 1
-                yield Line(text, place.offset, document)
-            elif text is None or documents == "blank-line":
+                    report.documents += 1
+                yield Line(text, offset if line > 1 else 0, document)
+            elif documents == "blank-line":
                 fresh = True
-            place.advance(raw)
     if document < 0:
         raise InputError(
-            f"{path}: there is no text in it ({place.offset} bytes in {place.line} lines, of which"
-            f" {place.report.skipped_lines} skipped as not UTF-8). Take it out of `corpus.texts`, or restore it."
+            f"{path}: there is no text in it ({size} bytes in {lines} lines, of which {skipped} skipped as not UTF-8)."
+            " Take it out of `corpus.texts`, or restore it."
         )
 
 
-def _decode(raw: bytes, path: Path, place: _Place, errors: Errors) -> str | None:
-    """Return the line without its end, or None for a line to skip."""
-    line = raw.removesuffix(b"\n").removesuffix(b"\r")
-    if place.line == 0:
-        line = line.removeprefix(b"\xef\xbb\xbf")  # byte order mark
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if errors == "skip-line":
-            place.report.skipped_lines += 1
-            return None
-        at = place.offset + raw.index(line) + error.start
-        raise not_utf8(path, at, place.line + 1, line, error) from None
+def numbered_lines(
+    path: Path, stream: BinaryIO, report: ReadingReport, offset: int = 0, line: int = 0, end: int | None = None
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield of each line its number (from 1), its place in the file, and its bytes without a byte order mark.
+
+    Args:
+        path: the file.
+        stream: its text, from the first line on that is wanted.
+        report: lines and bytes are added to it.
+        offset: bytes of the text before that line.
+        line: lines before it.
+        end: the byte of the text before which lines begin; None for its end.
+
+    Raises:
+        InputError: a line is longer than `LONGEST_LINE`; whatever reading raises.
+    """
+    while (end is None or offset < end) and (raw := stream.readline(LONGEST_LINE + 1)):
+        if len(raw) > LONGEST_LINE:
+            raise too_long(path, offset)
+        line += 1
+        report.lines += 1
+        report.bytes += len(raw)
+        data = raw.removeprefix(_BYTE_ORDER_MARK) if line == 1 else raw
+        yield line, offset + len(raw) - len(data), data
+        offset += len(raw)
+    if end is not None:
+        stream.readline(1)  # the next part's beginning, which is where it was found, or this raises

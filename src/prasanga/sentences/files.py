@@ -22,8 +22,7 @@ from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.parquet import made_from
 from prasanga.base.places import SHIPPED, require_no_braces
 from prasanga.sentences.corpus import COMPRESSED, INFLATION, Points
-from prasanga.sentences.manifest import cuts_of, remote_files
-from prasanga.sentences.parts import Cut, chosen, points_of
+from prasanga.sentences.manifest import Cut, chosen, cuts_of, points_of, remote_files
 from prasanga.sentences.remote import RemoteFile, is_remote
 
 logger = logging.getLogger(__name__)
@@ -118,7 +117,7 @@ def find_shards(
             the schema's default.
         shard_bytes: size of a part, on the disk. Those of plain text are `[0, shard_bytes)`, `[shard_bytes, 2 *
             shard_bytes)` and so on; the last one has half as much to one and a half times as much. Other files are cut
-            at the first place after these where they can be (`prasanga.sentences.parts`).
+            at the first place after these where they can be (`prasanga.sentences.manifest`).
         key: where in the config the entries stand, for messages.
         outside: folders in which a file may lie that a symbolic link leads to; beside them those that an absolute root
             or pattern names itself, the study's own, and what is shipped.

@@ -4,7 +4,7 @@ A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digit
 inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So
 the text is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are
 known by their first word and compared as a whole. The time does not depend on the number of stimuli. The search
-itself is compiled (`prasanga.sentences.scanning`); here is what it searches for.
+itself is compiled.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table
 from prasanga.text import WORD, fold
-
-if TYPE_CHECKING:
-    from prasanga.sentences.scanning import Hits, Sentences
-    from prasanga.text.lines import Bytes, Positions
-
+from prasanga.text.compiled import compiled
+from prasanga.text.lines import Bytes, Positions, decode_valid
+from prasanga.text.words import IS_WORD, character_flags
 
 _TOKEN: Final = regex.compile(rf"{WORD.pattern}|\S")
 _BESIDE: Final = 256
@@ -74,8 +73,6 @@ class Matcher:
 
     def __init__(self, lexicon: HasClaims, position: Position = "anywhere") -> None:
         self.position = position
-        from prasanga.sentences.scanning import compile_vocabulary
-
         stimuli_of = _folded(lexicon.claims())
         forms, stimuli = list(stimuli_of), list(stimuli_of.values())
         texts = np.frombuffer("\0".join([*forms, ""]).encode("utf-8", "surrogatepass"), dtype=np.uint8)
@@ -99,12 +96,10 @@ class Matcher:
         self._neighbours = {number: neighbours[form] for number, form in enumerate(forms) if form in neighbours}
 
     def scan(self, data: Bytes, starts: Positions, ends: Positions) -> tuple[Sentences, Hits]:
-        """Find the forms in many normalized sentences at once (`prasanga.sentences.scanning.scan`).
+        """Find the forms in many normalized sentences at once (`scan`).
 
         Forms whose neighbours tell that they are another word are left out.
         """
-        from prasanga.sentences.scanning import Hits, scan
-
         first_only = self.position == "sentence-initial"
         sentences, hits = scan(data, starts, ends, self._vocabulary, first_word_only=first_only)
         if not self._neighbours:
@@ -194,3 +189,353 @@ def read_forms(path: str | Path, only: Collection[str] | None = None, *, neighbo
         if after or before
     }
     return Forms({form: tuple(stimuli) for form, stimuli in stimuli_of.items() if stimuli}, beside)
+
+
+# --------------------
+# The search, compiled: every word of every sentence is hashed once and looked up.
+#
+# Forms are known by their first word (`Vocabulary`). A word costs the same whatever the size of the lexicon: most words
+# fail at a bitmap that stays in the processor's cache. Whatever passes it is compared byte by byte, so that a hit is
+# never a matter of hashes.
+
+_NON_JOINER: Final = 0x200C
+_HYPHEN: Final = 0x2010
+_PLAIN_HYPHEN: Final = ord("-")
+_SPACE: Final = 32
+
+_OFFSET: Final = np.uint64(0xCBF29CE484222325)
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(32)
+
+
+class Vocabulary(NamedTuple):
+    """The folded forms of a lexicon, by first word.
+
+    Attributes:
+        texts: UTF-8 of the forms.
+        bitmap: a bit for each hash of a first word, by the hash's lowest bits.
+        slots: open hash table: number of a first word, or -1.
+        hashes: hash of each first word.
+        words: (n, 2) where each first word begins and ends in `texts`.
+        alone: number of the form that consists of the first word, or -1.
+        longer: (n, 2) which of `forms` begin with the word and go on.
+        forms: (m, 3) of each form of several words: where what follows its first word begins and ends in `texts`, and
+            its number.
+    """
+
+    texts: Bytes
+    bitmap: NDArray[np.uint8]
+    slots: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    words: Positions
+    alone: Positions
+    longer: Positions
+    forms: Positions
+
+
+def compile_vocabulary(texts: Bytes, starts: Positions, ends: Positions) -> tuple[Vocabulary, Positions]:
+    """Compile folded forms; form i is `texts[starts[i]:ends[i]]`, UTF-8, and is known by its number.
+
+    Returns:
+        The vocabulary, and the numbers of the forms that it leaves out: those that do not begin and end with a word
+        character, and so could never be found.
+    """
+    flags = character_flags()
+    slots = np.full(_power_of_two(4 * len(starts)), -1, dtype=np.int32)
+    first, rest = np.empty(len(starts), dtype=np.int64), np.empty(len(starts), dtype=np.int64)
+    words, hashes = np.empty((len(starts), 2), dtype=np.int64), np.empty(len(starts), dtype=np.uint64)
+    number = _number_first_words(texts, starts, ends, flags, slots, hashes, words, first, rest)
+    words, hashes = words[:number].copy(), hashes[:number].copy()
+    bitmap = np.zeros(_power_of_two(16 * number) // 8, dtype=np.uint8)
+    slots = np.full(_power_of_two(4 * number), -1, dtype=np.int32)
+    _fill(hashes, bitmap, slots)
+    found = np.flatnonzero(first >= 0)
+    is_alone = rest[found] == ends[found]
+    alone = np.full(number, -1, dtype=np.int64)
+    alone[first[found[is_alone]]] = found[is_alone]
+    # Forms of several words, those of one first word together; of each, what follows its first word.
+    several = found[~is_alone]
+    several = several[np.argsort(first[several], kind="stable")]
+    longer = np.searchsorted(first[several], np.arange(number)[:, None] + [0, 1]).astype(np.int64)
+    forms = np.column_stack([rest[several], ends[several], several])
+    return Vocabulary(texts, bitmap, slots, hashes, words, alone, longer, forms), np.flatnonzero(first < 0)
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(least, 1 << 16).bit_length()
+
+
+class Sentences(NamedTuple):
+    """Sentences in a row, one space after each, with what was counted in them.
+
+    Attributes:
+        data: their UTF-8; sentence i is `data[starts[i]:ends[i]]`.
+        starts: bytes.
+        ends: bytes.
+        characters: of each sentence.
+        words: of each sentence.
+    """
+
+    data: Bytes
+    starts: Positions
+    ends: Positions
+    characters: Positions
+    words: Positions
+
+
+class Hits(NamedTuple):
+    """Found forms, in the order of the text.
+
+    Attributes:
+        sentence: number of the sentence.
+        form: number of the form.
+        start_byte: first byte in the row.
+        end_byte: the byte after the last.
+        start: first character in the sentence.
+        end: the character after the last.
+        word: number of words before it in the sentence.
+    """
+
+    sentence: Positions
+    form: Positions
+    start_byte: Positions
+    end_byte: Positions
+    start: Positions
+    end: Positions
+    word: Positions
+
+
+def scan(
+    data: Bytes, starts: Positions, ends: Positions, vocabulary: Vocabulary, *, first_word_only: bool
+) -> tuple[Sentences, Hits]:
+    """Copy sentences into a row, count their characters and words, and find the forms in them.
+
+    Args:
+        data: valid UTF-8.
+        starts: first byte of each sentence.
+        ends: the byte after its last.
+        vocabulary: the forms.
+        first_word_only: find only forms that begin with the first word of a sentence.
+    """
+    flags = character_flags()
+    row = np.empty(int((ends - starts).sum()) + len(starts), dtype=np.uint8)
+    row_starts, row_ends, characters, words = (np.empty(len(starts), dtype=np.int64) for _ in range(4))
+    capacity = 256 + len(row) // 64
+    while True:
+        hits = np.empty((capacity, len(Hits._fields)), dtype=np.int64)
+        found = _scan(
+            *(data, starts, ends, flags, *vocabulary, first_word_only),
+            *(row, row_starts, row_ends, characters, words, hits),
+        )
+        if found >= 0:
+            break
+        capacity *= 4
+    columns = np.ascontiguousarray(hits[:found].T)
+    return Sentences(row, row_starts, row_ends, characters, words), Hits(*columns)
+
+
+@compiled
+def _number_first_words(
+    texts: Bytes,
+    starts: Positions,
+    ends: Positions,
+    flags: NDArray[np.uint16],
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    words: Positions,
+    first: Positions,
+    rest: Positions,
+) -> int:
+    """Number the first word of each form, and note where that word ends; return how many such words there are.
+
+    The number is -1 if it is no form.
+    """
+    found = 0
+    mask = len(slots) - 1
+    for form in range(len(starts)):
+        i, end = starts[form], ends[form]
+        hash_ = _OFFSET
+        last = -1
+        first[form] = -1
+        rest[form] = starts[form]
+        while i < end:
+            code, length = decode_valid(texts, i)
+            is_word = flags[code] & IS_WORD != 0
+            if is_word and rest[form] == i:
+                hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
+                rest[form] = i + length
+            i += length
+            last = i if is_word else -1
+        if last != end or rest[form] == starts[form]:
+            continue
+        hash_ ^= hash_ >> _SHIFT
+        slot = np.int64(hash_ & np.uint64(mask))
+        size = rest[form] - starts[form]
+        while slots[slot] >= 0:
+            number = slots[slot]
+            if hashes[number] == hash_ and words[number, 1] - words[number, 0] == size:
+                same = 0
+                while same < size and texts[words[number, 0] + same] == texts[starts[form] + same]:
+                    same += 1
+                if same == size:
+                    first[form] = number
+                    break
+            slot = (slot + 1) & mask
+        if first[form] < 0:
+            slots[slot] = found
+            first[form] = found
+            hashes[found] = hash_
+            words[found, 0], words[found, 1] = starts[form], rest[form]
+            found += 1
+    return found
+
+
+@compiled
+def _fill(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8], slots: NDArray[np.int32]) -> None:
+    for number in range(len(hashes)):
+        hash_ = hashes[number]
+        bit = np.int64(hash_ & np.uint64(len(bitmap) * 8 - 1))
+        bitmap[bit >> 3] |= np.uint8(1 << (bit & 7))
+        slot = np.int64(hash_ & np.uint64(len(slots) - 1))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = number
+
+
+@compiled
+def _scan(
+    data: Bytes,
+    starts: Positions,
+    ends: Positions,
+    flags: NDArray[np.uint16],
+    texts: Bytes,
+    bitmap: NDArray[np.uint8],
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    vocabulary: Positions,
+    alone: Positions,
+    longer: Positions,
+    forms: Positions,
+    first_word_only: bool,
+    row: Bytes,
+    row_starts: Positions,
+    row_ends: Positions,
+    row_characters: Positions,
+    row_words: Positions,
+    hits: Positions,
+) -> int:
+    """Fill the row and the hits; the number of hits, or -1 if there is no room for them."""
+    found = 0
+    size = 0
+    bits = np.uint64(len(bitmap) * 8 - 1)
+    mask = len(slots) - 1
+    for sentence in range(len(starts)):
+        i, end = starts[sentence], ends[sentence]
+        shift = size - i
+        row_starts[sentence] = size
+        characters = 0
+        words = 0
+        looked_at = 0
+        while i < end:
+            # between words
+            code, length = decode_valid(data, i)
+            if flags[code] & IS_WORD == 0:
+                for k in range(length):
+                    row[size + k] = data[i + k]
+                size += length
+                i += length
+                characters += 1
+                continue
+            start, start_character = i, characters
+            hash_ = _OFFSET
+            empty = True
+            while True:
+                if code != _NON_JOINER:
+                    hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
+                    empty = False
+                if length == 3:
+                    row[size] = data[i]
+                    row[size + 1] = data[i + 1]
+                    row[size + 2] = data[i + 2]
+                else:
+                    for k in range(length):
+                        row[size + k] = data[i + k]
+                size += length
+                i += length
+                characters += 1
+                if i >= end:
+                    break
+                code, length = decode_valid(data, i)
+                if flags[code] & IS_WORD == 0:
+                    break
+            words += 1
+            if empty:
+                continue
+            looked_at += 1
+            if first_word_only and looked_at > 1:
+                continue
+            hash_ ^= hash_ >> _SHIFT
+            bit = np.int64(hash_ & bits)
+            if bitmap[bit >> 3] & np.uint8(1 << (bit & 7)) == 0:
+                continue
+            slot = np.int64(hash_ & np.uint64(mask))
+            while slots[slot] >= 0:
+                number = slots[slot]
+                slot = (slot + 1) & mask
+                if hashes[number] != hash_:
+                    continue
+                stop, _ = _after(data, start, i, flags, texts, vocabulary[number, 0], vocabulary[number, 1])
+                if stop != i:
+                    continue
+                if alone[number] >= 0:
+                    if found == len(hits):
+                        return -1
+                    hit = hits[found]
+                    hit[0], hit[1], hit[2], hit[3] = sentence, alone[number], start + shift, i + shift
+                    hit[4], hit[5], hit[6] = start_character, characters, words - 1
+                    found += 1
+                for form in range(longer[number, 0], longer[number, 1]):
+                    stop, more = _after(data, i, end, flags, texts, forms[form, 0], forms[form, 1])
+                    if stop >= 0:
+                        if found == len(hits):
+                            return -1
+                        hit = hits[found]
+                        hit[0], hit[1], hit[2], hit[3] = sentence, forms[form, 2], start + shift, stop + shift
+                        hit[4], hit[5], hit[6] = start_character, characters + more, words - 1
+                        found += 1
+                break
+        row_ends[sentence] = size
+        row_characters[sentence] = characters
+        row_words[sentence] = words
+        row[size] = _SPACE
+        size += 1
+    return found
+
+
+@compiled
+def _after(
+    data: Bytes, start: int, end: int, flags: NDArray[np.uint16], texts: Bytes, form: int, form_end: int
+) -> tuple[int, int]:
+    """Return where a form, or the rest of one, ends that begins at `start`, and its characters.
+
+    The end is -1 if the form is not there whole.
+
+    The zero-width non-joiner is passed over, and the hyphen that NFKC leaves (U+2010) is a hyphen.
+    """
+    i, j = start, form
+    characters = 0
+    while i < end:
+        code, length = decode_valid(data, i)
+        if j == form_end and code != _NON_JOINER:
+            return (-1, 0) if flags[code] & IS_WORD else (i, characters)
+        i += length
+        characters += 1
+        if code == _NON_JOINER:
+            continue
+        wanted, wanted_length = decode_valid(texts, j)
+        if code == _HYPHEN:
+            code = np.int32(_PLAIN_HYPHEN)
+        if code != wanted:
+            return -1, 0
+        j += wanted_length
+    return (i, characters) if j == form_end else (-1, 0)

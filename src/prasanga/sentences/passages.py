@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from pathlib import Path
@@ -38,7 +38,7 @@ from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.remote import is_remote
-from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Contexts, Passage, Stimuli, Windows
+from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Contexts, Passage, Windows
 from prasanga.text import Normalizer, normalizer
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Lines, Positions, Spans, decode, split_lines
@@ -100,6 +100,18 @@ def text_blocks(shard: Shard, begin: int | None = None, read: Callable[[int], ob
         breaks = blank if shard.documents == "blank-line" else np.zeros_like(blank)
         lines = Lines(np.frombuffer(data, dtype=np.uint8), starts, ends)
         yield Block(lines, _line_offsets(lines, offset), every, np.zeros_like(blank), blank, breaks, len(data), offset)
+
+
+def _blocks(
+    shard: Shard,
+    errors: Errors,
+    report: ReadingReport | None = None,
+    read: Callable[[int], object] | None = None,
+) -> Iterator[Block]:
+    """Yield the lines of a part of a file in any format; of text, also those that follow the part."""
+    if shard.format == "text":
+        return text_blocks(shard, read=read)
+    return record_blocks(read_records(shard, errors, report, read))
 
 
 def record_blocks(records: Iterable[Record]) -> Iterator[Block]:
@@ -277,7 +289,7 @@ class Reader:
     ) -> None:
         self._path = path
         self._normalizer = normalizer
-        self._matcher = matcher
+        self.matcher = matcher
         self._errors = errors
         self._report = report
         self.documents = 0  # that have begun
@@ -285,7 +297,6 @@ class Reader:
         self._last_with_text = -1
         self._numbers = {name: number for number, name in enumerate(matcher.stimuli)}
         self.unknown: list[str] = []  # stimuli of another table that are none of the lexicon's
-        self.stimuli = Stimuli(matcher.stimuli, matcher.first, matcher.of_form)
 
     def passage(self, block: Block, *, owned: bool = True) -> Passage:
         """Return the sentences of a block; counted if they are `owned`."""
@@ -303,7 +314,7 @@ class Reader:
             only[:] = [ANY if word is None else self._number_of(word) for word in block.only]
         at = np.full(len(document), -1, dtype=np.int64) if block.at is None else block.at
         spans, cut = _spans_of_lines(lines) if block.only is not None else split_lines(lines, LONGEST_SENTENCE)
-        sentences, hits = self._matcher.scan(lines.data, spans.starts, spans.ends)
+        sentences, hits = self.matcher.scan(lines.data, spans.starts, spans.ends)
         # A record begins at its first line; sentences are numbered from there.
         record = np.cumsum(~block.continues)[spans.lines]
         ordinal = np.arange(len(record)) - np.searchsorted(record, record, side="left")
@@ -336,7 +347,7 @@ class Reader:
         """Return the stimulus that a word of another table is, in whatever spelling."""
         if word not in self._numbers:
             spelled = self._normalizer.one(word).strip()
-            whole = [match.stimulus for match in self._matcher.find(spelled) if match.form == spelled]
+            whole = [match.stimulus for match in self.matcher.find(spelled) if match.form == spelled]
             self._numbers[word] = self._numbers.get(spelled, self._numbers[whole[0]] if whole else NONE)
             if self._numbers[word] == NONE:
                 self.unknown.append(word)
@@ -362,7 +373,7 @@ def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path
         except UnicodeDecodeError as error:
             first, begins = int(block.offsets[line]), int(block.lines.starts[line])
             at = first + error.start + 3 * (begins == 3 and first == 0)  # behind the byte order mark
-            raise not_utf8(path, at, _line_number(path, at), raw, error) from None
+            raise not_utf8(path, at, _line_number(path, at), error) from None
         raise AssertionError("only lines that are not UTF-8 are refused")
     return lines, undecodable
 
@@ -382,13 +393,9 @@ def read_sentences(
         InputError: as `extract_shard` does.
     """
     path, report = Path(shard.path), ExtractionReport()
-    blocks: Iterator[Block]
-    if shard.format == "text":
-        of_part = text_blocks(shard, read=read)
-        blocks = takewhile(lambda block: shard.end is None or block.offset < shard.end, of_part)
-    else:
-        blocks = record_blocks(read_records(shard, errors, report, read))
-    with nullcontext() if is_remote(shard.path) else unchanged(path):
+    of_part = _blocks(shard, errors, report, read)
+    blocks = takewhile(lambda block: block.records or shard.end is None or block.offset < shard.end, of_part)
+    with unchanged(shard.path):
         for block in blocks:
             lines, undecodable = _normalized(block, normalizer, errors, path)
             spans, _ = split_lines(lines, _ANY_LENGTH)
@@ -465,16 +472,15 @@ def extract_shard(
     report, path = report if report is not None else ExtractionReport(), Path(shard.path)
     normalized = normalizer(normalization) if isinstance(normalization, str) else normalization
     reader = Reader(path, normalized, Matcher(lexicon, match), errors if shard.format == "text" else "stop", report)
-    windows = Windows(reader.stimuli, before=before, after=after, source=shard.source, language=language)
+    windows = Windows(reader.matcher, before=before, after=after, source=shard.source, language=language)
     unit = {"parquet": "row group", "dataset": "batch"}.get(shard.format, "byte")
     part = f" from {unit} {shard.start:,} on" if shard.start else ""
     with progress(f"searching {shard.source}{part}", shard.bytes_on_disk or None, BYTES) as searched:
         if shard.format == "text":
             passages = _passages(shard, reader, before, after, searched.advance)
         else:
-            records = read_records(shard, errors, report, searched.advance)
-            passages = map(reader.passage, record_blocks(records))
-        with nullcontext() if is_remote(shard.path) else unchanged(path):
+            passages = map(reader.passage, _blocks(shard, errors, report, searched.advance))
+        with unchanged(shard.path):
             for passage in passages:
                 yield from _counted(windows.add(passage), report)
             yield from _counted(windows.finish(), report)
@@ -519,10 +525,9 @@ def count_in_sample(
         found.append(templates.select("stimulus", form=word))
     for shard in shards:
         reader = Reader(Path(shard.path), normalization, matcher, "skip-line", ExtractionReport())
-        windows = Windows(reader.stimuli, before=0, after=0, source=shard.source, language="")
+        windows = Windows(matcher, before=0, after=0, source=shard.source, language="")
         with suppress(InputError):
-            blocks = text_blocks(shard) if shard.format == "text" else record_blocks(read_records(shard, "skip-line"))
-            for block in islice(blocks, 1):
+            for block in islice(_blocks(shard, "skip-line"), 1):
                 batches = windows.add(reader.passage(block)).batches
                 found += [pl.DataFrame(batch.select(keys)) for batch in batches]
     counts = pl.concat(found).group_by("stimulus", folded("form")).agg(occurrences=pl.len().cast(pl.Int64))
@@ -602,11 +607,14 @@ def _counted(contexts: Contexts, report: ExtractionReport) -> Iterator[pa.Record
 
 @contextmanager
 def unchanged(path: str | Path) -> Iterator[None]:
-    """Refuse a file that is changed by others within the block.
+    """Refuse a file that is changed by others within the block; a remote one is held against itself as it is read.
 
     Raises:
         InputError: if its size or time is another at the end, or if it is not there.
     """
+    if is_remote(str(path)):
+        yield
+        return
     path = Path(path)
     state = _state_of(path)
     yield

@@ -10,8 +10,14 @@ run is planned, and again before and after a job reads.
 
 from __future__ import annotations
 
+import hashlib
+import http.client
 import io
+import ipaddress
+import logging
 import os
+import re
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -19,17 +25,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
 import xxhash
 
 from prasanga.base.errors import InputError, reason
+from prasanga.base.parquet import replacing
+from prasanga.base.progress import BYTES, progress
+
+logger = logging.getLogger(__name__)
 
 PROTOCOLS = ("hf", "s3", "https")
 
 _AHEAD = 1 << 22  # bytes that are asked for at a time
 _PATIENCE, _TRIES = 60, 3  # seconds without an answer, and how often it is asked for
+_LONGEST = 600  # seconds that what is asked for at a time may take: 7 kB a second
+_BUSY = (408, 429)  # answers after which it is asked again, beside those of a server that fails
 _HERE = ("127.0.0.1", "localhost", "::1")  # to which a connection needs no encryption
 
 
@@ -144,10 +157,11 @@ def _explaining(url: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        raise _out_of_reach(url, reason(error)) from None
+        raise out_of_reach(url, reason(error)) from None
 
 
-def _out_of_reach(url: str, why: str) -> InputError:
+def out_of_reach(url: str, why: str) -> InputError:
+    """Return what to raise for an address that cannot be read."""
     return InputError(
         f"{url}: cannot be read ({why[:300]}). Is the address right, may you read it, and is there a network? Else"
         " fetch the file, and name it by its path in `corpus.texts`."
@@ -155,13 +169,25 @@ def _out_of_reach(url: str, why: str) -> InputError:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows a server to another address, if that is one that a config may name."""
+    """Follows a server to another address, if that is one that a config may name, and as far out as the server is."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        parts = urlsplit(newurl)
-        if parts.scheme != "https" and parts.hostname not in _HERE:
-            raise _out_of_reach(req.full_url, f"it leads to {parts.scheme}://{parts.hostname}, which is not encrypted")
+        parts, before = urlsplit(newurl), urlsplit(req.full_url).hostname or ""
+        leads_to = f"it leads to {parts.scheme}://{parts.hostname}"
+        if parts.scheme != "https" and (parts.hostname not in _HERE or before not in _HERE):
+            raise out_of_reach(req.full_url, f"{leads_to}, which is not encrypted")
+        if _is_inside(parts.hostname or "") and not _is_inside(before):
+            raise out_of_reach(req.full_url, f"{leads_to}, which is this machine or on its own network")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _is_inside(host: str) -> bool:
+    """Return whether a name leads to this machine or its own network, which a server outside must not reach by us."""
+    try:
+        found = {str(address[0]).partition("%")[0] for *_, address in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError):
+        return False  # known to a proxy alone, or to nobody
+    return not all(ipaddress.ip_address(each).is_global for each in found)
 
 
 class _Ranges(io.RawIOBase):
@@ -211,23 +237,102 @@ class _Ranges(io.RawIOBase):
         for tried in range(1, _TRIES + 1):
             try:
                 with self._opener.open(request, timeout=_PATIENCE) as response:
-                    total = (response.headers.get("Content-Range") or "").rpartition("/")[2]
-                    if response.status != 206 or not total.isdecimal():
+                    told_range = response.headers.get("Content-Range") or ""
+                    found = re.fullmatch(rf"bytes {start}-\d+/(\d{{1,18}})", told_range, re.ASCII)
+                    if response.status != 206 or not found:
                         raise InputError(
                             f"{self._url}: the server does not send parts of a file (ranges of bytes), so that all of"
                             " it would have to be copied. Fetch the file, and name it by its path in `corpus.texts`."
                         )
                     told = response.headers.get("ETag") or response.headers.get("Last-Modified")
-                    state = f"{told} {total}"
+                    state = f"{told} {found[1]}"
                     if self.state and state != self.state:
                         raise InputError(f"{self._url}: the file changed while it was read. Run again.")
-                    self.size, self.state = int(total), state
-                    return bytes(response.read(size))
+                    self.size, self.state = int(found[1]), state
+                    return _body(response, size)
             except urllib.error.HTTPError as error:
-                if error.code < 500 or tried == _TRIES:  # what is refused once is refused again
-                    raise _out_of_reach(self._url, f"{error.code} {error.reason}") from None
+                if (error.code < 500 and error.code not in _BUSY) or tried == _TRIES:  # what is refused stays so
+                    raise out_of_reach(self._url, f"{error.code} {error.reason}") from None
             except (OSError, HTTPException) as error:
                 if tried == _TRIES:
-                    raise _out_of_reach(self._url, reason(error)) from None
+                    raise out_of_reach(self._url, reason(error)) from None
             time.sleep(tried)
         raise AssertionError("the last try returns or raises")
+
+
+def _body(response: Any, size: int) -> bytes:
+    """Return `size` bytes of an answer; fewer, or some that take too long, are no answer."""
+    until, data = time.monotonic() + _LONGEST, bytearray()
+    while len(data) < size and (piece := response.read1(size - len(data))):
+        data += piece
+        if time.monotonic() > until:
+            raise TimeoutError(f"{len(data)} of {size} bytes in {_LONGEST} seconds")
+    if len(data) < size:
+        raise ConnectionError(f"the answer ends after {len(data)} of {size} bytes")
+    return bytes(data)
+
+
+# --------------------
+# A file from the network: streamed to disk, checked, and there whole or not at all.
+
+_PIECE = 1 << 20
+
+
+def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
+    """Download a file.
+
+    Args:
+        url: an address with http or https.
+        target: where the file comes to lie; one that lies there is replaced when the new one is whole.
+        sha256: what the content must have, in hexadecimal; None takes any.
+
+    Returns:
+        The sha256 of the content, so that it can be given the next time.
+
+    Raises:
+        InputError: if the address is no such address, cannot be reached, has no file, ends too early, or has other
+            content than `sha256`.
+    """
+    if not url.startswith(("https://", "http://")):
+        raise InputError(f"{url!r} is no address to fetch from; it must begin with https:// or http://.")
+    request = urllib.request.Request(url, headers={"User-Agent": "prasanga"})
+    try:
+        with urllib.request.urlopen(request, timeout=_PATIENCE) as response, replacing(target) as temporary:
+            with temporary.open("wb") as file:
+                size, found = _copy(response, file, url)
+            expected = response.headers.get("Content-Length")
+            if expected is not None and int(expected) != size:
+                raise InputError(f"{url}: the connection ended after {size} of {expected} bytes. Try again.")
+            if sha256 is not None and found != sha256.lower():
+                raise InputError(
+                    f"{url}: the content has the sha256 {found}, but {sha256.lower()} is wanted. The file there is"
+                    " another one by now, or was changed on its way. Nothing was kept; find out why before you write"
+                    " the new sha256."
+                )
+    except urllib.error.HTTPError as error:
+        raise InputError(
+            f"{url}: the server answers {error.code} ({error.reason}). Open the address in a browser to see whether the"
+            " file has moved or wants a login, and correct it."
+        ) from None
+    except urllib.error.URLError as error:
+        raise InputError(
+            f"{url}: cannot be reached ({error.reason}). Is there a network here? If not, fetch the file elsewhere and"
+            f" put it at {target}."
+        ) from None
+    except (http.client.HTTPException, TimeoutError, ConnectionError) as error:
+        raise InputError(f"{url}: the connection broke ({type(error).__name__}: {reason(error)}). Try again.") from None
+    logger.info("%s: %d bytes, sha256 %s.", url, size, found)
+    return found
+
+
+def _copy(source: http.client.HTTPResponse, target: BinaryIO, url: str) -> tuple[int, str]:
+    """Copy to the end; the number of bytes and their sha256."""
+    size, digest = 0, hashlib.sha256()
+    expected = source.headers.get("Content-Length")
+    with progress(f"fetching {url}", int(expected) if expected else None, BYTES) as fetched:
+        while piece := source.read(_PIECE):
+            target.write(piece)
+            digest.update(piece)
+            size += len(piece)
+            fetched.advance(len(piece))
+    return size, digest.hexdigest()

@@ -7,7 +7,6 @@ is copied once, into the table. From block to block only as many sentences are c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.seeds import context_id, occurrence_id, text_id
 from prasanga.lexicon.model import table_schema
-from prasanga.sentences.scanning import Hits, Sentences
+from prasanga.sentences.matcher import Hits, Matcher, Sentences
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Positions
 
@@ -111,15 +110,6 @@ def _joined(one: _Columns, other: _Columns, **moved: int) -> _Columns:
     return one._replace(**{name: np.concatenate([getattr(one, name), getattr(more, name)]) for name in one._fields})
 
 
-@dataclass(frozen=True)
-class Stimuli:
-    """The stimuli by number, and which of them each form stands for: `of_form[first[i]:first[i + 1]]`."""
-
-    names: list[str]
-    first: Positions
-    of_form: Positions
-
-
 class Occurrences(NamedTuple):
     """Located stimuli: place of the hit in `Hits`, and number of the stimulus; and how many shorter ones were left."""
 
@@ -139,8 +129,8 @@ class Contexts(NamedTuple):
 class Windows:
     """Makes contexts of up to `before` and `after` neighbouring sentences of the same document, block by block."""
 
-    def __init__(self, stimuli: Stimuli, *, before: int, after: int, source: str, language: str) -> None:
-        self._stimuli = stimuli
+    def __init__(self, matcher: Matcher, *, before: int, after: int, source: str, language: str) -> None:
+        self._matcher = matcher
         self._before = before
         self._after = after
         self._source = source
@@ -200,10 +190,10 @@ class Windows:
         a, b = np.searchsorted(hits.sentence, [first, last])
         chosen = np.arange(a, b)[passage.owned[hits.sentence[a:b]]]
         form = hits.form[chosen]
-        number = self._stimuli.first[form + 1] - self._stimuli.first[form]
+        number = self._matcher.first[form + 1] - self._matcher.first[form]
         hit = np.repeat(chosen, number)
         within = np.arange(len(hit)) - np.repeat(np.cumsum(number) - number, number)
-        stimulus = self._stimuli.of_form[np.repeat(self._stimuli.first[form], number) + within]
+        stimulus = self._matcher.of_form[np.repeat(self._matcher.first[form], number) + within]
         only = passage.only[hits.sentence[hit]]
         wanted = (only == ANY) | (only == stimulus)
         hit, stimulus = hit[wanted], stimulus[wanted]
@@ -244,7 +234,7 @@ class Windows:
         places = zip(passage.offset[middle].tolist(), passage.ordinal[middle].tolist(), strict=True)
         contexts = [context_id(self._source, offset, ordinal) for offset, ordinal in places]
         context_of = of_row.tolist()
-        stimuli = [self._stimuli.names[number] for number in found.stimulus.tolist()]
+        stimuli = [self._matcher.stimuli[number] for number in found.stimulus.tolist()]
         occurrences = [
             occurrence_id(contexts[context], stimulus, at)
             for context, stimulus, at in zip(context_of, stimuli, start.tolist(), strict=True)

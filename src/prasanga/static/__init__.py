@@ -1,6 +1,17 @@
 """Static vectors: one vector a word, whatever stands around it, trained on the study's corpus or read from a file."""
 
-from prasanga.static.cutting import CutCorpus, cut_corpus
-from prasanga.static.files import FORMATS, WordVectors, read_vectors
-from prasanga.static.lookup import Spellings, look_up, read_looked_up, spellings_of, wanted_spellings
-from prasanga.static.training import Trained, read_trained, train_glove, train_word2vec, trained_table
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prasanga.base import offered
+
+if TYPE_CHECKING:
+    from prasanga.static.cutting import CutCorpus, cut_corpus
+    from prasanga.static.files import FORMATS, Trained, WordVectors, read_trained, read_vectors, trained_table
+    from prasanga.static.lookup import Spellings, look_up, read_looked_up, spellings_of, wanted_spellings
+    from prasanga.static.training import train_glove, train_word2vec
+
+
+def __getattr__(name: str) -> Any:
+    return offered(__name__, name)

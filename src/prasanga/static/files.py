@@ -1,4 +1,4 @@
-"""Files of word vectors: word2vec text and binary, GloVe, fastText.
+"""Files of word vectors: word2vec text and binary, GloVe, fastText, and those of a training of this study.
 
 A file is read once from the front, and only the vectors of the words that are asked for are kept; a file of many
 gigabytes takes time and no memory, which is why gensim's readers are not used: they hold the whole file. Words are
@@ -14,17 +14,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import made_from, read_batches
 from prasanga.base.progress import BYTES, progress
-from prasanga.static.streams import ByteStream, byte_stream, open_vectors
+from prasanga.static.streams import ByteStream, open_vectors
 
 _LOG = logging.getLogger(__name__)
 
@@ -314,7 +318,7 @@ def _read_word2vec_binary(path: Path, wanted: _Wanted, read: _Read) -> WordVecto
     Raises:
         InputError: the file is truncated or damaged, or something follows its last word.
     """
-    with byte_stream(path, read) as stream:
+    with closing(ByteStream(path, read)) as stream:
         header = _header_of(stream.until(b"\n", 100, "the first line"))
         if header is None or header[1] > _MOST_DIMENSIONS:
             raise InputError(f"{path}: the first line is no header such as `400000 300`. Write the file's `format`.")
@@ -366,7 +370,7 @@ def _read_fasttext_binary(path: Path, wanted: _Wanted, from_subwords: Collection
     Raises:
         InputError: the file is truncated, damaged, quantized, or of another version.
     """
-    with byte_stream(path, read) as stream:
+    with closing(ByteStream(path, read)) as stream:
         settings = _settings(path, stream)
         entries, n_words = _entries(path, stream, wanted)
         pieces = {spelled: _rows_of_pieces(entry.word, n_words, settings) for spelled, entry in entries.items()}
@@ -507,3 +511,61 @@ def _finite(vector: Vector, where: str, shown: Sequence[object]) -> Vector:
             " file again, or take the word out of it."
         )
     return vector
+
+
+# --------------------
+# The file that keeps what a training gives.
+
+_ROWS = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """Static vectors of a corpus.
+
+    Attributes:
+        words: the vocabulary, most frequent first.
+        counts: (n_words,), how often each occurs in the corpus.
+        vectors: (n_words, d) float32.
+        report: what was read and how training went, as plain values.
+    """
+
+    words: tuple[str, ...]
+    counts: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+
+def trained_table(trained: Trained) -> pa.Table:
+    """Return one row a word: `word`, `count`, `vector` (fixed-size list of float32)."""
+    dimensions = trained.vectors.shape[1]
+    values = pa.array(np.ascontiguousarray(trained.vectors, dtype=np.float32).ravel())
+    return pa.table(
+        {
+            "word": pa.array(trained.words, pa.string()),
+            "count": pa.array(trained.counts, pa.int64()),
+            "vector": pa.FixedSizeListArray.from_arrays(values, dimensions),
+        }
+    )
+
+
+def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
+    """Read the vectors of some words from the file of a training, some thousand rows in memory at a time.
+
+    Args:
+        path: a table as of `trained_table`, whose metadata have `method` (word2vec, glove).
+        wanted: the words, spelled as in training.
+
+    Raises:
+        InputError: the file is absent or damaged.
+    """
+    method, names = made_from(path).get("method", ""), pa.array(sorted(set(wanted)), pa.string())
+    found: dict[str, Found] = {}
+    n_words = dimensions = 0
+    for batch in read_batches(path, ["word", "count", "vector"], rows=_ROWS):
+        n_words, dimensions = n_words + batch.num_rows, batch.schema.field("vector").type.list_size
+        kept = batch.filter(pc.is_in(batch.column("word"), value_set=names))
+        vectors = kept.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions)
+        rows = zip(kept.column("word").to_pylist(), kept.column("count").to_pylist(), vectors, strict=True)
+        found.update({word: Found(word, vector, count) for word, count, vector in rows})
+    return WordVectors(found, method, dimensions, n_words)

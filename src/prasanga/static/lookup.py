@@ -25,8 +25,7 @@ from prasanga.base.parquet import read_table
 from prasanga.lexicon.model import Lexicon
 from prasanga.provenance import digests_of_files
 from prasanga.sentences.manifest import as_planned
-from prasanga.static.files import Found, WordVectors, read_vectors
-from prasanga.static.training import read_trained
+from prasanga.static.files import Found, WordVectors, read_trained, read_vectors
 from prasanga.text import fold, normalizer
 
 Pooling: TypeAlias = Literal["dictionary", "pooled"]

@@ -11,8 +11,7 @@ import io
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,19 +48,16 @@ def open_vectors(path: Path, read: Callable[[int], object] | None = None) -> io.
     return stream
 
 
-@contextmanager
-def byte_stream(path: Path, read: Callable[[int], object] | None = None) -> Iterator[ByteStream]:
-    """Open a file for reading numbers from the front; `read` as in `open_vectors`."""
-    with open_vectors(path, read) as stream:
-        yield ByteStream(path, stream)
-
-
 class ByteStream:
-    """A file that is read piece by piece; `place` is the number of bytes read so far."""
+    """A file that is read piece by piece; `place` is the number of bytes read so far; `read` as in `open_vectors`."""
 
-    def __init__(self, path: Path, stream: io.BufferedReader[Any]) -> None:
-        self._path, self._stream, self._held, self._start = path, stream, b"", 0
+    def __init__(self, path: Path, read: Callable[[int], object] | None = None) -> None:
+        self._path, self._stream, self._held, self._start = path, open_vectors(path, read), b"", 0
         self.place = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
 
     def take(self, size: int, what: str) -> bytes:
         """Return the next `size` bytes.

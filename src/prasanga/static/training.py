@@ -12,80 +12,23 @@ from __future__ import annotations
 import logging
 import math
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from, read_batches
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
-from prasanga.static.cutting import CutCorpus, Words
-from prasanga.static.files import Found, WordVectors
-from prasanga.static.neighbours import ENTRY, PAIRS_AT_A_TIME, Entries, count_pairs
+from prasanga.static.cutting import ENTRY, PAIRS_AT_A_TIME, CutCorpus, Entries, Words, count_pairs
+from prasanga.static.files import Trained
+from prasanga.text.compiled import compiled_sums
 
 _LOG = logging.getLogger(__name__)
-_ROWS = 8192
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """Static vectors of a corpus.
-
-    Attributes:
-        words: the vocabulary, most frequent first.
-        counts: (n_words,), how often each occurs in the corpus.
-        vectors: (n_words, d) float32.
-        report: what was read and how training went, as plain values.
-    """
-
-    words: tuple[str, ...]
-    counts: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float32]
-    report: Mapping[str, Any] = field(default_factory=dict)
-
-
-def trained_table(trained: Trained) -> pa.Table:
-    """Return one row a word: `word`, `count`, `vector` (fixed-size list of float32)."""
-    dimensions = trained.vectors.shape[1]
-    values = pa.array(np.ascontiguousarray(trained.vectors, dtype=np.float32).ravel())
-    return pa.table(
-        {
-            "word": pa.array(trained.words, pa.string()),
-            "count": pa.array(trained.counts, pa.int64()),
-            "vector": pa.FixedSizeListArray.from_arrays(values, dimensions),
-        }
-    )
-
-
-def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
-    """Read the vectors of some words from the file of a training, some thousand rows in memory at a time.
-
-    Args:
-        path: a table as of `trained_table`, whose metadata have `method` (word2vec, glove).
-        wanted: the words, spelled as in training.
-
-    Raises:
-        InputError: the file is absent or damaged.
-    """
-    method, names = made_from(path).get("method", ""), pa.array(sorted(set(wanted)), pa.string())
-    found: dict[str, Found] = {}
-    n_words = dimensions = 0
-    for batch in read_batches(path, ["word", "count", "vector"], rows=_ROWS):
-        n_words, dimensions = n_words + batch.num_rows, batch.schema.field("vector").type.list_size
-        kept = batch.filter(pc.is_in(batch.column("word"), value_set=names))
-        vectors = kept.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions)
-        rows = zip(kept.column("word").to_pylist(), kept.column("count").to_pylist(), vectors, strict=True)
-        found.update({word: Found(word, vector, count) for word, count, vector in rows})
-    return WordVectors(found, method, dimensions, n_words)
 
 
 # --------------------
@@ -150,12 +93,10 @@ def train_word2vec(
     Raises:
         InputError: fewer than two words are frequent enough.
     """
-    from prasanga.static.updates import NEGATIVE
-
     n = corpus.frequent(minimum_count)
     rng = generator(seed, "static", "word2vec")
     inputs = (2 * rng.random((n, dimensions), dtype=np.float32) - 1) / np.float32(dimensions)
-    training = _SkipGram(corpus.counts[:n], inputs, np.zeros_like(inputs), window, epochs, rng)
+    training = _SkipGram(corpus.counts[:n], inputs, window, epochs, rng)
     _LOG.info("word2vec: %d words, %d sentences, %d epochs", n, corpus.n_sentences, epochs)
     size = max(1, min(corpus.n_words // _PARTS, _PAIRS // ((window + 1) * (NEGATIVE + 1))))
     with (
@@ -169,20 +110,17 @@ def train_word2vec(
 
 
 class _SkipGram:
-    """A training; `inputs` and `outputs` are changed in place."""
+    """A training; `inputs` are changed in place."""
 
     def __init__(
         self,
         counts: npt.NDArray[np.int64],
         inputs: npt.NDArray[np.float32],
-        outputs: npt.NDArray[np.float32],
         window: int,
         epochs: int,
         rng: np.random.Generator,
     ) -> None:
-        from prasanga.static.updates import alias_table
-
-        self._inputs, self._outputs, self._window, self._rng = inputs, outputs, window, rng
+        self._inputs, self._outputs, self._window, self._rng = inputs, np.zeros_like(inputs), window, rng
         threshold = SAMPLE * counts.sum()
         self._kept: npt.NDArray[np.float64] = (np.sqrt(counts / threshold) + 1) * (threshold / counts)
         self._noise = (np.empty(len(counts), np.float32), np.empty(len(counts), np.int32))
@@ -193,8 +131,6 @@ class _SkipGram:
 
     def learn(self, part: Words, pool: ThreadPoolExecutor) -> None:
         """Go over the words of a part once."""
-        from prasanga.static.updates import update_skip_grams
-
         pairs, ends = self._pairs(part, pool)
         begun, rate = self._done, self._rate()
 
@@ -211,8 +147,6 @@ class _SkipGram:
 
     def _pairs(self, part: Words, pool: ThreadPoolExecutor) -> tuple[npt.NDArray[np.int32], list[int]]:
         """Return the pairs (`skip_grams`), sorted by their blocks, and where each block begins, and the end."""
-        from prasanga.static.updates import skip_grams
-
         lay_windows: Callable[..., None] = skip_grams
         of_words = np.linspace(0, part.numbers.size, _SHARES + 1).astype(np.int64)
         shares = np.searchsorted(part.bounds, of_words)
@@ -311,8 +245,6 @@ def fit(
     entries: Entries, n_words: int, dimensions: int, *, epochs: int, rng: np.random.Generator, threads: int = 1
 ) -> tuple[npt.NDArray[np.float32], list[float]]:
     """Return vectors (n_words, d) of co-occurrences on disk, and the mean weighted loss in each epoch."""
-    from prasanga.static.updates import update_glove
-
     n_blocks = math.isqrt(len(entries.paths))
     # Row i of [0] is w_i and, as its last number, b_i; of [1] c_i and d_i.
     parameters = rng.random((2, n_words, dimensions + 1), dtype=np.float32)
@@ -363,3 +295,226 @@ def train(corpus: CutCorpus, *, method: str, **options: Any) -> Trained:
     if method not in _METHODS:
         raise InputError(f"train.method: {method!r} is unknown. Write {' or '.join(_METHODS)}.")
     return _METHODS[method](corpus, **options)
+
+
+# --------------------
+# The inner loops of the trainings, compiled: pairs of skip-gram, their updates, and those of GloVe.
+#
+# All work on a block: pairs of which the first words are of one block of the vocabulary and the second ones of another.
+# Blocks that share neither rows nor columns can run beside each other and change nothing of each other's.
+
+NEGATIVE: Final = 5
+_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
+_32: Final = np.uint64(32)
+
+
+@compiled_sums
+def _mixed(state: np.uint64) -> np.uint64:
+    """Return a random number of 64 bits; the states of a generator are `_STEP` apart (SplitMix64)."""
+    value = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@compiled_sums
+def _below(number: np.uint64, n: int) -> np.int64:
+    """Return a random number from 0 to `n` - 1 out of one of 64 bits."""
+    return np.int64(((number >> _32) * np.uint64(n)) >> _32)
+
+
+@compiled_sums
+def _share(number: np.uint64) -> float:
+    """Return a random number from 0 to below 1, of the 24 lowest bits."""
+    return float(number & np.uint64(0xFFFFFF)) / float(1 << 24)
+
+
+@compiled_sums
+def skip_grams(
+    numbers: NDArray[np.uint32],
+    bounds: NDArray[np.int64],
+    first: int,
+    last: int,
+    window: int,
+    kept: NDArray[np.float64],
+    limit: NDArray[np.float32],
+    other: NDArray[np.int32],
+    block: NDArray[np.int32],
+    n_blocks: int,
+    seed: int,
+    at: NDArray[np.int64],
+    pairs: NDArray[np.int32],
+) -> None:
+    """Lay windows over sentences `first` to before `last`, and write pairs of words, sorted by their blocks.
+
+    These are the pairs of near words, and behind each `NEGATIVE` pairs of its first word and a negative one, whose
+    number is written as -1 - number.
+
+    Args:
+        numbers: the words of all sentences.
+        bounds: sentence i is `numbers[bounds[i]:bounds[i + 1]]`.
+        first: the first sentence.
+        last: the one after the last.
+        window: the largest window; each word has one of its own, from 1 to this.
+        kept: (n_words,) the share of a word's occurrences that are not thinned out.
+        limit: with `other`, how negative words are drawn (`alias_table`).
+        other: see `limit`.
+        block: (n_words,) of each word.
+        n_blocks: how many there are.
+        seed: of what is thinned out, of the windows, and of the negative words.
+        at: (n_blocks ** 2,) where the next pair of each block goes; moved on.
+        pairs: (n, 2) the words of each pair; with none, the pairs are counted and not written.
+    """
+    state = np.uint64(seed)
+    places = np.empty(0, dtype=np.int64)
+    for sentence in range(first, last):
+        length = bounds[sentence + 1] - bounds[sentence]
+        if length > places.size:
+            places = np.empty(2 * length, dtype=np.int64)
+        n = 0
+        for i in range(bounds[sentence], bounds[sentence + 1]):
+            state += _STEP
+            if _share(_mixed(state)) < kept[numbers[i]]:
+                places[n] = numbers[i]
+                n += 1
+        for i in range(n):
+            state += _STEP
+            size = 1 + _below(_mixed(state), window)
+            center = places[i]
+            for j in range(max(0, int(i - size)), min(n, int(i + size + 1))):
+                if j == i:
+                    continue
+                near = places[j]
+                row = block[near] * n_blocks
+                for k in range(NEGATIVE + 1):
+                    target, written = center, center
+                    if k > 0:
+                        state += _STEP
+                        number = _mixed(state)
+                        target = _below(number, len(limit))
+                        if _share(number) >= limit[target]:
+                            target = np.int64(other[target])
+                        if target == center:
+                            continue
+                        written = -1 - target
+                    place = row + block[target]
+                    if len(pairs) > 0:
+                        pairs[at[place], 0] = near
+                        pairs[at[place], 1] = written
+                    at[place] += 1
+
+
+@compiled_sums
+def alias_table(weights: NDArray[np.float64], limit: NDArray[np.float32], other: NDArray[np.int32]) -> None:
+    """Write the tables from which an item is drawn by its weight in constant time (Walker 1977, Vose 1991).
+
+    Item i of n is drawn by a random place i and a random share: it is i itself if the share is below `limit[i]`, and
+    else `other[i]`.
+    """
+    n = len(weights)
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+    scaled = weights * (n / total)
+    todo = np.empty(n, dtype=np.int64)  # the small ones from the front, the large ones from the back
+    small, large = 0, n
+    for i in range(n):
+        if scaled[i] < 1.0:
+            todo[small] = i
+            small += 1
+        else:
+            large -= 1
+            todo[large] = i
+    while small > 0 and large < n:
+        small -= 1
+        i, j = todo[small], todo[large]
+        limit[i] = scaled[i]
+        other[i] = j
+        scaled[j] -= 1.0 - scaled[i]
+        if scaled[j] < 1.0:
+            large += 1
+            todo[small] = j
+            small += 1
+    while small > 0:
+        small -= 1
+        limit[todo[small]] = 1.0
+        other[todo[small]] = todo[small]
+    while large < n:
+        limit[todo[large]] = 1.0
+        other[todo[large]] = todo[large]
+        large += 1
+
+
+@compiled_sums
+def update_skip_grams(pairs: NDArray[np.int32], inputs: NDArray[Any], outputs: NDArray[Any], rate: Any) -> None:
+    """Go over pairs once, in their order, and change vectors in place.
+
+    Args:
+        pairs: (n, 2) of `skip_grams`: the word whose vector is asked for, and one near it or a negative one.
+        inputs: (n_words, d) the vectors.
+        outputs: (n_words, d) those of words as neighbours.
+        rate: in the vectors' type.
+    """
+    d = inputs.shape[1]
+    one = rate / rate
+    for pair in range(len(pairs)):
+        target, label = pairs[pair, 1], one
+        if target < 0:
+            target, label = -1 - target, one - one
+        vector, near = inputs[pairs[pair, 0]], outputs[target]
+        product = one - one
+        for i in range(d):
+            product += vector[i] * near[i]
+        step = rate * (label - one / (one + np.exp(-product)))
+        for i in range(d):
+            before = vector[i]
+            vector[i] += step * near[i]
+            near[i] += step * before
+
+
+@compiled_sums
+def update_glove(
+    rows: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    weights: NDArray[Any],
+    logs: NDArray[Any],
+    parameters: NDArray[Any],
+    squares: NDArray[Any],
+    rate: Any,
+) -> float:
+    """Go over counts once, in their order, and change `parameters` and `squares` in place, by AdaGrad.
+
+    Args:
+        rows: (n,) the word i of each count.
+        columns: (n,) the word j.
+        weights: (n,) f(X_ij).
+        logs: (n,) log X_ij.
+        parameters: (2, n_words, d + 1); row i of [0] is w_i and the bias b_i, of [1] c_i and d_i.
+        squares: the same shape, AdaGrad's sums.
+        rate: in the parameters' type.
+
+    Returns:
+        The sum of half the weighted squared errors, each before its own update.
+    """
+    d = parameters.shape[2] - 1
+    loss = 0.0
+    for entry in range(len(rows)):
+        w, c = parameters[0, rows[entry]], parameters[1, columns[entry]]
+        w_squares, c_squares = squares[0, rows[entry]], squares[1, columns[entry]]
+        error = w[d] + c[d] - logs[entry]
+        for k in range(d):
+            error += w[k] * c[k]
+        weighted = weights[entry] * error
+        loss += 0.5 * weighted * error
+        step = rate * weighted
+        for k in range(d):
+            of_w, of_c = step * c[k], step * w[k]
+            # np.divide looks at no zero, which would keep the loop from being vectorized; squares are 1 and more.
+            w[k] -= np.divide(of_w, np.sqrt(w_squares[k]))
+            c[k] -= np.divide(of_c, np.sqrt(c_squares[k]))
+            w_squares[k] += of_w * of_w
+            c_squares[k] += of_c * of_c
+        w[d] -= np.divide(step, np.sqrt(w_squares[d]))
+        c[d] -= np.divide(step, np.sqrt(c_squares[d]))
+        w_squares[d] += step * step
+        c_squares[d] += step * step
+    return loss

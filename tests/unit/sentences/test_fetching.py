@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.sentences.released import fetch
+from prasanga.sentences.remote import fetch
 
 CONTENT = "শব্দ,বাক্য\n".encode() * 100_000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -22,7 +22,7 @@ import zstandard
 from prasanga.base.errors import InputError
 from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, find_shards, passages
 from prasanga.sentences import manifest as of_digests
-from prasanga.sentences import parts as module
+from prasanga.text import normalizer
 
 CONTEXT = {"normalization": "none", "language": "bn"}
 
@@ -43,8 +43,8 @@ LEXICON = Forms({"ফুল": ("ফুল",), "ফুলের": ("ফুল",),
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Places, pieces and margins of a few hundred bytes, so that small files have as much as large ones."""
-    monkeypatch.setattr(module, "_NEAREST", 1)
-    monkeypatch.setattr(module, "_PIECE", 300)
+    monkeypatch.setattr(of_digests, "_NEAREST", 1)
+    monkeypatch.setattr(of_digests, "_TEXT_PIECE", 300)
     monkeypatch.setattr(of_digests, "_PIECE", 500)
     monkeypatch.setattr(passages, "BLOCK", 256)
     monkeypatch.setattr(passages, "_MARGIN", 64)
@@ -138,7 +138,18 @@ def read(shards: list[Shard], **options: Any) -> tuple[list[dict[str, Any]], Ext
     return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist(), report
 
 
+def sentences_of(shards: list[Shard]) -> list[str]:
+    """What static vectors are trained on."""
+    return [
+        data[start:end].tobytes().decode()
+        for shard in shards
+        for data, spans in passages.read_sentences(shard, normalizer("none"))
+        for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)
+    ]
+
+
 NAMES = [
+    "a.txt",
     *("members.txt.gz", "blocked.txt.gz", "frames.txt.zst", "untold.txt.zst"),
     *("a.jsonl", "members.jsonl.gz", "blocked.jsonl.gz", "frames.jsonl.zst", "untold.jsonl.zst"),
     *("a.parquet", "stream.arrow", "file.arrow"),
@@ -155,12 +166,15 @@ def test_a_file_in_parts_has_the_rows_of_the_whole(tmp_path: Path, name: str, do
     (whole,) = find_shards(tmp_path, [text], 10**9).values()
     expected, counts = read([whole])
     assert len(expected) > 100
+    sentences = sentences_of([whole])
+    assert len(sentences) == counts.sentences > 200
     for part_bytes in (path.stat().st_size // 3, path.stat().st_size // 8, 1):
         shards = list(find_shards(tmp_path, [text], part_bytes).values())
         assert len(shards) >= (3 if part_bytes > 1 else 10)
         rows, of_parts = read(shards)
         assert rows == expected
         assert of_parts == counts, "a line or record is read once"
+        assert sentences_of(shards) == sentences
         assert {shard.source for shard in shards} == {name}
         assert sum(shard.size or 0 for shard in shards) == path.stat().st_size
 

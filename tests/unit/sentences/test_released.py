@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
 from prasanga.sentences.files import Shard
-from prasanga.sentences.records import Record, read_records
-from prasanga.sentences.released import read_pickle, word_of
+from prasanga.sentences.records import Record, read_pickle, read_records, word_of
 
 SENTENCES = {"ফুল": ["আজ ফুল ফোটে।", " কাল। ফুলের দিন। পরশু।"], "মা": [], "বই": ["বই পড়ি।"]}
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)

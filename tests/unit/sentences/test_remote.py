@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -17,8 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.sentences import Shard, find_shards, read_texts, remote
-from prasanga.sentences.manifest import as_planned, cuts_of, update_manifest
+from prasanga.sentences import Shard, columns, find_shards, read_texts, remote
+from prasanga.sentences.manifest import Cut, as_planned, chosen, cuts_of, update_manifest
+from prasanga.sentences.passages import read_sentences
+from prasanga.static import cut_corpus
+from prasanga.text import normalizer
 
 TEXTS = [f"বাক্য {number}।" for number in range(20_000)]
 
@@ -33,7 +38,8 @@ class Server(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.asked: list[tuple[str, str, str]] = []  # method, path, range
         self.sent = 0  # bytes of files
-        self.ranges, self.fails, self.location = True, 0, ""
+        self.ranges, self.fails, self.failure, self.location = True, 0, 503, ""
+        self.lost, self.told = 0, ""  # how many answers lack their last byte; a wrong range that is told
 
     @property
     def address(self) -> str:
@@ -68,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.command, path, span))
         if self.server.fails:
             self.server.fails -= 1
-            self.answer(503, b"")
+            self.answer(self.server.failure, b"")
         elif self.server.location:
             self.answer(302, b"", Location=self.server.location)
         elif path.startswith("/api/datasets/"):
@@ -110,7 +116,10 @@ class Handler(BaseHTTPRequestHandler):
             first, _, last = span.removeprefix("bytes=").partition("-")
             piece = data[int(first) : int(last or len(data)) + 1]
             self.server.sent += len(piece)
-            ends = f"bytes {first}-{int(first) + len(piece) - 1}/{len(data)}"
+            ends = self.server.told or f"bytes {first}-{int(first) + len(piece) - 1}/{len(data)}"
+            if self.server.lost:
+                self.server.lost -= 1
+                piece = piece[:-1]
             self.answer(206, piece, **told, **{"Content-Range": ends, "Accept-Ranges": "bytes"})
         else:
             self.answer(200, data, **told)
@@ -156,6 +165,10 @@ def test_a_file_behind_https_is_read_by_ranges_and_one_column_of_it(server: Serv
     assert all(span for _, _, span in server.asked), "never the file as a whole"
     begin, end = of(f"{server.address}/x/a.parquet", len(data) * 9 // 20)
     assert (begin.end, end.start, end.first) == (1, 1, 10_000)
+    for shards in ([shard], [begin, end]):
+        blocks = [block for part in shards for block in read_sentences(part, normalizer("none"))]
+        texts = [[data[a:b].tobytes().decode() for _, a, b in zip(*spans, strict=True)] for data, spans in blocks]
+        assert [text for block in texts for text in block] == TEXTS
 
 
 def test_what_the_hub_has_is_told_by_its_hashes(server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +184,7 @@ def test_what_the_hub_has_is_told_by_its_hashes(server: Server, data: bytes, mon
 
 
 def test_what_s3_has_is_read_with_the_credentials_of_the_environment(
-    server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch
+    server: Server, data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"ENDPOINT_URL": server.address, "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
@@ -181,6 +194,11 @@ def test_what_s3_has_is_read_with_the_credentials_of_the_environment(
     (shard,) = of("s3://bucket/x/*.parquet")
     assert (shard.path, shard.size) == ("s3://bucket/x/a.parquet", len(data))
     assert list(read_texts(shard)) == TEXTS
+    server.files["/bucket/x/b.parquet"] = data
+    shards = of("s3://bucket/x/*.parquet")
+    places = (tmp_path / "sentences", tmp_path / "words")
+    cut = cut_corpus(shards, *places, normalizer("none"), language="bn", processes=2)
+    assert cut.n_sentences == 2 * len(TEXTS)
     remote._file_system.cache_clear()
 
 
@@ -221,9 +239,79 @@ def test_a_server_that_is_out_of_breath_is_asked_again(server: Server, data: byt
     server.files["/a.parquet"] = data
     server.fails = 2
     assert len(of(f"{server.address}/a.parquet")) == 1
-    server.fails = 3
+    server.fails, server.failure = 2, 429
+    assert len(of(f"{server.address}/a.parquet")) == 1
+    server.fails, server.failure = 3, 503
     with pytest.raises(InputError, match=r"a\.parquet: cannot be read \(503"):
         of(f"{server.address}/a.parquet")
+
+
+def test_an_answer_that_is_cut_short_or_another_than_was_asked_for(server: Server, data: bytes) -> None:
+    server.files["/a.parquet"] = data
+    (shard,) = of(f"{server.address}/a.parquet")
+    server.lost = 2
+    assert list(read_texts(shard)) == TEXTS, "what is lost on the way is asked for again"
+    server.lost = 1000
+    with pytest.raises(InputError, match=r"a\.parquet: cannot be read \(.*the answer ends after \d+ of \d+ bytes"):
+        list(read_texts(shard))
+    server.lost, server.told = 0, "bytes 5-5/900"
+    with pytest.raises(InputError, match=r"a\.parquet: the server does not send parts of a file"):
+        of(shard.path)
+    server.told = "bytes 0-0/" + "9" * 5000
+    with pytest.raises(InputError, match=r"a\.parquet: the server does not send parts of a file"):
+        of(shard.path)
+
+
+def test_an_answer_that_trickles_is_given_up(server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.files["/a.parquet"] = data
+    monkeypatch.setattr(remote, "_LONGEST", -1)
+    with pytest.raises(InputError, match=r"cannot be read \(.*1 of 1 bytes in -1 seconds"):
+        of(f"{server.address}/a.parquet")
+
+
+def test_a_size_that_a_server_makes_up_is_no_endless_plan() -> None:
+    cuts = [Cut(0, 0), Cut(10**17, 1), Cut(10**17 + 1, 2), Cut(10**18 - 1, 3)]
+    assert chosen(cuts, 10**18, 1000) == [cuts[1], cuts[3]]
+    assert chosen(cuts, 10**18, 10**17) == [cuts[1], cuts[3]]
+    assert chosen(cuts, 10**18, 10**18) == []
+
+
+def test_what_a_library_raises_while_a_file_is_read_names_the_file(
+    server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class TimedOutError(Exception):
+        """As the hub's library has its own, which is no OSError."""
+
+    class Broken(io.BytesIO):
+        def read(self, _: int | None = -1, /) -> bytes:
+            raise TimedOutError("nothing comes")
+
+    server.files["/a.parquet"] = data
+    (shard,) = of(f"{server.address}/a.parquet")
+    monkeypatch.setattr(columns, "open_remote", lambda _: Broken(data))
+    with pytest.raises(InputError, match=r"a\.parquet: cannot be read \(nothing comes\)"):
+        list(read_texts(shard))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "[fd00::1]"])
+def test_a_server_outside_leads_to_no_address_inside(
+    server: Server, data: bytes, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of this machine stands for one outside."""
+    known = socket.getaddrinfo
+    outside = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("8.8.8.8", 0))]
+    asked_here = {"localhost": outside}
+
+    def resolved(name: Any, port: Any, *options: Any, **more: Any) -> Any:
+        return asked_here[name] if name in asked_here and port is None else known(name, port, *options, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolved)
+    server.files["/a.parquet"] = data
+    url = f"http://localhost:{server.server_port}/a.parquet"
+    assert of(url)[0].size == len(data)
+    server.location = f"https://{host}:{server.server_port}/a.parquet"
+    with pytest.raises(InputError, match=r"it leads to https://.*, which is this machine or on its own network"):
+        of(url)
 
 
 def test_what_is_refused(server: Server, data: bytes) -> None:

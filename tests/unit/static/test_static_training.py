@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,10 +17,17 @@ from prasanga.base.parquet import write_table
 from prasanga.base.progress import progress
 from prasanga.sentences import Shard
 from prasanga.static import CutCorpus, Trained, cut_corpus, read_trained, train_glove, train_word2vec, trained_table
-from prasanga.static.cutting import LONGEST, Words
-from prasanga.static.neighbours import ENTRY, Entries, count_pairs
-from prasanga.static.training import deal, fit, train
-from prasanga.static.updates import NEGATIVE, alias_table, skip_grams, update_glove, update_skip_grams
+from prasanga.static.cutting import ENTRY, LONGEST, Entries, Words, count_pairs
+from prasanga.static.training import (
+    NEGATIVE,
+    alias_table,
+    deal,
+    fit,
+    skip_grams,
+    train,
+    update_glove,
+    update_skip_grams,
+)
 from prasanga.text import WORD, fold, normalizer, split_sentences
 
 DOMAINS = [[f"{name}{i}" for i in range(20)] for name in ("tea", "river")]
@@ -130,6 +138,7 @@ def test_what_is_wrong_with_a_file_is_told_by_whichever_process_reads_it(tmp_pat
     with pytest.raises(InputError, match=r"bad\.txt: not UTF-8 at byte 10"):
         cut_corpus(shards, *places, normalizer("none"), language="bn", processes=processes)
     assert not any(place.exists() for place in places)
+    assert not multiprocessing.active_children(), "the others end as well"
     corpus = cut_corpus(shards, *places, normalizer("none"), language="bn", processes=processes, errors="skip-line")
     assert sentences_of(corpus) == [["ফুল", "ফোটে"], ["ফুল"]]
 
