@@ -60,7 +60,7 @@ if "ceat" in PARTS:
             "../workflow/scripts/write_tables.py"
 
 
-if FILES.measured_sentences() and not FROM_RESULTS:
+if STUDY.computed and FILES.measured_sentences():
 
     rule choose_sentences:
         """Some of the sentences that each word was measured in, to be read behind the numbers of the page."""

@@ -386,13 +386,12 @@ class Files:
         }
 
     def measured_sentences(self, ending: str = "parquet") -> list[str]:
-        """Return the file of sentences that stand behind the numbers, where there are any."""
+        """Return the file of sentences that stand behind the numbers: made where models run, used elsewhere if there."""
         if self._config["report"]["texts"] == "hidden":
             return []
-        path = f"results/samples/measured_sentences.{ending}"
-        texts = self.texts_measured()
-        made = self._study.computed and any(texts[name] for name in ("segments", "scored", "terms"))
-        return [path] if made else _there([path])
+        path, texts = f"results/samples/measured_sentences.{ending}", self.texts_measured()
+        measured = any(texts[name] for name in ("segments", "scored", "terms"))
+        return self._of_earlier_stages([path] if measured or not self._study.computed else [])
 
     def of_numbers(self) -> dict[str, list[str]]:
         """Return what stands behind the numbers of the page: words of methods besides CEAT, and sentences."""
