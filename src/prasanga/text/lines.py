@@ -231,7 +231,10 @@ def split_lines(lines: Lines, longest: int) -> tuple[Spans, int]:
 
 @compiled
 def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
-    """Return the code point at `data[i]` and its length in bytes; -1 and 1 where no valid UTF-8 stands before `end`."""
+    """Return the code point at `data[i]` and its length in bytes; -1 and 1 where none of `Rules` stands before `end`.
+
+    None does that is not valid UTF-8, or beyond the basic plane.
+    """
     first = data[i]
     if first < 0x80:
         return np.int32(first), 1
@@ -243,22 +246,6 @@ def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
     elif first >= 0xC2 and first < 0xE0:
         if i + 1 < end and data[i + 1] & 0xC0 == 0x80:
             return (np.int32(first & 0x1F) << 6) | np.int32(data[i + 1] & 0x3F), 2
-    elif (
-        first >= 0xF0
-        and first < 0xF5
-        and i + 3 < end
-        and data[i + 1] & 0xC0 == 0x80
-        and data[i + 2] & 0xC0 == 0x80
-        and data[i + 3] & 0xC0 == 0x80
-    ):
-        code = (
-            (np.int32(first & 0x07) << 18)
-            | (np.int32(data[i + 1] & 0x3F) << 12)
-            | (np.int32(data[i + 2] & 0x3F) << 6)
-            | np.int32(data[i + 3] & 0x3F)
-        )
-        if code >= 0x10000 and code <= 0x10FFFF:
-            return code, 4
     return np.int32(-1), 1
 
 
@@ -318,7 +305,7 @@ def _rewrite(
                 i += 1
                 continue
             code, length = decode(data, i, end)
-            kind = kinds[code] if 0 <= code < _CODES else _STRANGE
+            kind = kinds[code] if code >= 0 else _STRANGE
             first, last = np.int32(-1), np.int32(-1)
             if kind != _STRANGE:
                 first, last = of_character[code, 0], of_character[code, 1]
