@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from numbers import Integral
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.corrections import columns_of
-from prasanga.associations.effects import combine, finite_vector
+from prasanga.associations.effects import Z_95, combine, finite_vector
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.vectors import FloatArray, number, sequence_of, whole_number
 from prasanga.base.errors import InputError
@@ -22,7 +23,7 @@ from prasanga.base.progress import progress
 # How the combined effect of CEAT moves as draws are added, and from how many on it no longer moves much.
 #
 # More draws take away chance in the choice of contexts from the pool that there is. They add no contexts to that
-# pool (for that see `power.contexts_enough`) and no words.
+# pool (for that see `contexts_enough`) and no words.
 
 
 class Combined(NamedTuple):
@@ -89,6 +90,45 @@ def require_band(band: float) -> None:
     """Refuse a band that is not a number greater than 0."""
     if not 0 < number("associations.band", band, "a number greater than 0, for example 0.1") < np.inf:
         raise InputError(f"associations.band: {band}. Write a number greater than 0, for example 0.1.")
+
+
+def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
+    """Return how many contexts of each word bring the effect within `band` of what all contexts would give.
+
+    That is meant of 95 in 100 pools of so many contexts (1.96 standard errors).
+    One draw takes one context of each word, so the standard deviation of the draws' effects is what the choice of
+    one context a word leaves to chance. With pools of k contexts a word and all their combinations it is
+    sd / sqrt(k) or less: a part of the variance that belongs to one word falls with k, one that belongs to s words
+    together with k^s (Hoeffding 1948). So k = (1.96 sd / band)^2, rounded up.
+
+    Draws from a pool of m contexts differ less than contexts of the language do, on average by (m - 1) / m of the
+    variance. It is made up for by the smallest pool, that of `contexts_min`; of few contexts the number stays a guess.
+
+    Args:
+        effects: (n_draws,) effect sizes of single draws, one context of each word in each.
+        band: distance that is small enough.
+        contexts_min: contexts of the word that has the fewest; None if all have many.
+
+    Returns:
+        k; None with a single draw, or with a word of one context, which says nothing about chance.
+
+    Raises:
+        InputError: a band that is not greater than 0, or effects that are not finite numbers.
+    """
+    drawn = finite_vector("effects", effects)
+    require_band(band)
+    if drawn.size < 2 or contexts_min == 1:
+        return None
+    finite = 1.0 if contexts_min is None else math.sqrt(contexts_min / (contexts_min - 1))
+    return contexts_for_spread(float(drawn.std(ddof=1)) * finite, band)
+
+
+def contexts_for_spread(spread: float, band: float) -> int:
+    """Return what `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
+    require_band(band)
+    if not 0 <= number("spread", spread, "a standard deviation, 0 or greater") < math.inf:
+        raise InputError(f"spread: {spread}. Give a standard deviation, 0 or greater.")
+    return max(1, math.ceil((Z_95 * spread / band) ** 2))
 
 
 # --------------------

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.effects import COSINE_NOISE, finite_vector
+from prasanga.associations.effects import COSINE_NOISE, Z_95, finite_vector
 from prasanga.associations.vectors import FloatArray, to_array
 from prasanga.base.errors import InputError
 from prasanga.methods import FEWEST_WORDS
@@ -107,7 +107,6 @@ def _numbers(p: npt.ArrayLike) -> FloatArray:
 
 
 _CELL = ("category", "model", "segment_length", "sample_mode")
-_Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 _Tables = TypeVar("_Tables", bound=tuple[pa.Table, ...])
 
 
@@ -217,10 +216,10 @@ def beside_twins(
     from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
 
     of_weights = sd * (1 + 1 / n) ** 0.5
-    of_words = (((high - low) / (2 * _Z_95)) ** 2 + sd**2 / n) ** 0.5
+    of_words = (((high - low) / (2 * Z_95)) ** 2 + sd**2 / n) ** 0.5
     if not of_weights or not of_words:
         return found
-    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, _Z_95 * of_words)
+    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, Z_95 * of_words)
     return found | {
         "twin_difference_low": difference - margin,
         "twin_difference_high": difference + margin,

@@ -165,7 +165,7 @@ def _one_of(names: tuple[str, ...]) -> str:
 
 TAU2_METHODS = ("dl", "pm", "reml")
 
-_Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
+Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 
 # Of the largest variance, and of its root: within these, no weight and no square leaves what a float64 can hold.
 _SMALLEST = 1e-100
@@ -234,7 +234,7 @@ def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl
     standard_error = unit / math.sqrt(weights.sum())
     between *= unit**2
     log_p_value = two_sided_log_p(effect / standard_error)
-    margin = _Z_95 * standard_error
+    margin = Z_95 * standard_error
     return RandomEffects(
         effect=effect,
         standard_error=standard_error,

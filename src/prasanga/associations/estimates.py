@@ -19,8 +19,13 @@ from prasanga.associations.intervals import (
     interval,
     replicate_effects,
 )
-from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, PermutationTest, permutation_test_of_scores
-from prasanga.associations.power import smallest_effect
+from prasanga.associations.permutation import (
+    ALTERNATIVES,
+    STATISTICS,
+    PermutationTest,
+    permutation_test_of_scores,
+    smallest_effect,
+)
 from prasanga.associations.vectors import (
     SCALES,
     Change,

@@ -28,8 +28,14 @@ from prasanga.associations.ceat import (
     named_draws,
     spread_draws,
 )
-from prasanga.associations.convergence import convergence, draws_settled, require_band, sizes_up_to
-from prasanga.associations.cosines import Cosines, VarianceComponents, variance_components
+from prasanga.associations.convergence import (
+    contexts_enough,
+    convergence,
+    draws_settled,
+    require_band,
+    sizes_up_to,
+)
+from prasanga.associations.cosines import Cosines, VarianceComponents, draw_cosines, variance_components
 from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
@@ -53,7 +59,6 @@ from prasanga.associations.estimates import (
     used_words,
     word_rows,
 )
-from prasanga.associations.power import contexts_enough
 from prasanga.associations.vectors import (
     Change,
     DirectedVectors,
@@ -437,8 +442,6 @@ def _measure(
 
     These are of the draws that intervals rest on, and put around that of all draws.
     """
-    from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
-
     listed = [word for side in used for word in side]
     drawn = named_draws(
         listed,

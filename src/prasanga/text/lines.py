@@ -243,9 +243,8 @@ def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
             code = (np.int32(first & 0x0F) << 12) | (np.int32(data[i + 1] & 0x3F) << 6) | np.int32(data[i + 2] & 0x3F)
             if code >= 0x800 and (code < 0xD800 or code > 0xDFFF):
                 return code, 3
-    elif first >= 0xC2 and first < 0xE0:
-        if i + 1 < end and data[i + 1] & 0xC0 == 0x80:
-            return (np.int32(first & 0x1F) << 6) | np.int32(data[i + 1] & 0x3F), 2
+    elif first >= 0xC2 and first < 0xE0 and i + 1 < end and data[i + 1] & 0xC0 == 0x80:
+        return (np.int32(first & 0x1F) << 6) | np.int32(data[i + 1] & 0x3F), 2
     return np.int32(-1), 1
 
 
