@@ -33,6 +33,5 @@ from prasanga.associations.permutation import (
     smallest_effect,
     smallest_effect_of_sizes,
 )
-from prasanga.associations.seat import Seat, measure_seat, seat
 from prasanga.associations.study import CEAT_SCHEMA, CeatSettings, CeatTables, measure_ceat
-from prasanga.associations.weat import Weat, measure_weat, weat
+from prasanga.associations.weat import Seat, Weat, measure_seat, measure_weat, seat, weat

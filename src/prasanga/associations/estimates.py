@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,8 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
+
+_T = TypeVar("_T")
 
 # --------------------
 # The categories of a study as the associations need them: two target sets and two attribute sets of words.
@@ -558,6 +560,18 @@ def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Wor
         if len(kept) < least:
             return f"not computed: {name} has {len(kept)} of {len(all_words)} stimuli left, and {kind} needs {least}"
     return ""
+
+
+def computed(category: Category, used: Words, notes: list[str], compute: Callable[[], _T]) -> _T | None:
+    """Return what `compute` says of a category; None, and the reason among the `notes`, where there is no effect."""
+    if reason := too_few(category.set_names, category.sets, used):
+        notes.append(reason)
+        return None
+    try:
+        return compute()
+    except ConstantScoresError as error:
+        notes.append(not_computed(error))
+        return None
 
 
 def describe_category(category: Category, used: Words, notes: Sequence[str]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores, scoring
+from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores
+from prasanga.associations.cosines import draw_cosines
 from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.vectors import directed_vectors
 from prasanga.base.errors import InputError
@@ -138,7 +139,7 @@ def test_cosines_of_draws_are_those_of_their_vectors() -> None:
     embeddings = random_embeddings(5)
     draws = random_draws(embeddings, 7, seed=6)
     directed = {word: directed_vectors(word, vectors) for word, vectors in embeddings.items()}
-    cosines = scoring.draw_cosines(directed, WORDS, draws, 7)
+    cosines = draw_cosines(directed, WORDS, draws, 7)
     for i, row in enumerate(draws):
         drawn = [embeddings[word][j] / np.linalg.norm(embeddings[word][j]) for word, j in zip(WORDS, row, strict=True)]
         np.testing.assert_allclose(cosines[i], np.array(drawn[:7]) @ np.array(drawn[7:]).T, atol=1e-14)
