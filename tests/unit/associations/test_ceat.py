@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -91,8 +92,9 @@ def test_blocks_and_groups_change_nothing(dtype: type, monkeypatch: pytest.Monke
     embeddings = random_embeddings(5, dtype=dtype)
     draws = random_draws(embeddings, 23, seed=6)
     whole = ceat(embeddings, (X, Y), (A, B), draws=draws)
-    monkeypatch.setattr(scoring, "_BLOCK", 8 * 11 * 4)  # four draws
-    monkeypatch.setattr(scoring, "_GROUP", 1)  # a word at a time
+    module = sys.modules["prasanga.associations.ceat"]
+    monkeypatch.setattr(module, "_BLOCK", 8 * 11 * 4)  # four draws
+    monkeypatch.setattr(module, "_GROUP", 1)  # a word at a time
     parts = ceat(embeddings, (X, Y), (A, B), draws=draws)
     np.testing.assert_array_equal(parts.scores, whole.scores)
 
