@@ -214,38 +214,24 @@ class Ceat(Shown):
         return combine(self.effect_sizes, variances, tau2=self.tau2_method)
 
     def test_stimuli(
-        self,
-        *,
-        alternative: str = "two-sided",
-        method: str = "auto",
-        n_resamples: int = 100_000,
-        rng: np.random.Generator | int | None = None,
+        self, *, n_resamples: int = 100_000, rng: np.random.Generator | int | None = None
     ) -> PermutationTest:
-        """Test whether other target words would do (`p_stimuli`), by their permutation.
+        """Test whether other target words would do (`p_stimuli`), by their permutation, two-sided.
 
         A word's score is its mean association over all contexts of all words, so that p depends on no draw.
         """
-        x, y = in_sets(self.all_contexts.word_scores(), self.n_x)
-        return permutation_test_of_scores(
-            x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
-        )
+        scores = in_sets(self.all_contexts.word_scores(), self.n_x)
+        return permutation_test_of_scores(*scores, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
 
     def test_attributes(
-        self,
-        *,
-        alternative: str = "two-sided",
-        method: str = "auto",
-        n_resamples: int = 100_000,
-        rng: np.random.Generator | int | None = None,
+        self, *, n_resamples: int = 100_000, rng: np.random.Generator | int | None = None
     ) -> PermutationTest:
-        """Test whether other attribute words would do (`p_attributes`), by their permutation.
+        """Test whether other attribute words would do (`p_attributes`), by their permutation, two-sided.
 
         A word's score is its mean cosine with X minus that with Y, over all contexts.
         """
-        a, b = in_sets(contributions(self.all_contexts), self.all_contexts.n_a)
-        return permutation_test_of_scores(
-            a, b, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
-        )
+        scores = in_sets(contributions(self.all_contexts), self.all_contexts.n_a)
+        return permutation_test_of_scores(*scores, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
 
     @cached_property
     def p_association(self) -> float:

@@ -130,6 +130,7 @@ FEWEST_TEMPLATES = 4
 EQUIVALENT = 0.05
 """Below this p an effect counts as within the margin."""
 
+_LEVEL = 0.95
 _EFFECTS = "(R,) effects, NaN where there is none"
 # Share of resamples without an effect that goes without mention.
 _UNDEFINED = 0.01
@@ -162,7 +163,7 @@ def interval(
     replicates: FloatArray,
     *,
     method: str = "bca",
-    level: float = 0.95,
+    level: float = _LEVEL,
     std: str = "union_ddof1",
     center: float | None = None,
     margin: float | None = None,
@@ -191,7 +192,9 @@ def interval(
         ConstantScoresError: all words have the same association.
     """
     choice("method", method, INTERVALS)
-    replicates = _checked("replicates", replicates, len(resampling.target_counts), level)
+    if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
+        raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
+    replicates = _checked("replicates", replicates, len(resampling.target_counts))
     sizes = _sizes(cosines)[: 2 if resampling.attribute_counts is None else 4]
     note = _too_few(sizes)
     if note:
@@ -233,7 +236,6 @@ def crossed_interval(
     without_templates: Callable[[str], FloatArray],
     *,
     std: str = "union_ddof1",
-    level: float = 0.95,
 ) -> Interval:
     """Return the interval of an effect with words and templates resampled, made as `bca` is of words alone.
 
@@ -247,7 +249,6 @@ def crossed_interval(
         of_both: (R,) effects with the same words, and templates, resampled. NaN is left out.
         without_templates: gives the (T,) effects without each template, by a convention of the denominator.
         std: convention of the effect.
-        level: probability that the interval is to hold the population's effect.
 
     Returns:
         Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
@@ -273,13 +274,11 @@ def crossed_interval(
         ),
     )
     bound = _largest(cosines, std)
-    low, high = np.clip(made.ends(level), -bound, bound)
+    low, high = np.clip(made.ends(_LEVEL), -bound, bound)
     return Interval(float(low), float(high), "bca", note)
 
 
-def crossed_mean_interval(
-    of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int, *, level: float = 0.95
-) -> Interval:
+def crossed_mean_interval(of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int) -> Interval:
     """Return the interval of a mean over n things in each of some templates, with both resampled, as above.
 
     Args:
@@ -288,10 +287,9 @@ def crossed_mean_interval(
         mean: over all.
         n: number of things.
         n_templates: number of templates.
-        level: probability that the interval is to hold the population's mean.
     """
     widened = _both_widened(float(of_first.var()), float(of_both.var()), n, n - 1, n_templates)
-    low, high = _Percentiles(of_both, mean, 0.0, 1.0, *widened).ends(level)
+    low, high = _Percentiles(of_both, mean, 0.0, 1.0, *widened).ends(_LEVEL)
     return Interval(low, high, "bc")
 
 
@@ -319,7 +317,6 @@ def difference_interval(
     effect_1: float,
     effect_2: float,
     *,
-    level: float = 0.95,
     sizes: Sequence[int] = (),
 ) -> Interval:
     """Return the interval of `effect_1` - `effect_2`, two effects of the same words.
@@ -331,27 +328,24 @@ def difference_interval(
         replicates_2: (R,) the same of the other model or length.
         effect_1: effect size from the same draws as `replicates_1`.
         effect_2: effect size from the same draws as `replicates_2`.
-        level: probability that the interval is to hold the difference in the population.
         sizes: words of each resampled set, X first, to refuse sets of fewer than `FEWEST_WORDS`.
 
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
     without them (docs/statistics.md). Raises `InputError` for replicates of different number.
     """
     replicates_1 = float_array("replicates_1", replicates_1, _EFFECTS)
-    replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)
+    replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size)
     differences, too_few = replicates_1 - replicates_2, _too_few(sizes)
     known = np.isfinite(differences)
     note = too_few or _undefined(known)
     if too_few or not known.any():
         return Interval(None, None, "bc", note)
-    low, high = _bca(differences[known], effect_1 - effect_2, 0.0, _tails(level))
+    low, high = _bca(differences[known], effect_1 - effect_2, 0.0, _tails(_LEVEL))
     return Interval(float(low), float(high), "bc", note)
 
 
-def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int, level: float) -> FloatArray:
+def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int) -> FloatArray:
     """Return the replicates as an array."""
-    if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
-        raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
     array = float_array(name, replicates, _EFFECTS)
     if array.shape != (n_resamples,) or not n_resamples:
         raise InputError(f"{name}: shape {array.shape}. Give one effect for each of {n_resamples} resamples.")

@@ -46,13 +46,12 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     Category,
-    CategoryEstimate,
     TestSettings,
     WordTests,
     category_of,
+    computed,
     describe_category,
     measure_cosines,
-    not_computed,
     raw_columns,
     test_words,
     too_few,
@@ -124,7 +123,8 @@ RESAMPLES_SCHEMA = pa.schema(
 
 `words` is a digest; rows with the same one are compared in pairs.
 """
-CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, ("n", _COUNT), ("effect_size", _NUMBER), ("standard_error", _NUMBER)])
+_STEP = ("n", "effect_size", "standard_error")
+CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, *zip(_STEP, (_COUNT, _NUMBER, _NUMBER), strict=True)])
 """The combined effect of the first `n` draws."""
 
 # Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a category
@@ -353,59 +353,24 @@ def _rows(
     """Return rows of the four tables; one without numbers if the category cannot be computed."""
     missing = dict.fromkeys(word for words in category.sets for word in words if word not in contexts)
     notes = [f"{w}: {'no context that all models have' if w in embedded else 'no contexts'}" for w in missing]
-    reason = too_few(category.set_names, category.sets, used)
-    numbers: dict[str, Any] = {}
-    words: list[dict[str, Any]] = []
-    resamples: list[dict[str, Any]] = []
-    steps: list[dict[str, Any]] = []
-    key = {"category": category.name, **cell._asdict()}
-    fewest = min((contexts[word].size for side in used for word in side), default=0)
-    if reason or tests is None:
-        notes.append(reason)
-    else:
-        try:
-            moments = vectors.moments(sorted(embedded))
-            result, estimate, cosines, raw = _measure(
-                category.name, cell, used, contexts, vectors, moments, tests, settings
-            )
-        except ConstantScoresError as error:
-            notes.append(not_computed(error))
-        else:
-            usual = sizes_up_to(settings.most)
-            sizes = sorted({*usual, *settings.fewer})
-            combined = convergence(result.effect_sizes, result.variances, tau2=settings.tau2, sizes=sizes)
-            steps = [{**key, "n": n, "effect_size": effect, "standard_error": error} for n, effect, error in combined]
-            numbers = {
-                **estimate.columns,
-                **raw,
-                **_numbers(result),
-                **_variances(cosines, used, contexts),
-                "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=fewest),
-                "draws_settled": draws_settled([step for step in combined if step.n in usual], settings.band),
-            }
-            words = [
-                {**key, **row, "n_items": contexts[row["stimulus"]].size}
-                for row in word_rows(cosines, used, category.set_names, estimate.without, result.target_scores)
-            ]
-            resamples = [
-                {
-                    **key,
-                    "effect_size": cosines.effect(settings.test.std),
-                    "words": digest_of([list(side) for side in used]),
-                    "replicates": estimate.replicates,
-                }
-            ]
+    found = computed(
+        category, used, notes, lambda: _measure(category, cell, used, contexts, embedded, vectors, tests, settings)
+    )
+    columns, *others = found or ({}, [], [], [])
+    counts = [contexts[word].size for side in used for word in side]
     row = {
         **describe_category(category, used, notes),
         **cell._asdict(),
-        **numbers,
+        **columns,
         "n_samples": settings.most,
-        "contexts_min": fewest,
+        "contexts_min": min(counts, default=0),
         **settings.test.conventions(),
         "tau2_method": settings.tau2,
-        "draws": _how_drawn(settings, [contexts[word].size for side in used for word in side]) if numbers else None,
+        "draws": _how_drawn(settings, counts) if found else None,
         **{name: getattr(settings, name) for name in ("variance", *_OF_EARLIER_STAGES, "band", "seed")},
     }
+    key = {"category": category.name, **cell._asdict()}
+    words, resamples, steps = ([{**key, **each} for each in rows] for rows in others)
     return [row], words, resamples, steps
 
 
@@ -429,26 +394,28 @@ def _tests(
 
 
 def _measure(
-    category: str,
+    category: Category,
     cell: _Cell,
     used: Words,
     contexts: Mapping[str, IndexArray],
+    embedded: Collection[str],
     vectors: _CheckedVectors,
-    moments: Moments,
-    tests: WordTests,
+    tests: WordTests | None,
     settings: CeatSettings,
-) -> tuple[Ceat, CategoryEstimate, Cosines, dict[str, Any]]:
-    """Return CEAT over all draws, the estimate, the cosines it rests on, and differences with vectors as they are.
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the columns of the estimate, and the rows of words, resamples and steps of the draws.
 
-    These are of the draws that intervals rest on, and put around that of all draws.
+    Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
     """
+    moments = vectors.moments(sorted(embedded))
     listed = [word for side in used for word in side]
+    sizes = [contexts[word].size for word in listed]
     drawn = named_draws(
         listed,
-        [contexts[word].size for word in listed],
+        sizes,
         settings.most,
         seed=settings.seed,
-        names=(*cell.whose, category),
+        names=(*cell.whose, category.name),
         replacement=settings.draws,
     )
     result = ceat_of_draws(
@@ -460,20 +427,19 @@ def _measure(
         tau2=settings.tau2,
         std=settings.test.std,
     )
+    effect, scores = result.combined.effect, result.target_scores
     rows = _spread_rows(listed, contexts, vectors, settings.seed)
-    cosines = Cosines.of_words(
-        draw_cosines(vectors, listed, rows, len(used[0]) + len(used[1])), [len(side) for side in used]
-    )
+    cosines = Cosines.of_words(draw_cosines(vectors, listed, rows, len(used[0]) + len(used[1])), map(len, used))
     estimate = measure_cosines(
         cosines,
         settings.test,
-        category=category,
+        category=category.name,
         words=used,
         seed=settings.seed,
         names=cell,
         tests=tests,
-        effect=result.combined.effect,
-        scores=result.target_scores,
+        effect=effect,
+        scores=scores,
         without_targets=_without_targets(result, settings),
     )
     places = np.tile(np.arange(len(rows))[:, None], len(listed))
@@ -485,8 +451,27 @@ def _measure(
         }
         return replace(cosines, values=draw_cosines(picked, list(picked), places, cosines.n_targets))
 
-    effect, scores = estimate.columns["effect_size"], result.target_scores
-    return result, estimate, cosines, raw_columns(cosines, scaled, settings.test, effect=effect, scores=scores)
+    usual = sizes_up_to(settings.most)
+    steps = convergence(
+        result.effect_sizes, result.variances, tau2=settings.tau2, sizes=sorted({*usual, *settings.fewer})
+    )
+    columns = {
+        **estimate.columns,
+        **raw_columns(cosines, scaled, settings.test, effect=effect, scores=scores),
+        **_numbers(result),
+        **_variances(cosines, used, contexts),
+        "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=min(sizes)),
+        "draws_settled": draws_settled([step for step in steps if step.n in usual], settings.band),
+    }
+    words = word_rows(cosines, used, category.set_names, estimate.without, scores)
+    for row in words:
+        row["n_items"] = contexts[row["stimulus"]].size
+    resamples = {
+        "effect_size": cosines.effect(settings.test.std),
+        "words": digest_of([list(side) for side in used]),
+        "replicates": estimate.replicates,
+    }
+    return columns, words, [resamples], [dict(zip(_STEP, step, strict=True)) for step in steps]
 
 
 def _spread_rows(
