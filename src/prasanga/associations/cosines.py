@@ -296,11 +296,7 @@ class Cosines:
         return np.ascontiguousarray(means.reshape(-1, self.n_attributes))
 
     def _replicates(
-        self,
-        target_counts: Counts | None,
-        attribute_counts: Counts | None,
-        draw_counts: Counts | None,
-        std: str,
+        self, target_counts: Counts | None, attribute_counts: Counts | None, draw_counts: Counts | None, std: str
     ) -> Iterator[_Replicates]:
         """Yield the replicates in blocks."""
         choice("std", std, STD_CONVENTIONS)

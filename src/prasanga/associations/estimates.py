@@ -12,13 +12,7 @@ import pyarrow as pa
 
 from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
-from prasanga.associations.intervals import (
-    INTERVALS,
-    Resampling,
-    draw_resampling,
-    interval,
-    replicate_effects,
-)
+from prasanga.associations.intervals import INTERVALS, Resampling, draw_resampling, interval, replicate_effects
 from prasanga.associations.permutation import (
     ALTERNATIVES,
     STATISTICS,
@@ -36,7 +30,6 @@ from prasanga.associations.vectors import (
     in_sets,
     number,
     require_choices,
-    require_counts,
     require_flag,
     whole_number,
 )
@@ -165,11 +158,7 @@ def shuffled_effects(
 
 
 def shuffled_control(
-    cosines: Cosines,
-    *,
-    n_shuffles: int = 1000,
-    rng: np.random.Generator | int | None = None,
-    std: str = "union_ddof1",
+    cosines: Cosines, *, n_shuffles: int = 1000, rng: np.random.Generator | int | None = None, std: str = "union_ddof1"
 ) -> ShuffledControl:
     """Compare the observed effect with `shuffled_effects` over the observed spread.
 
@@ -293,9 +282,8 @@ class TestSettings:
                 "associations.interval": (self.interval, INTERVALS),
             }
         )
-        require_counts({"associations.n_permutations": self.n_permutations}, least=1)
-        counts = {"associations.n_resamples": self.n_resamples, "associations.n_shuffles": self.n_shuffles}
-        require_counts(counts, least=0)
+        for name, least in (("n_permutations", 1), ("n_resamples", 0), ("n_shuffles", 0)):
+            whole_number(f"associations.{name}", getattr(self, name), least=least)
         if self.n_resamples == 1:
             raise InputError(
                 "associations.n_resamples: 1. Write 0 for no interval, or at least 2, better 2000: the ends of an"

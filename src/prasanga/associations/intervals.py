@@ -266,11 +266,7 @@ def crossed_interval(
         _acceleration(without, [*sizes, effects.size]),
         _to_population(cosines, std),
         *_both_widened(
-            float(np.nanvar(of_words)),
-            float(np.var(of_both[known])),
-            min(sizes),
-            sizes[0] + sizes[1] - 2,
-            effects.size,
+            float(np.nanvar(of_words)), float(np.var(of_both[known])), min(sizes), sizes[0] + sizes[1] - 2, effects.size
         ),
     )
     bound = _largest(cosines, std)
@@ -312,12 +308,7 @@ def _both_widened(words: float, both: float, n: int, freedom: int, n_templates: 
 
 
 def difference_interval(
-    replicates_1: FloatArray,
-    replicates_2: FloatArray,
-    effect_1: float,
-    effect_2: float,
-    *,
-    sizes: Sequence[int] = (),
+    replicates_1: FloatArray, replicates_2: FloatArray, effect_1: float, effect_2: float, *, sizes: Sequence[int] = ()
 ) -> Interval:
     """Return the interval of `effect_1` - `effect_2`, two effects of the same words.
 

@@ -360,11 +360,7 @@ _ALPHA, _POWER = 0.05, 0.8
 
 
 def smallest_effect(
-    cosines: Cosines,
-    scores: FloatArray | None = None,
-    *,
-    std: str = "union_ddof1",
-    alternative: str = "two-sided",
+    cosines: Cosines, scores: FloatArray | None = None, *, std: str = "union_ddof1", alternative: str = "two-sided"
 ) -> float | None:
     """Return the smallest effect that the permutation test of words finds in four of five studies, with p below .05.
 

@@ -28,13 +28,7 @@ from prasanga.associations.ceat import (
     named_draws,
     spread_draws,
 )
-from prasanga.associations.convergence import (
-    contexts_enough,
-    convergence,
-    draws_settled,
-    require_band,
-    sizes_up_to,
-)
+from prasanga.associations.convergence import contexts_enough, convergence, draws_settled, require_band, sizes_up_to
 from prasanga.associations.cosines import Cosines, VarianceComponents, draw_cosines, variance_components
 from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
 from prasanga.associations.estimates import (
@@ -70,7 +64,7 @@ from prasanga.associations.vectors import (
     mean_direction,
     moments_of,
     require_choices,
-    require_counts,
+    whole_number,
 )
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
@@ -172,11 +166,12 @@ class CeatSettings:
             }
         )
         if isinstance(self.n_samples, tuple | list):
-            require_counts({f"associations.n_samples[{i}]": n for i, n in enumerate(self.n_samples)}, least=1)
+            for i, n in enumerate(self.n_samples):
+                whole_number(f"associations.n_samples[{i}]", n, least=1)
             if not self.n_samples:
                 raise InputError("associations.n_samples: empty. Write a number of draws, or a list of some.")
         else:
-            require_counts({"associations.n_samples": self.n_samples}, least=1)
+            whole_number("associations.n_samples", self.n_samples, least=1)
         require_band(self.band)
 
     @property
@@ -411,12 +406,7 @@ def _measure(
     listed = [word for side in used for word in side]
     sizes = [contexts[word].size for word in listed]
     drawn = named_draws(
-        listed,
-        sizes,
-        settings.most,
-        seed=settings.seed,
-        names=(*cell.whose, category.name),
-        replacement=settings.draws,
+        listed, sizes, settings.most, seed=settings.seed, names=(*cell.whose, category.name), replacement=settings.draws
     )
     result = ceat_of_draws(
         vectors,

@@ -382,10 +382,7 @@ class _Study(NamedTuple):
 
 
 def _usable(
-    name: str,
-    stimuli: Iterable[str],
-    vectors: Mapping[str, npt.ArrayLike],
-    missing: Mapping[str, str],
+    name: str, stimuli: Iterable[str], vectors: Mapping[str, npt.ArrayLike], missing: Mapping[str, str]
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
     """Return the vectors with a direction, and why the other words have none."""
     usable: dict[str, FloatArray] = {}

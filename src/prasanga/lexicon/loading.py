@@ -173,12 +173,7 @@ def _read_own(
 
 
 def _own_set(
-    name: str,
-    given: Any,
-    category: Entry,
-    words: Mapping[str, _Word],
-    groups: SuffixGroups,
-    normalization: str | None,
+    name: str, given: Any, category: Entry, words: Mapping[str, _Word], groups: SuffixGroups, normalization: str | None
 ) -> Entry | None:
     """Return a word set of which a config has the words, or the file; None for one of the lexicon's."""
     if given is None:
@@ -500,12 +495,7 @@ _GROUPED_WORDS = "words with group numbers (allWeatWords.txt)"
 _SUFFIX_CATEGORIES = "numbered suffix groups (suffixCategories.jsonl)"
 
 # What to give as suffix groups, for each kind of stimuli.
-_PARTNERS = {
-    _WORD_SETS: _GROUPS,
-    _CATEGORIES: _SUFFIX_LISTS,
-    _GROUPED_WORDS: _SUFFIX_CATEGORIES,
-    _SUFFIX_LISTS: None,
-}
+_PARTNERS = {_WORD_SETS: _GROUPS, _CATEGORIES: _SUFFIX_LISTS, _GROUPED_WORDS: _SUFFIX_CATEGORIES, _SUFFIX_LISTS: None}
 
 
 def load_lexicon(

@@ -13,7 +13,6 @@ long to be one, make a line *hard*: it goes through `split_sentences`, which sta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
@@ -65,8 +64,7 @@ class Lines(NamedTuple):
     ends: Positions
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """What becomes of each character and sequence of a repertoire.
 
     Attributes:
@@ -94,9 +92,8 @@ class Rules:
 def learn_rules(
     normalize: Callable[[str], str],
     characters: str,
-    sequences: Iterable[str] = (),
-    strange: Iterable[str] = (),
-    *,
+    sequences: Iterable[str],
+    strange: Iterable[str],
     one_space: bool,
 ) -> Rules:
     """Ask a normalization for its rules on a repertoire.
@@ -154,22 +151,7 @@ def rewrite(lines: Lines, rules: Rules) -> tuple[Lines, NDArray[np.bool_]]:
     starts = np.empty(len(lines.starts), dtype=np.int64)
     ends = np.empty(len(lines.starts), dtype=np.int64)
     strange = np.zeros(len(lines.starts), dtype=np.bool_)
-    size = _rewrite(
-        lines.data,
-        lines.starts,
-        lines.ends,
-        rules.kinds,
-        rules.replacements,
-        rules.of_character,
-        rules.sequences,
-        rules.of_sequence,
-        rules.sequences_of,
-        rules.one_space,
-        written,
-        starts,
-        ends,
-        strange,
-    )
+    size = _rewrite(*lines, *rules[:-1], written, starts, ends, strange)  # all rules but the growth
     return Lines(written[:size], starts, ends), strange
 
 
