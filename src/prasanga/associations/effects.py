@@ -77,9 +77,7 @@ def effect_size(
     `association_scores`), an unknown `std`, too few words for it, and scores that are all the same
     (`ConstantScoresError`).
     """
-    x, y = target_scores(X, Y, A, B)
-    _, effects = spreads_and_effects(np.concatenate([x, y]), x.size, std, noise=COSINE_NOISE)
-    return float(effects)
+    return effect_size_of_scores(*target_scores(X, Y, A, B), std, noise=COSINE_NOISE)
 
 
 def effect_size_of_scores(x: npt.ArrayLike, y: npt.ArrayLike, std: str = "union_ddof1", *, noise: float = 0.0) -> float:
@@ -125,7 +123,9 @@ def spreads_and_effects(scores: FloatArray, n_x: int, std: str, *, noise: float 
     of the largest score) is rounding: `ConstantScoresError`.
     """
     if not isinstance(std, str) or std not in STD_CONVENTIONS:
-        raise InputError(f"std: {std!r} is no convention of the denominator. Write {_one_of(STD_CONVENTIONS)}.")
+        raise InputError(
+            f"std: {std!r} is no convention of the denominator. Write {' or '.join(map(repr, STD_CONVENTIONS))}."
+        )
     x, y = scores[..., :n_x], scores[..., n_x:]
     if std == "pooled":
         freedom = scores.shape[-1] - 2
@@ -144,10 +144,6 @@ def spreads_and_effects(scores: FloatArray, n_x: int, std: str, *, noise: float 
             " spread, does not exist. Are the sets, or the two attribute sets, the same?"
         )
     return cast(FloatArray, spreads), (x.mean(axis=-1) - y.mean(axis=-1)) / spreads
-
-
-def _one_of(names: tuple[str, ...]) -> str:
-    return " or ".join(map(repr, names))
 
 
 # --------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +34,11 @@ from prasanga.associations.vectors import (
     whole_number,
 )
 from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
 
 _T = TypeVar("_T")
+Rows: TypeAlias = list[dict[str, Any]]
 
 # --------------------
 # The categories of a study as the associations need them: two target sets and two attribute sets of words.
@@ -52,6 +54,11 @@ class Category:
     title: str
     set_names: tuple[str, str, str, str]
     sets: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of all sets, each once."""
+        return list(dict.fromkeys(word for words in self.sets for word in words))
 
 
 def category_of(name: str, layout: Mapping[str, Any]) -> Category:
@@ -548,6 +555,18 @@ def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Wor
         if len(kept) < least:
             return f"not computed: {name} has {len(kept)} of {len(all_words)} stimuli left, and {kind} needs {least}"
     return ""
+
+
+def measured(
+    what: str, unit: str, cells: Sequence[_T], rows_of: Callable[[_T], Sequence[Rows]], schemas: Sequence[pa.Schema]
+) -> list[pa.Table]:
+    """Return the tables of a method, a job's progress told: of each cell come rows of each table."""
+    tables: list[Rows] = [[] for _ in schemas]
+    with progress(what, len(cells), unit) as done:
+        for cell in done.over(cells):
+            for table, rows in zip(tables, rows_of(cell), strict=True):
+                table += rows
+    return [pa.Table.from_pylist(rows, schema=schema) for rows, schema in zip(tables, schemas, strict=True)]
 
 
 def computed(category: Category, used: Words, notes: list[str], compute: Callable[[], _T]) -> _T | None:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 # effects.
 
 
-@dataclass(frozen=True, eq=False)
-class Resampling:
+class Resampling(NamedTuple):
     """How often each word and each draw counts in each of R resamples.
 
     Attributes:
@@ -96,7 +95,7 @@ def draw_resampling(
 
 def replicate_effects(cosines: Cosines, resampling: Resampling, std: str = "union_ddof1") -> FloatArray:
     """Return (R,) the effect size in every resample, by the convention `std`; NaN where all scores are the same."""
-    return cosines.effects(resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std)
+    return cosines.effects(*resampling, std)
 
 
 def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
@@ -472,9 +471,7 @@ class _Pivots:
         """Return those of resamples, with standard errors by the infinitesimal jackknife."""
         once = None if resampling.attribute_counts is None else np.ones((1, cosines.n_attributes))
         error = scale * cosines.effects_and_errors(attribute_counts=once, std=std)[1][0]
-        replicates, errors = cosines.effects_and_errors(
-            resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std
-        )
+        replicates, errors = cosines.effects_and_errors(*resampling, std)
         with np.errstate(invalid="ignore", divide="ignore"):
             if std == "pooled":
                 effect, replicates = 2 * np.arcsinh(scale * effect / 2), 2 * np.arcsinh(scale * replicates / 2)

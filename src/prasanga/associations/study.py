@@ -40,12 +40,14 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     Category,
+    Rows,
     TestSettings,
     WordTests,
     category_of,
     computed,
     describe_category,
     measure_cosines,
+    measured,
     raw_columns,
     test_words,
     too_few,
@@ -68,7 +70,6 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
@@ -231,26 +232,25 @@ def measure_ceat(
     right (NaN, zero, different dimensions, ids that do not fit): these need mending, not leaving out.
     """
     parsed = [category_of(name, layout) for name, layout in categories.items()]
-    stimuli = {word for category in parsed for words in category.sets for word in words}
+    stimuli = {word for category in parsed for word in category.words}
     checked = _CheckedVectors(vectors, model, segment_length)
     ids = {word: checked.ids(word) for word in sorted(stimuli & vectors.keys())}
     ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if of_word}
     drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
-    tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
     cells = [(category, mode) for category in parsed for mode in settings.sample_modes]
     tests: dict[tuple[Any, ...], WordTests | None] = {}
-    with progress(f"CEAT of {model}, length {segment_length}", len(cells), "estimates") as done:
-        for category, mode in done.over(cells):
-            cell = _Cell(model, segment_length, mode)
-            used = used_words(category.sets, drawable[mode])
-            key = (category.name, *map(tuple, used))
-            if key not in tests:  # the modes have words in common but where all models have no context of one
-                tests[key] = _tests(category, used, cell, checked, settings)
-            rows = _rows(category, cell, used, drawable[mode], ordered.keys(), checked, tests[key], settings)
-            for table, more in zip(tables, rows, strict=True):
-                table += more
+
+    def rows_of(place: tuple[Category, str]) -> tuple[Rows, Rows, Rows, Rows]:
+        category, mode = place
+        cell = _Cell(model, segment_length, mode)
+        used = used_words(category.sets, drawable[mode])
+        key = (category.name, *map(tuple, used))
+        if key not in tests:  # the modes have words in common but where all models have no context of one
+            tests[key] = _tests(category, used, cell, checked, settings)
+        return _rows(category, cell, used, drawable[mode], ordered.keys(), checked, tests[key], settings)
+
     schemas = (CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA)
-    return CeatTables(*(pa.Table.from_pylist(t, schema=s) for t, s in zip(tables, schemas, strict=True)))
+    return CeatTables(*measured(f"CEAT of {model}, length {segment_length}", "estimates", cells, rows_of, schemas))
 
 
 class _CheckedVectors(Mapping[str, DirectedVectors]):
@@ -332,9 +332,6 @@ def _shared(
     return shared
 
 
-_Rows: TypeAlias = tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]
-
-
 def _rows(
     category: Category,
     cell: _Cell,
@@ -344,9 +341,9 @@ def _rows(
     vectors: _CheckedVectors,
     tests: WordTests | None,
     settings: CeatSettings,
-) -> _Rows:
+) -> tuple[Rows, Rows, Rows, Rows]:
     """Return rows of the four tables; one without numbers if the category cannot be computed."""
-    missing = dict.fromkeys(word for words in category.sets for word in words if word not in contexts)
+    missing = [word for word in category.words if word not in contexts]
     notes = [f"{w}: {'no context that all models have' if w in embedded else 'no contexts'}" for w in missing]
     found = computed(
         category, used, notes, lambda: _measure(category, cell, used, contexts, embedded, vectors, tests, settings)
@@ -397,7 +394,7 @@ def _measure(
     vectors: _CheckedVectors,
     tests: WordTests | None,
     settings: CeatSettings,
-) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[dict[str, Any], Rows, Rows, Rows]:
     """Return the columns of the estimate, and the rows of words, resamples and steps of the draws.
 
     Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -42,11 +43,13 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     Category,
+    Rows,
     TestSettings,
     category_of,
     computed,
     describe_category,
     measure_cosines,
+    measured,
     raw_columns,
     used_words,
     word_rows,
@@ -74,7 +77,6 @@ from prasanga.associations.vectors import (
     word_vectors,
 )
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
 
 UNITS = ("word", "sentence")
@@ -322,30 +324,21 @@ def measure_weat(
         InputError: a vector that cannot be right (NaN, another shape or dimension): this needs mending.
     """
     parsed = [category_of(each, layout) for each, layout in categories.items()]
-    stimuli = dict.fromkeys(word for category in parsed for words in category.sets for word in words)
+    stimuli = dict.fromkeys(word for category in parsed for word in category.words)
     usable, reasons = _usable(name, stimuli, vectors, missing)
     moments = moments_of([np.stack(list(usable.values()))] if usable else [])
     about = {"vectors": source, "method": method, "forms": forms}
     study = _Study(name, usable, moments, settings, about, seed)
-    rows: list[dict[str, Any]] = []
-    words: list[dict[str, Any]] = []
-    with progress(f"WEAT of {name}", len(parsed), "categories") as done:
-        for category in done.over(parsed):
-            used = used_words(category.sets, usable)
-            left_out = dict.fromkeys(word for side in category.sets for word in side if word not in usable)
-            notes = [f"{word}: {reasons[word]}" for word in left_out]
-            found = computed(category, used, notes, lambda: study.measure(category, used, "weat"))  # noqa: B023
-            rows.append(study.row(category, used, notes, found.columns if found else {}))
-            words += found.words if found else []
-    return pa.Table.from_pylist(rows, schema=WEAT_SCHEMA), pa.Table.from_pylist(words, schema=WEAT_WORDS_SCHEMA)
 
+    def rows_of(category: Category) -> tuple[Rows, Rows]:
+        used = used_words(category.sets, usable)
+        notes = [f"{word}: {reasons[word]}" for word in category.words if word not in usable]
+        found = computed(category, used, notes, lambda: study.measure(category, used, "weat"))
+        _, columns, words = found or (None, {}, [])
+        return [study.row(category, used, notes, columns)], words
 
-class _Measured(NamedTuple):
-    """A category that could be computed."""
-
-    cosines: Cosines
-    columns: dict[str, Any]
-    words: list[dict[str, Any]]
+    estimates, words = measured(f"WEAT of {name}", "categories", parsed, rows_of, (WEAT_SCHEMA, WEAT_WORDS_SCHEMA))
+    return estimates, words
 
 
 class _Study(NamedTuple):
@@ -360,8 +353,10 @@ class _Study(NamedTuple):
     """Columns of all rows."""
     seed: int
 
-    def measure(self, category: Category, used: Words, method: str, average: str = "associations") -> _Measured:
-        """Return the columns of a category that come from its cosines, and the rows of its words."""
+    def measure(
+        self, category: Category, used: Words, method: str, average: str = "associations"
+    ) -> tuple[Cosines, dict[str, Any], Rows]:
+        """Return the cosines of a category, the columns that come from them, and the rows of its words."""
         vectors, settings = self.vectors, self.settings
 
         def scaled(change: Change) -> Cosines:
@@ -373,7 +368,7 @@ class _Study(NamedTuple):
         columns = found.columns | raw_columns(cosines, scaled, settings, effect=found.columns["effect_size"])
         key = {"category": category.name, "model": self.model}
         words = [{**key, **row} for row in word_rows(cosines, used, category.set_names, found.without)]
-        return _Measured(cosines, columns, words)
+        return cosines, columns, words
 
     def row(self, category: Category, used: Words, notes: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of a category; without `columns`, one without numbers."""
@@ -458,7 +453,7 @@ def measure_seat(
     """
     _require_conventions(unit, average)
     parsed = [category_of(name, layout) for name, layout in categories.items()]
-    wanted = {word for category in parsed for words in category.sets for word in words}
+    wanted = {word for category in parsed for word in category.words}
     listed = _places(sentences)
     found = {
         word: _ordered(model, word, listed.get(word, {}), *vectors[word]) for word in sorted(wanted & vectors.keys())
@@ -469,15 +464,9 @@ def measure_seat(
     about = {"sentence_vector": sentence_vector, "unit": unit, "average": average}
     study = _Study(model, arrays, moments_of(arrays.values()), settings, about, seed)
     sentences_of = _Sentences(arrays, places, listed)
-    estimates, words, templates = [], [], []
-    with progress(f"SEAT of {model}", len(parsed), "categories") as done:
-        for category in done.over(parsed):
-            row, of_words, of_templates = _measure(category, study, sentences_of)
-            estimates.append(row)
-            words += of_words
-            templates += of_templates
-    tables = ((estimates, SEAT_SCHEMA), (words, SEAT_WORDS_SCHEMA), (templates, TEMPLATES_SCHEMA))
-    return SeatTables(*(pa.Table.from_pylist(rows, schema=schema) for rows, schema in tables))
+    schemas = (SEAT_SCHEMA, SEAT_WORDS_SCHEMA, TEMPLATES_SCHEMA)
+    rows_of = partial(_measure, study=study, sentences=sentences_of)
+    return SeatTables(*measured(f"SEAT of {model}", "categories", parsed, rows_of, schemas))
 
 
 class _Sentences(NamedTuple):
@@ -529,9 +518,7 @@ def _ordered(
     return array[order], places[order]
 
 
-def _measure(
-    category: Category, study: _Study, sentences: _Sentences
-) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+def _measure(category: Category, study: _Study, sentences: _Sentences) -> tuple[Rows, Rows, Rows]:
     """Return the row of a category, those of its words, and those of its templates."""
     used = used_words(category.sets, study.vectors)
     notes = _losses(category, sentences)
@@ -539,13 +526,13 @@ def _measure(
     columns, words, templates = found or ({}, [], [])
     for side, of_side in zip(_SIDES, used, strict=True):
         columns[f"n_sentences_{side}"] = sum(len(study.vectors[word]) for word in of_side)
-    return study.row(category, used, notes, columns), words, templates
+    return [study.row(category, used, notes, columns)], words, templates
 
 
 def _losses(category: Category, sentences: _Sentences) -> list[str]:
     """Return a note for each word that lost sentences, or all of them."""
     notes = []
-    for word in dict.fromkeys(word for words in category.sets for word in words):
+    for word in category.words:
         n, kept = len(sentences.listed.get(word, {})), len(sentences.vectors.get(word, ()))
         if not n:
             notes.append(f"{word}: in no template")
@@ -558,7 +545,7 @@ def _losses(category: Category, sentences: _Sentences) -> list[str]:
 
 def _numbers(
     category: Category, used: Words, study: _Study, sentences: _Sentences
-) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[dict[str, Any], Rows, Rows]:
     settings, average = study.settings, study.about["average"]
     cosines, columns, words = study.measure(category, used, "seat", average)
     for row in words:
