@@ -237,42 +237,29 @@ def _difference(first: str, of_first: _Estimate, second: str, of_second: _Estima
     unknown = [name for name, estimate in ((first, of_first), (second, of_second)) if estimate.effect is None]
     if of_first.effect is None or of_second.effect is None:
         return {**row, "note": f"no effect of {' and '.join(unknown)}"}
-    low = high = None
-    note = _why_not_paired(first, of_first, second, of_second)
-    if of_first.resamples and of_second.resamples and not note:
-        low, high, note = _paired_interval(of_first.effect, of_first.resamples, of_second.effect, of_second.resamples)
-    return {
-        **row,
-        "difference": of_second.effect - of_first.effect,
-        "ci_low": low,
-        "ci_high": high,
-        "note": note or None,
-    }
-
-
-def _why_not_paired(first: str, of_first: _Estimate, second: str, of_second: _Estimate) -> str:
-    for name, estimate in ((first, of_first), (second, of_second)):
-        if estimate.resamples is None:
-            return f"{name}: {estimate.why_no_interval}"
-    assert of_first.resamples
-    assert of_second.resamples
-    if of_first.resamples.words != of_second.resamples.words:
-        return f"no interval: {first} and {second} were not measured with the same words"
-    sizes = of_first.resamples.replicates.size, of_second.resamples.replicates.size
-    if sizes[0] != sizes[1]:
-        return f"no interval: {sizes[0]} resamples of {first}, {sizes[1]} of {second}"
-    return ""
+    low, high, note = _paired_interval(first, of_first, second, of_second)
+    ends = {"ci_low": low, "ci_high": high, "note": note or None}
+    return {**row, "difference": of_second.effect - of_first.effect, **ends}
 
 
 def _paired_interval(
-    first: float, of_first: _Resamples, second: float, of_second: _Resamples
+    first: str, of_first: _Estimate, second: str, of_second: _Estimate
 ) -> tuple[float | None, float | None, str]:
-    """Return the interval of the reported effects' difference, or why there is none."""
-    found = difference_interval(of_second.replicates, of_first.replicates, of_second.effect, of_first.effect)
-    if found.low is None or found.high is None:
+    """Return the interval of the reported effects' difference, and what to know of it, or why there is none."""
+    one, other = of_first.resamples, of_second.resamples
+    if one is None or other is None:
+        name, why = (first, of_first.why_no_interval) if one is None else (second, of_second.why_no_interval)
+        return None, None, f"{name}: {why}"
+    if one.words != other.words:
+        return None, None, f"no interval: {first} and {second} were not measured with the same words"
+    if one.replicates.size != other.replicates.size:
+        sizes = f"{one.replicates.size} resamples of {first}, {other.replicates.size} of {second}"
+        return None, None, f"no interval: {sizes}"
+    found = difference_interval(other.replicates, one.replicates, other.effect, one.effect)
+    if found.low is None or found.high is None or of_first.effect is None or of_second.effect is None:
         return None, None, found.note
     # The effects reported rest on more draws than the replicates: the interval lies around their difference.
-    shift = (second - first) - (of_second.effect - of_first.effect)
+    shift = (of_second.effect - of_first.effect) - (other.effect - one.effect)
     return found.low + shift, found.high + shift, found.note
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -233,10 +234,8 @@ def measure_ceat(
     """
     parsed = [category_of(name, layout) for name, layout in categories.items()]
     stimuli = {word for category in parsed for word in category.words}
-    checked = _CheckedVectors(vectors, model, segment_length)
-    ids = {word: checked.ids(word) for word in sorted(stimuli & vectors.keys())}
-    ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if of_word}
-    drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
+    checked = _CheckedVectors(vectors, model, segment_length, stimuli)
+    drawable = {"random": checked.ordered, "fixed": checked.ordered if common is None else _shared(checked, common)}
     cells = [(category, mode) for category in parsed for mode in settings.sample_modes]
     tests: dict[tuple[Any, ...], WordTests | None] = {}
 
@@ -244,10 +243,11 @@ def measure_ceat(
         category, mode = place
         cell = _Cell(model, segment_length, mode)
         used = used_words(category.sets, drawable[mode])
+        asked = _Asked(category, cell, used, drawable[mode], checked, settings)
         key = (category.name, *map(tuple, used))
         if key not in tests:  # the modes have words in common but where all models have no context of one
-            tests[key] = _tests(category, used, cell, checked, settings)
-        return _rows(category, cell, used, drawable[mode], ordered.keys(), checked, tests[key], settings)
+            tests[key] = _tests(asked)
+        return _rows(asked, tests[key])
 
     schemas = (CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA)
     return CeatTables(*measured(f"CEAT of {model}, length {segment_length}", "estimates", cells, rows_of, schemas))
@@ -256,13 +256,15 @@ def measure_ceat(
 class _CheckedVectors(Mapping[str, DirectedVectors]):
     """The vectors of each stimulus, read and checked when they are asked for."""
 
-    def __init__(self, vectors: ContextVectors, model: str, segment_length: str) -> None:
+    def __init__(self, vectors: ContextVectors, model: str, segment_length: str, stimuli: Collection[str]) -> None:
         self._vectors, self._model = vectors, model
         self._whose = f"{model}, segment length {segment_length}"
         self._first: tuple[str, int] | None = None
         self._spread: dict[tuple[str, int, int], IndexArray] = {}
         self._directions: dict[str, FloatArray] = {}
-        self._moments: Moments | None = None
+        # of each stimulus that has vectors, the ids of its occurrences; of each that has some, its rows in their order
+        self.ids = {word: self._ids_of(word) for word in sorted(vectors.keys() & stimuli)}
+        self.ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
 
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self._whose}, {word}"
@@ -290,11 +292,10 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
             self._directions[word] = mean_direction(self[word])
         return self._directions[word]
 
-    def moments(self, words: Iterable[str]) -> Moments:
-        """Return mean and spread of each dimension over all contexts of `words`, those of the study; computed once."""
-        if self._moments is None:
-            self._moments = moments_of(self[word].vectors for word in words)
-        return self._moments
+    @cached_property
+    def moments(self) -> Moments:
+        """Mean and spread of each dimension over all contexts of the study."""
+        return moments_of(self[word].vectors for word in sorted(self.ordered))
 
     def spread(self, word: str, rows: IndexArray, turn: int, seed: int) -> IndexArray:
         """Return the rows of a word in the draws that intervals rest on.
@@ -303,12 +304,12 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         """
         key = word, turn, rows.size
         if key not in self._spread:
-            ids = self.ids(word)
+            ids = self.ids[word]
             drawn = spread_draws([ids[row] for row in rows], _SPREAD, seed=seed, names=(word, turn))
             self._spread[key] = rows[drawn]
         return self._spread[key]
 
-    def ids(self, word: str) -> list[str]:
+    def _ids_of(self, word: str) -> list[str]:
         """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
         known = getattr(self._vectors, "ids", None)
         ids = list(known(word) if known else self._vectors[word][0])
@@ -319,35 +320,36 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         return ids
 
 
-def _shared(
-    ordered: Mapping[str, IndexArray], ids: Mapping[str, Sequence[str]], common: Mapping[str, Collection[str]]
-) -> dict[str, IndexArray]:
+def _shared(vectors: _CheckedVectors, common: Mapping[str, Collection[str]]) -> dict[str, IndexArray]:
     """Return only the contexts that are `common` to all models, and only the stimuli that have some."""
     shared = {}
-    for word, order in ordered.items():
+    for word, order in vectors.ordered.items():
         wanted = set(common.get(word, ()))
-        rows = order[[ids[word][row] in wanted for row in order]]
+        rows = order[[vectors.ids[word][row] in wanted for row in order]]
         if rows.size:
             shared[word] = rows
     return shared
 
 
-def _rows(
-    category: Category,
-    cell: _Cell,
-    used: Words,
-    contexts: Mapping[str, IndexArray],
-    embedded: Collection[str],
-    vectors: _CheckedVectors,
-    tests: WordTests | None,
-    settings: CeatSettings,
-) -> tuple[Rows, Rows, Rows, Rows]:
+class _Asked(NamedTuple):
+    """An estimate that is asked for."""
+
+    category: Category
+    cell: _Cell
+    used: Words
+    """The words that have contexts to draw."""
+    contexts: Mapping[str, IndexArray]
+    """Their rows in the word's vectors."""
+    vectors: _CheckedVectors
+    settings: CeatSettings
+
+
+def _rows(asked: _Asked, tests: WordTests | None) -> tuple[Rows, Rows, Rows, Rows]:
     """Return rows of the four tables; one without numbers if the category cannot be computed."""
+    category, cell, used, contexts, vectors, settings = asked
     missing = [word for word in category.words if word not in contexts]
-    notes = [f"{w}: {'no context that all models have' if w in embedded else 'no contexts'}" for w in missing]
-    found = computed(
-        category, used, notes, lambda: _measure(category, cell, used, contexts, embedded, vectors, tests, settings)
-    )
+    notes = [f"{w}: {'no context that all models have' if w in vectors.ordered else 'no contexts'}" for w in missing]
+    found = computed(category, used, notes, lambda: _measure(asked, tests))
     columns, *others = found or ({}, [], [], [])
     counts = [contexts[word].size for side in used for word in side]
     row = {
@@ -366,13 +368,12 @@ def _rows(
     return [row], words, resamples, steps
 
 
-def _tests(
-    category: Category, used: Words, cell: _Cell, vectors: _CheckedVectors, settings: CeatSettings
-) -> WordTests | None:
+def _tests(asked: _Asked) -> WordTests | None:
     """Test the words of a category by all contexts that the model has; None if there are too few words.
 
     No draw has a part in it, so that sample modes with the same words have one test.
     """
+    category, cell, used, _, vectors, settings = asked
     if too_few(category.set_names, category.sets, used):
         return None
     directions = {word: vectors.direction(word) for side in used for word in side}
@@ -385,21 +386,12 @@ def _tests(
     )
 
 
-def _measure(
-    category: Category,
-    cell: _Cell,
-    used: Words,
-    contexts: Mapping[str, IndexArray],
-    embedded: Collection[str],
-    vectors: _CheckedVectors,
-    tests: WordTests | None,
-    settings: CeatSettings,
-) -> tuple[dict[str, Any], Rows, Rows, Rows]:
+def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Rows, Rows, Rows]:
     """Return the columns of the estimate, and the rows of words, resamples and steps of the draws.
 
     Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
     """
-    moments = vectors.moments(sorted(embedded))
+    category, cell, used, contexts, vectors, settings = asked
     listed = [word for side in used for word in side]
     sizes = [contexts[word].size for word in listed]
     drawn = named_draws(
@@ -433,7 +425,7 @@ def _measure(
 
     def scaled(change: Change) -> Cosines:
         picked = {
-            str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], moments))
+            str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], vectors.moments))
             for j, word in enumerate(listed)
         }
         return replace(cosines, values=draw_cosines(picked, list(picked), places, cosines.n_targets))
