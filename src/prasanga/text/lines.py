@@ -146,12 +146,26 @@ def rewrite(lines: Lines, rules: Rules) -> tuple[Lines, NDArray[np.bool_]]:
     Returns:
         the lines as rewritten, and which of them are strange; these are empty.
     """
-    capacity = int((lines.ends - lines.starts).sum() * rules.growth) + 16
+    kinds, replacements, of_character, sequences, of_sequence, sequences_of, one_space, growth = rules
+    capacity = int((lines.ends - lines.starts).sum() * growth) + 16
     written = np.empty(capacity, dtype=np.uint8)
     starts = np.empty(len(lines.starts), dtype=np.int64)
     ends = np.empty(len(lines.starts), dtype=np.int64)
     strange = np.zeros(len(lines.starts), dtype=np.bool_)
-    size = _rewrite(*lines, *rules[:-1], written, starts, ends, strange)  # all rules but the growth
+    size = _rewrite(
+        *lines,
+        kinds,
+        replacements,
+        of_character,
+        sequences,
+        of_sequence,
+        sequences_of,
+        one_space,
+        written,
+        starts,
+        ends,
+        strange,
+    )
     return Lines(written[:size], starts, ends), strange
 
 
