@@ -124,7 +124,7 @@ def spreads_and_effects(scores: FloatArray, n_x: int, std: str, *, noise: float 
     """
     if not isinstance(std, str) or std not in STD_CONVENTIONS:
         raise InputError(
-            f"std: {std!r} is no convention of the denominator. Write {' or '.join(map(repr, STD_CONVENTIONS))}."
+            f"std: {std!r} is no convention of the denominator. Write {_one_of(STD_CONVENTIONS)}."
         )
     x, y = scores[..., :n_x], scores[..., n_x:]
     if std == "pooled":
@@ -144,6 +144,10 @@ def spreads_and_effects(scores: FloatArray, n_x: int, std: str, *, noise: float 
             " spread, does not exist. Are the sets, or the two attribute sets, the same?"
         )
     return cast(FloatArray, spreads), (x.mean(axis=-1) - y.mean(axis=-1)) / spreads
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    return " or ".join(map(repr, names))
 
 
 # --------------------
@@ -203,7 +207,7 @@ def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl
     roots of the largest variance, or a variance below 1e-100 of it.
     """
     if tau2 not in TAU2_METHODS:
-        raise InputError(f"tau2: {tau2!r} is no estimator. Write {' or '.join(map(repr, TAU2_METHODS))}.")
+        raise InputError(f"tau2: {tau2!r} is no estimator. Write {_one_of(TAU2_METHODS)}.")
     y, v = finite_vector("effects", effects), finite_vector("variances", variances)
     if y.size != v.size:
         raise InputError(f"variances: {v.size} of them for {y.size} effects. Give one variance for each effect.")
