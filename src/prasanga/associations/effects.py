@@ -123,9 +123,7 @@ def spreads_and_effects(scores: FloatArray, n_x: int, std: str, *, noise: float 
     of the largest score) is rounding: `ConstantScoresError`.
     """
     if not isinstance(std, str) or std not in STD_CONVENTIONS:
-        raise InputError(
-            f"std: {std!r} is no convention of the denominator. Write {_one_of(STD_CONVENTIONS)}."
-        )
+        raise InputError(f"std: {std!r} is no convention of the denominator. Write {_one_of(STD_CONVENTIONS)}.")
     x, y = scores[..., :n_x], scores[..., n_x:]
     if std == "pooled":
         freedom = scores.shape[-1] - 2
