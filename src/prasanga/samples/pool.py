@@ -346,9 +346,9 @@ class Tally(ExitStack):
         scratch: folder for what is set aside; None for the system's folder for temporary files.
     """
 
-    def __init__(self, requirements: Sequence[Requirement], n_rows: int, scratch: str | Path | None = None) -> None:
+    def __init__(self, requirements: Iterable[Requirement], n_rows: int, scratch: str | Path | None = None) -> None:
         super().__init__()
-        self._requirements = list(requirements)
+        self._requirements = sorted(set(requirements))
         n_slices = min(_MOST_SLICES, max(1, -(-n_rows // _RECORDS_PER_SLICE)))
         self._slices = [self._new_slice(_BYTES_IN_MEMORY // n_slices, scratch) for _ in range(n_slices)]
         self._contexts = np.zeros(0, np.int64)
