@@ -122,13 +122,9 @@ class _Tested(Shown):
     """What the results of `weat` and `seat` have in common."""
 
     effect_size: float
-    """d, positive if X is nearer to A than Y is."""
     test: PermutationTest
-    """The permutation test of the target words (`p_value`, `exact`, `n_partitions`, ...), or of their sentences."""
     test_attributes: PermutationTest
-    """The same of the attribute words, each with all its sentences."""
     std: str
-    """The convention of the effect size's denominator."""
 
     @property
     def p_association(self) -> float:
@@ -138,7 +134,11 @@ class _Tested(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weat(_Tested):
-    """Result of `weat`."""
+    """Result of `weat`: `effect_size` by the convention `std`, positive if X is nearer to A than Y is.
+
+    `test` and `test_attributes` are the permutation tests of the words of either side (`PermutationTest`), and
+    `p_association` is the larger p of both.
+    """
 
     scores_x: FloatArray
     """(nx,) association s(w, A, B) of each word of X."""
@@ -155,7 +155,10 @@ class Weat(_Tested):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seat(_Tested):
-    """Result of `seat`."""
+    """Result of `seat`: `effect_size` by the convention `std`, `test`, `test_attributes` and `p_association` as `Weat`.
+
+    `test` is of the words of X and Y or of their sentences; `test_attributes` moves a word with all its sentences.
+    """
 
     word_scores: FloatArray
     """(nx + ny,), the mean association of each word over its sentences, X before Y."""
