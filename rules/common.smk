@@ -236,6 +236,6 @@ def attach_fingerprints(workflow):
                 CODE[script.name] = fingerprint(script)
                 each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
         # one script draws all figures, and does not reach their functions by name
-        for figure in {drawing.figure for drawing in DRAWINGS.values()}:
-            CODE[figure.function] = fingerprint_of(figure.function)
+        for function in {drawing.figure.function for drawing in DRAWINGS.values()}:
+            CODE[function] = fingerprint_of(function)
     warn(say_edits(MADE_WITH, CODE))

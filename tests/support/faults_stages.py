@@ -127,7 +127,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
     yield (
         "manifest",
         Job(
-            "prasanga.sentences.files:update_manifest",
+            "prasanga.sentences.manifest:update_manifest",
             output=[MANIFEST],
             params={"manifest": MANIFEST, "files": [TEXT]},
         ),

@@ -51,7 +51,7 @@ LEDGER = "provenance.jsonl"
 BEFORE = ".provenance.jsonl.before"
 """The longest ledger that a shorter one has taken the place of, beside it."""
 MANIFEST = "corpus.json"
-"""Digests of the corpus files, remembered beside the results (`prasanga.sentences.files`)."""
+"""Digests of the corpus files, remembered beside the results (`prasanga.sentences.manifest`)."""
 CONFIG, CONFIG_BEGUN = "config.yaml", "config.begun.yaml"
 """Beside the results, with all defaults: the config of the last run that made all of them, and of one begun since."""
 LIBRARIES = (
