@@ -38,8 +38,7 @@ from scipy.special import stdtrit
 from prasanga.associations.corrections import beside_twins
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.intervals import draw_resampling, interval, replicate_effects
-from prasanga.associations.permutation import STATISTICS, permutation_test_of_scores
-from prasanga.associations.power import smallest_effect_of_sizes
+from prasanga.associations.permutation import STATISTICS, permutation_test_of_scores, smallest_effect_of_sizes
 from prasanga.associations.weat import weat
 from prasanga.base.seeds import generator
 

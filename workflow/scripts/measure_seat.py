@@ -4,7 +4,7 @@ import json
 
 from prasanga.associations import TestSettings
 from prasanga.associations.corrections import of_twins
-from prasanga.associations.seat import measure_seat
+from prasanga.associations.weat import measure_seat
 from prasanga.base.documents import read_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, write_table

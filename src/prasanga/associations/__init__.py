@@ -5,7 +5,7 @@ The functions take plain numpy arrays, so that they can be used in a notebook; w
 """
 
 from prasanga.associations.ceat import Ceat, ceat, draw_contexts, named_draws
-from prasanga.associations.convergence import convergence, differences, draws_settled, settling
+from prasanga.associations.convergence import contexts_enough, convergence, differences, draws_settled, settling
 from prasanga.associations.corrections import benjamini_hochberg, holm
 from prasanga.associations.cosines import Cosines, contributions, leave_one_out
 from prasanga.associations.effects import RandomEffects, association_scores, combine, effect_size, effect_size_of_scores
@@ -30,8 +30,8 @@ from prasanga.associations.permutation import (
     permutation_test,
     permutation_test_of_scores,
     sc_weat,
+    smallest_effect,
+    smallest_effect_of_sizes,
 )
-from prasanga.associations.power import contexts_enough, smallest_effect, smallest_effect_of_sizes
-from prasanga.associations.seat import Seat, measure_seat, seat
 from prasanga.associations.study import CEAT_SCHEMA, CeatSettings, CeatTables, measure_ceat
-from prasanga.associations.weat import Weat, measure_weat, weat
+from prasanga.associations.weat import Seat, Weat, measure_seat, measure_weat, seat, weat

@@ -11,10 +11,12 @@ import hashlib
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from numbers import Integral
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -212,38 +214,24 @@ class Ceat(Shown):
         return combine(self.effect_sizes, variances, tau2=self.tau2_method)
 
     def test_stimuli(
-        self,
-        *,
-        alternative: str = "two-sided",
-        method: str = "auto",
-        n_resamples: int = 100_000,
-        rng: np.random.Generator | int | None = None,
+        self, *, n_resamples: int = 100_000, rng: np.random.Generator | int | None = None
     ) -> PermutationTest:
-        """Test whether other target words would do (`p_stimuli`), by their permutation.
+        """Test whether other target words would do (`p_stimuli`), by their permutation, two-sided.
 
         A word's score is its mean association over all contexts of all words, so that p depends on no draw.
         """
-        x, y = in_sets(self.all_contexts.word_scores(), self.n_x)
-        return permutation_test_of_scores(
-            x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
-        )
+        scores = in_sets(self.all_contexts.word_scores(), self.n_x)
+        return permutation_test_of_scores(*scores, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
 
     def test_attributes(
-        self,
-        *,
-        alternative: str = "two-sided",
-        method: str = "auto",
-        n_resamples: int = 100_000,
-        rng: np.random.Generator | int | None = None,
+        self, *, n_resamples: int = 100_000, rng: np.random.Generator | int | None = None
     ) -> PermutationTest:
-        """Test whether other attribute words would do (`p_attributes`), by their permutation.
+        """Test whether other attribute words would do (`p_attributes`), by their permutation, two-sided.
 
         A word's score is its mean cosine with X minus that with Y, over all contexts.
         """
-        a, b = in_sets(contributions(self.all_contexts), self.all_contexts.n_a)
-        return permutation_test_of_scores(
-            a, b, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
-        )
+        scores = in_sets(contributions(self.all_contexts), self.all_contexts.n_a)
+        return permutation_test_of_scores(*scores, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
 
     @cached_property
     def p_association(self) -> float:
@@ -331,10 +319,8 @@ def ceat_of_draws(
 
     `draws` has one column for each word as listed; `all_contexts` are the cosines that the tests of words rest on.
 
-    `vectors` may read them when asked: of a word at a time no more is held than `scoring` says.
+    `vectors` may read them when asked: of a word at a time no more is held than `draw_scores` says.
     """
-    from prasanga.associations.scoring import draw_scores  # here, because it loads the compiler
-
     n_x, n_y, n_a, _ = map(len, words)
     listed = [word for side in words for word in side]
     scores = draw_scores(vectors, listed, draws, n_x + n_y, n_a, threads=threads)
@@ -381,3 +367,123 @@ def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Seque
             f" {n_contexts[j]} contexts: 0 to {n_contexts[j] - 1}."
         )
     return array.astype(np.int64)
+
+
+# --------------------
+# The associations of target words in every draw, from vectors that need not be in memory together.
+#
+# The mean cosine of a word with an attribute set is the product of its unit vector with the mean of the set's unit
+# vectors. So each draw needs one such mean, g = mean a - mean b, and one product per target word, instead of a cosine
+# for every pair. The means of all draws are kept, (n_samples, d), and the words come by in groups: those of the
+# attributes are added to the means, then those of the targets multiplied with them. Draws are taken in blocks whose
+# means stay in the processor's cache.
+
+
+_Group: TypeAlias = dict[int, tuple[npt.NDArray[np.floating], FloatArray]]
+
+_GROUP = 1 << 29
+"""Bytes of the words' vectors that are held at a time, besides those that `vectors` itself keeps."""
+_BLOCK = 1 << 19
+"""Bytes of the means of one block of draws."""
+
+
+def draw_scores(
+    vectors: Mapping[str, DirectedVectors],
+    words: Sequence[str],
+    draws: IndexArray,
+    n_targets: int,
+    n_a: int,
+    *,
+    threads: int = 1,
+) -> FloatArray:
+    """Return the associations s(w, A, B) of the target words in every draw: (n_samples, n_targets), in float64.
+
+    Args:
+        vectors: of each word; a mapping that reads them when asked is asked for each word once per set that it is in.
+        words: of X, Y, A, B, one for each column of `draws`.
+        draws: (n_samples, n_words) rows of each word's vectors.
+        n_targets: words of X and Y.
+        n_a: words of A.
+        threads: blocks of draws are shared out among so many; the result is the same.
+
+    Besides what `vectors` keeps, memory holds the means, 8 * n_samples * d bytes, and the words of one group.
+    """
+    threads = whole_number("threads", threads, least=1)
+    n_samples, n_words = draws.shape
+    first = n_targets + n_a
+    add_drawn, multiply_drawn = _compiled()
+    columns = np.asfortranarray(draws)
+    sums = np.zeros((n_samples, vectors[words[0]].vectors.shape[1]))
+    scores = np.empty((n_samples, n_targets), order="F")
+    block = max(1, _BLOCK // sums[0].nbytes)
+    blocks = [slice(start, start + block) for start in range(0, n_samples, block)]
+
+    def add(group: _Group, part: slice) -> None:
+        for column, (array, inverse_norms) in group.items():
+            weight = 1 / n_a if column < first else -1 / (n_words - first)
+            add_drawn(sums[part], array, inverse_norms, columns[part, column], weight)
+
+    def multiply(group: _Group, part: slice) -> None:
+        for column, (array, inverse_norms) in group.items():
+            multiply_drawn(sums[part], array, inverse_norms, columns[part, column], scores[part, column])
+
+    with ThreadPoolExecutor(threads) as pool:
+        for work, chosen in ((add, range(n_targets, n_words)), (multiply, range(n_targets))):
+            for group in _groups(vectors, words, chosen):
+                list(pool.map(partial(work, group), blocks))
+    return np.ascontiguousarray(scores)
+
+
+def _groups(vectors: Mapping[str, DirectedVectors], words: Sequence[str], columns: Sequence[int]) -> Iterator[_Group]:
+    """Yield the vectors of these columns with their inverse lengths, as many columns at a time as `_GROUP` allows.
+
+    Half precision is widened, which the processor does not compute in.
+    """
+    group: _Group = {}
+    held = 0
+    for column in columns:
+        array, inverse_norms = vectors[words[column]]
+        wide = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float16 else None)
+        if group and held + wide.nbytes > _GROUP:
+            yield group
+            group, held = {}, 0
+        group[column] = wide, inverse_norms
+        held += wide.nbytes
+    if group:
+        yield group
+
+
+@cache
+def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
+    from prasanga.text.compiled import compiled_sums  # here, because it loads the compiler
+
+    return compiled_sums(_add_drawn), compiled_sums(_multiply_drawn)
+
+
+def _add_drawn(
+    sums: npt.NDArray[np.float64],
+    vectors: npt.NDArray[np.float32],
+    inverse_norms: npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    weight: float,
+) -> None:
+    for i in range(rows.size):
+        row = rows[i]
+        scale = weight * inverse_norms[row]
+        for j in range(sums.shape[1]):
+            sums[i, j] += scale * vectors[row, j]
+
+
+def _multiply_drawn(
+    sums: npt.NDArray[np.float64],
+    vectors: npt.NDArray[np.float32],
+    inverse_norms: npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    products: npt.NDArray[np.float64],
+) -> None:
+    for i in range(rows.size):
+        row = rows[i]
+        product = 0.0
+        for j in range(sums.shape[1]):
+            product += sums[i, j] * vectors[row, j]
+        products[i] = inverse_norms[row] * product

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from numbers import Integral
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.corrections import columns_of
-from prasanga.associations.effects import combine, finite_vector
+from prasanga.associations.effects import Z_95, combine, finite_vector
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.vectors import FloatArray, number, sequence_of, whole_number
 from prasanga.base.errors import InputError
@@ -22,7 +23,7 @@ from prasanga.base.progress import progress
 # How the combined effect of CEAT moves as draws are added, and from how many on it no longer moves much.
 #
 # More draws take away chance in the choice of contexts from the pool that there is. They add no contexts to that
-# pool (for that see `power.contexts_enough`) and no words.
+# pool (for that see `contexts_enough`) and no words.
 
 
 class Combined(NamedTuple):
@@ -89,6 +90,45 @@ def require_band(band: float) -> None:
     """Refuse a band that is not a number greater than 0."""
     if not 0 < number("associations.band", band, "a number greater than 0, for example 0.1") < np.inf:
         raise InputError(f"associations.band: {band}. Write a number greater than 0, for example 0.1.")
+
+
+def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
+    """Return how many contexts of each word bring the effect within `band` of what all contexts would give.
+
+    That is meant of 95 in 100 pools of so many contexts (1.96 standard errors).
+    One draw takes one context of each word, so the standard deviation of the draws' effects is what the choice of
+    one context a word leaves to chance. With pools of k contexts a word and all their combinations it is
+    sd / sqrt(k) or less: a part of the variance that belongs to one word falls with k, one that belongs to s words
+    together with k^s (Hoeffding 1948). So k = (1.96 sd / band)^2, rounded up.
+
+    Draws from a pool of m contexts differ less than contexts of the language do, on average by (m - 1) / m of the
+    variance. It is made up for by the smallest pool, that of `contexts_min`; of few contexts the number stays a guess.
+
+    Args:
+        effects: (n_draws,) effect sizes of single draws, one context of each word in each.
+        band: distance that is small enough.
+        contexts_min: contexts of the word that has the fewest; None if all have many.
+
+    Returns:
+        k; None with a single draw, or with a word of one context, which says nothing about chance.
+
+    Raises:
+        InputError: a band that is not greater than 0, or effects that are not finite numbers.
+    """
+    drawn = finite_vector("effects", effects)
+    require_band(band)
+    if drawn.size < 2 or contexts_min == 1:
+        return None
+    finite = 1.0 if contexts_min is None else math.sqrt(contexts_min / (contexts_min - 1))
+    return contexts_for_spread(float(drawn.std(ddof=1)) * finite, band)
+
+
+def contexts_for_spread(spread: float, band: float) -> int:
+    """Return what `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
+    require_band(band)
+    if not 0 <= number("spread", spread, "a standard deviation, 0 or greater") < math.inf:
+        raise InputError(f"spread: {spread}. Give a standard deviation, 0 or greater.")
+    return max(1, math.ceil((Z_95 * spread / band) ** 2))
 
 
 # --------------------
@@ -197,42 +237,29 @@ def _difference(first: str, of_first: _Estimate, second: str, of_second: _Estima
     unknown = [name for name, estimate in ((first, of_first), (second, of_second)) if estimate.effect is None]
     if of_first.effect is None or of_second.effect is None:
         return {**row, "note": f"no effect of {' and '.join(unknown)}"}
-    low = high = None
-    note = _why_not_paired(first, of_first, second, of_second)
-    if of_first.resamples and of_second.resamples and not note:
-        low, high, note = _paired_interval(of_first.effect, of_first.resamples, of_second.effect, of_second.resamples)
-    return {
-        **row,
-        "difference": of_second.effect - of_first.effect,
-        "ci_low": low,
-        "ci_high": high,
-        "note": note or None,
-    }
-
-
-def _why_not_paired(first: str, of_first: _Estimate, second: str, of_second: _Estimate) -> str:
-    for name, estimate in ((first, of_first), (second, of_second)):
-        if estimate.resamples is None:
-            return f"{name}: {estimate.why_no_interval}"
-    assert of_first.resamples
-    assert of_second.resamples
-    if of_first.resamples.words != of_second.resamples.words:
-        return f"no interval: {first} and {second} were not measured with the same words"
-    sizes = of_first.resamples.replicates.size, of_second.resamples.replicates.size
-    if sizes[0] != sizes[1]:
-        return f"no interval: {sizes[0]} resamples of {first}, {sizes[1]} of {second}"
-    return ""
+    low, high, note = _paired_interval(first, of_first, second, of_second)
+    ends = {"ci_low": low, "ci_high": high, "note": note or None}
+    return {**row, "difference": of_second.effect - of_first.effect, **ends}
 
 
 def _paired_interval(
-    first: float, of_first: _Resamples, second: float, of_second: _Resamples
+    first: str, of_first: _Estimate, second: str, of_second: _Estimate
 ) -> tuple[float | None, float | None, str]:
-    """Return the interval of the reported effects' difference, or why there is none."""
-    found = difference_interval(of_second.replicates, of_first.replicates, of_second.effect, of_first.effect)
-    if found.low is None or found.high is None:
+    """Return the interval of the reported effects' difference, and what to know of it, or why there is none."""
+    one, other = of_first.resamples, of_second.resamples
+    if one is None or other is None:
+        name, why = (first, of_first.why_no_interval) if one is None else (second, of_second.why_no_interval)
+        return None, None, f"{name}: {why}"
+    if one.words != other.words:
+        return None, None, f"no interval: {first} and {second} were not measured with the same words"
+    if one.replicates.size != other.replicates.size:
+        sizes = f"{one.replicates.size} resamples of {first}, {other.replicates.size} of {second}"
+        return None, None, f"no interval: {sizes}"
+    found = difference_interval(other.replicates, one.replicates, other.effect, one.effect)
+    if found.low is None or found.high is None or of_first.effect is None or of_second.effect is None:
         return None, None, found.note
     # The effects reported rest on more draws than the replicates: the interval lies around their difference.
-    shift = (second - first) - (of_second.effect - of_first.effect)
+    shift = (of_second.effect - of_first.effect) - (other.effect - one.effect)
     return found.low + shift, found.high + shift, found.note
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.effects import COSINE_NOISE, finite_vector
+from prasanga.associations.effects import COSINE_NOISE, Z_95, finite_vector
 from prasanga.associations.vectors import FloatArray, to_array
 from prasanga.base.errors import InputError
 from prasanga.methods import FEWEST_WORDS
@@ -43,34 +43,6 @@ def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
     p-values stay equal. Raises `InputError` for numbers outside [0, 1].
     """
     return _adjusted(p, lambda ordered, ranks: np.minimum.accumulate((ordered * (ranks.size / ranks))[::-1])[::-1])
-
-
-def corrected(table: pa.Table, column: str = "p_association") -> pa.Table:
-    """Return the table with `<column>_holm`, `<column>_bh` and `n_tests` filled, over all its rows as one family.
-
-    Columns that are there keep their place, others are added at the end. `n_tests` is the size of the family; a row
-    without p has none of the three.
-
-    Raises:
-        InputError: no such column, or a p outside [0, 1].
-    """
-    if column not in table.column_names:
-        raise InputError(f"column: no {column!r} in the table; it has {', '.join(table.column_names)}.")
-    given = table.column(column).cast(pa.float64())
-    p = np.array([np.nan if value is None else value for value in given.to_pylist()], dtype=np.float64)
-    missing = np.isnan(p)
-    n_tests = np.full(p.size, p.size - int(missing.sum()))
-    new = {
-        f"{column}_holm": pa.array(holm(p), pa.float64(), mask=missing),
-        f"{column}_bh": pa.array(benjamini_hochberg(p), pa.float64(), mask=missing),
-        "n_tests": pa.array(n_tests, pa.int64(), mask=missing),
-    }
-    for name, values in new.items():
-        if name in table.column_names:
-            table = table.set_column(table.column_names.index(name), pa.field(name, values.type), values)
-        else:
-            table = table.append_column(name, values)
-    return table
 
 
 def _adjusted(p: npt.ArrayLike, adjust: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
@@ -107,7 +79,6 @@ def _numbers(p: npt.ArrayLike) -> FloatArray:
 
 
 _CELL = ("category", "model", "segment_length", "sample_mode")
-_Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 _Tables = TypeVar("_Tables", bound=tuple[pa.Table, ...])
 
 
@@ -167,12 +138,17 @@ def gather(
         for row in other.select([name for name in (*_CELL, "p_association") if name in other.column_names]).to_pylist()
     ]
     p_values = {test: p for test, p in tests if p is not None}
-    found = corrected(pa.table({"p_association": pa.array(p_values.values(), pa.float64())}))
+    p = np.array(list(p_values.values()), dtype=np.float64)
     place_of = {test: place for place, test in enumerate(p_values)}
     rows_of = pa.array([None if p is None else place_of[test] for test, p in tests[: len(table)]], pa.int64())
-    for name in ("p_association_holm", "p_association_bh", "n_tests"):
+    of_family = {
+        "p_association_holm": holm(p),
+        "p_association_bh": benjamini_hochberg(p),
+        "n_tests": np.full(p.size, p.size),
+    }
+    for name, values in of_family.items():
         place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.schema.field(place), found[name].take(rows_of))
+        table = table.set_column(place, table.schema.field(place), pa.array(values).take(rows_of))
     return table
 
 
@@ -217,10 +193,10 @@ def beside_twins(
     from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
 
     of_weights = sd * (1 + 1 / n) ** 0.5
-    of_words = (((high - low) / (2 * _Z_95)) ** 2 + sd**2 / n) ** 0.5
+    of_words = (((high - low) / (2 * Z_95)) ** 2 + sd**2 / n) ** 0.5
     if not of_weights or not of_words:
         return found
-    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, _Z_95 * of_words)
+    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, Z_95 * of_words)
     return found | {
         "twin_difference_low": difference - margin,
         "twin_difference_high": difference + margin,

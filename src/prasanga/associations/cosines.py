@@ -22,7 +22,9 @@ import numpy.typing as npt
 
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError, spreads_and_effects
 from prasanga.associations.vectors import (
+    DirectedVectors,
     FloatArray,
+    IndexArray,
     Words,
     choice,
     float_array,
@@ -42,6 +44,8 @@ Counts: TypeAlias = npt.NDArray[np.float64]
 
 # Bytes of the scores of one block of replicates.
 _BLOCK = 2**20
+# Bytes of the vectors of all words in some draws, for their cosines.
+_CHUNK = 1 << 28
 # A cosine computed in float32 may be beyond 1 by some 1e-7.
 _LARGEST = 1 + 1e-5
 
@@ -146,8 +150,6 @@ class Cosines:
         Raises `InputError` for a word without vectors, bad ones (NaN, zero, different dimensions), and a word in X and
         Y or in A and B.
         """
-        from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
-
         words, vectors = word_sets_and_vectors(embeddings, targets, attributes)
         listed = [word for side in words for word in side]
         n_draws, rng = whole_number("n_draws", n_draws, least=1), generator_from(rng)
@@ -294,11 +296,7 @@ class Cosines:
         return np.ascontiguousarray(means.reshape(-1, self.n_attributes))
 
     def _replicates(
-        self,
-        target_counts: Counts | None,
-        attribute_counts: Counts | None,
-        draw_counts: Counts | None,
-        std: str,
+        self, target_counts: Counts | None, attribute_counts: Counts | None, draw_counts: Counts | None, std: str
     ) -> Iterator[_Replicates]:
         """Yield the replicates in blocks."""
         choice("std", std, STD_CONVENTIONS)
@@ -436,6 +434,32 @@ def _spread_of_sum(gradients: FloatArray, counts: Counts) -> FloatArray:
     n = counts.sum(axis=1)
     means = (counts * gradients).sum(axis=1) / n
     return np.asarray(n / (n - 1) * (counts * np.square(gradients - means[:, None])).sum(axis=1))
+
+
+def draw_cosines(
+    vectors: Mapping[str, DirectedVectors], words: Sequence[str], draws: IndexArray, n_targets: int
+) -> FloatArray:
+    """Return the cosines of every target with every attribute word in every draw.
+
+    Their shape is (n_samples, n_targets, n_attributes).
+
+    Draws are taken in chunks whose vectors fill `_CHUNK` bytes; a mapping that reads vectors when asked is asked for
+    each word once a chunk.
+    """
+    n_samples, n_words = draws.shape
+    dimension = vectors[words[0]].vectors.shape[1]
+    cosines = np.empty((n_samples, n_targets, n_words - n_targets))
+    rows = max(1, min(n_samples, _CHUNK // (8 * n_words * dimension)))
+    units = np.empty((rows, n_words, dimension))
+    for start in range(0, n_samples, rows):
+        chunk = draws[start : start + rows]
+        for column, word in enumerate(words):
+            array, inverse_norms = vectors[word]
+            picked = chunk[:, column]
+            np.multiply(array[picked], inverse_norms[picked, None], out=units[: len(chunk), column])
+        held = units[: len(chunk)]
+        np.matmul(held[:, :n_targets], held[:, n_targets:].transpose(0, 2, 1), out=cosines[start : start + rows])
+    return cosines
 
 
 # --------------------

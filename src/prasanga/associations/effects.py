@@ -77,9 +77,7 @@ def effect_size(
     `association_scores`), an unknown `std`, too few words for it, and scores that are all the same
     (`ConstantScoresError`).
     """
-    x, y = target_scores(X, Y, A, B)
-    _, effects = spreads_and_effects(np.concatenate([x, y]), x.size, std, noise=COSINE_NOISE)
-    return float(effects)
+    return effect_size_of_scores(*target_scores(X, Y, A, B), std, noise=COSINE_NOISE)
 
 
 def effect_size_of_scores(x: npt.ArrayLike, y: npt.ArrayLike, std: str = "union_ddof1", *, noise: float = 0.0) -> float:
@@ -165,7 +163,7 @@ def _one_of(names: tuple[str, ...]) -> str:
 
 TAU2_METHODS = ("dl", "pm", "reml")
 
-_Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
+Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 
 # Of the largest variance, and of its root: within these, no weight and no square leaves what a float64 can hold.
 _SMALLEST = 1e-100
@@ -207,7 +205,7 @@ def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl
     roots of the largest variance, or a variance below 1e-100 of it.
     """
     if tau2 not in TAU2_METHODS:
-        raise InputError(f"tau2: {tau2!r} is no estimator. Write {' or '.join(map(repr, TAU2_METHODS))}.")
+        raise InputError(f"tau2: {tau2!r} is no estimator. Write {_one_of(TAU2_METHODS)}.")
     y, v = finite_vector("effects", effects), finite_vector("variances", variances)
     if y.size != v.size:
         raise InputError(f"variances: {v.size} of them for {y.size} effects. Give one variance for each effect.")
@@ -234,7 +232,7 @@ def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl
     standard_error = unit / math.sqrt(weights.sum())
     between *= unit**2
     log_p_value = two_sided_log_p(effect / standard_error)
-    margin = _Z_95 * standard_error
+    margin = Z_95 * standard_error
     return RandomEffects(
         effect=effect,
         standard_error=standard_error,

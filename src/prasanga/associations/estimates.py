@@ -5,22 +5,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
-from prasanga.associations.intervals import (
-    INTERVALS,
-    Resampling,
-    draw_resampling,
-    interval,
-    replicate_effects,
+from prasanga.associations.intervals import INTERVALS, Resampling, draw_resampling, interval, replicate_effects
+from prasanga.associations.permutation import (
+    ALTERNATIVES,
+    STATISTICS,
+    PermutationTest,
+    permutation_test_of_scores,
+    smallest_effect,
 )
-from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, PermutationTest, permutation_test_of_scores
-from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
     SCALES,
     Change,
@@ -31,12 +30,15 @@ from prasanga.associations.vectors import (
     in_sets,
     number,
     require_choices,
-    require_counts,
     require_flag,
     whole_number,
 )
 from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
+
+_T = TypeVar("_T")
+Rows: TypeAlias = list[dict[str, Any]]
 
 # --------------------
 # The categories of a study as the associations need them: two target sets and two attribute sets of words.
@@ -52,6 +54,11 @@ class Category:
     title: str
     set_names: tuple[str, str, str, str]
     sets: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of all sets, each once."""
+        return list(dict.fromkeys(word for words in self.sets for word in words))
 
 
 def category_of(name: str, layout: Mapping[str, Any]) -> Category:
@@ -158,11 +165,7 @@ def shuffled_effects(
 
 
 def shuffled_control(
-    cosines: Cosines,
-    *,
-    n_shuffles: int = 1000,
-    rng: np.random.Generator | int | None = None,
-    std: str = "union_ddof1",
+    cosines: Cosines, *, n_shuffles: int = 1000, rng: np.random.Generator | int | None = None, std: str = "union_ddof1"
 ) -> ShuffledControl:
     """Compare the observed effect with `shuffled_effects` over the observed spread.
 
@@ -286,9 +289,8 @@ class TestSettings:
                 "associations.interval": (self.interval, INTERVALS),
             }
         )
-        require_counts({"associations.n_permutations": self.n_permutations}, least=1)
-        counts = {"associations.n_resamples": self.n_resamples, "associations.n_shuffles": self.n_shuffles}
-        require_counts(counts, least=0)
+        for name, least in (("n_permutations", 1), ("n_resamples", 0), ("n_shuffles", 0)):
+            whole_number(f"associations.{name}", getattr(self, name), least=least)
         if self.n_resamples == 1:
             raise InputError(
                 "associations.n_resamples: 1. Write 0 for no interval, or at least 2, better 2000: the ends of an"
@@ -553,6 +555,30 @@ def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Wor
         if len(kept) < least:
             return f"not computed: {name} has {len(kept)} of {len(all_words)} stimuli left, and {kind} needs {least}"
     return ""
+
+
+def measured(
+    what: str, unit: str, cells: Sequence[_T], rows_of: Callable[[_T], Sequence[Rows]], schemas: Sequence[pa.Schema]
+) -> list[pa.Table]:
+    """Return the tables of a method, a job's progress told: of each cell come rows of each table."""
+    tables: list[Rows] = [[] for _ in schemas]
+    with progress(what, len(cells), unit) as done:
+        for cell in done.over(cells):
+            for table, rows in zip(tables, rows_of(cell), strict=True):
+                table += rows
+    return [pa.Table.from_pylist(rows, schema=schema) for rows, schema in zip(tables, schemas, strict=True)]
+
+
+def computed(category: Category, used: Words, notes: list[str], compute: Callable[[], _T]) -> _T | None:
+    """Return what `compute` says of a category; None, and the reason among the `notes`, where there is no effect."""
+    if reason := too_few(category.set_names, category.sets, used):
+        notes.append(reason)
+        return None
+    try:
+        return compute()
+    except ConstantScoresError as error:
+        notes.append(not_computed(error))
+        return None
 
 
 def describe_category(category: Category, used: Words, notes: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 # effects.
 
 
-@dataclass(frozen=True, eq=False)
-class Resampling:
+class Resampling(NamedTuple):
     """How often each word and each draw counts in each of R resamples.
 
     Attributes:
@@ -96,7 +95,7 @@ def draw_resampling(
 
 def replicate_effects(cosines: Cosines, resampling: Resampling, std: str = "union_ddof1") -> FloatArray:
     """Return (R,) the effect size in every resample, by the convention `std`; NaN where all scores are the same."""
-    return cosines.effects(resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std)
+    return cosines.effects(*resampling, std)
 
 
 def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
@@ -130,6 +129,7 @@ FEWEST_TEMPLATES = 4
 EQUIVALENT = 0.05
 """Below this p an effect counts as within the margin."""
 
+_LEVEL = 0.95
 _EFFECTS = "(R,) effects, NaN where there is none"
 # Share of resamples without an effect that goes without mention.
 _UNDEFINED = 0.01
@@ -162,7 +162,7 @@ def interval(
     replicates: FloatArray,
     *,
     method: str = "bca",
-    level: float = 0.95,
+    level: float = _LEVEL,
     std: str = "union_ddof1",
     center: float | None = None,
     margin: float | None = None,
@@ -191,7 +191,9 @@ def interval(
         ConstantScoresError: all words have the same association.
     """
     choice("method", method, INTERVALS)
-    replicates = _checked("replicates", replicates, len(resampling.target_counts), level)
+    if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
+        raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
+    replicates = _checked("replicates", replicates, len(resampling.target_counts))
     sizes = _sizes(cosines)[: 2 if resampling.attribute_counts is None else 4]
     note = _too_few(sizes)
     if note:
@@ -233,7 +235,6 @@ def crossed_interval(
     without_templates: Callable[[str], FloatArray],
     *,
     std: str = "union_ddof1",
-    level: float = 0.95,
 ) -> Interval:
     """Return the interval of an effect with words and templates resampled, made as `bca` is of words alone.
 
@@ -247,7 +248,6 @@ def crossed_interval(
         of_both: (R,) effects with the same words, and templates, resampled. NaN is left out.
         without_templates: gives the (T,) effects without each template, by a convention of the denominator.
         std: convention of the effect.
-        level: probability that the interval is to hold the population's effect.
 
     Returns:
         Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
@@ -265,21 +265,15 @@ def crossed_interval(
         _acceleration(without, [*sizes, effects.size]),
         _to_population(cosines, std),
         *_both_widened(
-            float(np.nanvar(of_words)),
-            float(np.var(of_both[known])),
-            min(sizes),
-            sizes[0] + sizes[1] - 2,
-            effects.size,
+            float(np.nanvar(of_words)), float(np.var(of_both[known])), min(sizes), sizes[0] + sizes[1] - 2, effects.size
         ),
     )
     bound = _largest(cosines, std)
-    low, high = np.clip(made.ends(level), -bound, bound)
+    low, high = np.clip(made.ends(_LEVEL), -bound, bound)
     return Interval(float(low), float(high), "bca", note)
 
 
-def crossed_mean_interval(
-    of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int, *, level: float = 0.95
-) -> Interval:
+def crossed_mean_interval(of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int) -> Interval:
     """Return the interval of a mean over n things in each of some templates, with both resampled, as above.
 
     Args:
@@ -288,10 +282,9 @@ def crossed_mean_interval(
         mean: over all.
         n: number of things.
         n_templates: number of templates.
-        level: probability that the interval is to hold the population's mean.
     """
     widened = _both_widened(float(of_first.var()), float(of_both.var()), n, n - 1, n_templates)
-    low, high = _Percentiles(of_both, mean, 0.0, 1.0, *widened).ends(level)
+    low, high = _Percentiles(of_both, mean, 0.0, 1.0, *widened).ends(_LEVEL)
     return Interval(low, high, "bc")
 
 
@@ -314,13 +307,7 @@ def _both_widened(words: float, both: float, n: int, freedom: int, n_templates: 
 
 
 def difference_interval(
-    replicates_1: FloatArray,
-    replicates_2: FloatArray,
-    effect_1: float,
-    effect_2: float,
-    *,
-    level: float = 0.95,
-    sizes: Sequence[int] = (),
+    replicates_1: FloatArray, replicates_2: FloatArray, effect_1: float, effect_2: float, *, sizes: Sequence[int] = ()
 ) -> Interval:
     """Return the interval of `effect_1` - `effect_2`, two effects of the same words.
 
@@ -331,27 +318,24 @@ def difference_interval(
         replicates_2: (R,) the same of the other model or length.
         effect_1: effect size from the same draws as `replicates_1`.
         effect_2: effect size from the same draws as `replicates_2`.
-        level: probability that the interval is to hold the difference in the population.
         sizes: words of each resampled set, X first, to refuse sets of fewer than `FEWEST_WORDS`.
 
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
     without them (docs/statistics.md). Raises `InputError` for replicates of different number.
     """
     replicates_1 = float_array("replicates_1", replicates_1, _EFFECTS)
-    replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)
+    replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size)
     differences, too_few = replicates_1 - replicates_2, _too_few(sizes)
     known = np.isfinite(differences)
     note = too_few or _undefined(known)
     if too_few or not known.any():
         return Interval(None, None, "bc", note)
-    low, high = _bca(differences[known], effect_1 - effect_2, 0.0, _tails(level))
+    low, high = _bca(differences[known], effect_1 - effect_2, 0.0, _tails(_LEVEL))
     return Interval(float(low), float(high), "bc", note)
 
 
-def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int, level: float) -> FloatArray:
+def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int) -> FloatArray:
     """Return the replicates as an array."""
-    if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
-        raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
     array = float_array(name, replicates, _EFFECTS)
     if array.shape != (n_resamples,) or not n_resamples:
         raise InputError(f"{name}: shape {array.shape}. Give one effect for each of {n_resamples} resamples.")
@@ -487,9 +471,7 @@ class _Pivots:
         """Return those of resamples, with standard errors by the infinitesimal jackknife."""
         once = None if resampling.attribute_counts is None else np.ones((1, cosines.n_attributes))
         error = scale * cosines.effects_and_errors(attribute_counts=once, std=std)[1][0]
-        replicates, errors = cosines.effects_and_errors(
-            resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std
-        )
+        replicates, errors = cosines.effects_and_errors(*resampling, std)
         with np.errstate(invalid="ignore", divide="ignore"):
             if std == "pooled":
                 effect, replicates = 2 * np.arcsinh(scale * effect / 2), 2 * np.arcsinh(scale * replicates / 2)

@@ -142,9 +142,7 @@ def measure_multiverse(
     for family in families.values():
         for row, corrected in zip(family, holm([row["p_association"] for row in family]), strict=True):
             row["p_association_holm"] = float(corrected)
-    names = set(MULTIVERSE_SCHEMA.names)
-    kept = [{name: value for name, value in row.items() if name in names} for row in rows]
-    return pa.Table.from_pylist(kept, schema=MULTIVERSE_SCHEMA)
+    return pa.Table.from_pylist(rows, schema=MULTIVERSE_SCHEMA)
 
 
 def permutation_p_values(scores: FloatArray, n_first: int, *, seed: int) -> FloatArray:
@@ -203,7 +201,7 @@ def variants_of_contexts(
     def variants(categories: Sequence[Category]) -> Iterator[Variant]:
         drawn: dict[str, npt.NDArray[np.float32]] = {}
         directions: dict[str, FloatArray] = {}
-        for word in dict.fromkeys(word for category in categories for words in category.sets for word in words):
+        for word in dict.fromkeys(word for category in categories for word in category.words):
             if word in vectors and len(vectors[word][0]):
                 ids, array = vectors[word]
                 directed = directed_vectors(word, array, ids=ids)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,8 +29,8 @@ from prasanga.associations.ceat import (
     named_draws,
     spread_draws,
 )
-from prasanga.associations.convergence import convergence, draws_settled, require_band, sizes_up_to
-from prasanga.associations.cosines import Cosines, VarianceComponents, variance_components
+from prasanga.associations.convergence import contexts_enough, convergence, draws_settled, require_band, sizes_up_to
+from prasanga.associations.cosines import Cosines, VarianceComponents, draw_cosines, variance_components
 from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
@@ -40,20 +41,20 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     Category,
-    CategoryEstimate,
+    Rows,
     TestSettings,
     WordTests,
     category_of,
+    computed,
     describe_category,
     measure_cosines,
-    not_computed,
+    measured,
     raw_columns,
     test_words,
     too_few,
     used_words,
     word_rows,
 )
-from prasanga.associations.power import contexts_enough
 from prasanga.associations.vectors import (
     Change,
     DirectedVectors,
@@ -66,11 +67,10 @@ from prasanga.associations.vectors import (
     mean_direction,
     moments_of,
     require_choices,
-    require_counts,
+    whole_number,
 )
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
@@ -119,7 +119,8 @@ RESAMPLES_SCHEMA = pa.schema(
 
 `words` is a digest; rows with the same one are compared in pairs.
 """
-CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, ("n", _COUNT), ("effect_size", _NUMBER), ("standard_error", _NUMBER)])
+_STEP = ("n", "effect_size", "standard_error")
+CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, *zip(_STEP, (_COUNT, _NUMBER, _NUMBER), strict=True)])
 """The combined effect of the first `n` draws."""
 
 # Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a category
@@ -167,11 +168,12 @@ class CeatSettings:
             }
         )
         if isinstance(self.n_samples, tuple | list):
-            require_counts({f"associations.n_samples[{i}]": n for i, n in enumerate(self.n_samples)}, least=1)
+            for i, n in enumerate(self.n_samples):
+                whole_number(f"associations.n_samples[{i}]", n, least=1)
             if not self.n_samples:
                 raise InputError("associations.n_samples: empty. Write a number of draws, or a list of some.")
         else:
-            require_counts({"associations.n_samples": self.n_samples}, least=1)
+            whole_number("associations.n_samples", self.n_samples, least=1)
         require_band(self.band)
 
     @property
@@ -231,38 +233,38 @@ def measure_ceat(
     right (NaN, zero, different dimensions, ids that do not fit): these need mending, not leaving out.
     """
     parsed = [category_of(name, layout) for name, layout in categories.items()]
-    stimuli = {word for category in parsed for words in category.sets for word in words}
-    checked = _CheckedVectors(vectors, model, segment_length)
-    ids = {word: checked.ids(word) for word in sorted(stimuli & vectors.keys())}
-    ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if of_word}
-    drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
-    tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
+    stimuli = {word for category in parsed for word in category.words}
+    checked = _CheckedVectors(vectors, model, segment_length, stimuli)
+    drawable = {"random": checked.ordered, "fixed": checked.ordered if common is None else _shared(checked, common)}
     cells = [(category, mode) for category in parsed for mode in settings.sample_modes]
     tests: dict[tuple[Any, ...], WordTests | None] = {}
-    with progress(f"CEAT of {model}, length {segment_length}", len(cells), "estimates") as done:
-        for category, mode in done.over(cells):
-            cell = _Cell(model, segment_length, mode)
-            used = used_words(category.sets, drawable[mode])
-            key = (category.name, *map(tuple, used))
-            if key not in tests:  # the modes have words in common but where all models have no context of one
-                tests[key] = _tests(category, used, cell, checked, settings)
-            rows = _rows(category, cell, used, drawable[mode], ordered.keys(), checked, tests[key], settings)
-            for table, more in zip(tables, rows, strict=True):
-                table += more
+
+    def rows_of(place: tuple[Category, str]) -> tuple[Rows, Rows, Rows, Rows]:
+        category, mode = place
+        cell = _Cell(model, segment_length, mode)
+        used = used_words(category.sets, drawable[mode])
+        asked = _Asked(category, cell, used, drawable[mode], checked, settings)
+        key = (category.name, *map(tuple, used))
+        if key not in tests:  # the modes have words in common but where all models have no context of one
+            tests[key] = _tests(asked)
+        return _rows(asked, tests[key])
+
     schemas = (CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA)
-    return CeatTables(*(pa.Table.from_pylist(t, schema=s) for t, s in zip(tables, schemas, strict=True)))
+    return CeatTables(*measured(f"CEAT of {model}, length {segment_length}", "estimates", cells, rows_of, schemas))
 
 
 class _CheckedVectors(Mapping[str, DirectedVectors]):
     """The vectors of each stimulus, read and checked when they are asked for."""
 
-    def __init__(self, vectors: ContextVectors, model: str, segment_length: str) -> None:
+    def __init__(self, vectors: ContextVectors, model: str, segment_length: str, stimuli: Collection[str]) -> None:
         self._vectors, self._model = vectors, model
         self._whose = f"{model}, segment length {segment_length}"
         self._first: tuple[str, int] | None = None
         self._spread: dict[tuple[str, int, int], IndexArray] = {}
         self._directions: dict[str, FloatArray] = {}
-        self._moments: Moments | None = None
+        # of each stimulus that has vectors, the ids of its occurrences; of each that has some, its rows in their order
+        self.ids = {word: self._ids_of(word) for word in sorted(vectors.keys() & stimuli)}
+        self.ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
 
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self._whose}, {word}"
@@ -290,11 +292,10 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
             self._directions[word] = mean_direction(self[word])
         return self._directions[word]
 
-    def moments(self, words: Iterable[str]) -> Moments:
-        """Return mean and spread of each dimension over all contexts of `words`, those of the study; computed once."""
-        if self._moments is None:
-            self._moments = moments_of(self[word].vectors for word in words)
-        return self._moments
+    @cached_property
+    def moments(self) -> Moments:
+        """Mean and spread of each dimension over all contexts of the study."""
+        return moments_of(self[word].vectors for word in sorted(self.ordered))
 
     def spread(self, word: str, rows: IndexArray, turn: int, seed: int) -> IndexArray:
         """Return the rows of a word in the draws that intervals rest on.
@@ -303,12 +304,12 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         """
         key = word, turn, rows.size
         if key not in self._spread:
-            ids = self.ids(word)
+            ids = self.ids[word]
             drawn = spread_draws([ids[row] for row in rows], _SPREAD, seed=seed, names=(word, turn))
             self._spread[key] = rows[drawn]
         return self._spread[key]
 
-    def ids(self, word: str) -> list[str]:
+    def _ids_of(self, word: str) -> list[str]:
         """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
         known = getattr(self._vectors, "ids", None)
         ids = list(known(word) if known else self._vectors[word][0])
@@ -319,98 +320,60 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         return ids
 
 
-def _shared(
-    ordered: Mapping[str, IndexArray], ids: Mapping[str, Sequence[str]], common: Mapping[str, Collection[str]]
-) -> dict[str, IndexArray]:
+def _shared(vectors: _CheckedVectors, common: Mapping[str, Collection[str]]) -> dict[str, IndexArray]:
     """Return only the contexts that are `common` to all models, and only the stimuli that have some."""
     shared = {}
-    for word, order in ordered.items():
+    for word, order in vectors.ordered.items():
         wanted = set(common.get(word, ()))
-        rows = order[[ids[word][row] in wanted for row in order]]
+        rows = order[[vectors.ids[word][row] in wanted for row in order]]
         if rows.size:
             shared[word] = rows
     return shared
 
 
-_Rows: TypeAlias = tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]
+class _Asked(NamedTuple):
+    """An estimate that is asked for."""
+
+    category: Category
+    cell: _Cell
+    used: Words
+    """The words that have contexts to draw."""
+    contexts: Mapping[str, IndexArray]
+    """Their rows in the word's vectors."""
+    vectors: _CheckedVectors
+    settings: CeatSettings
 
 
-def _rows(
-    category: Category,
-    cell: _Cell,
-    used: Words,
-    contexts: Mapping[str, IndexArray],
-    embedded: Collection[str],
-    vectors: _CheckedVectors,
-    tests: WordTests | None,
-    settings: CeatSettings,
-) -> _Rows:
+def _rows(asked: _Asked, tests: WordTests | None) -> tuple[Rows, Rows, Rows, Rows]:
     """Return rows of the four tables; one without numbers if the category cannot be computed."""
-    missing = dict.fromkeys(word for words in category.sets for word in words if word not in contexts)
-    notes = [f"{w}: {'no context that all models have' if w in embedded else 'no contexts'}" for w in missing]
-    reason = too_few(category.set_names, category.sets, used)
-    numbers: dict[str, Any] = {}
-    words: list[dict[str, Any]] = []
-    resamples: list[dict[str, Any]] = []
-    steps: list[dict[str, Any]] = []
-    key = {"category": category.name, **cell._asdict()}
-    fewest = min((contexts[word].size for side in used for word in side), default=0)
-    if reason or tests is None:
-        notes.append(reason)
-    else:
-        try:
-            moments = vectors.moments(sorted(embedded))
-            result, estimate, cosines, raw = _measure(
-                category.name, cell, used, contexts, vectors, moments, tests, settings
-            )
-        except ConstantScoresError as error:
-            notes.append(not_computed(error))
-        else:
-            usual = sizes_up_to(settings.most)
-            sizes = sorted({*usual, *settings.fewer})
-            combined = convergence(result.effect_sizes, result.variances, tau2=settings.tau2, sizes=sizes)
-            steps = [{**key, "n": n, "effect_size": effect, "standard_error": error} for n, effect, error in combined]
-            numbers = {
-                **estimate.columns,
-                **raw,
-                **_numbers(result),
-                **_variances(cosines, used, contexts),
-                "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=fewest),
-                "draws_settled": draws_settled([step for step in combined if step.n in usual], settings.band),
-            }
-            words = [
-                {**key, **row, "n_items": contexts[row["stimulus"]].size}
-                for row in word_rows(cosines, used, category.set_names, estimate.without, result.target_scores)
-            ]
-            resamples = [
-                {
-                    **key,
-                    "effect_size": cosines.effect(settings.test.std),
-                    "words": digest_of([list(side) for side in used]),
-                    "replicates": estimate.replicates,
-                }
-            ]
+    category, cell, used, contexts, vectors, settings = asked
+    missing = [word for word in category.words if word not in contexts]
+    notes = [f"{w}: {'no context that all models have' if w in vectors.ordered else 'no contexts'}" for w in missing]
+    found = computed(category, used, notes, lambda: _measure(asked, tests))
+    columns, *others = found or ({}, [], [], [])
+    counts = [contexts[word].size for side in used for word in side]
     row = {
         **describe_category(category, used, notes),
         **cell._asdict(),
-        **numbers,
+        **columns,
         "n_samples": settings.most,
-        "contexts_min": fewest,
+        "contexts_min": min(counts, default=0),
         **settings.test.conventions(),
         "tau2_method": settings.tau2,
-        "draws": _how_drawn(settings, [contexts[word].size for side in used for word in side]) if numbers else None,
+        "draws": _how_drawn(settings, counts) if found else None,
         **{name: getattr(settings, name) for name in ("variance", *_OF_EARLIER_STAGES, "band", "seed")},
     }
+    key = {"category": category.name, **cell._asdict()}
+    words, resamples, steps = ([{**key, **each} for each in rows] for rows in others)
     return [row], words, resamples, steps
 
 
-def _tests(
-    category: Category, used: Words, cell: _Cell, vectors: _CheckedVectors, settings: CeatSettings
-) -> WordTests | None:
+def _tests(asked: _Asked) -> WordTests | None:
     """Test the words of a category by all contexts that the model has; None if there are too few words.
 
     No draw has a part in it, so that sample modes with the same words have one test.
     """
+    category, cell, used, _, vectors, settings = asked
     if too_few(category.set_names, category.sets, used):
         return None
     directions = {word: vectors.direction(word) for side in used for word in side}
@@ -423,30 +386,16 @@ def _tests(
     )
 
 
-def _measure(
-    category: str,
-    cell: _Cell,
-    used: Words,
-    contexts: Mapping[str, IndexArray],
-    vectors: _CheckedVectors,
-    moments: Moments,
-    tests: WordTests,
-    settings: CeatSettings,
-) -> tuple[Ceat, CategoryEstimate, Cosines, dict[str, Any]]:
-    """Return CEAT over all draws, the estimate, the cosines it rests on, and differences with vectors as they are.
+def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Rows, Rows, Rows]:
+    """Return the columns of the estimate, and the rows of words, resamples and steps of the draws.
 
-    These are of the draws that intervals rest on, and put around that of all draws.
+    Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
     """
-    from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
-
+    category, cell, used, contexts, vectors, settings = asked
     listed = [word for side in used for word in side]
+    sizes = [contexts[word].size for word in listed]
     drawn = named_draws(
-        listed,
-        [contexts[word].size for word in listed],
-        settings.most,
-        seed=settings.seed,
-        names=(*cell.whose, category),
-        replacement=settings.draws,
+        listed, sizes, settings.most, seed=settings.seed, names=(*cell.whose, category.name), replacement=settings.draws
     )
     result = ceat_of_draws(
         vectors,
@@ -457,33 +406,51 @@ def _measure(
         tau2=settings.tau2,
         std=settings.test.std,
     )
+    effect, scores = result.combined.effect, result.target_scores
     rows = _spread_rows(listed, contexts, vectors, settings.seed)
-    cosines = Cosines.of_words(
-        draw_cosines(vectors, listed, rows, len(used[0]) + len(used[1])), [len(side) for side in used]
-    )
+    cosines = Cosines.of_words(draw_cosines(vectors, listed, rows, len(used[0]) + len(used[1])), map(len, used))
     estimate = measure_cosines(
         cosines,
         settings.test,
-        category=category,
+        category=category.name,
         words=used,
         seed=settings.seed,
         names=cell,
         tests=tests,
-        effect=result.combined.effect,
-        scores=result.target_scores,
+        effect=effect,
+        scores=scores,
         without_targets=_without_targets(result, settings),
     )
     places = np.tile(np.arange(len(rows))[:, None], len(listed))
 
     def scaled(change: Change) -> Cosines:
         picked = {
-            str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], moments))
+            str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], vectors.moments))
             for j, word in enumerate(listed)
         }
         return replace(cosines, values=draw_cosines(picked, list(picked), places, cosines.n_targets))
 
-    effect, scores = estimate.columns["effect_size"], result.target_scores
-    return result, estimate, cosines, raw_columns(cosines, scaled, settings.test, effect=effect, scores=scores)
+    usual = sizes_up_to(settings.most)
+    steps = convergence(
+        result.effect_sizes, result.variances, tau2=settings.tau2, sizes=sorted({*usual, *settings.fewer})
+    )
+    columns = {
+        **estimate.columns,
+        **raw_columns(cosines, scaled, settings.test, effect=effect, scores=scores),
+        **_numbers(result),
+        **_variances(cosines, used, contexts),
+        "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=min(sizes)),
+        "draws_settled": draws_settled([step for step in steps if step.n in usual], settings.band),
+    }
+    words = word_rows(cosines, used, category.set_names, estimate.without, scores)
+    for row in words:
+        row["n_items"] = contexts[row["stimulus"]].size
+    resamples = {
+        "effect_size": cosines.effect(settings.test.std),
+        "words": digest_of([list(side) for side in used]),
+        "replicates": estimate.replicates,
+    }
+    return columns, words, [resamples], [dict(zip(_STEP, step, strict=True)) for step in steps]
 
 
 def _spread_rows(

@@ -58,12 +58,6 @@ def require_choices(choices: Mapping[str, tuple[object, Sequence[str]]]) -> None
             raise InputError(f"{key}: {value!r} is not allowed. Write {' or '.join(allowed)}.")
 
 
-def require_counts(counts: Mapping[str, object], *, least: int) -> None:
-    """Refuse what is no whole number of at least `least`: {key: value}."""
-    for key, count in counts.items():
-        whole_number(key, count, least=least)
-
-
 def require_flag(name: str, value: object) -> None:
     """Refuse what is neither True nor False: a text such as "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):

@@ -8,7 +8,7 @@ decision.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,49 @@ class _Word:
     place: str
 
 
+@dataclass(frozen=True)
+class _Known:
+    """The words and sets that have been read, and what they are read by."""
+
+    groups: SuffixGroups
+    normalization: str | None
+    words: dict[str, _Word] = field(default_factory=dict)
+    sets: dict[str, WordSet] = field(default_factory=dict)
+
+    def read(self, path: Path) -> Entry:
+        """Read a file of words in the language of the groups."""
+        return read_yaml(path, self.groups.language, self.normalization)
+
+    def add(self, content: Entry) -> None:
+        """Read one word set and add it with its words, where equal entries of other sets may stand already."""
+        content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
+        name, word_class = content.text("set"), content.text("class")
+        entries = content.entries_of("words")
+        if not entries:
+            raise InputError(
+                f"{content.path}: the word set `{name}` is empty. Write `words:` and at least one"
+                " `- {stimulus: ...}`."
+            )
+        stimuli: dict[str, str] = {}
+        for entry in entries:
+            word = _read_word(entry, word_class, self.groups)
+            stimulus = word.stimulus.name
+            if stimulus in stimuli:
+                raise InputError(
+                    f"{word.place}: the stimulus {stimulus} stands twice in the word set `{name}` (first:"
+                    f" {stimuli[stimulus]}). Delete one."
+                )
+            stimuli[stimulus] = word.place
+            self.words[stimulus] = _one_word(self.words.get(stimulus, word), word)
+        if name in self.sets:
+            raise InputError(
+                f"{content.path}: there is another file with `set: {name}` ({self.sets[name].path}). Rename one of the"
+                " sets."
+            )
+        searched = content.flag("searched", default=True)
+        self.sets[name] = WordSet(name, content.text("gloss", name), tuple(stimuli), searched, str(content.path))
+
+
 MOST_FORMS = 300_000
 """Forms of all words together, before spellings and hyphens; 367 words of Bangla have 20,000."""
 
@@ -77,13 +120,13 @@ def load_word_sets(
     """
     groups = load_suffix_groups(suffix_groups, normalization)
     language = groups.language
-    words: dict[str, _Word] = {}
-    sets: dict[str, WordSet] = {}
+    known = _Known(groups, normalization)
     heads = _read_heads(folders, groups, normalization)
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
         if path.name != CATEGORIES_FILE:
-            _add_set(_read_set(read_yaml(path, language, normalization), words, groups), sets)
-    own = _read_own(categories or {}, words, sets, groups, normalization)
+            known.add(known.read(path))
+    own = _read_own(categories or {}, known)
+    words, sets = known.words, known.sets
     searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
     # What is looked for comes first, in an order that sets for templates do not change.
     words = {name: words[name] for name in (*searched, *(name for name in words if name not in searched))}
@@ -133,38 +176,22 @@ def _read_heads(folders: Sequence[Path], groups: SuffixGroups, normalization: st
     return heads
 
 
-def _add_set(word_set: WordSet, sets: dict[str, WordSet]) -> None:
-    if word_set.name in sets:
-        raise InputError(
-            f"{word_set.path}: there is another file with `set: {word_set.name}` ({sets[word_set.name].path}). Rename"
-            " one of the sets."
-        )
-    sets[word_set.name] = word_set
-
-
-def _read_own(
-    categories: Mapping[str, Any],
-    words: dict[str, _Word],
-    sets: dict[str, WordSet],
-    groups: SuffixGroups,
-    normalization: str | None,
-) -> Entry:
-    """Read the categories that a config defines itself; their words and sets are added to `words` and `sets`.
+def _read_own(categories: Mapping[str, Any], known: _Known) -> Entry:
+    """Read the categories that a config defines itself; their words and sets are added to `known`.
 
     Returns:
         The categories as they would stand in a `categories.yaml`.
     """
-    own: Entry = as_entry(categories, "categories", spelling_of(groups.language, normalization))
+    own: Entry = as_entry(categories, "categories", spelling_of(known.groups.language, known.normalization))
     for name in own:
         entry = own.entry_of(name)
         entry.path = Path(f"categories.{name}")
         for key in ("targets", "attributes"):
             if isinstance(pair := entry.get(key), Entry):
                 for set_name, given in pair.items():
-                    content = _own_set(set_name, given, entry, words, groups, normalization)
-                    known = sets.get(set_name)
-                    if content is not None and not (known and known.path == str(content.path)):
-                        _add_set(_read_set(content, words, groups), sets)
+                    content, there = _own_set(set_name, given, entry, known), known.sets.get(set_name)
+                    if content is not None and not (there and there.path == str(content.path)):
+                        known.add(content)
                 entry[key] = list(pair)
         if "title" not in entry:
             targets, attributes = (" and ".join(map(str, entry.get(key, ()))) for key in ("targets", "attributes"))
@@ -172,14 +199,7 @@ def _read_own(
     return own
 
 
-def _own_set(
-    name: str,
-    given: Any,
-    category: Entry,
-    words: Mapping[str, _Word],
-    groups: SuffixGroups,
-    normalization: str | None,
-) -> Entry | None:
+def _own_set(name: str, given: Any, category: Entry, known: _Known) -> Entry | None:
     """Return a word set of which a config has the words, or the file; None for one of the lexicon's."""
     if given is None:
         return None
@@ -189,13 +209,13 @@ def _own_set(
                 f"{category.place}: the set `{name}` is {given!r}, and there is no such file. Write a list of words, or"
                 " the path of a word set (YAML)."
             )
-        content = read_yaml(Path(given), groups.language, normalization)
+        content = known.read(Path(given))
         if content.get("set") != name:
             raise InputError(
                 f"{category.place}: {given} has `set: {content.get('set')}`. Write `{content.get('set')}: {given}`."
             )
         return content
-    written = [_as_written(word, category, words) for word in given]
+    written = [_as_written(word, category, known.words) for word in given]
     made: Entry = as_entry({"set": name, "words": written}, f"{category.path}.{name}", category.normalized)
     return made
 
@@ -215,30 +235,6 @@ def _as_written(word: Any, category: Entry, words: Mapping[str, _Word]) -> Any:
         "variants": list(known.stimulus.variants),
         "forms": forms,
     }
-
-
-def _read_set(content: Entry, words: dict[str, _Word], groups: SuffixGroups) -> WordSet:
-    """Read one word set; its words are added to `words`, where equal entries of other sets may stand already."""
-    content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
-    name, word_class = content.text("set"), content.text("class")
-    entries = content.entries_of("words")
-    if not entries:
-        raise InputError(
-            f"{content.path}: the word set `{name}` is empty. Write `words:` and at least one `- {{stimulus: ...}}`."
-        )
-    stimuli: dict[str, str] = {}
-    for entry in entries:
-        word = _read_word(entry, word_class, groups)
-        stimulus = word.stimulus.name
-        if stimulus in stimuli:
-            raise InputError(
-                f"{word.place}: the stimulus {stimulus} stands twice in the word set `{name}` (first:"
-                f" {stimuli[stimulus]}). Delete one."
-            )
-        stimuli[stimulus] = word.place
-        words[stimulus] = _one_word(words.get(stimulus, word), word)
-    searched = content.flag("searched", default=True)
-    return WordSet(name, content.text("gloss", name), tuple(stimuli), searched, str(content.path))
 
 
 def _read_word(entry: Entry, word_class: str, groups: SuffixGroups) -> _Word:
@@ -500,12 +496,7 @@ _GROUPED_WORDS = "words with group numbers (allWeatWords.txt)"
 _SUFFIX_CATEGORIES = "numbered suffix groups (suffixCategories.jsonl)"
 
 # What to give as suffix groups, for each kind of stimuli.
-_PARTNERS = {
-    _WORD_SETS: _GROUPS,
-    _CATEGORIES: _SUFFIX_LISTS,
-    _GROUPED_WORDS: _SUFFIX_CATEGORIES,
-    _SUFFIX_LISTS: None,
-}
+_PARTNERS = {_WORD_SETS: _GROUPS, _CATEGORIES: _SUFFIX_LISTS, _GROUPED_WORDS: _SUFFIX_CATEGORIES, _SUFFIX_LISTS: None}
 
 
 def load_lexicon(

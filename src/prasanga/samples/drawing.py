@@ -136,7 +136,7 @@ def draw(
     vocabulary = Vocabulary(stimuli)
     room = explaining_full_disk(scratch or tempfile.gettempdir())
     n_primary, n_more = count_rows(primary), count_rows(more)
-    with room, _tally([*own.values(), *requirements.values()], n_primary + n_more, scratch) as tally:
+    with room, Tally([*own.values(), *requirements.values()], n_primary + n_more, scratch) as tally:
 
         def read(files: Sequence[Path], first: int, without: Collection[int] = ()) -> None:
             what = "drawing samples from the supplement" if first else "drawing samples"
@@ -209,7 +209,7 @@ def short_stimuli(
     n_rows = count_rows(files)
     with (
         room,
-        _tally(requirements, n_rows, scratch) as tally,
+        Tally(requirements, n_rows, scratch) as tally,
         progress("counting contexts", n_rows, "occurrences") as done,
     ):
         for number, path in enumerate(files):
@@ -241,10 +241,6 @@ def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[st
     if supplemented := sorted(drawn.supplemented.intersection(stimuli)):
         settings["supplemented"] = supplemented
     return settings
-
-
-def _tally(requirements: Iterable[Requirement], n_rows: int, scratch: str | Path | None) -> Tally:
-    return Tally(sorted(set(requirements)), n_rows, scratch)
 
 
 def _with_enough(counts: Mapping[int, Counts], requirements: Iterable[Requirement], minimum: int) -> set[int]:

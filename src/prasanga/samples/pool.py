@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -338,7 +337,7 @@ class Counts:
     eligible: dict[Requirement, int] = field(default_factory=dict)
 
 
-class Tally:
+class Tally(ExitStack):
     """Counts of stimuli and forms; a context manager, which removes what it has set aside.
 
     Args:
@@ -347,22 +346,14 @@ class Tally:
         scratch: folder for what is set aside; None for the system's folder for temporary files.
     """
 
-    def __init__(self, requirements: Sequence[Requirement], n_rows: int, scratch: str | Path | None = None) -> None:
-        self._requirements = list(requirements)
+    def __init__(self, requirements: Iterable[Requirement], n_rows: int, scratch: str | Path | None = None) -> None:
+        super().__init__()
+        self._requirements = sorted(set(requirements))
         n_slices = min(_MOST_SLICES, max(1, -(-n_rows // _RECORDS_PER_SLICE)))
-        self._stack = ExitStack()
         self._slices = [self._new_slice(_BYTES_IN_MEMORY // n_slices, scratch) for _ in range(n_slices)]
         self._contexts = np.zeros(0, np.int64)
         self._open: pl.DataFrame | None = None  # stimuli of the last context, which may go on in the next batch
         self._forms: list[pl.DataFrame] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._stack.close()
 
     def add(self, rows: pl.DataFrame) -> None:
         """Count rows of `ROWS_SCHEMA`; the batches of a file in their order, files in any."""
@@ -407,7 +398,7 @@ class Tally:
 
     def _new_slice(self, in_memory: int, scratch: str | Path | None) -> IO[bytes]:
         folder = None if scratch is None else str(scratch)
-        return self._stack.enter_context(tempfile.SpooledTemporaryFile(in_memory, dir=folder))
+        return self.enter_context(tempfile.SpooledTemporaryFile(in_memory, dir=folder))
 
     def _count_contexts(self, rows: pl.DataFrame) -> None:
         new = rows.select(_COUNTED).unique()

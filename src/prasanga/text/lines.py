@@ -13,7 +13,6 @@ long to be one, make a line *hard*: it goes through `split_sentences`, which sta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
@@ -65,8 +64,7 @@ class Lines(NamedTuple):
     ends: Positions
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """What becomes of each character and sequence of a repertoire.
 
     Attributes:
@@ -94,9 +92,8 @@ class Rules:
 def learn_rules(
     normalize: Callable[[str], str],
     characters: str,
-    sequences: Iterable[str] = (),
-    strange: Iterable[str] = (),
-    *,
+    sequences: Iterable[str],
+    strange: Iterable[str],
     one_space: bool,
 ) -> Rules:
     """Ask a normalization for its rules on a repertoire.
@@ -149,22 +146,21 @@ def rewrite(lines: Lines, rules: Rules) -> tuple[Lines, NDArray[np.bool_]]:
     Returns:
         the lines as rewritten, and which of them are strange; these are empty.
     """
-    capacity = int((lines.ends - lines.starts).sum() * rules.growth) + 16
+    kinds, replacements, of_character, sequences, of_sequence, sequences_of, one_space, growth = rules
+    capacity = int((lines.ends - lines.starts).sum() * growth) + 16
     written = np.empty(capacity, dtype=np.uint8)
     starts = np.empty(len(lines.starts), dtype=np.int64)
     ends = np.empty(len(lines.starts), dtype=np.int64)
     strange = np.zeros(len(lines.starts), dtype=np.bool_)
     size = _rewrite(
-        lines.data,
-        lines.starts,
-        lines.ends,
-        rules.kinds,
-        rules.replacements,
-        rules.of_character,
-        rules.sequences,
-        rules.of_sequence,
-        rules.sequences_of,
-        rules.one_space,
+        *lines,
+        kinds,
+        replacements,
+        of_character,
+        sequences,
+        of_sequence,
+        sequences_of,
+        one_space,
         written,
         starts,
         ends,
@@ -231,7 +227,10 @@ def split_lines(lines: Lines, longest: int) -> tuple[Spans, int]:
 
 @compiled
 def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
-    """Return the code point at `data[i]` and its length in bytes; -1 and 1 where no valid UTF-8 stands before `end`."""
+    """Return the code point at `data[i]` and its length in bytes; -1 and 1 where none of `Rules` stands before `end`.
+
+    None does that is not valid UTF-8, or beyond the basic plane.
+    """
     first = data[i]
     if first < 0x80:
         return np.int32(first), 1
@@ -240,25 +239,8 @@ def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
             code = (np.int32(first & 0x0F) << 12) | (np.int32(data[i + 1] & 0x3F) << 6) | np.int32(data[i + 2] & 0x3F)
             if code >= 0x800 and (code < 0xD800 or code > 0xDFFF):
                 return code, 3
-    elif first >= 0xC2 and first < 0xE0:
-        if i + 1 < end and data[i + 1] & 0xC0 == 0x80:
-            return (np.int32(first & 0x1F) << 6) | np.int32(data[i + 1] & 0x3F), 2
-    elif (
-        first >= 0xF0
-        and first < 0xF5
-        and i + 3 < end
-        and data[i + 1] & 0xC0 == 0x80
-        and data[i + 2] & 0xC0 == 0x80
-        and data[i + 3] & 0xC0 == 0x80
-    ):
-        code = (
-            (np.int32(first & 0x07) << 18)
-            | (np.int32(data[i + 1] & 0x3F) << 12)
-            | (np.int32(data[i + 2] & 0x3F) << 6)
-            | np.int32(data[i + 3] & 0x3F)
-        )
-        if code >= 0x10000 and code <= 0x10FFFF:
-            return code, 4
+    elif first >= 0xC2 and first < 0xE0 and i + 1 < end and data[i + 1] & 0xC0 == 0x80:
+        return (np.int32(first & 0x1F) << 6) | np.int32(data[i + 1] & 0x3F), 2
     return np.int32(-1), 1
 
 
@@ -318,7 +300,7 @@ def _rewrite(
                 i += 1
                 continue
             code, length = decode(data, i, end)
-            kind = kinds[code] if 0 <= code < _CODES else _STRANGE
+            kind = kinds[code] if code >= 0 else _STRANGE
             first, last = np.int32(-1), np.int32(-1)
             if kind != _STRANGE:
                 first, last = of_character[code, 0], of_character[code, 1]

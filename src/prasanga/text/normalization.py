@@ -242,12 +242,17 @@ class Normalizer:
     """
 
     one: Callable[[str], str]
-    learn: Callable[[], Rules] | None = None
+    repertoire: tuple[str, Sequence[str], Sequence[str], bool] | None = None
+    """What `learn_rules` asks about: characters, sequences, strange sequences, and whether spaces become one."""
 
     @functools.cached_property
     def rules(self) -> Rules | None:
         """Return what rewrites ordinary texts; None if all texts go the slow way."""
-        return self.learn() if self.learn else None
+        if self.repertoire is None:
+            return None
+        from prasanga.text.lines import learn_rules
+
+        return learn_rules(self.one, *self.repertoire)
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """Normalize many texts: equal to `[one(text) for text in texts]`."""
@@ -391,30 +396,17 @@ def _pattern(kinds: tuple[str, ...]) -> Any:
     return regex.compile("|".join(f"(?P<{kind}>{patterns[kind]})" for kind in kinds))
 
 
-def _rules(
-    one: Callable[[str], str],
-    ordinary: str,
-    sequences: Sequence[str] = (),
-    strange: Sequence[str] = (),
-    *,
-    one_space: bool = False,
-) -> Rules:
-    from prasanga.text.lines import learn_rules
-
-    return learn_rules(one, ordinary, sequences, strange, one_space=one_space)
-
-
 @functools.cache
 def _bangla(form: Form) -> Normalizer:
     one = functools.partial(normalize, form=form)
     sequences = (*_COMPOSED, *_JOINED_SEQUENCES)
-    return Normalizer(one, functools.partial(_rules, one, ORDINARY, sequences, _MISORDERED, one_space=True))
+    return Normalizer(one, (ORDINARY, sequences, _MISORDERED, True))
 
 
 @functools.cache
 def _unicode_form(form: Form) -> Normalizer:
     one = functools.partial(unicode_form, form)
-    return Normalizer(one, functools.partial(_rules, one, f"{ORDINARY}&", _COMPOSED, _MISORDERED))
+    return Normalizer(one, (f"{ORDINARY}&", _COMPOSED, _MISORDERED, False))
 
 
 @functools.cache
@@ -424,13 +416,12 @@ def _nukta() -> Normalizer:
     precomposed = [letter + "\u093c" for letter in map(chr, range(0x0958, 0x0960))]
     doubled = [pair + "\u093c" for pair in pairs]
     strange = (*_MISORDERED, *precomposed, *doubled)
-    learn = functools.partial(_rules, _fold_nukta, f"{ORDINARY}&", (*_COMPOSED, *pairs), strange)
-    return Normalizer(_fold_nukta, learn)
+    return Normalizer(_fold_nukta, (f"{ORDINARY}&", (*_COMPOSED, *pairs), strange, False))
 
 
 @functools.cache
 def _none() -> Normalizer:
-    return Normalizer(str, functools.partial(_rules, str, f"{ORDINARY}&"))
+    return Normalizer(str, (f"{ORDINARY}&", (), (), False))
 
 
 _NORMALIZERS: dict[str, Callable[[], Normalizer]] = {

@@ -172,10 +172,10 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
         if spans and candidate.start() == start and "\n" not in text[spans[-1][1] : start]:
             spans[-1] = (spans[-1][0], end)  # marks and nothing else, typed after a space
         else:
-            spans.append((start, _strip_end(text, start, end)))
+            spans.append((start, start + len(text[start:end].rstrip())))
         start = _next_ink(text, end)
     if start < len(text):
-        spans.append((start, _strip_end(text, start, len(text))))
+        spans.append((start, len(text.rstrip())))
     return spans
 
 
@@ -214,9 +214,3 @@ def _next_ink(text: str, position: int) -> int:
     """Return the next position that is not white space, or the end of the text."""
     ink = _INK.search(text, position)
     return ink.start() if ink else len(text)
-
-
-def _strip_end(text: str, start: int, end: int) -> int:
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return end

@@ -2,12 +2,14 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores, scoring
+from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores
+from prasanga.associations.cosines import draw_cosines
 from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.vectors import directed_vectors
 from prasanga.base.errors import InputError
@@ -90,8 +92,9 @@ def test_blocks_and_groups_change_nothing(dtype: type, monkeypatch: pytest.Monke
     embeddings = random_embeddings(5, dtype=dtype)
     draws = random_draws(embeddings, 23, seed=6)
     whole = ceat(embeddings, (X, Y), (A, B), draws=draws)
-    monkeypatch.setattr(scoring, "_BLOCK", 8 * 11 * 4)  # four draws
-    monkeypatch.setattr(scoring, "_GROUP", 1)  # a word at a time
+    module = sys.modules["prasanga.associations.ceat"]
+    monkeypatch.setattr(module, "_BLOCK", 8 * 11 * 4)  # four draws
+    monkeypatch.setattr(module, "_GROUP", 1)  # a word at a time
     parts = ceat(embeddings, (X, Y), (A, B), draws=draws)
     np.testing.assert_array_equal(parts.scores, whole.scores)
 
@@ -138,7 +141,7 @@ def test_cosines_of_draws_are_those_of_their_vectors() -> None:
     embeddings = random_embeddings(5)
     draws = random_draws(embeddings, 7, seed=6)
     directed = {word: directed_vectors(word, vectors) for word, vectors in embeddings.items()}
-    cosines = scoring.draw_cosines(directed, WORDS, draws, 7)
+    cosines = draw_cosines(directed, WORDS, draws, 7)
     for i, row in enumerate(draws):
         drawn = [embeddings[word][j] / np.linalg.norm(embeddings[word][j]) for word, j in zip(WORDS, row, strict=True)]
         np.testing.assert_allclose(cosines[i], np.array(drawn[:7]) @ np.array(drawn[7:]).T, atol=1e-14)

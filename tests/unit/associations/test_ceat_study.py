@@ -20,7 +20,6 @@ from prasanga.associations import (
     ceat,
     measure_ceat,
     named_draws,
-    scoring,
 )
 from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
 from prasanga.base.errors import InputError
@@ -463,7 +462,7 @@ def test_vectors_are_read_a_word_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
         def ids(self, word: str) -> list[str]:
             return super().__getitem__(word)[0]
 
-    monkeypatch.setattr(scoring, "_GROUP", 1)
+    monkeypatch.setattr(sys.modules["prasanga.associations.ceat"], "_GROUP", 1)
     given = Read(vectors())
     lazy = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=SETTINGS)
     assert 0 < given.most <= 3 < len(given)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from prasanga.associations.corrections import benjamini_hochberg, corrected, holm
+from prasanga.associations.corrections import benjamini_hochberg, gather, holm
+from prasanga.associations.weat import WEAT_SCHEMA
 from prasanga.base.errors import InputError
 
 P_VALUES = st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1, max_size=12)
@@ -104,17 +105,10 @@ def test_numbers_that_are_no_p_values_are_refused(wrong: float) -> None:
 
 
 def test_a_table_is_one_family() -> None:
-    table = pa.table(
-        {
-            "category": ["C1", "C2", "C3", "C4"],
-            "p_association": [0.03, None, 0.01, 0.02],
-            "p_association_holm": pa.nulls(4, pa.float64()),
-            "p_association_bh": pa.nulls(4, pa.float64()),
-            "n_tests": pa.nulls(4, pa.int64()),
-            "seed": [1, 1, 1, 1],
-        }
-    )
-    result = corrected(table)
+    p_values = {"C1": 0.03, "C2": None, "C3": 0.01, "C4": 0.02}
+    rows = [{"category": name, "model": "m", "p_association": p} for name, p in p_values.items()]
+    table = pa.Table.from_pylist(rows, schema=WEAT_SCHEMA)
+    result = gather([table], {})
     assert result.schema == table.schema
     assert result["p_association_holm"].to_pylist() == [
         pytest.approx(0.04),
@@ -132,15 +126,7 @@ def test_a_table_is_one_family() -> None:
     assert result["p_association"].to_pylist() == [0.03, None, 0.01, 0.02]
 
 
-def test_columns_are_added_where_they_are_missing() -> None:
-    result = corrected(pa.table({"p_sentences": [0.5, float("nan")]}), "p_sentences")
-    assert result.column_names == ["p_sentences", "p_sentences_holm", "p_sentences_bh", "n_tests"]
-    assert result["n_tests"].to_pylist() == [1, None]
-    empty = corrected(pa.table({"p_association": pa.nulls(2, pa.float64())}))
+def test_a_table_without_tests_has_no_corrections() -> None:
+    empty = gather([pa.Table.from_pylist([{"category": "C1", "model": "m"}] * 2, schema=WEAT_SCHEMA)], {})
     assert empty["n_tests"].to_pylist() == [None, None]
     assert empty["p_association_bh"].type == pa.float64()
-
-
-def test_a_table_without_the_column_is_refused() -> None:
-    with pytest.raises(InputError, match=r"column: no 'p_association' in the table; it has p\."):
-        corrected(pa.table({"p": [0.5]}))

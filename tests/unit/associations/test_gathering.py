@@ -9,8 +9,8 @@ from scipy import stats
 
 from prasanga.associations import benjamini_hochberg, holm
 from prasanga.associations.corrections import beside_twins, gather, of_twins
-from prasanga.associations.seat import SEAT_SCHEMA
 from prasanga.associations.study import CEAT_SCHEMA
+from prasanga.associations.weat import SEAT_SCHEMA
 
 
 def ceat(model: str, length: str, *rows: tuple[str, str, float | None, float | None]) -> pa.Table:

@@ -6,14 +6,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from prasanga.associations import effect_size_of_scores, permutation_test_of_scores
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.power import (
+from prasanga.associations import (
     contexts_enough,
-    contexts_for_spread,
+    effect_size_of_scores,
+    permutation_test_of_scores,
     smallest_effect,
     smallest_effect_of_sizes,
 )
+from prasanga.associations.convergence import contexts_for_spread
+from prasanga.associations.cosines import Cosines
 from prasanga.base.errors import InputError
 
 

@@ -13,7 +13,7 @@ import pytest
 from prasanga.associations.effects import ConstantScoresError, effect_size, effect_size_of_scores
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.permutation import permutation_test
-from prasanga.associations.seat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, SeatTables, measure_seat, seat
+from prasanga.associations.weat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, SeatTables, measure_seat, seat
 from prasanga.base.errors import InputError
 
 Array = npt.NDArray[np.float64]

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.seat import SeatTables, measure_seat, seat
 from prasanga.associations.templates import TEMPLATES_SCHEMA, InTemplates, effects_of_items, item_counts
+from prasanga.associations.weat import SeatTables, measure_seat, seat
 from prasanga.likelihoods.log_probability import TermScores
 
 Array = npt.NDArray[np.float64]

@@ -66,6 +66,18 @@ def test_every_normalizer_does_to_many_texts_what_it_does_to_one(batch: list[str
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(texts.map(lambda text: text.encode("utf-8", "ignore")), st.binary(max_size=8))))
+@example(
+    [
+        b"\xe2@\x93",
+        b"\xe2\x80S",
+        b"\xe2\x80",
+        b"\xe0\x81\x81",
+        b"\xed\xa0\x80",
+        b"\xf0\x8d\xa5\xa4",
+        b"\xf4\x90\x80\x80",
+    ]
+)
+@example(["–".encode(), "\U00040964".encode(), "\U0010ffff".encode(), "ক\u1939\u094d".encode()])
 def test_lines_of_bytes_are_normalized_or_named_as_undecodable(raw: list[bytes]) -> None:
     ends = np.cumsum([0, *map(len, raw)], dtype=np.int64)
     lines = Lines(np.frombuffer(b"".join(raw), dtype=np.uint8), ends[:-1], ends[1:])
@@ -151,7 +163,7 @@ def test_normalizers_by_name() -> None:
     text = "\u09df  “½”"
     assert normalizer("bangla")([text]) == ['\u09af\u09bc "1⁄2"']
     assert normalizer("none")([text]) == [text]
-    assert normalizer("nfc")([text]) == ["\u09af\u09bc  “½”"]
+    assert normalizer("nfc")([text, "ক\u1939\u094d"]) == ["\u09af\u09bc  “½”", "ক\u094d\u1939"]
     assert normalizer("nfkc")([text]) == ["\u09af\u09bc  “1⁄2”"]
 
 

@@ -36,7 +36,9 @@ def sentences_of(texts: list[str], longest: int = NO_LIMIT) -> tuple[list[list[s
 
 @settings(max_examples=200)
 @given(st.lists(texts, max_size=6))
-@example(["।", " ।", "ক ।", "ক। ।", 'ক।"', 'ক।"খ', "ক? a", "ক?) a", "ক?)\x1ca", "১.৫ ক. খ"])
+@example(
+    ["।", " ।", "ক ।", "ক। ।", 'ক।"', 'ক।"খ', "ক? a", "ক?) a", "ক?)\x1ca", "১.৫ ক. খ", "ক\U00100964 খ\U00080021 গ"]
+)
 def test_many_lines_equal_one_by_one(lines: list[str]) -> None:
     assert sentences_of(lines)[0] == [[line[start:end] for start, end in split_sentences(line)] for line in lines]
 
