@@ -26,9 +26,9 @@ from typing import Any
 
 from prasanga.base.config import read_config
 from prasanga.base.errors import InputError, printable
+from prasanga.base.logs import EVENTS
 from prasanga.base.places import installation
 
-EVENTS = "PRASANGA_EVENTS"
 _RULE = re.compile(r"^ *(?:rule|checkpoint|use rule \w+ as) (\w+)(?::| with:)", re.MULTILINE)
 _CODE = re.compile(r"'([\w.]+\.py) [0-9a-f]{12}'")
 _PROGRESS = re.compile(r"\bprasanga\.base\.progress: (.*)")

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.running import EVENTS, Run, command, follow, graphics_cards, only_run, stages_of_rules, why
+from prasanga.base.logs import EVENTS
+from prasanga.running import Run, command, follow, graphics_cards, only_run, stages_of_rules, why
 
 STAGES = {"compile_forms": "lexicon", "embed_segments": "embeddings", "write_page": "report"}
 

@@ -15,6 +15,9 @@ from types import TracebackType
 
 from prasanga.base.errors import InputError, gave_up, printable, reason
 
+EVENTS = "PRASANGA_EVENTS"
+"""Names the pipe by which Snakemake tells the command, which started it, of its events (`workflow/logger`)."""
+
 # --------------------
 # How a job, which is a process of seconds, deals with garbage.
 #
