@@ -30,7 +30,7 @@ from prasanga.methods import FAMILY, names_of
 from prasanga.plan import Files, Settings, Study, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_readable, require_results
 from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
-from prasanga.plan.runs import require_writable, vectors_at_hand
+from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
@@ -103,6 +103,7 @@ FILES = readable(Files, STUDY)
 if workflow.is_main_process and getattr(arguments_of_snakemake(), "dryrun", False):
     for sentence in STUDY.said_of_twins():
         print(f"Twins: {sentence}", file=sys.stderr)
+    readable(tell_costs, STUDY)
 if FROM_RESULTS and not CHECKED:
     readable(require_results, FILES)
     readable(require_config_of_results, FILES, WRITTEN)

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from prasanga import cli
 from prasanga.base.config import complete, read_config, read_schema
+from prasanga.base.logs import EVENTS
 from prasanga.cli import app
 
 COMMANDS = {
@@ -387,3 +388,29 @@ def test_what_came_out_is_said_once_in_three_closing_lines(here: Path, monkeypat
         "Summary: results/summary.json",
     ]
     assert by_hand.stderr == prasanga("run").output
+
+
+def test_a_plan_shows_jobs_and_what_models_cost(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
+    cost = {"model": "bert", "texts": 17_640, "pairs": 157, "n_twins": 8}
+    known = {**cost, "core_seconds": 3_600_000, "seconds_of_twins": 1_800_000, "n_bytes": 5.8e6}
+    unknown = {**cost, "model": "far", "core_seconds": None, "seconds_of_twins": None, "n_bytes": None}
+    events = [
+        {"event": "run_info", "stats": {"embed_segments": 3, "total": 3}},
+        {"event": "costs", "machine": "a machine, idle", "costs": [known, unknown]},
+    ]
+    lines = "".join(f"{json.dumps(event)}\n" for event in events).encode()
+    code = f"import os; os.write(int(os.environ['{EVENTS}']), {lines!r})"
+    monkeypatch.setattr("prasanga.running.command", lambda *_, **__: [sys.executable, "-c", code])
+    monkeypatch.setattr("os.cpu_count", lambda: 10)
+
+    assert prasanga("plan").output.splitlines() == [
+        "stage\tjobs\twhy",
+        "embeddings\t3\t",
+        "3 jobs in all.",
+        "",
+        "model\ttexts\tpairs\ttwins\ttime on 10 cores\tof it twins\tvectors",
+        "bert\t17,640\t157\t8\t100 h\t50 h\t5.8 MB",
+        "far\t17,640\t157\t8\tnot known yet\tnot known yet\tnot known yet",
+        "At most, from nothing, without a card, as fast as a machine (docs/scaling.md).",
+    ]

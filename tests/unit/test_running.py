@@ -151,6 +151,14 @@ def test_warnings_are_told_and_nothing_else_that_jobs_print(tmp_path: Path) -> N
     assert run.hear("12:00:00 INFO prasanga: a thousand lines\n") == ""
 
 
+def test_costs_are_kept_as_the_plan_tells_them(tmp_path: Path) -> None:
+    run = Run(tmp_path, STAGES)
+    assert run.costs == {}
+    event = {"event": "costs", "machine": "this one", "costs": [{"model": "a"}]}
+    assert run.tell(event) == ""
+    assert run.costs == event
+
+
 def process(*code: str) -> list[str]:
     """A process in place of Snakemake."""
     head = ("import json, os, sys, time", f"pipe = int(os.environ['{EVENTS}'])")

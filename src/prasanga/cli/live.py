@@ -15,7 +15,7 @@ from prasanga.cli.common import FAILED, INTERRUPTED, UNUSABLE, size, table, told
 
 # All else is imported by what needs it: help is there in a moment.
 if TYPE_CHECKING:
-    from prasanga.running import Run
+    from prasanga.running import Event, Run
 
 PAGE = Path("results/report/index.html")
 _ENDED = 10
@@ -121,9 +121,6 @@ def planned(folder: Path, targets: Sequence[str] = (), **asked: Any) -> tuple[Ru
 
 def show_plan(folder: Path, **asked: Any) -> None:
     """Show what a run would do: the jobs of each stage with their reasons, and what models and twins cost."""
-    from threading import Thread
-
-    Thread(target=_import_costs, daemon=True).start()  # half a second, while all wait
     state, warnings = planned(folder, **asked)
     for text in warnings:
         typer.echo(text, err=True)
@@ -141,24 +138,13 @@ def show_plan(folder: Path, **asked: Any) -> None:
     typer.echo(f"{sum(stage.total for stage in stages.values())} jobs in all.")
     if "samples" in stages and any("checkpoint" in note for note in state.notes):
         typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
-    if {"embeddings", "likelihoods"} & stages.keys():
-        with told():
-            _show_costs(folder, asked.get("config"))
+    if state.costs and {"embeddings", "likelihoods"} & stages.keys():
+        _show_costs(state.costs)
 
 
-def _import_costs() -> None:
-    import prasanga.plan.costs  # noqa: F401
-
-
-def _show_costs(folder: Path, config: Path | None) -> None:
+def _show_costs(said: Event) -> None:
     """Say how many texts each model gets at most, how long that takes, and what of it twins add."""
-    from prasanga.base.config import config_of, read_study
-    from prasanga.plan.costs import Constants, costs_of
-    from prasanga.plan.study import Study
-
-    os.chdir(folder)
-    known, cores = Constants(), os.cpu_count() or 1
-    costs = list(costs_of(Study(read_study(config or config_of(folder), placed=True)), known))
+    cores = os.cpu_count() or 1
 
     def time(seconds: float | None) -> str:
         if seconds is None:
@@ -168,17 +154,17 @@ def _show_costs(folder: Path, config: Path | None) -> None:
 
     rows = [
         [
-            cost.model,
-            f"{cost.texts:,}",
-            f"{cost.pairs:,}",
-            str(cost.n_twins),
-            time(cost.core_seconds),
-            time(cost.seconds_of_twins),
-            "not known yet" if cost.n_bytes is None else size(cost.n_bytes),
+            cost["model"],
+            f"{cost['texts']:,}",
+            f"{cost['pairs']:,}",
+            str(cost["n_twins"]),
+            time(cost["core_seconds"]),
+            time(cost["seconds_of_twins"]),
+            "not known yet" if cost["n_bytes"] is None else size(cost["n_bytes"]),
         ]
-        for cost in costs
+        for cost in said["costs"]
     ]
     typer.echo()
     table(["model", "texts", "pairs", "twins", f"time on {cores} cores", "of it twins", "vectors"], rows)
-    machine = known.files["embeddings"]["machine"].partition(",")[0]
+    machine = said["machine"].partition(",")[0]
     typer.echo(f"At most, from nothing, without a card, as fast as {machine} (docs/scaling.md).")
