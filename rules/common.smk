@@ -100,10 +100,10 @@ FROM_RESULTS = CHECKED or (asks_only_for("figures", sys.argv, asked_for) and not
 STUDY = readable(partial(Study, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
-if workflow.is_main_process and getattr(arguments_of_snakemake(), "dryrun", False):
-    for sentence in STUDY.said_of_twins():
-        print(f"Twins: {sentence}", file=sys.stderr)
-    readable(tell_costs, STUDY)
+if workflow.is_main_process and not readable(tell_costs, STUDY):
+    if getattr(arguments_of_snakemake(), "dryrun", False):
+        for sentence in STUDY.said_of_twins():
+            print(f"Twins: {sentence}", file=sys.stderr)
 if FROM_RESULTS and not CHECKED:
     readable(require_results, FILES)
     readable(require_config_of_results, FILES, WRITTEN)

@@ -148,7 +148,7 @@ class Constants:
 
     def __init__(self, folder: Path | None = None) -> None:
         """Read the JSON files of a folder, by default docs/measured."""
-        paths = sorted((folder or installation() / "docs/measured").glob("*.json"))
+        paths = sorted((folder or _measured()).glob("*.json"))
         files = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
         self.assumed: dict[str, Any] = files.pop("assumed")
         self.files: dict[str, dict[str, Any]] = files
@@ -184,6 +184,10 @@ class Constants:
         return rate * BASE.flop(self["pairs.pieces_per_copy"]) / 2
 
 
+def _measured() -> Path:
+    return installation() / "docs/measured"
+
+
 class Cost(NamedTuple):
     """What a model is asked for at most, from nothing, without a card.
 
@@ -209,13 +213,20 @@ class Cost(NamedTuple):
         return None if self.core_seconds is None else self.core_seconds / 2 * (self.n_twins > 0)
 
 
-def tell_costs(study: Study) -> None:
-    """Tell the command that began this plan, if one did, what the study costs: it need not read the study again."""
-    if study.computed and EVENTS in os.environ:
+def tell_costs(study: Study) -> bool:
+    """Tell the command that began this run, if one did, what the study costs: it need not read the study again.
+
+    Returns:
+        Whether a command listens.
+    """
+    if EVENTS not in os.environ:
+        return False
+    if study.computed and _measured().is_dir():  # which a copy of the code without its docs has not
         known = Constants()
         costs = [{**cost._asdict(), "seconds_of_twins": cost.seconds_of_twins} for cost in costs_of(study, known)]
         event = {"event": "costs", "machine": known.files["embeddings"]["machine"], "costs": costs}
         os.write(int(os.environ[EVENTS]), f"{json.dumps(event)}\n".encode())
+    return True
 
 
 def costs_of(study: Study, known: Constants) -> Iterator[Cost]:

@@ -114,10 +114,10 @@ def test_the_command_is_told_what_the_plan_costs_and_nobody_else(
 ) -> None:
     train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
     study = planned(categories=["C1"], models={"tiny": {"train": train}})
-    tell_costs(study)
+    assert not tell_costs(study)
     reading, writing = os.pipe()
     monkeypatch.setenv("PRASANGA_EVENTS", str(writing))
-    tell_costs(study)
+    assert tell_costs(study)
     os.close(writing)
     with os.fdopen(reading) as events:
         [event] = map(json.loads, events)
