@@ -25,7 +25,7 @@ from prasanga.base.stores import link_store, require_store
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
-from prasanga.base.logs import said_of_failure
+from prasanga.base.logs import collect_seldom, said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import Files, Settings, Study, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_readable, require_results
@@ -35,6 +35,8 @@ from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, sa
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
 from prasanga.warm import warm_python
+
+collect_seldom()  # nearly all that a plan makes stays
 
 
 def readable(function, *arguments):
