@@ -13,8 +13,8 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from prasanga.plan.costs import LONGER, Shape
-from prasanga.plan.costs import Constants as Measured
+from prasanga.plan.runs import LONGER, Shape
+from prasanga.plan.runs import Constants as Measured
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED = ROOT / "docs/measured"

@@ -25,16 +25,18 @@ from prasanga.base.stores import link_store, require_store
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
-from prasanga.base.logs import said_of_failure
+from prasanga.base.logs import collect_seldom, said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import Files, Settings, Study, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_readable, require_results
 from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
-from prasanga.plan.runs import require_writable, vectors_at_hand
+from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.figures.registry import shown_in
 from prasanga.warm import warm_python
+
+collect_seldom()  # nearly all that a plan makes stays
 
 
 def readable(function, *arguments):
@@ -100,9 +102,10 @@ FROM_RESULTS = CHECKED or (asks_only_for("figures", sys.argv, asked_for) and not
 STUDY = readable(partial(Study, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
-if workflow.is_main_process and getattr(arguments_of_snakemake(), "dryrun", False):
-    for sentence in STUDY.said_of_twins():
-        print(f"Twins: {sentence}", file=sys.stderr)
+if workflow.is_main_process and not readable(tell_costs, STUDY):
+    if getattr(arguments_of_snakemake(), "dryrun", False):
+        for sentence in STUDY.said_of_twins():
+            print(f"Twins: {sentence}", file=sys.stderr)
 if FROM_RESULTS and not CHECKED:
     readable(require_results, FILES)
     readable(require_config_of_results, FILES, WRITTEN)

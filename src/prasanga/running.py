@@ -26,9 +26,9 @@ from typing import Any
 
 from prasanga.base.config import read_config
 from prasanga.base.errors import InputError, printable
+from prasanga.base.logs import EVENTS
 from prasanga.base.places import installation
 
-EVENTS = "PRASANGA_EVENTS"
 _RULE = re.compile(r"^ *(?:rule|checkpoint|use rule \w+ as) (\w+)(?::| with:)", re.MULTILINE)
 _CODE = re.compile(r"'([\w.]+\.py) [0-9a-f]{12}'")
 _PROGRESS = re.compile(r"\bprasanga\.base\.progress: (.*)")
@@ -143,6 +143,7 @@ class Run:
         failures: a paragraph for each job that failed, and each error of the workflow.
         notes: sentences that Snakemake has told, such as that there is nothing to do.
         began: whether jobs have been started.
+        costs: what the plan has told of them (`prasanga.plan.runs.tell_costs`).
     """
 
     def __init__(self, folder: Path, stages: Mapping[str, str], clock: Callable[[], float] = time.time) -> None:
@@ -153,6 +154,7 @@ class Run:
         self.failures: list[str] = []
         self.notes: list[str] = []
         self.began = False
+        self.costs: Event = {}
         self._jobs: dict[str, str] = {}
         self._started: set[str] = set()
         self._wildcards: dict[str, str] = {}
@@ -171,6 +173,8 @@ class Run:
                 self._finish(str(event.get("job_id")))
             case "progress":
                 self.done, self.total = int(event["done"]), int(event["total"])
+            case "costs":
+                self.costs = event
             case "job_error":
                 return self._fail(self._said_of_job(event))
             case "group_error" | "error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from prasanga import cli
 from prasanga.base.config import complete, read_config, read_schema
+from prasanga.base.logs import EVENTS
 from prasanga.cli import app
 
 COMMANDS = {
@@ -354,3 +356,61 @@ def test_a_new_study_finds_a_model_here_and_in_its_own_folder(here: Path) -> Non
 def test_a_language_of_which_nothing_is_there_is_told() -> None:
     done = prasanga("sets", "--language", "xx")
     assert (done.exit_code, done.output) == (2, "--language: nothing is there in 'xx'. Languages: bn, en, hi.\n")
+
+
+def test_what_came_out_is_said_once_in_three_closing_lines(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workflow, which says so as well where Snakemake is started by hand, leaves it to the command."""
+    summary = here / "summary.json"
+    row = {"set": "mine", "language": "hi", "model": "bert", "n_pairs": 52, "n_left_out": 52}
+    pairs = {"n_computed": 3, "n_not_computed": 1, "n_significant_holm": 0, "overall": [row]}
+    pairs["left_out"] = [{"reason": "x", "n": 52}]
+    nothing = dict.fromkeys(("ceat", "seat", "weat", "log_probability", "structures"))
+    methods = {**nothing, "pairs": pairs}
+    summary.write_text(json.dumps({"missing": [], "coverage": None, "methods": methods}), encoding="utf-8")
+    code = (
+        "import shutil",
+        "from prasanga.plan.runs import LastWords",
+        "words = LastWords()",
+        f"shutil.copyfile({str(summary)!r}, 'results/summary.json')",
+        "words.say()",
+    )
+    workflow = [sys.executable, "-c", "\n".join(code)]
+    (here / "results").mkdir()
+    (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
+    by_hand = subprocess.run(workflow, cwd=here, check=True, capture_output=True, text=True)
+    (here / "results/summary.json").unlink()
+    monkeypatch.setattr("prasanga.running.command", lambda *_, **__: workflow)
+
+    assert prasanga("run").output.splitlines() == [
+        "Warning: 52 of 52 pairs of mine in Hindi have no score by bert: results/likelihoods/bias_percentages.csv.",
+        "Results: 3 bias percentages, none differs from 50.",
+        "Left out: 1 bias percentage; 52 scores of pairs.",
+        "Summary: results/summary.json",
+    ]
+    assert by_hand.stderr == prasanga("run").output
+
+
+def test_a_plan_shows_jobs_and_what_models_cost(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
+    cost = {"model": "bert", "texts": 17_640, "pairs": 157, "n_twins": 8}
+    known = {**cost, "core_seconds": 3_600_000, "seconds_of_twins": 1_800_000, "n_bytes": 5.8e6}
+    unknown = {**cost, "model": "far", "core_seconds": None, "seconds_of_twins": None, "n_bytes": None}
+    events = [
+        {"event": "run_info", "stats": {"embed_segments": 3, "total": 3}},
+        {"event": "costs", "machine": "a machine, idle", "costs": [known, unknown]},
+    ]
+    lines = "".join(f"{json.dumps(event)}\n" for event in events).encode()
+    code = f"import os; os.write(int(os.environ['{EVENTS}']), {lines!r})"
+    monkeypatch.setattr("prasanga.running.command", lambda *_, **__: [sys.executable, "-c", code])
+    monkeypatch.setattr("os.cpu_count", lambda: 10)
+
+    assert prasanga("plan").output.splitlines() == [
+        "stage\tjobs\twhy",
+        "embeddings\t3\t",
+        "3 jobs in all.",
+        "",
+        "model\ttexts\tpairs\ttwins\ttime on 10 cores\tof it twins\tvectors",
+        "bert\t17,640\t157\t8\t100 h\t50 h\t5.8 MB",
+        "far\t17,640\t157\t8\tnot known yet\tnot known yet\tnot known yet",
+        "At most, from nothing, without a card, as fast as a machine (docs/scaling.md).",
+    ]

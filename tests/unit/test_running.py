@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.running import EVENTS, Run, command, follow, graphics_cards, only_run, stages_of_rules, why
+from prasanga.base.logs import EVENTS
+from prasanga.running import Run, command, follow, graphics_cards, only_run, stages_of_rules, why
 
 STAGES = {"compile_forms": "lexicon", "embed_segments": "embeddings", "write_page": "report"}
 
@@ -148,6 +149,14 @@ def test_warnings_are_told_and_nothing_else_that_jobs_print(tmp_path: Path) -> N
     run = Run(tmp_path, STAGES)
     assert run.hear("Warning: a model is missing.\n") == "Warning: a model is missing."
     assert run.hear("12:00:00 INFO prasanga: a thousand lines\n") == ""
+
+
+def test_costs_are_kept_as_the_plan_tells_them(tmp_path: Path) -> None:
+    run = Run(tmp_path, STAGES)
+    assert run.costs == {}
+    event = {"event": "costs", "machine": "this one", "costs": [{"model": "a"}]}
+    assert run.tell(event) == ""
+    assert run.costs == event
 
 
 def process(*code: str) -> list[str]:

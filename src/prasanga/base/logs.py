@@ -15,12 +15,15 @@ from types import TracebackType
 
 from prasanga.base.errors import InputError, gave_up, printable, reason
 
+EVENTS = "PRASANGA_EVENTS"
+"""Names the pipe by which Snakemake tells the command, which started it, of its events (`workflow/logger`)."""
+
 # --------------------
-# How a job, which is a process of seconds, deals with garbage.
+# How a job or a plan, which is a process of seconds, deals with garbage.
 #
 # Importing torch and transformers makes half a million objects, none of which is garbage. Python's collector goes
 # through them again and again while they are made, and once more when the process ends: a third of the processor
-# time of a job that runs a small model.
+# time of a job that runs a small model, and a quarter of that of a plan.
 
 
 _SELDOM = 7_000

@@ -16,6 +16,7 @@ import typer
 from prasanga.cli.common import (
     FAILED,
     INTERRUPTED,
+    PAGE,
     Cores,
     Folder,
     Gpus,
@@ -25,11 +26,13 @@ from prasanga.cli.common import (
     Verbose,
     app,
     keep_in,
+    planned,
+    show_plan,
     stop,
     table,
     told,
+    work,
 )
-from prasanga.cli.live import PAGE, planned, show_plan, work
 
 # All else is imported by the command that needs it: help is there in a moment.
 if TYPE_CHECKING:

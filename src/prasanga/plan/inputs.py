@@ -311,15 +311,12 @@ class VectorsPlan(NamedTuple):
     kept: list[str]
 
 
-def plan_vectors(
-    vectors: Mapping[str, Mapping[str, Any]], results: str | Path = "results/static", *, cached: bool = False
-) -> VectorsPlan:
+def plan_vectors(vectors: Mapping[str, Mapping[str, Any]], *, cached: bool = False) -> VectorsPlan:
     """Sort out `static.vectors` of the config, whose entries have either `path` or `train`.
 
     Args:
         vectors: the entries, by name.
-        results: the folder of earlier results.
-        cached: whether these may stand for a file that is absent, if they were made from a file of that path.
+        cached: whether earlier results may stand for a file that is absent, if they were made from a file of that path.
 
     Raises:
         InputError: a file that is absent, or a name that would be that of another entry's file.
@@ -331,7 +328,7 @@ def plan_vectors(
             trained.append(name)
         elif Path(settings["path"]).is_file():
             files[name] = str(settings["path"])
-        elif cached and settings["path"] in _read_from(Path(results, f"{name}.parquet")):
+        elif cached and settings["path"] in _read_from(Path(f"results/static/{name}.parquet")):
             kept.append(name)
         else:
             raise InputError(

@@ -157,12 +157,11 @@ def asked_of_model(
     return {"stages": stages, "kinds": ["encoder"] if words else list(KINDS), "masked": masked}
 
 
-def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
+def kind_at_hand(settings: Mapping[str, Any]) -> str:
     """Return the kind of a model as far as it can be told without loading anything.
 
     Args:
         settings: of the model, from `models` of the config or from one of the functions above.
-        root: the folder that relative paths start from.
 
     Returns:
         `encoder`, `decoder` or `encoder-decoder`, if the config or the model's own config.json says so; `auto` if
@@ -176,7 +175,7 @@ def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
     if "package" in settings:
         return PACKAGED[settings["package"]].kind
     try:
-        file = Path(root, settings["path"], "config.json")
+        file = Path(settings["path"], "config.json")
         if not file.is_file() or file.stat().st_size > _LARGEST_JSON:
             return "auto"
         own = json.loads(file.read_text(encoding="utf-8"))

@@ -229,7 +229,6 @@ class Synchronization:
 
 def synchronize(
     root: Path,
-    results: str = "results",
     *,
     own_run: bool = False,
     circumstances: Circumstances | None = None,
@@ -239,13 +238,12 @@ def synchronize(
 
     Args:
         root: Snakemake's working directory, which holds `.snakemake` and the results.
-        results: name of the folder with the results.
         own_run: whether the caller is the run that holds Snakemake's lock. While another run holds it, nothing is done:
             its jobs write files whose notes are still to come.
         circumstances: of the run that is being planned or has ended; None if nobody knows.
         code: of the scripts, as they are now.
     """
-    folder, notes = root / results, root / ".snakemake"
+    folder, notes = root / "results", root / ".snakemake"
     locked = not own_run and any((notes / "locks").glob("*"))
     if locked:
         return Synchronization()

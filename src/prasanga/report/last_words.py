@@ -1,6 +1,6 @@
 """The end of a run in three lines: what came out, what was left out or is missing, and where the page is.
 
-Where much was left out, a line more says what, and where to read why.
+Where much was left out, lines before them say what, and where to read why.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from prasanga.methods import PAIRS
-from prasanga.report.grid import METHODS
+from prasanga.report.grid import LANGUAGES, METHODS
 
 MUCH = 0.2
 """Of pairs or stimuli left out, the share above which that is told apart."""
-WIDTH = 100
-"""A line has at most so many characters, where the path of the page allows."""
 
 
 def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
-    """Return three lines about a study, and one for each model or lexicon that much is left out of.
+    """Return three lines about a study, after one for each model or lexicon that much is left out of.
 
     Args:
         summary: `prasanga.report.summary.study_summary`, or what was read from its file.
@@ -29,10 +27,12 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
     """
     methods = summary["methods"]
     estimates = [methods[name] for name in METHODS if methods[name] is not None]
+    came_out = "; ".join(_came_out(estimates, methods["structures"], methods["pairs"]))
+    left_out = "; ".join(_left_out(summary, estimates, methods["pairs"]))
     return [
-        _line("Results", _came_out(estimates, methods["structures"], methods["pairs"]), "nothing was measured yet"),
-        _line("Left out", _left_out(summary, estimates, methods["pairs"]), "nothing"),
         *_much_left_out(summary["coverage"], methods["pairs"]),
+        f"Results: {came_out or 'nothing was measured yet'}.",
+        f"Left out: {left_out or 'nothing'}.",
         f"{'Page' if page.suffix == '.html' else 'Summary'}: {_from_here(page)}",
     ]
 
@@ -63,11 +63,11 @@ def _came_out(
     if estimates:
         computed, found = (sum(each[name] or 0 for each in estimates) for name in ("n_computed", "n_significant_holm"))
         models = {model for method in estimates for model in method["models"]}
-        yield f"{_many(computed, 'effect')} of {_many(len(models), 'model')}, {found} significant by Holm"
+        yield f"{_many(computed, 'effect')} of {_many(len(models), 'model')}, {found or 'none'} significant by Holm"
     if pairs is not None:
         found = pairs["n_significant_holm"]
-        verb = "differs" if found == 1 else "differ"
-        yield f"{_many(pairs['n_computed'], 'bias percentage')}, {found} {verb} from 50"
+        verb = "differ" if found and found > 1 else "differs"
+        yield f"{_many(pairs['n_computed'], 'bias percentage')}, {found or 'none'} {verb} from 50"
     if structures is not None:
         yield f"traits in {_many(len(structures['structures']), 'sentence structure')}"
 
@@ -78,13 +78,13 @@ def _left_out(
     """Yield what was left out; what an unfinished study lacks comes first: it can be made yet."""
     missing = summary["missing"]
     if missing:
-        yield f"unfinished: {_many(len(missing), 'result')} missing"
+        yield f"{_many(len(missing), 'result')} not made yet"
     if lost := sum(method["n_not_computed"] for method in estimates):
-        yield f"{_many(lost, 'effect size')} not computed"
+        yield _many(lost, "effect size")
     if pairs is not None and (lost := pairs["n_not_computed"]):
-        yield f"{_many(lost, 'percentage')} not computed"
+        yield _many(lost, "bias percentage")
     if pairs is not None and (lost := sum(row["n"] for row in pairs["left_out"])):
-        yield f"{_many(lost, 'pair')} without a score"
+        yield f"{_many(lost, 'score')} of pairs"
     coverage = summary["coverage"]
     if coverage is not None and (lost := coverage["n_without_contexts"]):
         yield f"{_many(lost, 'stimulus', 'stimuli')} without contexts"
@@ -97,19 +97,9 @@ def _much_left_out(coverage: Mapping[str, Any] | None, pairs: Mapping[str, Any] 
     for row in () if pairs is None else pairs["overall"]:
         if row["n_left_out"] > MUCH * row["n_pairs"]:
             yield (
-                f"Warning: {row['n_left_out']:,} of {_many(row['n_pairs'], 'pair')} of {row['set']} have no score by"
-                f" {row['model']}: results/{PAIRS.tables[0].path}.csv."
+                f"Warning: {row['n_left_out']:,} of {_many(row['n_pairs'], 'pair')} of {row['set']} in"
+                f" {LANGUAGES[row['language']]} have no score by {row['model']}: results/{PAIRS.tables[0].path}.csv."
             )
-
-
-def _line(head: str, parts: Iterable[str], nothing: str) -> str:
-    """Return the parts after the head, the last of them left out where there is no room."""
-    said = list(parts)
-    line = f"{head}: {'; '.join(said) or nothing}."
-    while len(line) > WIDTH and len(said) > 1:
-        said.pop()
-        line = f"{head}: {'; '.join(said)}; …"
-    return line
 
 
 def _many(n: int, one: str, many: str = "") -> str:

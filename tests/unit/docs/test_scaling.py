@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.plan.costs import BASE
+from prasanga.plan.runs import BASE
 
 MEASURED: dict[str, dict[str, float]] = {
     "sentences": {

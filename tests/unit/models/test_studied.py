@@ -208,10 +208,11 @@ def test_a_study_without_a_model_for_what_it_asks() -> None:
         ([], "auto"),
     ],
 )
-def test_the_kind_that_a_folder_says(tmp_path: Path, own: object, kind: str) -> None:
+def test_the_kind_that_a_folder_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: object, kind: str) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text(json.dumps(own))
-    assert kind_at_hand({"path": "model", "kind": "auto"}, tmp_path) == kind
+    assert kind_at_hand({"path": "model", "kind": "auto"}) == kind
     assert kind_at_hand({"path": str(tmp_path / "model")}) == kind
 
 
@@ -221,14 +222,15 @@ def test_the_kind_that_the_config_says_goes_before() -> None:
     assert kind_at_hand({"train": {}, "kind": "auto"}) == "encoder"
 
 
-def test_what_is_not_at_hand_is_auto(tmp_path: Path) -> None:
-    assert kind_at_hand({"path": "google/mt5-small"}, tmp_path) == "auto"
+def test_what_is_not_at_hand_is_auto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert kind_at_hand({"path": "google/mt5-small"}) == "auto"
     (tmp_path / "model").mkdir()
-    assert kind_at_hand({"path": "model"}, tmp_path) == "auto"
+    assert kind_at_hand({"path": "model"}) == "auto"
     (tmp_path / "model" / "config.json").write_text("{")
-    assert kind_at_hand({"path": "model"}, tmp_path) == "auto"
+    assert kind_at_hand({"path": "model"}) == "auto"
     (tmp_path / "model" / "config.json").write_bytes(b"\xff")
-    assert kind_at_hand({"path": "model"}, tmp_path) == "auto"
+    assert kind_at_hand({"path": "model"}) == "auto"
 
 
 def test_the_kind_at_hand_is_never_another_one_than_the_models(tmp_path: Path) -> None:

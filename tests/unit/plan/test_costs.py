@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import yaml
 
 from prasanga.base.config import complete, read_schema
 from prasanga.plan import Study
-from prasanga.plan.costs import BASE, Constants, Cost, Shape, costs_of
+from prasanga.plan.runs import BASE, Constants, Cost, Shape, costs_of, tell_costs
 
 SEAT = {"C1": ("flowers", "insects"), "C2": ("instruments", "weapons")}
 
@@ -106,3 +107,20 @@ def test_sentences_of_templates_are_counted_by_the_class_of_each_word(planned: P
     [cost] = costs_of(study, known)
     assert isinstance(cost, Cost)
     assert cost.texts == 2096
+
+
+def test_the_command_is_told_what_the_plan_costs_and_nobody_else(
+    planned: Planned, known: Constants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
+    study = planned(categories=["C1"], models={"tiny": {"train": train}})
+    assert not tell_costs(study)
+    reading, writing = os.pipe()
+    monkeypatch.setenv("PRASANGA_EVENTS", str(writing))
+    assert tell_costs(study)
+    os.close(writing)
+    with os.fdopen(reading) as events:
+        [event] = map(json.loads, events)
+    [cost] = costs_of(study, known)
+    assert event["machine"] == known.files["embeddings"]["machine"]
+    assert event["costs"] == [{**cost._asdict(), "seconds_of_twins": cost.seconds_of_twins}]

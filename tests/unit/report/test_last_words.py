@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.report.last_words import WIDTH, last_words, print_last_words
+from prasanga.report.last_words import last_words, print_last_words
 
 METHOD = {"models": ["a", "b"], "n_computed": 144, "n_not_computed": 0, "n_significant_holm": 3}
 PAIRS = {"n_computed": 60, "n_not_computed": 0, "n_significant_holm": 1, "left_out": [], "overall": []}
@@ -46,7 +46,7 @@ def test_a_study_of_pairs_alone_has_no_page_to_open() -> None:
 
     assert last_words(summary, Path("/far/away/summary.json")) == [
         "Results: 60 bias percentages, 1 differs from 50.",
-        "Left out: 1,234 pairs without a score.",
+        "Left out: 1,234 scores of pairs.",
         "Summary: /far/away/summary.json",
     ]
 
@@ -57,39 +57,44 @@ def test_nothing_measured_and_an_unfinished_study() -> None:
     first, second, _ = last_words(summary, Path("p.html"))
 
     assert first == "Results: nothing was measured yet."
-    assert second == "Left out: unfinished: 2 results missing."
+    assert second == "Left out: 2 results not made yet."
 
 
-def test_what_does_not_fit_a_line_is_left_out() -> None:
+def test_all_that_came_out_and_was_left_out_is_said() -> None:
     summary = copy.deepcopy(SUMMARY)
-    summary["missing"] = ["x"] * 10
+    summary["missing"] = ["x"]
     summary["coverage"] |= {"n_without_contexts": 10_000, "n_stimuli": 60_000}
-    summary["methods"]["ceat"] |= {"n_not_computed": 1_000_000, "n_computed": 1_000_000, "n_significant_holm": 999_999}
+    summary["methods"]["ceat"] |= {"n_not_computed": 1_000_000, "n_computed": 1_000_000, "n_significant_holm": 0}
     summary["methods"]["pairs"] = {
-        **{"n_computed": 100_000, "n_not_computed": 200_000, "n_significant_holm": 90_000},
+        **{"n_computed": 100_000, "n_not_computed": 16, "n_significant_holm": 0},
         "left_out": [{"reason": "x", "n": 500_000}],
         "overall": [],
     }
     summary["methods"]["structures"] = {"structures": ["S1", "S2"]}
 
-    lines = last_words(summary, Path("p.html"))
+    assert last_words(summary, Path("p.html"))[:-1] == [
+        "Results: 1,000,001 effects of 3 models, none significant by Holm; 100,000 bias percentages, none differs from"
+        " 50; traits in 2 sentence structures.",
+        "Left out: 1 result not made yet; 1,000,000 effect sizes; 16 bias percentages; 500,000 scores of pairs; 10,000"
+        " stimuli without contexts.",
+    ]
 
-    assert [len(line) <= WIDTH for line in lines] == [True] * 3
-    assert lines[0].endswith("significant by Holm; …")
-    assert lines[1].startswith("Left out: unfinished: 10 results missing; 1,000,000 effect sizes not computed;")
-    assert lines[1].endswith("; …")
 
-
-def test_much_that_is_left_out_is_told_with_the_file_to_read() -> None:
+def test_much_that_is_left_out_is_told_before_the_three_lines_with_the_file_to_read() -> None:
     summary = copy.deepcopy(SUMMARY)
     summary["coverage"] = {"n_without_contexts": 21, "n_stimuli": 100}
-    row = {"set": "mine", "model": "bert", "n_pairs": 100, "n_left_out": 20}
+    row = {"set": "mine", "language": "bn", "model": "bert", "n_pairs": 100, "n_left_out": 20}
     most = {**row, "model": "xlmr", "n_pairs": 1200, "n_left_out": 1200}
-    summary["methods"]["pairs"] = {**PAIRS, "overall": [row, most]}
-    assert last_words(summary, Path("p.html"))[2:-1] == [
+    summary["methods"]["pairs"] = {**PAIRS, "overall": [row, most, {**most, "language": "hi"}]}
+    *warnings, results, left_out, page = last_words(summary, Path("p.html"))
+    assert warnings == [
         "Warning: 21 of 100 stimuli lack contexts: the page's section on texts.",
-        "Warning: 1,200 of 1,200 pairs of mine have no score by xlmr: results/likelihoods/bias_percentages.csv.",
+        "Warning: 1,200 of 1,200 pairs of mine in Bangla have no score by xlmr:"
+        " results/likelihoods/bias_percentages.csv.",
+        "Warning: 1,200 of 1,200 pairs of mine in Hindi have no score by xlmr:"
+        " results/likelihoods/bias_percentages.csv.",
     ]
+    assert [line.partition(":")[0] for line in (results, left_out, page)] == ["Results", "Left out", "Page"]
 
 
 def test_a_newline_in_the_path_stays_in_its_line() -> None:

@@ -139,28 +139,29 @@ def test_spellings_are_those_that_count_for_the_stimulus() -> None:
     ]
 
 
-def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path) -> None:
+def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "v.txt"
     file.write_text("a 1 2\n", encoding="utf-8")
     gone = str(tmp_path / "gone")
-    write_table(tmp_path / "kept.parquet", pa.table({"stimulus": ["ফুল"]}), {"inputs": json.dumps({gone: "0f"})})
+    write_table("results/static/kept.parquet", pa.table({"stimulus": ["ফুল"]}), {"inputs": json.dumps({gone: "0f"})})
     asked = {
         "own": {"train": {"method": "glove"}},
         "file": {"path": str(file)},
         "kept": {"path": gone},
     }
-    assert plan_vectors(asked, tmp_path, cached=True) == (["own"], {"file": str(file)}, ["kept"])
+    assert plan_vectors(asked, cached=True) == (["own"], {"file": str(file)}, ["kept"])
     assert plan_vectors({}) == ([], {}, [])
     with pytest.raises(InputError, match="no such file"):
-        plan_vectors(asked, tmp_path)
+        plan_vectors(asked)
     with pytest.raises(InputError, match="no such file"):
-        plan_vectors({**asked, "kept": {"path": "other.txt"}}, tmp_path, cached=True)
+        plan_vectors({**asked, "kept": {"path": "other.txt"}}, cached=True)
     for wrong, message in (
         ({"v": {"path": "gone.txt"}}, "`static.vectors.v.path` is 'gone.txt', but there is no such file"),
         ({"v": {"train": {}}, "v.vectors": {"train": {}}}, "Rename it, for example to `v-vectors`"),
     ):
         with pytest.raises(InputError, match=message):
-            plan_vectors(wrong, tmp_path)
+            plan_vectors(wrong)
 
 
 def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:
