@@ -386,7 +386,7 @@ class Files:
         }
 
     def measured_sentences(self, ending: str = "parquet") -> list[str]:
-        """Return the file of sentences that stand behind the numbers: made where models run, used elsewhere if there."""
+        """Return the file of sentences behind the numbers: made where models run, used elsewhere if it is there."""
         if self._config["report"]["texts"] == "hidden":
             return []
         path, texts = f"results/samples/measured_sentences.{ending}", self.texts_measured()
