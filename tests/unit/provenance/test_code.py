@@ -407,7 +407,7 @@ def test_digests_are_the_same_on_every_python(project: Project) -> None:
 def test_nothing_escapes_that_names_do_not_tell(project_root: Path, way: str) -> None:
     """What finds code by a string, or registers classes unseen, would be in no fingerprint."""
     # the exceptions: a figure is named by its entry, and the rule passes the fingerprint of its function; what a
-    # package offers when it is asked for stands among its imports, which are followed; warm starts import libraries alone
+    # package offers when it is asked for stands among its imports, which are followed; warm starts import libraries
     names = ("report/figures/canvas.py", "base/__init__.py", "warm.py")
     told = {project_root / "src/prasanga" / each for each in names}
     for path in [*(project_root / "src").rglob("*.py"), *(project_root / "construction").rglob("*.py")]:
