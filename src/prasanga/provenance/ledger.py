@@ -55,8 +55,8 @@ MANIFEST = "corpus.json"
 CONFIG, CONFIG_BEGUN = "config.yaml", "config.begun.yaml"
 """Beside the results, with all defaults: the config of the last run that made all of them, and of one begun since."""
 LIBRARIES = (
-    *("accelerate", "ftfy", "gensim", "gguf", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
-    *("psutil", "pyarrow", "pyyaml", "regex", "scipy", "snakemake", "tokenizers", "torch"),
+    *("accelerate", "fsspec", "ftfy", "gensim", "gguf", "jinja2", "jsonschema", "matplotlib", "numba", "numpy"),
+    *("polars", "psutil", "pyarrow", "pyyaml", "regex", "scipy", "snakemake", "tokenizers", "torch"),
     *("tqdm", "transformers", "xxhash", "zstandard"),
     *("protobuf", "sentencepiece"),  # which some models need
 )
