@@ -110,6 +110,15 @@ def test_memory_of_the_processor_that_runs_out_is_no_defect(tmp_path: Path, said
     assert not list(tmp_path.iterdir())
 
 
+def test_a_library_in_rust_that_gives_up_is_no_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its panic is no `Exception`; only an encoding tells of which model it is (`read_pieces`)."""
+    monkeypatch.setitem(sys.modules, "tokenizers", object())
+    panic = type("PanicException", (BaseException,), {})
+    told = said_of_failure(panic("index out of bounds"), tmp_path / "a.log")
+    assert told.startswith("The library tokenizers gave up (index out of bounds): a tokenizer.json is damaged")
+    assert "defect" not in told
+
+
 @pytest.mark.parametrize(
     "bomb",
     [
