@@ -23,7 +23,7 @@ HERE = (
     *("gather_estimates", "gather_templates", "gather_structures", "measure_bias_percentages"),
     *("draw_figure", "write_tables", "write_paper_tables", "write_pair_table"),
     *("compare_methods", "compare_with_papers"),
-    *("collect_data", "describe_study", "write_page"),
+    *("choose_sentences", "collect_data", "describe_study", "write_page"),
 )
 
 GROUPS = {
