@@ -72,7 +72,7 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     assert sentences == [f"{LENGTHS['9']} news.txt"]
     expect(panel.locator("mark").first).to_have_text("গোলাপের")
     # the word that moves the effect of 0.9 most stands first
-    expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose: +0.250 without it")
+    expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose (flowers): +0.250 without it")
     words = panel.locator(".behind-word strong > span:first-child").all_inner_texts()
     assert words == ["গোলাপ", "মশা", "শান্তি", "দুঃখ"]
     assert page.url.endswith(f"#{ADDRESS}")
@@ -80,6 +80,22 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     expect(panel).to_be_hidden()
     assert page.url.endswith("#effects")
     expect(page.locator(".view:visible")).to_have_id("method-ceat")
+
+
+def test_back_closes_it_and_stays_in_the_view(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#effects")
+    page.locator(CELL).click()
+    panel = page.locator("#behind")
+    expect(panel).to_be_visible()
+    page.go_back()
+    expect(panel).to_be_hidden()
+    assert page.url.endswith("#effects")
+    expect(page.locator(".view:visible")).to_have_id("method-ceat")
+    page.go_forward()
+    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
+    panel.locator(".sets a").click()
+    expect(panel).to_be_hidden()
+    expect(page.locator(".view:visible")).to_have_id("category-C1")
 
 
 def test_a_sentence_is_text_and_nothing_else(open_page: OpenPage, page_file: Path) -> None:

@@ -114,7 +114,7 @@ def test_in_the_papers_layout_the_mark_is_that_of_its_table_5(table: Table) -> N
     cells = heat(table(*rows), in_paper=True)
     assert [cell.mark for cell in cells] == ["", "*", "", "", ""]
     lines = cells[1].hover.split("\n")
-    by_draws = "p_draws (other draws): .005"
+    by_draws = "p_draws (other draws, no test of bias): .005"
     assert lines[:3] == ["b, 9 words, fixed draws", "effect size: +0.500", f"{by_draws}, the p of the paper"]
     assert any(line.startswith("p_association (other words): .001") for line in lines)
     assert sum(line.startswith("p_draws") for line in lines) == 1

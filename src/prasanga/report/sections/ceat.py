@@ -324,7 +324,7 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
 
 def told_of_ceat(estimate: Estimate, where: str, *, in_paper: bool = False) -> str:
     """Return what is to be known of an effect besides itself, a line each: "name: value"."""
-    by_draws = f"\np_draws (other draws): {from_log(estimate['log_p_draws'])}"
+    by_draws = f"\np_draws (other draws, no test of bias): {from_log(estimate['log_p_draws'])}"
     return (
         f"{where}\neffect size: {with_sign(estimate['effect_size'])}"
         f"{f'{by_draws}, the p of the paper' if in_paper else ''}"

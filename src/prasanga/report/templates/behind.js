@@ -80,7 +80,8 @@
     return moved.slice(0, OPEN).map(([, place]) => {
       const word = estimate.words[place];
       const gloss = data.glosses[word] ? `, ${data.glosses[word]}` : '';
-      return element('li', '', written('strong', '', data.words[word]), `${gloss}: ${signed(estimate.without[place], 3)} without it`);
+      const set = estimate.sets['xyab'.indexOf(estimate.roles[place])];
+      return element('li', '', written('strong', '', data.words[word]), `${gloss} (${set}): ${signed(estimate.without[place], 3)} without it`);
     });
   }
 
@@ -119,7 +120,8 @@
     body.replaceChildren(...parts);
   }
 
-  async function open(address) {
+  // Opened by a click, the panel has an entry of its own in the history, so that Back closes it and stays in the view.
+  async function open(address, ofClick) {
     try {
       const data = await (reading ??= pageData.of(source));
       const estimate = data.estimates[address];
@@ -129,14 +131,18 @@
       title.textContent = 'What stands behind this number';
       body.replaceChildren(element('p', '', `This cannot be shown here: ${error.message}.`));
     }
-    hash = location.hash;
-    if (!dialog.open) dialog.showModal();
+    if (!dialog.open) {
+      hash = location.hash;
+      dialog.showModal();
+      if (ofClick) history.pushState(null, '', `#${address}`);
+    }
     dialog.scrollTop = 0;
     history.replaceState(null, '', `#${address}`);
   }
 
   const named = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch { return ''; } };
-  const follow = () => { if (named().startsWith('behind-')) open(named()); };
+  const isBehind = () => named().startsWith('behind-');
+  const follow = () => { if (isBehind()) open(named()); else dialog.close(); };
 
   document.addEventListener('click', function (event) {
     if (!(event.target instanceof Element)) return;
@@ -146,14 +152,15 @@
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     event.stopPropagation();
-    open(link.getAttribute('href').slice(1));
+    open(link.getAttribute('href').slice(1), true);
   }, true);
   dialog.addEventListener('click', function (event) {
-    if (event.target.matches('a')) hash = event.target.hash; // it leads away, and the panel with it
     if (event.target.matches('a') || event.target === dialog) dialog.close();
   });
   dialog.querySelector('button').addEventListener('click', () => dialog.close());
-  dialog.addEventListener('close', () => history.replaceState(null, '', hash || location.pathname + location.search));
+  dialog.addEventListener('close', function () {
+    if (isBehind()) history.replaceState(null, '', hash || location.pathname + location.search);
+  });
   window.addEventListener('hashchange', follow);
   follow();
 }());
