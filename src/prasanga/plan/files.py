@@ -362,7 +362,7 @@ class Files:
         }
 
     def texts_measured(self) -> dict[str, list[str]]:
-        """Return what the sentences of `measured_sentences` are chosen from, as far as it is made or there.
+        """Return what the sentences of `measured_sentences` are chosen from, where models run.
 
         Returns:
             `segments` with the filled templates of SEAT, `lists` of their vectors, `sentences` for their sources,
@@ -375,14 +375,14 @@ class Files:
         filled = ["results/samples/templates.parquet"] if templates else []
         # without a model that reads them no text is searched
         labels = study.labels if study.models else []
-        texts = self._of_earlier_stages([*(self.segments() if labels else []), *filled])
+        texts = [*(self.segments() if labels else []), *filled]
         of_templates = [f"results/embeddings/{model}/templates.json" for model in templates]
         return {
             "segments": texts,
             "lists": [*self.lists(), *of_templates] if texts else [],
-            "sentences": self._of_earlier_stages([*self.sentences(), *self.supplement()] if labels else []),
-            "scored": self._of_earlier_stages(f"{likelihoods}/log_probability/{m}.sentences.parquet" for m in scored),
-            "terms": self._of_earlier_stages(f"{likelihoods}/structures/{m}.terms.parquet" for m in with_traits),
+            "sentences": [*self.sentences(), *self.supplement()] if labels else [],
+            "scored": [f"{likelihoods}/log_probability/{model}.sentences.parquet" for model in scored],
+            "terms": [f"{likelihoods}/structures/{model}.terms.parquet" for model in with_traits],
         }
 
     def measured_sentences(self, ending: str = "parquet") -> list[str]:
