@@ -42,10 +42,13 @@ def test_a_pattern_has_its_names_and_no_other() -> None:
 
 def test_memory_grows_with_each_attempt_and_cards_are_those_of_the_model() -> None:
     study = SimpleNamespace(memory={"large": 700}.__getitem__)
-    asked = runs.machine_for(study, {"large-9": {"cards": 2, "family": "large"}})  # type: ignore[arg-type]
+    models = {"large-9": {"cards": 2, "family": "large"}}
+    asked = runs.machine_for(study, models)  # type: ignore[arg-type]
     wildcards = SimpleNamespace(model="large-9")
     assert (asked["gpu"](wildcards), asked["cards"](wildcards)) == (2, 2)
     assert [asked["mem_mb"](wildcards, attempt) for attempt in (1, 3)] == [700, 2100]
+    gathering = runs.machine_for(study, models, lambda _: ["00"])  # type: ignore[arg-type]
+    assert (gathering["gpu"](wildcards), gathering["cards"](wildcards)) == (0, 0)
     assert [runs.cores_beside(cards) for cards in (0, 1, 4)] == [1, 2, 2]
 
 
