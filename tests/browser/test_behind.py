@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,6 +22,11 @@ CELL = "#effects .heat-table:visible tbody tr:first-child td:nth-of-type(1)"
 AXE = """() => axe.run('#behind', { resultTypes: ['violations'],
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } })
   .then((found) => found.violations.map((each) => [each.id, ...each.nodes.map((node) => node.html.slice(0, 160))]))"""
+
+
+def at(address: str) -> re.Pattern[str]:
+    """Match the address of a page; it changes after what is seen, so tests wait for it by `to_have_url`."""
+    return re.compile(f"#{re.escape(address)}$")
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +81,10 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose (flowers): +0.250 without it")
     words = panel.locator(".behind-word strong > span:first-child").all_inner_texts()
     assert words == ["গোলাপ", "মশা", "শান্তি", "দুঃখ"]
-    assert page.url.endswith(f"#{ADDRESS}")
+    expect(page).to_have_url(at(ADDRESS))
     page.get_by_role("button", name="Close").click()
     expect(panel).to_be_hidden()
-    assert page.url.endswith("#effects")
+    expect(page).to_have_url(at("effects"))
     expect(page.locator(".view:visible")).to_have_id("method-ceat")
 
 
@@ -89,7 +95,7 @@ def test_back_closes_it_and_stays_in_the_view(open_page: OpenPage, page_file: Pa
     expect(panel).to_be_visible()
     page.go_back()
     expect(panel).to_be_hidden()
-    assert page.url.endswith("#effects")
+    expect(page).to_have_url(at("effects"))
     expect(page.locator(".view:visible")).to_have_id("method-ceat")
     page.go_forward()
     expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
@@ -120,12 +126,12 @@ def test_the_keyboard_opens_and_closes_it_and_comes_back_to_the_cell(open_page: 
     page.keyboard.press("Enter")
     panel = page.locator("#behind")
     expect(panel).to_be_visible()
-    assert page.evaluate("document.activeElement.id") == "behind-title"
+    expect(panel.locator("#behind-title")).to_be_focused()
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Close"
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
-    assert page.evaluate("document.activeElement.tagName") == "TD"
+    expect(page.locator(CELL)).to_be_focused()
 
 
 def test_an_address_opens_it_and_the_view_below(open_page: OpenPage, page_file: Path) -> None:
@@ -188,6 +194,7 @@ def test_the_traits_of_a_structure_are_unpacked_sorted_and_searched(open_page: O
     )
     page = open_page(f"{file}#structure-S2")
     part = page.locator("#structure-S2")
+    expect(part.locator("tbody td.number").first).to_be_visible()
     scores = [float(text.replace("−", "-")) for text in part.locator("tbody td.number").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
     part.get_by_role("searchbox").first.fill(str(study.traits["trait"][0]))
