@@ -114,7 +114,7 @@ def report_of_both_sides(studies: int, seed: int, rejected: dict[str, dict[str, 
     """The lines of the table of both tests of words; its shares go to `rejected`, by truth and number of words."""
     names = ("p_stimuli", "p_attributes", "p_association", "interval")
     with_interval = max(1, studies // FEWER_INTERVALS)
-    yield "\n## WEAT: share of studies with p of at most .05, and with an interval without 0\n"
+    yield "\n## WEAT: share of studies with p of at most .05, and with an interval that excludes 0\n"
     yield f"{studies:,} studies a row, {with_interval:,} for intervals.\n"
     yield "| truth | words | " + " | ".join(names) + " | p_association and interval |"
     yield "| --- " * (3 + len(names)) + "|"
@@ -198,7 +198,7 @@ def of_spread_scores(n_x: int, n_y: int, spread: float, statistic: str, rng: np.
 def both_sides(
     truth: str, n: int, rng: np.random.Generator, *, interval_too: bool = True
 ) -> tuple[float, float, float, float]:
-    """Whether each test of one study rejects, 1 or 0, and whether its interval leaves out 0; NaN if it has none."""
+    """Whether each test of one study rejects, 1 or 0, and whether its interval excludes 0; NaN if it has none."""
     sets = planted_sets(truth, n, rng)
     found = weat(*sets, n_resamples=999, rng=rng)
     p_values = found.test.p_value, found.test_attributes.p_value, found.p_association

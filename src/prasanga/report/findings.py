@@ -84,7 +84,7 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
 def is_found(row: Estimate) -> bool:
     """Return whether an association was found, so that its direction may be told.
 
-    It has a star, its interval leaves out zero, and it does not rest on few words.
+    It has a star, its interval excludes zero, and it does not rest on few words.
     """
     if few_words(row) or not HOLM.marks(row) or not is_number(row["ci_low"]) or not is_number(row["ci_high"]):
         return False
@@ -111,7 +111,8 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     of = f"{len(rows)} {_verb(len(rows), 'row', 'rows')}{f' ({more})' if more else ''}"
     would = f"{_would_have_been(others)}, {_POWER}." if others else ""
     starred = sum(map(HOLM.marks, others))
-    held = f" {starred} {_verb(starred, 'has', 'have')} such a p, but no interval without zero." if starred else ""
+    such = f" {starred} {_verb(starred, 'has', 'have')} such a p, but an interval that includes zero."
+    held = such if starred else ""
     near = _near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows")
     held += f" {near}" if near else ""
     if not found:
@@ -119,7 +120,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     row = max(found, key=lambda row: abs(row["effect_size"]))
     return (
         f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
-        f" interval without zero; the largest is {two(row['effect_size'])} ({row['category']}, {row['model']};"
+        f" interval that excludes zero; the largest is {two(row['effect_size'])} ({row['category']}, {row['model']};"
         f" 95 % interval over words {two(row['ci_low'])} to {two(row['ci_high'])}{from_twins(row, 2)}):"
         f" {_in_words(row['effect_size'], *names_of_sets(row))}."
         f"{f' In the others none was found{would}' if others else ''}{held}"
@@ -181,7 +182,7 @@ def largest_association(ceat: pl.DataFrame) -> str | None:
     limit = f" As the largest of {len(found)} found, it is likely to be overestimated." if len(found) > 1 else ""
     return (
         f"An association was found in {len(found)} of {n} estimates, that is {P} < .05 after Holm's correction and an"
-        f" interval without zero. The largest is {_in_full(cell)}{limit}"
+        f" interval that excludes zero. The largest is {_in_full(cell)}{limit}"
     )
 
 
@@ -272,8 +273,8 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
     most = max(pairs, key=lambda pair: abs(pair[1].effect - pair[0].effect))
     change = median(abs(there.effect - here.effect) for here, there in pairs)
     return (
-        f"From {shortest} to {longest} words ({mode} draws) the effect grows in size in {grown} of {len(pairs)} pairs"
-        f" of category and model; an association is found at both lengths in {len(known)} of them"
+        f"From {shortest} to {longest} words ({mode} draws) the effect grows in size in {grown} of {len(pairs)}"
+        f" combinations of category and model; an association is found at both lengths in {len(known)} of them"
         f"{f', and changes its direction in {turned}' if known else ''}. The change is {change:.2f} in the median, and"
         f" largest in {most[0].category.name} with {most[0].model}: from {two(most[0].effect)} to"
         f" {two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
@@ -424,7 +425,7 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
             apart = known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
             yield (
                 f"Of {len(known)} {_verb(len(known), 'difference', 'differences')} {what}, {len(apart)}"
-                f" {_verb(len(apart), 'has', 'have')} a paired 95 % interval that leaves out zero;"
+                f" {_verb(len(apart), 'has', 'have')} a paired 95 % interval that excludes zero;"
                 f" {by_chance(len(known))} would without any difference."
             )
     known = settling.filter(pl.col("largest_distance").is_not_null())

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import polars as pl
+import regex
 
 from prasanga.base.parquet import read_frame, read_where, remade_by, require_columns
 from prasanga.report.grid import sort_lengths
@@ -142,8 +143,14 @@ def gloss_of(stimulus: str, glosses: Mapping[str, str]) -> str:
 
 
 def pieces_as_text(row: Mapping[str, Any]) -> str:
-    """Return the pieces of a stimulus, of a row of a tokenizer's audit; empty in audits from before they were kept."""
-    return " + ".join(row.get("pieces") or ())
+    """Return the pieces of a stimulus, of a row of a tokenizer's audit; empty in audits from before they were kept.
+
+    A vowel sign that begins a piece stands on a dotted circle; without a letter, fonts show a box or nothing.
+    """
+    return " + ".join(_SIGN_WITHOUT_LETTER.sub("◌", piece) for piece in row.get("pieces") or ())
+
+
+_SIGN_WITHOUT_LETTER = regex.compile(r"(?<![\p{L}\p{M}])(?=\p{M})")
 
 
 def _roles(uses: list[str]) -> str:

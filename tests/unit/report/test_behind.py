@@ -151,11 +151,11 @@ def test_words_stand_by_association_with_the_effect_without_each_as_in_the_table
     assert data["estimates"]["behind-ceat.C1.wide_1.25.fixed"]["words"] == []
 
 
-def test_the_pieces_are_those_that_the_model_reads() -> None:
-    audits = {"family": pl.DataFrame({"stimulus": ["গোলাপ"], "pieces": [["গো", "লাপ"]]})}
+def test_the_pieces_are_those_that_the_model_reads_and_a_lone_sign_has_a_circle() -> None:
+    audits = {"family": pl.DataFrame({"stimulus": ["গোলাপ"], "pieces": [["গ", "োলা", "##়প"]]})}
     files = EmbeddingFiles({"wide_1": {"family": "family"}}, {}, {}, {}, audits, {})
     data = data_of(results(embeddings=files))
-    assert data["pieces"]["wide_1"][data["words"].index("গোলাপ")] == "গো + লাপ"
+    assert data["pieces"]["wide_1"][data["words"].index("গোলাপ")] == "গ + ◌োলা + ##◌়প"
     assert data["pieces"]["wide_1"][data["words"].index("মশা")] == ""
 
 

@@ -46,8 +46,8 @@ def test_associations_that_were_found_say_what_their_sign_means(table: Table) ->
     )
     assert module.largest_association(ceat) == (
         f"An association was found in 2 of 2 estimates, that is {module.P} < .05 after Holm's correction and an"
-        " interval without zero. The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words −1.77 to"
-        " −0.69;"
+        " interval that excludes zero. The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words"
+        " −1.77 to −0.69;"
         f" {module.P} < .001, .002 after Holm's correction; difference from 8 twins with random weights −1.34, −1.84 to"
         " −0.84): male names, more than female names, are associated with family rather than career. As"
         " the largest of 2 found, it is likely to be overestimated."
@@ -65,7 +65,7 @@ def test_what_was_not_found_has_no_direction_and_the_size_that_would_have_been(t
     ceat = table(
         ("C1", "a", "9", "fixed", 0.9),  # no star
         ("C1", "b", "9", "fixed", 0.9, {"smallest_effect": 0.6}),
-        ("C4", "a", "9", "fixed", -0.4, FOUND),  # a star, and an interval that holds zero
+        ("C4", "a", "9", "fixed", -0.4, FOUND),  # a star, and an interval that includes zero
         ("C10", "a", "9", "fixed", 0.9, {**FOUND, "ci_low": None, "smallest_effect": None}),
     )
     assert module.largest_association(ceat) is None
@@ -167,7 +167,7 @@ def test_change_with_length(table: Table) -> None:
         ("C4", "b", "9", "fixed", None),
     ]
     assert module.change_with_length(table(*rows)) == (
-        "From 9 to 75 words (fixed draws) the effect grows in size in 2 of 3 pairs of category and model; an"
+        "From 9 to 75 words (fixed draws) the effect grows in size in 2 of 3 combinations of category and model; an"
         " association is found at both lengths in 0 of them. The change is 0.20 in the median, and largest in C4 with"
         " a: from +0.10 to −0.40. Both lengths are cut from the same contexts."
     )
@@ -213,7 +213,7 @@ def test_direction_across_models(table: Table) -> None:
         ("C4", "a", "9", "fixed", 0.9, FOUND),
         ("C4", "b", "9", "fixed", 0.8, FOUND),
         ("C10", "a", "9", "fixed", 0.9, FOUND),
-        ("C10", "b", "9", "fixed", -0.5, FOUND),  # its interval holds zero
+        ("C10", "b", "9", "fixed", -0.5, FOUND),  # its interval includes zero
     )
     assert module.direction_across_models(two) == (
         "The two models disagree about the direction of the association in 1 of 2 combinations of category and segment"

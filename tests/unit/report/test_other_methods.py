@@ -204,9 +204,9 @@ def test_settling_rows(differences: pl.DataFrame, settling: pl.DataFrame) -> Non
 
 def test_findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
     assert list(findings_of_differences(differences, settling)) == [
-        "Of 2 differences between two lengths of a model, 1 has a paired 95 % interval that leaves out zero; fewer than"
+        "Of 2 differences between two lengths of a model, 1 has a paired 95 % interval that excludes zero; fewer than"
         " one would without any difference.",
-        "Of 1 difference between two models at a length, 1 has a paired 95 % interval that leaves out zero; fewer than"
+        "Of 1 difference between two models at a length, 1 has a paired 95 % interval that excludes zero; fewer than"
         " one would without any difference.",
         "In 2 of 3 rows of category, model and draws (1 not computed) the effect settles before the longest length:"
         " from there on it stays within 0.1 of the last one. In 1 of them the intervals of the differences lie within"
@@ -272,11 +272,11 @@ def test_a_finding_for_each_other_method() -> None:
     table = estimates(row(**FOUND), row("GC3", effect=0.2), starred, row("GC4", effect=None), row("GC6", n_x=3))
     assert other_method("SEAT", table) == (
         f"SEAT: an association was found in 1 of 3 rows (1 more of few words, 1 more not computed), that is {P} < .05"
-        " after Holm's correction and an interval without zero; the largest is −0.68 (GC2, bert; 95 % interval over"
-        " words −1.26 to −0.10; difference from 8 twins with random weights −0.64, −1.42 to +0.15):"
+        " after Holm's correction and an interval that excludes zero; the largest is −0.68 (GC2, bert; 95 % interval"
+        " over words −1.26 to −0.10; difference from 8 twins with random weights −0.64, −1.42 to +0.15):"
         " upper caste male terms, more than lower caste female terms, are"
         " associated with unpleasant rather than pleasant. In the others none was found; an effect above 1.01 would"
-        " have been, at .05 before correction in 80 % of studies. 1 has such a p, but no interval without zero."
+        " have been, at .05 before correction in 80 % of studies. 1 has such a p, but an interval that includes zero."
     )
     static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_association_holm=None))
     assert other_method("WEAT", static) == (
@@ -365,7 +365,7 @@ def test_templates_are_shown_as_the_sample_that_they_are() -> None:
     _, finding = section.findings
     assert plain(str(finding)) == (
         "Templates are a sample: in 1 of 2 estimates the effect has one sign in some templates and the other in others;"
-        " in 0 leaving out one template is enough to change it. With words resampled 2 of 2 intervals leave out zero,"
+        " in 0 leaving out one template is enough to change it. With words resampled 2 of 2 intervals exclude zero,"
         " with words and templates 1."
     )
     sheet = all_numbers(table)

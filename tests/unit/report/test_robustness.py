@@ -50,7 +50,7 @@ def test_raw_numbers_stand_beside_effects(table: Table) -> None:
     few = {"difference_adjusted": None, "adjusted_low": None, "adjusted_high": None, "effect_adjusted": None}
     why = "not adjusted: set X has 3 words"
     ceat = table(
-        ("C1", "a", "25", "fixed", 0.1),  # standardized it is -0.02, and its adjusted interval holds zero
+        ("C1", "a", "25", "fixed", 0.1),  # standardized it is -0.02, and its adjusted interval includes zero
         ("C4", "a", "25", "fixed", 1.0),
         ("C10", "a", "25", "fixed", 1.0, {**few, "adjusted_note": why}),
     )
@@ -59,7 +59,7 @@ def test_raw_numbers_stand_beside_effects(table: Table) -> None:
     assert section.findings == [
         "With every dimension standardized 1 of 3 effects would have the other sign.",
         "Among words alike in corpus frequency and pieces, 1 of 2 differences of mean cosines has a 95 % interval"
-        " without zero.",
+        " that excludes zero.",
         "1 estimate could not be adjusted for frequency and pieces; the table says why.",
     ]
     (sheet,) = section.parts[0].sheets
@@ -197,7 +197,7 @@ def test_the_section_says_whether_they_agree_and_whether_twins_do() -> None:
     tau, twins = (f"{row[name]:+.2f}".replace("-", "−") for name in ("tau", "twin_tau"))
     said = section.findings[1]
     assert said.startswith(f"SEAT and Log-probability bias: Kendall's tau {tau} over 20 points (95 % interval ")
-    assert said.endswith(f", which leaves out zero; no more than twins with random weights, {twins}).")
+    assert said.endswith(f", which excludes zero; no more than twins with random weights, {twins}).")
     (sheet,) = section.parts[0].sheets
     assert len(sheet.rows) == 31
     assert methods_agree(Results(seat=tables["seat"])) is None

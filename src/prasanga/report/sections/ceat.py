@@ -416,7 +416,7 @@ class Change(NamedTuple):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the interval leaves out zero."""
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
 

@@ -267,7 +267,7 @@ def _findings_of_templates(rows: Sequence[Estimate]) -> Iterator[str]:
     if both:
         found = [sum(row[f"{ci}_low"] > 0 or row[f"{ci}_high"] < 0 for row in both) for ci in ("ci", "ci_templates")]
         text += (
-            f" With words resampled {found[0]} of {count(len(both), 'interval')} leave out zero, with words and"
+            f" With words resampled {found[0]} of {count(len(both), 'interval')} exclude zero, with words and"
             f" templates {found[1]}."
         )
     yield text

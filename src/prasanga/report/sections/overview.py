@@ -142,7 +142,7 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
                 **{"k": k, "n": n, **lengths, **where},
             ),
             say(
-                "There the 95 % interval of the change leaves out zero; by chance it would in {chance}.",
+                "There the 95 % interval of the change excludes zero; by chance it would in {chance}.",
                 chance=f"{ALPHA * n:.1f}",
             ),
         )
@@ -152,7 +152,7 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
             OPEN,
             say("From {short} to {long} words of context no association changes by more than chance.", **lengths),
             say(
-                "{n} cases of category and model; changes of up to {most} standard deviations remain possible.",
+                "{n} combinations of category and model; changes of up to {most} standard deviations remain possible.",
                 n=n,
                 most=f"{most:.1f}",
             ),

@@ -102,7 +102,7 @@ def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
         if row["tau_low"] is None:
             known = "too few categories for an interval"
         else:
-            sure = "which leaves out zero" if row["tau_low"] > 0 or row["tau_high"] < 0 else "which holds zero"
+            sure = "which excludes zero" if row["tau_low"] > 0 or row["tau_high"] < 0 else "which includes zero"
             known = f"95 % interval {_ends(row)}, {sure}"
         twins = ""
         if row["twin_tau"] is not None:
@@ -223,7 +223,7 @@ def _findings_of_scales(rows: list[tuple[str, Estimate]]) -> Iterator[str]:
         yield (
             f"Among words alike in corpus frequency and pieces, {len(kept)} of"
             f" {count(len(adjusted), 'difference')} of mean cosines {'has' if len(kept) == 1 else 'have'} a 95 %"
-            " interval without zero."
+            " interval that excludes zero."
         )
     few = len(rows) - len(adjusted)
     if few:
