@@ -53,7 +53,11 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         | {"occurrence_id": "o2"}
     )
     sentences = pl.DataFrame(
-        [{"method": "ceat", "category": "", "rank": 1, **row} for row in rows], schema=dict(SENTENCES_SCHEMA)
+        [
+            {"method": "ceat", "category": "", "rank": 1, "n_measured": 25 - 24 * (row["stimulus"] == "মশা"), **row}
+            for row in rows
+        ],
+        schema=dict(SENTENCES_SCHEMA),
     )
     path = tmp_path_factory.mktemp("behind") / "index.html"
     return write_page(path, ceat_words=words, sentences=sentences, files=["data/measured_sentences.tsv"])
@@ -76,6 +80,8 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     summary, *sentences = word_of(page, "গোলাপ")
     assert summary == "গোলাপ rose flowers association +0.0312 effect without it +0.250"
     assert sentences == [f"{LENGTHS['9']} news.txt"]
+    counts = panel.locator(".behind-word p.small").all_inner_texts()
+    assert counts == ["1 of 25 that were measured:"]  # of the other word, the one that there is
     expect(panel.locator("mark").first).to_have_text("গোলাপের")
     # the word that moves the effect of 0.9 most stands first
     expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose (flowers): +0.250 without it")

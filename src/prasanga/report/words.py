@@ -220,7 +220,7 @@ _FILLED_SHOWN = 6
 
 SENTENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("method", "category", "segment_length", "stimulus"), pl.String),
-    "rank": pl.Int32,
+    **dict.fromkeys(("rank", "n_measured"), pl.Int32),
     "text": pl.String,
     **dict.fromkeys(("start", "end"), pl.Int32),
     **dict.fromkeys(("source", "occurrence_id"), pl.String),
@@ -228,6 +228,7 @@ SENTENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
 """Columns of the table of measured sentences, one row a sentence of a word.
 
 `category` is empty in CEAT and SEAT, where all categories share a word's sentences; of a trait it is the structure.
+`n_measured` counts all sentences of the word there, of which the first by `rank` are listed.
 `start` and `end` are null where the word does not stand in the sentence as it is listed."""
 
 
@@ -275,8 +276,9 @@ def _first(table: pl.DataFrame, method: str, most: int) -> pl.DataFrame:
         starts = pl.Series([start if start >= 0 else None for start, _ in places], dtype=pl.Int32)
         table = table.with_columns(start=starts, end=starts + pl.Series([n for _, n in places], dtype=pl.Int32))
     defaults = dict.fromkeys(SENTENCES_SCHEMA.keys() - table.columns, pl.lit(""))
-    rank = pl.int_range(1, pl.len() + 1).over("category", "stimulus")
-    table = table.with_columns(**{**defaults, "method": pl.lit(method)}).with_columns(rank=rank)
+    word = ("category", "stimulus")
+    counts = {"rank": pl.int_range(1, pl.len() + 1).over(word), "n_measured": pl.len().over(word)}
+    table = table.with_columns(**{**defaults, "method": pl.lit(method)}).with_columns(**counts)
     return table.filter(pl.col("rank") <= most).select(pl.col(name).cast(of) for name, of in SENTENCES_SCHEMA.items())
 
 

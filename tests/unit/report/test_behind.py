@@ -40,7 +40,7 @@ def sentences() -> pl.DataFrame:
     ]
     filled = segment("গোলাপ", "templates", "এটা গোলাপ।", "গোলাপ", "t1")
     rows.append({**filled, "method": "seat", "category": "", "source": ""})
-    return pl.DataFrame([{**row, "rank": 1} for row in rows], schema=dict(SENTENCES_SCHEMA))
+    return pl.DataFrame([{**row, "rank": 1, "n_measured": 7} for row in rows], schema=dict(SENTENCES_SCHEMA))
 
 
 def words(length: str = "9") -> pl.DataFrame:
@@ -64,7 +64,9 @@ def read(data: dict[str, Any], address: str, word: str) -> list[tuple[str, str, 
     """The sentences of a word behind a number, as the script puts them together: text, marked word, source."""
     places = data["sentences"].get(data["estimates"][address]["sentences"], {})
     found = []
-    for text, begin, end, start, stop, source in places.get(str(data["words"].index(word)), []):
+    n_measured, *listed = places.get(str(data["words"].index(word)), [7])
+    assert n_measured == 7
+    for text, begin, end, start, stop, source in listed:
         whole = data["texts"][text].encode("utf-16-le")
         cut = [whole[2 * low : 2 * high].decode("utf-16-le") for low, high in ((begin, end), (start, stop))]
         found.append((cut[0], cut[1], data["sources"][source]))
@@ -85,10 +87,10 @@ def test_the_first_sentences_that_all_models_measured_are_chosen(tmp_path: Path)
         [([parquet(tmp_path / "00.parquet", rows)], measured)], sources=[sources], scored=[], terms=[]
     )
     assert chosen.schema == dict(SENTENCES_SCHEMA)
-    assert chosen.select("text", "rank", "source").rows() == [
-        ("1 গোলাপ", 1, "1.txt"),
-        ("2 গোলাপ", 2, "2.txt"),
-        ("4 গোলাপ", 3, "4.txt"),
+    assert chosen.select("text", "rank", "n_measured", "source").rows() == [
+        ("1 গোলাপ", 1, 4, "1.txt"),
+        ("2 গোলাপ", 2, 4, "2.txt"),
+        ("4 গোলাপ", 3, 4, "4.txt"),
     ]
     assert set(chosen["method"]) == {"ceat"}
 
@@ -106,7 +108,7 @@ def test_filled_sentences_stand_once_for_all_models_and_those_left_out_do_not(tm
     terms = parquet(tmp_path / "t.parquet", [term, term | {"group": "female"}, term | {"text": "again"}])
     occurrences = {"গোলাপ": {f"t{n}" for n in range(20)}}
     chosen = choose_sentences([([templates], occurrences)], sources=[], scored=scored, terms=[terms])
-    assert chosen.filter(method="seat")["text"].to_list() == [f"{n} গোলাপ।" for n in range(6)]
+    assert chosen.filter(method="seat").select("text", "n_measured").rows() == [(f"{n} গোলাপ।", 20) for n in range(6)]
     columns = ("category", "stimulus", "text", "start", "end", "source")
     assert chosen.filter(method="log_probability").select(columns).rows() == [("C1", "শান্তি", "ফুল শান্তি", 4, 10, "")]
     # the trait does not stand in the sentence as it is listed

@@ -58,7 +58,8 @@ def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -
     Returns:
         `words` with their `glosses`, and by model their `pieces`; `estimates` by their addresses, with their words from
         the highest association to the lowest, targets before attributes; `sentences` by what they were measured for,
-        and word, as [text, from, to, start, end, source] in UTF-16 units; `why` a method has no sentences.
+        and word: how many there were, and of the first [text, from, to, start, end, source] in UTF-16 units; `why` a
+        method has no sentences.
     """
     found = _Words(results)
     estimates = {
@@ -171,7 +172,7 @@ class _Words:
 
 def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapping[str, int]) -> dict[str, Any]:
     """Return texts, sources, and the places of the sentences by key, of those that are asked for, and word."""
-    found: dict[str, dict[int, list[list[int]]]] = {}
+    found: dict[str, dict[int, list[Any]]] = {}
     texts: dict[str, int] = {}
     sources: dict[str, int] = {}
     if chosen is not None:
@@ -194,7 +195,8 @@ def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapp
             marked = (0, 0) if own is None else (begin + own, begin + row["end"])
             units = [utf16_length(whole[:at]) for at in (begin, begin + len(text), *marked)]
             place = [texts.setdefault(whole, len(texts)), *units, sources.setdefault(row["source"], len(sources))]
-            found.setdefault(_key_of(row), {}).setdefault(numbers[row["stimulus"]], []).append(place)
+            of_word = found.setdefault(_key_of(row), {}).setdefault(numbers[row["stimulus"]], [row["n_measured"]])
+            of_word.append(place)
     return {"texts": list(texts), "sources": list(sources), "sentences": found}
 
 

@@ -67,7 +67,8 @@
       if (pieces && pieces[word]) {
         made.append(element('p', '', 'The model reads ', ...pieces[word].split(' + ').map((piece) => written('span', 'piece', piece))));
       }
-      const sentences = found[word] || [];
+      const [measured, ...sentences] = found[word] || [0];
+      if (sentences.length < measured) made.append(element('p', 'small', `${sentences.length} of ${measured} that were measured:`));
       if (sentences.length) made.append(element('ol', '', ...sentences.map((each) => sentence(data, each))));
       made.open = isOpen && (n < OPEN || n >= places.length - OPEN);
       return made;
