@@ -43,7 +43,7 @@ NOT_COMPARED = re.compile(r"results/(store/|likelihoods/kept/|provenance\.jsonl$
 RUN_ON = 2
 """Cores of a run."""
 
-PATIENCE = 3600.0
+PATIENCE = 1200.0
 """Seconds after which a run hangs, whatever else the machine does."""
 
 ATTEMPTS = 12

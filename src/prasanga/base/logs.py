@@ -6,7 +6,9 @@ import atexit
 import errno
 import gc
 import logging
+import os
 import resource
+import signal
 import sys
 import traceback
 from functools import partial
@@ -173,6 +175,17 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
     )
 
 
+def _end_by(number: signal.Signals) -> None:
+    """End as a program does that this signal ends, without waiting for threads.
+
+    An interrupt between the start of a thread and its entry in the list of its pool leaves a thread that nobody will
+    ever tell to end, and that Python would wait for.
+    """
+    logging.shutdown()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
 def _traceback_of(log: Path) -> Path:
     return log.with_name(f"{log.name}.traceback")
 
@@ -185,5 +198,6 @@ def _log_exception(
         logger.error("%s", error)
     elif isinstance(error, KeyboardInterrupt):
         logger.error("interrupted")
+        _end_by(signal.SIGINT)
     else:
         logger.critical("%s", said_of_failure(error, log))

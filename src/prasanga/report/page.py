@@ -315,7 +315,12 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
             carrying = replace(carrying, title="Which words carry the effect", id=f"{anchor}-carrying")
         made.append(
             View(
-                anchor, "By category", name, [about, words], [carrying, behind.index(name, anchor, rows[name], results)]
+                anchor,
+                "By category",
+                name,
+                [about, words],
+                [carrying, behind.index(name, anchor, rows[name], results)],
+                hover=first["category_title"],
             )
         )
     return made

@@ -338,6 +338,7 @@ class View:
         name: what its tab says.
         sections: those that are open.
         folded: those below them, closed until they are opened.
+        hover: what the tab tells when pointed at.
     """
 
     id: str
@@ -345,6 +346,7 @@ class View:
     name: str
     sections: Sequence[Section | None] = ()
     folded: Sequence[Section | None] = ()
+    hover: str = ""
 
     @property
     def contents(self) -> list[Section]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ def run(log: Path, statement: str) -> subprocess.CompletedProcess[str]:
         "from prasanga.base.errors import InputError\nfrom prasanga.base.logs import log_to\n"
         f"log_to({str(log)!r})\n{statement}\n"
     )
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_a_mistake_in_the_input_is_its_message_and_nothing_else(tmp_path: Path) -> None:
@@ -42,6 +43,16 @@ def test_a_defect_of_ours_is_said_to_be_one_and_its_traceback_is_kept(tmp_path: 
     kept = (log.parent / "job.log.traceback").read_text()
     assert kept.startswith("Traceback (most recent call last)")
     assert kept.rstrip().endswith("ZeroDivisionError: division by zero")
+
+
+def test_an_interrupted_job_waits_for_no_thread(tmp_path: Path) -> None:
+    """As one that was starting when the interrupt came, of which its pool does not know."""
+    log = tmp_path / "job.log"
+    waiting = "import threading\nthreading.Thread(target=threading.Event().wait).start()\nraise KeyboardInterrupt"
+    done = run(log, waiting)
+    assert done.returncode == -signal.SIGINT
+    for text in (log.read_text(), done.stderr):
+        assert text.endswith("ERROR prasanga: interrupted\n")
 
 
 def test_what_the_system_refuses_is_no_defect_of_ours(tmp_path: Path) -> None:

@@ -172,12 +172,12 @@ def test_what_a_view_folds_is_closed_and_has_its_head() -> None:
 
 def test_a_view_without_sections_is_no_entry_and_one_entry_has_tabs() -> None:
     one = [Section("S", "s")]
-    views = [View("a", "First", "A", one), View("b", "Second", "B", one), View("c", "Second", "C", one)]
+    views = [View("a", "First", "A", one), View("b", "Second", "B", one), View("c", "Second", "C", one, hover="x < y")]
     text = page_to_html("T", [*views, View("d", "Third", "D", [None])], language="en", scripts=[])
     navigation = text[text.index("<nav") : text.index("</nav>")]
     assert re.findall('href="#(.)">([^<]*)<', navigation) == [("a", "First"), ("b", "Second")]
     tabs = text.split('<ul class="tabs">')[1:]
-    assert [re.findall('href="#(.)"( aria-current="page")?>([^<]*)<', part)[:2] for part in tabs] == [
-        [("b", ' aria-current="page"', "B"), ("c", "", "C")],
-        [("b", "", "B"), ("c", ' aria-current="page"', "C")],
+    assert [re.findall('href="#(.)"( title="[^"]+")?( aria-current="page")?>([^<]*)<', part)[:2] for part in tabs] == [
+        [("b", "", ' aria-current="page"', "B"), ("c", ' title="x &lt; y"', "", "C")],
+        [("b", "", "", "B"), ("c", ' title="x &lt; y"', ' aria-current="page"', "C")],
     ]

@@ -142,7 +142,7 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
                 **{"k": k, "n": n, **lengths, **where},
             ),
             say(
-                "There the 95 % interval of the change excludes zero; by chance it would in {chance}.",
+                "There the 95 % interval of the change excludes zero; by chance about {chance} would.",
                 chance=f"{ALPHA * n:.1f}",
             ),
         )
@@ -194,8 +194,8 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
             OPEN,
             say("No method found an association that is more than chance."),
             say(
-                "{n} estimates, corrected for all tests. Weaker effects than {size} standard deviations can escape so"
-                " few words.",
+                "{n} estimates, corrected for all tests. With so few words, effects below {size} standard"
+                " deviations can be missed.",
                 n=len(rows),
                 size=f"{max(known):.1f}",
             )
