@@ -194,6 +194,16 @@ class Chain:
         """Those of them that are not as in the undisturbed study."""
         return [path for path in paths if _bytes(self.study.root / path) != _bytes(self.undisturbed / path)]
 
+    def has_the_values(self, path: str) -> bool:
+        """Whether a table of the study holds what that of the undisturbed one does, whatever it was made from."""
+        if not path.endswith(".parquet"):
+            return False
+        try:
+            ours, theirs = (read_table(root / path) for root in (self.study.root, self.undisturbed))
+        except InputError:
+            return False
+        return bool(ours.replace_schema_metadata().equals(theirs.replace_schema_metadata()))
+
     def compare(self, *, all_of_it: bool = False) -> None:
         """Everything that counts as made equals the undisturbed study's, but for what a fault itself damaged."""
         there = self.results()
@@ -202,6 +212,9 @@ class Chain:
         # tables as text have no checksum, so that one may be copied before the check of results finds the damage
         copies = {_bytes(self.study.root / path) for path in self.damaged if path.endswith((".csv", ".tsv"))}
         known = {path for path in differing if path in self.damaged or _bytes(self.study.root / path) in copies}
+        # a job that reads other columns than the damaged one gets its values right, and notes the digest of the file
+        if self.damaged:
+            known |= {path for path in differing if self.has_the_values(path)}
         wrong = [path for path in differing if all_of_it or path not in known]
         assert not wrong, self.report(f"not as in the undisturbed study: {wrong}", "")
         if all_of_it:

@@ -617,21 +617,29 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
     A byte of the weights that has flipped on the disk changes every vector a little and is seen nowhere else.
 
     Args:
-        model: a folder; of a model of the hub nothing is asked here, its cache has checksums of its own.
+        model: a folder, beside which the report on it lies if the workflow has made it; of a model of the hub nothing
+            is asked here, its cache has checksums of its own.
         identity: from `prasanga.models.check_model`.
         options: as it is loaded with.
 
     Raises:
         InputError: they are others.
     """
-    expected = identity.get("sha256")
-    if expected is None or not Path(model).is_dir():
+    expected, folder = identity.get("sha256"), Path(model)
+    report = folder.with_name(f"{folder.name}.json")
+    is_made = report.is_file()
+    if expected is None or not (is_made or folder.is_dir()):
         return
-    found = model_identity(model, options=options)["sha256"]
+    is_gone = is_made and not (folder / "config.json").is_file()
+    found = "" if is_gone else model_identity(model, options=options)["sha256"]
+    if found != expected and is_made:
+        raise InputError(
+            f"model {model}: its files are gone, or not those that were looked at. Delete {folder} and {report}, and"
+            " run again: the workflow makes the model again."
+        )
     if found != expected:
         raise InputError(
             f"model {model}: its files are not those that were looked at (sha256 {found[:12]}..., not"
-            f" {expected[:12]}...): replaced since, or damaged. Put them back if they are damaged (a model that the"
-            " workflow trains: delete its folder); if you meant to replace them, delete the report on the model under"
-            " results/models. Then run again."
+            f" {expected[:12]}...): replaced since, or damaged. Put them back if they are damaged; if you meant to"
+            " replace them, delete the report on the model under results/models. Then run again."
         )

@@ -44,6 +44,20 @@ def test_a_flipped_byte_in_a_model_is_noticed(model: Path, tmp_path: Path, name:
         require_unchanged(folder, identity, ModelOptions())
 
 
+@pytest.mark.parametrize("gone", ["config.json", "tokenizer.json", ""])
+def test_of_a_model_that_the_workflow_makes_folder_and_report_are_to_be_deleted(
+    model: Path, tmp_path: Path, gone: str
+) -> None:
+    folder = tmp_path / "tiny"
+    shutil.copytree(model, folder)
+    identity = model_identity(folder)
+    (tmp_path / "tiny.json").write_text("{}")  # the report on it
+    require_unchanged(folder, identity, ModelOptions())
+    (folder / gone).unlink() if gone else shutil.rmtree(folder)
+    with pytest.raises(InputError, match=f"are gone.* Delete {folder} and {folder}.json, and run again: the workflow"):
+        require_unchanged(folder, identity, ModelOptions())
+
+
 def test_of_the_hub_nothing_is_asked(tmp_path: Path) -> None:
     require_unchanged("owner/name", {"id": "owner/name", "commit": "ab"}, ModelOptions())
     require_unchanged(tmp_path / "gone", {"sha256": "ab"}, ModelOptions())
