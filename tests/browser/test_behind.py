@@ -85,6 +85,12 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     expect(panel.locator("mark").first).to_have_text("গোলাপের")
     # the word that moves the effect of 0.9 most stands first
     expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose (flowers): +0.250 without it")
+    word = panel.locator(".behind-word", has=page.locator("summary strong", has_text="গোলাপ"))
+    word.locator("summary").click()
+    expect(word).not_to_have_attribute("open", "")
+    panel.get_by_role("button", name="গোলাপ").click()  # leads to its sentences
+    expect(word).to_have_attribute("open", "")
+    expect(word.locator("summary")).to_be_focused()
     words = panel.locator(".behind-word strong > span:first-child").all_inner_texts()
     assert words == ["গোলাপ", "মশা", "শান্তি", "দুঃখ"]
     expect(page).to_have_url(at(ADDRESS))

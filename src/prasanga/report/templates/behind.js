@@ -64,6 +64,7 @@
         element('span', '', 'association ', element('b', '', signed(estimate.associations[place], data.decimals))),
         element('span', '', 'effect without it ', element('b', '', signed(estimate.without[place], 3))));
       const made = element('details', 'behind-word', summary);
+      made.dataset.place = place;
       if (pieces && pieces[word]) {
         made.append(element('p', '', 'The model reads ', ...pieces[word].split(' + ').map((piece) => written('span', 'piece', piece))));
       }
@@ -75,6 +76,19 @@
     });
   }
 
+  // not a link, whose address would be that of another number
+  function goTo(place, word) {
+    const button = written('button', 'go-to', word);
+    button.type = 'button';
+    button.addEventListener('click', function () {
+      const made = body.querySelector(`[data-place="${place}"]`);
+      made.open = true;
+      made.firstChild.focus();
+      made.scrollIntoView({ block: 'center' });
+    });
+    return button;
+  }
+
   function driving(data, estimate) {
     const moved = estimate.without.flatMap((without, place) => (without === null ? [] : [[Math.abs(without - estimate.effect), place]]));
     moved.sort(([first], [second]) => second - first);
@@ -82,7 +96,7 @@
       const word = estimate.words[place];
       const gloss = data.glosses[word] ? `, ${data.glosses[word]}` : '';
       const set = estimate.sets['xyab'.indexOf(estimate.roles[place])];
-      return element('li', '', written('strong', '', data.words[word]), `${gloss} (${set}): ${signed(estimate.without[place], 3)} without it`);
+      return element('li', '', goTo(place, data.words[word]), `${gloss} (${set}): ${signed(estimate.without[place], 3)} without it`);
     });
   }
 
