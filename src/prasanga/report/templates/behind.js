@@ -78,7 +78,7 @@
 
   // not a link, whose address would be that of another number
   function goTo(place, word) {
-    const button = written('button', 'go-to', word);
+    const button = element('button', 'go-to', written('strong', '', word));
     button.type = 'button';
     button.addEventListener('click', function () {
       const made = body.querySelector(`[data-place="${place}"]`);
