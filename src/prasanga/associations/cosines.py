@@ -20,7 +20,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError, spreads_and_effects
+from prasanga.associations.effects import (
+    COSINE_NOISE,
+    DENOMINATORS,
+    STD_CONVENTIONS,
+    ConstantScoresError,
+    spreads_and_effects,
+)
 from prasanga.associations.vectors import (
     DirectedVectors,
     FloatArray,
@@ -335,15 +341,15 @@ class Cosines:
         halves[:, :n_x, 0], halves[:, n_x:, 1] = weights[:, :n_x] / size_x, weights[:, n_x:] / size_y
         means = scores @ halves  # (n_replicates, n_draws, 2)
         differences = means[..., 0] - means[..., 1]
-        if std == "pooled":
+        within_sets, lost = DENOMINATORS[std]
+        if within_sets:
             deviations = np.empty(np.broadcast_shapes(scores.shape, (len(means), 1, 1)))
             np.subtract(scores[..., :n_x], means[..., :1], out=deviations[..., :n_x])
             np.subtract(scores[..., n_x:], means[..., 1:], out=deviations[..., n_x:])
-            freedom = size_x + size_y - 2
         else:
             middle = (size_x * means[..., 0] + size_y * means[..., 1]) / (size_x + size_y)
             deviations = scores - middle[..., None]
-            freedom = size_x + size_y - (std == "union_ddof1")
+        freedom = size_x + size_y - lost
         squares = np.square(deviations)
         spreads = np.sqrt((squares @ weights[..., None])[..., 0] / freedom)
         spreads[~(spreads > COSINE_NOISE)] = np.nan

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,21 @@ from prasanga.base.errors import InputError
 # - `pooled`: from the variances within X and within Y, with nx + ny - 2 degrees of freedom (Cohen's d)
 
 
-STD_CONVENTIONS = ("union_ddof1", "union_ddof0", "pooled")
+class Denominator(NamedTuple):
+    """A standard deviation of associations: around what it is taken, and how many less than n it is divided by."""
+
+    within_sets: bool
+    lost: int
+
+
+DENOMINATORS: Mapping[str, Denominator] = {
+    "union_ddof1": Denominator(within_sets=False, lost=1),
+    "union_ddof0": Denominator(within_sets=False, lost=0),
+    "pooled": Denominator(within_sets=True, lost=2),
+}
+"""By the name of the convention. Effects, resamples, twins and the power of a test all compute by these."""
+
+STD_CONVENTIONS = tuple(DENOMINATORS)
 
 # Cosines are sums of products of numbers below 1, wrong by some 1e-16: a spread as small as this is rounding, not data.
 COSINE_NOISE = 1e-13
@@ -125,20 +140,21 @@ def spreads_and_effects(scores: FloatArray, n_x: int, std: str, *, noise: float 
     if not isinstance(std, str) or std not in STD_CONVENTIONS:
         raise InputError(f"std: {std!r} is no convention of the denominator. Write {_one_of(STD_CONVENTIONS)}.")
     x, y = scores[..., :n_x], scores[..., n_x:]
-    if std == "pooled":
-        freedom = scores.shape[-1] - 2
+    within_sets, lost = DENOMINATORS[std]
+    if within_sets:
+        freedom = scores.shape[-1] - lost
         if freedom < 1:
-            raise InputError("std: 'pooled' needs three words in X and Y together. Add words, or write 'union_ddof1'.")
-        within = sum(np.square(side - side.mean(axis=-1, keepdims=True)).sum(axis=-1) for side in (x, y))
-        spreads = np.sqrt(within / freedom)
+            raise InputError(f"std: {std!r} needs three words in X and Y together. Add words, or write 'union_ddof1'.")
+        squares = sum(np.square(side - side.mean(axis=-1, keepdims=True)).sum(axis=-1) for side in (x, y))
+        spreads = np.sqrt(squares / freedom)
     else:
-        spreads = scores.std(axis=-1, ddof=1 if std == "union_ddof1" else 0)
+        spreads = scores.std(axis=-1, ddof=lost)
     constant = spreads <= np.maximum(noise, _RELATIVE_NOISE * np.abs(scores).max(axis=-1))
     if constant.any():
         where = f" in draw {int(np.flatnonzero(constant)[0])}" if constant.ndim else ""
-        within_sets = " within X and within Y" if std == "pooled" else ""
+        within = " within X and within Y" if within_sets else ""
         raise ConstantScoresError(
-            f"All words have the same association{within_sets}{where}: the effect size, a difference over their"
+            f"All words have the same association{within}{where}: the effect size, a difference over their"
             " spread, does not exist. Are the sets, or the two attribute sets, the same?"
         )
     return cast(FloatArray, spreads), (x.mean(axis=-1) - y.mean(axis=-1)) / spreads

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from prasanga.associations.cosines import Cosines, Counts, leave_one_out
+from prasanga.associations.effects import DENOMINATORS
 from prasanga.associations.vectors import (
     FloatArray,
     choice,
@@ -122,8 +123,6 @@ def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
 
 INTERVALS = ("bca", "studentized")
 
-# The convention by which leaving out a word does not change the denominator's n - 1 as well.
-_PLAIN = {"union_ddof1": "union_ddof0", "union_ddof0": "union_ddof0", "pooled": "pooled"}
 FEWEST_TEMPLATES = 4
 """Templates that an interval over them needs (docs/statistics.md has how often it holds)."""
 EQUIVALENT = 0.05
@@ -206,7 +205,7 @@ def interval(
     scale = _to_population(cosines, std)
     made: _Percentiles | _Pivots
     if method == "bca":
-        acceleration = _acceleration(leave_one_out(cosines, _PLAIN[std]), sizes)
+        acceleration = _acceleration(leave_one_out(cosines, _plain(std)), sizes)
         freedom = cosines.n_x + cosines.n_y - 2
         made = _Percentiles(replicates[known], effect, acceleration, scale, min(sizes), freedom)
     else:
@@ -257,8 +256,8 @@ def crossed_interval(
     note = too_few or _undefined(known)
     if too_few or not known.any():
         return Interval(None, None, "bca", note)
-    effects = without_templates(_PLAIN[std])
-    without = np.concatenate([leave_one_out(cosines, _PLAIN[std])[: sum(sizes)], effects])
+    effects = without_templates(_plain(std))
+    without = np.concatenate([leave_one_out(cosines, _plain(std))[: sum(sizes)], effects])
     made = _Percentiles(
         of_both[known],
         cosines.effect(std),
@@ -360,14 +359,18 @@ def _undefined(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
     return ""
 
 
+def _plain(std: str) -> str:
+    """Return the convention by which leaving out a word does not change the denominator's n - 1 as well."""
+    return std if DENOMINATORS[std].within_sets else "union_ddof0"
+
+
 def _to_population(cosines: Cosines, std: str) -> float:
     """Return what an effect by `std` is multiplied by to have the words' own spread, divided by n, as denominator.
 
     The words are the population that resamples come from; its spread has n in the denominator, whatever `std` says.
     """
     n = cosines.targets.size
-    lost = {"union_ddof1": 1, "union_ddof0": 0, "pooled": 2}[std]
-    return float(np.sqrt(n / (n - lost)))
+    return float(np.sqrt(n / (n - DENOMINATORS[std].lost)))
 
 
 def _largest(cosines: Cosines, std: str) -> float:
@@ -376,7 +379,7 @@ def _largest(cosines: Cosines, std: str) -> float:
     It is 2 if they are of equal size.
     """
     share = float((cosines.targets < cosines.n_x).mean())
-    return np.inf if std == "pooled" else 1 / float(np.sqrt(share * (1 - share)))
+    return np.inf if DENOMINATORS[std].within_sets else 1 / float(np.sqrt(share * (1 - share)))
 
 
 def _tails(level: float, n: float | None = None, freedom: float = 0) -> FloatArray:
@@ -459,7 +462,7 @@ class _Percentiles:
 
 @dataclass(frozen=True, eq=False)
 class _Pivots:
-    """Interval `studentized`. `pooled`, which has no largest value, is taken on the scale arcsinh(effect / 2)."""
+    """Interval `studentized`. An effect over the spread within sets has no largest value: it is on the scale arcsinh(d/2)."""
 
     pivots: FloatArray
     effect: float
@@ -469,17 +472,18 @@ class _Pivots:
     @classmethod
     def of(cls, cosines: Cosines, resampling: Resampling, effect: float, scale: float, std: str) -> _Pivots:
         """Return those of resamples, with standard errors by the infinitesimal jackknife."""
+        curved = DENOMINATORS[std].within_sets
         once = None if resampling.attribute_counts is None else np.ones((1, cosines.n_attributes))
         error = scale * cosines.effects_and_errors(attribute_counts=once, std=std)[1][0]
         replicates, errors = cosines.effects_and_errors(*resampling, std)
         with np.errstate(invalid="ignore", divide="ignore"):
-            if std == "pooled":
+            if curved:
                 effect, replicates = 2 * np.arcsinh(scale * effect / 2), 2 * np.arcsinh(scale * replicates / 2)
                 error, errors = error / np.cosh(effect / 2), scale * errors / np.cosh(replicates / 2)
             else:
                 effect, replicates, errors = scale * effect, scale * replicates, scale * errors
             pivots = (replicates - effect) / errors
-        return cls(pivots[np.isfinite(pivots)], float(effect), float(error), std == "pooled")
+        return cls(pivots[np.isfinite(pivots)], float(effect), float(error), curved)
 
     def ends(self, level: float) -> tuple[float, float]:
         """Return both ends; NaN where there is no pivot."""

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import (
     COSINE_NOISE,
+    DENOMINATORS,
     STD_CONVENTIONS,
     ConstantScoresError,
     effect_size_of_scores,
@@ -453,11 +454,11 @@ def _reported(difference: float, pooled: float, union: float, m_x: int, m_y: int
     `pooled` is the items' variance within sets, `union` that of all items if the sets did not differ, in squares of the
     same unit; `m_x` and `m_y` count items.
     """
-    if std == "pooled":
-        return difference / math.sqrt(pooled)
-    m = m_x + m_y
+    m, (within_sets, lost) = m_x + m_y, DENOMINATORS[std]
+    if within_sets:
+        return difference / math.sqrt(pooled * ((m - 2) / (m - lost)))
     squares = union * (m - 1) + difference**2 * m_x * m_y / m
-    return difference / math.sqrt(squares / (m - (std == "union_ddof1")))
+    return difference / math.sqrt(squares / (m - lost))
 
 
 @lru_cache

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.cosines import Cosines, Counts
-from prasanga.associations.effects import COSINE_NOISE
+from prasanga.associations.effects import COSINE_NOISE, DENOMINATORS
 from prasanga.associations.estimates import NO_INTERVAL_ASKED, TestSettings, range_columns
 from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
 from prasanga.associations.vectors import FloatArray, Words
@@ -160,13 +160,12 @@ def effects_of_items(
     sizes = [weights[:, side].sum(axis=1) for side in sides]
     means = [weighted[:, side].sum(axis=1) / size for side, size in zip(sides, sizes, strict=True)]
     total = sizes[0] + sizes[1]
-    if std == "pooled":
+    within_sets, lost = DENOMINATORS[std]
+    if within_sets:
         middle = np.where(is_first, means[0][:, None], means[1][:, None])
-        freedom = total - 2
     else:
         middle = ((sizes[0] * means[0] + sizes[1] * means[1]) / total)[:, None]
-        freedom = total - (std == "union_ddof1")
-    spread = np.sqrt((weights * np.square(scores - middle)).sum(axis=1) / freedom)
+    spread = np.sqrt((weights * np.square(scores - middle)).sum(axis=1) / (total - lost))
     return np.asarray(np.where(spread > noise, (means[0] - means[1]) / spread, np.nan))
 
 
