@@ -63,7 +63,7 @@ if not FROM_RESULTS:
         benchmark:
             "benchmarks/associations/seat/{model}.tsv"
         wildcard_constraints:
-            # a name may hold full stops, and that of the second table is none of a model
+            # names of models may hold full stops, and `<model>.templates` is none of them
             model=name_in(STUDY.embedded),
         params:
             *digests_of(STUDY.seat_chosen),

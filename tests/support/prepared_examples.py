@@ -23,7 +23,6 @@ from prasanga.embeddings.store import vectors_to_arrow
 
 NOT_RUN = {
     ("docs/my_model.md", "save_pretrained"): "the model and tokenizer are the reader's own",
-    ("docs/contexts.md", "find_shards"): "reads a corpus of the reader under /data",
     ("docs/published.md", "render_languages"): "needs two finished studies; tests/unit/report/test_layouts.py runs it",
 }
 """Examples that are not run, by page and a line of theirs, with the reason."""
@@ -77,6 +76,8 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             (folder / "results/sentences").mkdir(parents=True)
             contexts = [context(f"c{i}", 80 + i, "গোলাপ") for i in range(5)]
             write_sentences(folder / "results/sentences/news.parquet", contexts)
+            (folder / "data").mkdir()
+            (folder / "data/news.jsonl").write_text('{"content": "লাল গোলাপ।"}\n', encoding="utf-8")
         case "docs/methods.md":
             named = words("w", 16)
             lines = [f"{word} {' '.join(f'{x:.3f}' for x in rng.normal(size=4))}" for word in named]

@@ -182,7 +182,10 @@ def shuffled_control(
 def _over_observed_spread(
     cosines: Cosines, in_a: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], std: str
 ) -> FloatArray:
-    """Return an effect is then linear in the cosines: each attribute word adds its own share."""
+    """Return the effect of each deal over the observed spread.
+
+    With that spread fixed, an effect is linear in the cosines: each attribute word adds its own share.
+    """
     spreads = cosines.spreads(std)
     if np.isnan(spreads).any():
         raise ConstantScoresError("All words have the same association: there is no spread to divide by.")

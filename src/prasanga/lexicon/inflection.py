@@ -276,8 +276,9 @@ class SuffixGroup:
                             yield Tail(suffix + ending, number, case, "")
 
 
-# Old encodings of ৎ, which the normalization leaves as they are (উত্সব; a joiner may follow the hasanta). Only who knows
-# the word can tell them from conjuncts of ত (ত্র, ত্য): so they are forms of words with ৎ, and positions stay right.
+# Old encodings of ৎ, which the normalization leaves as they are (উত্সব; a joiner may follow the hasanta). Only someone
+# who knows the word can tell them from conjuncts of ত (ত্র, ত্য): so they are forms of words with ৎ, and positions stay
+# right.
 _KHANDA_TA = ("ত্", "ত্\u200d")
 
 

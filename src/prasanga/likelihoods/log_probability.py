@@ -454,7 +454,7 @@ class TermScores:
         return self.effects(kept[:, : self.n_words], kept[:, self.n_words :], std)
 
     def shuffled(self, n_shuffles: int, rng: np.random.Generator, std: str = "union_ddof1") -> ShuffledControl:
-        """Return a null control as `associations.shuffles`: the terms dealt anew, over the spread of the real sets.
+        """Return a null control as `shuffled_control` of associations: terms dealt anew, over the real sets' spread.
 
         If an effect belongs to what the two target sets mean, it should vanish when their terms are mixed.
         """

@@ -416,7 +416,7 @@ class SentenceQueries:
                 yield self._written_by_decoder(pieces)
 
     def _infill(self, pieces: Pieces, own: Sequence[int]) -> Query:
-        """Return the encoder reads the sentence with one mask in place of a word, the decoder writes the word."""
+        """Return the query in which the encoder reads the sentence with a mask, and the decoder writes that word."""
         hidden = set(own)
         ids = [piece for place, piece in enumerate(pieces.ids) if place not in hidden]
         ids.insert(own[0], self._mask)
@@ -426,7 +426,7 @@ class SentenceQueries:
         return Query(tuple(ids), tuple(places), word, (*before, *word[:-1]))
 
     def _written(self, pieces: Pieces, scored: Sequence[int]) -> Query:
-        """Return a decoder writes the sentence: each piece is read one position before it stands."""
+        """Return the query in which a decoder writes the sentence; each piece is read one position before its own."""
         before = () if _opened(pieces) else self._before
         ids = (*before, *pieces.ids[: scored[-1] + 1]) if scored else (*before, *pieces.ids)
         targets = tuple(pieces.ids[place] for place in scored)
@@ -434,7 +434,7 @@ class SentenceQueries:
         return Query(ids[:-1] or ids, tuple(len(before) + place - 1 for place in scored), targets)
 
     def _written_by_decoder(self, pieces: Pieces) -> Query:
-        """Return the encoder reads an empty text, the decoder writes the sentence from nothing."""
+        """Return the query in which the encoder reads an empty text and the decoder writes the whole sentence."""
         targets = tuple(pieces.ids[place] for place in _ordinary(pieces))
         first = len(self._before) - 1
         return Query(self._end, tuple(range(first, first + len(targets))), targets, (*self._before, *targets[:-1]))
@@ -473,10 +473,10 @@ def _sentinel(model: ModelWithHead) -> int | None:
 def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
     """Return what a decoder has read before it writes the first piece of a text.
 
-    A model that writes alone has its beginning-of-text piece, or the end-of-text piece of those that know only one
-    (GPT-2). The decoder of an encoder-decoder has the piece that its configuration names, and then, if it was trained
-    in several languages with a piece for each, that of the language (mBART: the language alone, or after the end of
-    text); else what its tokenizer puts before a text (BART).
+    A model that writes alone has its beginning-of-text piece (BOS), or the end-of-text piece (EOS) where that is all
+    it has (GPT-2). The decoder of an encoder-decoder has the piece that its configuration names, and then, if it was
+    trained in several languages with a piece for each, that of the language (mBART: the language alone, or after the
+    end of text); else what its tokenizer puts before a text (BART).
     """
     tokenizer, config = model.tokenizer, model.config
     if model.kind == "decoder":

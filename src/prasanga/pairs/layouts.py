@@ -8,6 +8,7 @@ the second is (IndiBias 6.1.1 and Figure 9).
   label.
 - `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in
   an antistereo row it is our second sentence.
+- `stereoset`: Nadeem et al. 2021, in JSON. A context has a stereotypical and an anti-stereotypical sentence.
 
 A CSV layout is a function that makes pairs of the cells of a record, and an entry of `CSV_LAYOUTS`.
 """
@@ -120,7 +121,7 @@ CSV_LAYOUTS = (
     CsvLayout("indibias", _INDIBIAS, ("bias_type", _LABEL), False, _indibias),
     CsvLayout("crows-pairs", (*_OF_CROWS_PAIRS, _LABEL, "bias_type"), ("bias_type", _LABEL), True, _crows_pairs),
 )
-"""All CSV layouts; `prasanga.pairs.layouts` reads the one in JSON."""
+"""All CSV layouts."""
 
 STEREOSET = "stereoset"
 

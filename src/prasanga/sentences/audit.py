@@ -34,7 +34,7 @@ SUFFIX_SCHEMA = table_schema(
 `kind` is `stem` (no suffix), `suffix`, `altered stem` (the form does not begin with the stem, and stands whole in the
 place of the suffix), `irregular` (the same, for a form listed by itself), or `not in the lexicon`. `stimuli` and
 `forms` count those that occur; `examples` are the three forms that occur most often, each with its number. A suffix
-that the lexicon has and the text has not has 0 occurrences."""
+of the lexicon that does not occur in the text has 0 occurrences."""
 
 _IRREGULAR = "irregular"
 
