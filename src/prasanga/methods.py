@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-Unit: TypeAlias = Literal["encoders", "masked models", "vectors", "scored models"]
+Unit: TypeAlias = Literal["embedded models", "masked models", "vectors", "scored models"]
 """What a job measures: a model by its vectors, a model with a mask, static vectors, a model by its probabilities."""
 
 
@@ -117,7 +117,7 @@ CEAT = Method(
     "CEAT",
     "associations",
     "categories",
-    "encoders",
+    "embedded models",
     "statistics.md",
     (
         *_estimates("ceat", "CEAT", "associations"),
@@ -160,7 +160,7 @@ SEAT = Method(
     "SEAT",
     "associations",
     "seat.categories",
-    "encoders",
+    "embedded models",
     "methods.md",
     (*_estimates("seat", "SEAT", "associations"), _by_template("seat", "SEAT", "associations")),
     in_family=True,

@@ -12,7 +12,7 @@ from prasanga.samples import (
     coverage_table,
     cut_segments,
     draw,
-    forms_table,
+    drawn_forms,
     parse_length,
     sampling_settings,
     tell_of_missing,
@@ -48,5 +48,5 @@ made_from = describe(
 coverage = coverage_table(drawn)
 tell_of_missing(coverage)
 write_table(snakemake.output.coverage, coverage, made_from)
-write_table(snakemake.output.forms, forms_table(drawn), made_from)
+write_table(snakemake.output.forms, drawn_forms(drawn), made_from)
 write_text(snakemake.output.drawn, json.dumps({"segments": list(snakemake.output.segments)}, indent=2) + "\n")

@@ -94,7 +94,7 @@ class Job(NamedTuple):
         return dtype_of_study(which["dtype"], ModelOptions(cards=self.cards).device)
 
 
-def twins_of(which: Mapping[str, Any], most: int) -> int | None:
+def number_of_twins(which: Mapping[str, Any], most: int) -> int | None:
     """Return how many twins a job measures: no more than there are shares, `most`; None of a model."""
     return min(len(which["twins"]), most) if "twins" in which else None
 
@@ -358,7 +358,7 @@ def _keys(rows: pl.DataFrame) -> list[str]:
 
 def deal_pairs(pairs: pl.DataFrame, which: Mapping[str, Any]) -> pl.DataFrame:
     """Return the pairs of a set; of twins with the column `twin`, the number of the one that scores each, in turn."""
-    if (n_twins := twins_of(which, len(pairs))) is None:
+    if (n_twins := number_of_twins(which, len(pairs))) is None:
         return pairs
     return pairs.with_columns(twin=(pl.int_range(pl.len()) % max(n_twins, 1)).cast(pl.Int32))
 
@@ -401,7 +401,7 @@ def trait_shares(settings: Mapping[str, Any]) -> list[list[TraitSentence]]:
     structures = load_structures(settings["structures"], normalization)
     lists = [load_traits(path, normalization) for path in settings["traits"]]
     sentences = trait_sentences(structures, lists, lexicon_of(settings["lexicon"]))
-    n_twins = twins_of(settings["which"], len({(row.polarity, row.trait) for row in sentences}))
+    n_twins = number_of_twins(settings["which"], len({(row.polarity, row.trait) for row in sentences}))
     return shares_of(sentences, lambda row: (row.polarity, row.trait), n_twins)
 
 
@@ -422,7 +422,7 @@ def category_shares(settings: Mapping[str, Any], categories: str | Path) -> list
     templates = load_category_templates(settings["templates"], settings["lexicon"]["normalization"])
     chosen = chosen_categories(read_categories(categories), settings["categories"], key="log_probability.categories")
     filled = fill_categories(chosen, templates, lexicon_of(settings["lexicon"]), settings["exchanged"])
-    n_twins = twins_of(settings["which"], templates.most)
+    n_twins = number_of_twins(settings["which"], templates.most)
     dealt = [(category, shares_of(rows, lambda row: row.template, n_twins)) for category, rows in filled]
     return [[(category, shares[number]) for category, shares in dealt] for number in range(n_twins or 1)]
 

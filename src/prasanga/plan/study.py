@@ -173,7 +173,7 @@ class Study:
     def units(self, method: Method) -> list[str]:
         """Return the models or static vectors that the jobs of a method measure, if it is asked for."""
         of_unit: dict[Unit, Iterable[str]] = {
-            "encoders": self.models,
+            "embedded models": self.models,
             "masked models": self.masked,
             "scored models": self.scored,
             "vectors": sorted(self.config["static"]["vectors"]),
@@ -186,7 +186,7 @@ class Study:
             return {}
         if method.unit == "masked models":
             return {twin: self.scored_twin_of[twin] for twin in self.masked_twins}
-        return dict(self.twin_of if method.unit == "encoders" else self.scored_twin_of)
+        return dict(self.twin_of if method.unit == "embedded models" else self.scored_twin_of)
 
     def said_of_twins(self) -> list[str]:
         """Return what the study spends on twins with random weights, a sentence for each model that has some."""

@@ -11,7 +11,7 @@ from prasanga.samples.drawing import (
     counts_of,
     coverage_table,
     draw,
-    forms_table,
+    drawn_forms,
     sampling_settings,
     short_stimuli,
     tell_of_missing,

@@ -409,7 +409,7 @@ def coverage_table(drawn: Draw) -> pa.Table:
     return pa.Table.from_pylist(rows, COVERAGE_SCHEMA)
 
 
-def forms_table(drawn: Draw) -> pa.Table:
+def drawn_forms(drawn: Draw) -> pa.Table:
     """Return which forms and which corpus files the samples come from, in `FORMS_SCHEMA`; sorted."""
     return drawn.forms.select(FORMS_SCHEMA.names).to_arrow().cast(FORMS_SCHEMA)
 

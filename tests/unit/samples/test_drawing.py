@@ -24,7 +24,7 @@ from prasanga.samples import (
     coverage_table,
     cut_segments,
     draw,
-    forms_table,
+    drawn_forms,
     parse_length,
     priority,
     segments,
@@ -210,7 +210,7 @@ def check_forms(drawn: Draw, rows: list[Row], expected: dict[tuple[str, str], li
         count = counts[row["stimulus"], row["form"], row["source"]]
         count[0] += 1
         count[1] += row["occurrence_id"] in sampled
-    assert [tuple(row.values()) for row in forms_table(drawn).to_pylist()] == [
+    assert [tuple(row.values()) for row in drawn_forms(drawn).to_pylist()] == [
         (*key, *count) for key, count in sorted(counts.items())
     ]
 
@@ -277,14 +277,14 @@ def test_only_the_stimuli_asked_for_are_drawn_and_counted(tmp_path: Path) -> Non
     drawn = draw_from(path, stimuli=["মা", "পাখি"])
     assert {row["stimulus"] for row in rows_of(drawn)} == {"মা"}
     assert coverage_table(drawn)["stimulus"].unique().to_pylist() == ["পাখি", "মা"]
-    assert forms_table(drawn)["stimulus"].to_pylist() == ["মা"]
+    assert drawn_forms(drawn)["stimulus"].to_pylist() == ["মা"]
     assert draw_from(path).stimuli == ("নদী", "ফুল", "মা")
 
 
 def test_no_sentences_give_nothing(tmp_path: Path) -> None:
     drawn = draw_from(write_sentences(tmp_path / "s.parquet", []))
     assert list(rows_of(drawn)) == []
-    assert coverage_table(drawn).num_rows == forms_table(drawn).num_rows == 0
+    assert coverage_table(drawn).num_rows == drawn_forms(drawn).num_rows == 0
     assert list(rows_of(draw_from())) == []
 
 

@@ -21,7 +21,7 @@ from prasanga.samples import (
     coverage_table,
     cut_segments,
     draw,
-    forms_table,
+    drawn_forms,
     parse_length,
     priority,
 )
@@ -53,7 +53,7 @@ def test_rows_are_sorted_by_stimulus_and_priority_and_fit_the_schema(tmp_path: P
     assert set(found["n_words"].to_pylist()) == {3}
     assert set(table(drawn, ">4")["segment_length"].to_pylist()) == {">4"}
     assert coverage_table(drawn).schema == COVERAGE_SCHEMA
-    assert forms_table(drawn).schema == FORMS_SCHEMA
+    assert drawn_forms(drawn).schema == FORMS_SCHEMA
 
 
 def test_segments_of_the_same_text_and_span_have_one_name(tmp_path: Path) -> None:
