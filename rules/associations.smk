@@ -63,7 +63,7 @@ if not FROM_RESULTS:
         benchmark:
             "benchmarks/associations/seat/{model}.tsv"
         wildcard_constraints:
-            # names of models may hold full stops, and `<model>.templates` is none of them
+            # a model's name may contain full stops, but `<model>.templates` is the second table and no model
             model=name_in(STUDY.embedded),
         params:
             *digests_of(STUDY.seat_chosen),

@@ -81,7 +81,7 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     assert summary == "গোলাপ rose flowers association +0.0312 effect without it +0.250"
     assert sentences == [f"{LENGTHS['9']} news.txt"]
     counts = panel.locator(".behind-word p.small").all_inner_texts()
-    assert counts == ["1 of 25 that were measured:"]  # of the other word, the one that there is
+    assert counts == ["The first 1 of 25 sentences:"]  # of the other word, the one that there is
     expect(panel.locator("mark").first).to_have_text("গোলাপের")
     # the word that moves the effect of 0.9 most stands first
     expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose (flowers): +0.250 without it")

@@ -23,6 +23,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import polars as pl
 import psutil
 from faults import Around, FaultMissedError, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
 from small_study import Study
@@ -43,8 +44,8 @@ NOT_COMPARED = re.compile(r"results/(store/|likelihoods/kept/|provenance\.jsonl$
 RUN_ON = 2
 """Cores of a run."""
 
-PATIENCE = 1200.0
-"""Seconds after which a run hangs, whatever else the machine does."""
+PATIENCE = 1800.0
+"""Seconds after which a run hangs: some thirty times what one takes."""
 
 ATTEMPTS = 12
 """So often a fault is tried that does not come about, since nothing is there yet or a run ended sooner."""
@@ -202,7 +203,7 @@ class Chain:
             ours, theirs = (read_table(root / path) for root in (self.study.root, self.undisturbed))
         except InputError:
             return False
-        return bool(ours.replace_schema_metadata().equals(theirs.replace_schema_metadata()))
+        return pl.DataFrame(ours.replace_schema_metadata()).equals(pl.DataFrame(theirs.replace_schema_metadata()))
 
     def compare(self, *, all_of_it: bool = False) -> None:
         """Everything that counts as made equals the undisturbed study's, but for what a fault itself damaged."""

@@ -26,24 +26,25 @@ from prasanga.base.errors import InputError
 # A word w is associated with attribute A rather than B by s(w, A, B) = mean cos(w, a) - mean cos(w, b). The effect
 # size is the difference of the mean associations of the target sets X and Y over a standard deviation of the
 # associations (Caliskan, Bryson and Narayanan 2017; Sadhu et al. 2024, appendix B.1). Programs disagree on that
-# standard deviation; here its convention has a name:
-#
-# - `union_ddof1`: of all associations of X and Y together, divided by n - 1 (Caliskan et al.; the default)
-# - `union_ddof0`: the same, divided by n
-# - `pooled`: from the variances within X and within Y, with nx + ny - 2 degrees of freedom (Cohen's d)
+# standard deviation; here its convention has a name.
 
 
 class Denominator(NamedTuple):
-    """A standard deviation of associations: around what it is taken, and how many less than n it is divided by."""
+    """A standard deviation of associations.
+
+    Attributes:
+        within_sets: whether it is taken around the mean of each set, X and Y, or around that of both together.
+        lost: how much less than the number of words it is divided by.
+    """
 
     within_sets: bool
     lost: int
 
 
 DENOMINATORS: Mapping[str, Denominator] = {
-    "union_ddof1": Denominator(within_sets=False, lost=1),
+    "union_ddof1": Denominator(within_sets=False, lost=1),  # Caliskan et al.; the default
     "union_ddof0": Denominator(within_sets=False, lost=0),
-    "pooled": Denominator(within_sets=True, lost=2),
+    "pooled": Denominator(within_sets=True, lost=2),  # Cohen's d
 }
 """By the name of the convention. Effects, resamples, twins and the power of a test all compute by these."""
 

@@ -462,7 +462,7 @@ class _Percentiles:
 
 @dataclass(frozen=True, eq=False)
 class _Pivots:
-    """Interval `studentized`. An effect over the spread within sets is unbounded, and taken as arcsinh(d / 2)."""
+    """Interval `studentized`. An effect over the spread within sets is unbounded: its scale is 2 arcsinh(d / 2)."""
 
     pivots: FloatArray
     effect: float

@@ -416,7 +416,7 @@ class SentenceQueries:
                 yield self._written_by_decoder(pieces)
 
     def _infill(self, pieces: Pieces, own: Sequence[int]) -> Query:
-        """Return the query in which the encoder reads the sentence with a mask, and the decoder writes that word."""
+        """Return the query in which the encoder reads the sentence with a mask for a word, the decoder writes it."""
         hidden = set(own)
         ids = [piece for place, piece in enumerate(pieces.ids) if place not in hidden]
         ids.insert(own[0], self._mask)

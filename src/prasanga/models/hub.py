@@ -581,6 +581,9 @@ TRAINING, PACKAGE = ORIGINS = "training.json", "package.json"
 """What the workflow writes beside a model that it trains, or takes from a package: how, and the sha256 of each file."""
 
 
+_MADE = Path("results/models")  # where the workflow makes models, below the study's folder; reports on all lie there
+
+
 def package_of(folder: Path | None) -> dict[str, Any]:
     """Return what is known of the package that a model comes from; nothing of one that comes from elsewhere."""
     if folder is None or not (folder / PACKAGE).is_file():
@@ -617,8 +620,7 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
     A byte of the weights that has flipped on the disk changes every vector a little and is seen nowhere else.
 
     Args:
-        model: a folder, beside which the report on it lies if the workflow has made it; of a model of the hub nothing
-            is asked here, its cache has checksums of its own.
+        model: a folder; of a model of the hub nothing is asked here, its cache has checksums of its own.
         identity: from `prasanga.models.check_model`.
         options: as it is loaded with.
 
@@ -626,16 +628,15 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
         InputError: they are others.
     """
     expected, folder = identity.get("sha256"), Path(model)
-    report = folder.with_name(f"{folder.name}.json")
-    is_made = report.is_file()
+    is_made = folder.parent == _MADE
     if expected is None or not (is_made or folder.is_dir()):
         return
     is_gone = is_made and not (folder / "config.json").is_file()
     found = "" if is_gone else model_identity(model, options=options)["sha256"]
     if found != expected and is_made:
         raise InputError(
-            f"model {model}: its files are gone, or not those that were looked at. Delete {folder} and {report}, and"
-            " run again: the workflow makes the model again."
+            f"model {model}: files are missing, or are not those that were looked at. Delete {folder} and"
+            f" {folder}.json, and run again: the workflow makes the model again."
         )
     if found != expected:
         raise InputError(

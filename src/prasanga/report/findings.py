@@ -111,8 +111,8 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     of = f"{len(rows)} {_verb(len(rows), 'row', 'rows')}{f' ({more})' if more else ''}"
     would = f"{_would_have_been(others)}, {_POWER}." if others else ""
     starred = sum(map(HOLM.marks, others))
-    such = f" {starred} {_verb(starred, 'has', 'have')} such a p, but an interval that includes zero."
-    held = such if starred else ""
+    p_alone = f"{P} < .05 after Holm's correction, but no interval that excludes zero"
+    held = f" {starred} {_verb(starred, 'has', 'have')} {p_alone}." if starred else ""
     near = _near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows")
     held += f" {near}" if near else ""
     if not found:

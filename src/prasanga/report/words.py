@@ -150,7 +150,7 @@ def pieces_as_text(row: Mapping[str, Any]) -> str:
     return " + ".join(_SIGN_WITHOUT_LETTER.sub("◌", piece) for piece in row.get("pieces") or ())
 
 
-_SIGN_WITHOUT_LETTER = regex.compile(r"(?<![\p{L}\p{M}])(?=\p{M})")
+_SIGN_WITHOUT_LETTER = regex.compile(r"(?<![\p{L}\p{M}\u200c\u200d])(?=\p{M})")
 
 
 def _roles(uses: list[str]) -> str:

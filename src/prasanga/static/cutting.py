@@ -208,13 +208,15 @@ def _each_part(cut: Callable[[int, Callable[[int], object]], None], n: int, proc
     # hold a lock. Each process has its parts from the start and ends when they are done, also if this one is killed.
     context = multiprocessing.get_context("fork")
     workers: dict[Connection, Any] = {}
-    for first in range(processes):
-        here, there = context.Pipe(duplex=False)
-        workers[here] = context.Process(target=_work, args=(cut, range(first, n, processes), there), daemon=True)
-        workers[here].start()
-        there.close()
-    ends = list(workers)
+    ends: list[Connection] = []
     try:
+        for first in range(processes):
+            here, there = context.Pipe(duplex=False)
+            worker = context.Process(target=_work, args=(cut, range(first, n, processes), there), daemon=True)
+            worker.start()
+            workers[here] = worker
+            ends.append(here)
+            there.close()
         with progress("cutting the corpus", size, BYTES) as done:
             while ends:
                 for end in wait(ends):

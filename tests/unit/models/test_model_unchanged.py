@@ -46,16 +46,25 @@ def test_a_flipped_byte_in_a_model_is_noticed(model: Path, tmp_path: Path, name:
 
 @pytest.mark.parametrize("gone", ["config.json", "tokenizer.json", ""])
 def test_of_a_model_that_the_workflow_makes_folder_and_report_are_to_be_deleted(
-    model: Path, tmp_path: Path, gone: str
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
-    folder = tmp_path / "tiny"
-    shutil.copytree(model, folder)
-    identity = model_identity(folder)
-    (tmp_path / "tiny.json").write_text("{}")  # the report on it
-    require_unchanged(folder, identity, ModelOptions())
-    (folder / gone).unlink() if gone else shutil.rmtree(folder)
-    with pytest.raises(InputError, match=f"are gone.* Delete {folder} and {folder}.json, and run again: the workflow"):
+    monkeypatch.chdir(tmp_path)
+    made, own = Path("results/models/tiny"), Path("other/results/models/tiny")
+    for folder in (made, own):
+        shutil.copytree(model, folder)
+        folder.with_name("tiny.json").write_text("{}")  # the report on it
+        identity = model_identity(folder)
         require_unchanged(folder, identity, ModelOptions())
+        (folder / gone).unlink() if gone else shutil.rmtree(folder)
+    with pytest.raises(InputError, match=f"missing.* Delete {made} and {made}.json, and run again: the workflow"):
+        require_unchanged(made, identity, ModelOptions())
+    if gone:  # a model of the reader's own
+        with pytest.raises(InputError, match=r"^(?!.*Delete)"):
+            require_unchanged(own, identity, ModelOptions())
+
+
+def test_a_model_in_the_folder_of_the_study() -> None:
+    require_unchanged(".", {"id": "somebody/model", "commit": "ab"}, ModelOptions())
 
 
 def test_of_the_hub_nothing_is_asked(tmp_path: Path) -> None:

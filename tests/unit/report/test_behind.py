@@ -154,10 +154,10 @@ def test_words_stand_by_association_with_the_effect_without_each_as_in_the_table
 
 
 def test_the_pieces_are_those_that_the_model_reads_and_a_lone_sign_has_a_circle() -> None:
-    audits = {"family": pl.DataFrame({"stimulus": ["গোলাপ"], "pieces": [["গ", "োলা", "##়প"]]})}
+    audits = {"family": pl.DataFrame({"stimulus": ["গোলাপ"], "pieces": [["গ", "োলা", "##়প", "র\u200d্যাব"]]})}
     files = EmbeddingFiles({"wide_1": {"family": "family"}}, {}, {}, {}, audits, {})
     data = data_of(results(embeddings=files))
-    assert data["pieces"]["wide_1"][data["words"].index("গোলাপ")] == "গ + ◌োলা + ##◌়প"
+    assert data["pieces"]["wide_1"][data["words"].index("গোলাপ")] == "গ + ◌োলা + ##◌়প + র\u200d্যাব"
     assert data["pieces"]["wide_1"][data["words"].index("মশা")] == ""
 
 

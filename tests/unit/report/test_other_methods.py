@@ -269,14 +269,18 @@ FOUND = {"p_association_holm": 0.01, "ci_high": -0.1}
 
 def test_a_finding_for_each_other_method() -> None:
     starred = row("GC5", p_association_holm=0.01)
-    table = estimates(row(**FOUND), row("GC3", effect=0.2), starred, row("GC4", effect=None), row("GC6", n_x=3))
+    without_interval = row("GC7", p_association_holm=0.01, ci_low=None, ci_high=None)
+    table = estimates(
+        row(**FOUND), row("GC3", effect=0.2), starred, without_interval, row("GC4", effect=None), row("GC6", n_x=3)
+    )
     assert other_method("SEAT", table) == (
-        f"SEAT: an association was found in 1 of 3 rows (1 more of few words, 1 more not computed), that is {P} < .05"
+        f"SEAT: an association was found in 1 of 4 rows (1 more of few words, 1 more not computed), that is {P} < .05"
         " after Holm's correction and an interval that excludes zero; the largest is −0.68 (GC2, bert; 95 % interval"
         " over words −1.26 to −0.10; difference from 8 twins with random weights −0.64, −1.42 to +0.15):"
         " upper caste male terms, more than lower caste female terms, are"
         " associated with unpleasant rather than pleasant. In the others none was found; an effect above 1.01 would"
-        " have been, at .05 before correction in 80 % of studies. 1 has such a p, but an interval that includes zero."
+        " have been, at .05 before correction in 80 % of studies. 2 have"
+        f" {P} < .05 after Holm's correction, but no interval that excludes zero."
     )
     static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_association_holm=None))
     assert other_method("WEAT", static) == (

@@ -51,7 +51,7 @@ def test_a_change_is_told_with_where_it_is_largest_and_what_chance_gives(table: 
     assert finding.text == (
         "The association changes with context in 2 of 2 cases, most in C4 by m: from +0.50 at 9 words to +0.50 at 75."
     )
-    assert finding.grounds.endswith("by chance about 0.1 would.")
+    assert finding.grounds.endswith("by chance it would in about 0.1.")
     none = differences(("C1", "9", "75", 0.1, -0.2, 0.66))
     (finding, *_) = [f for f in three_findings(Results(ceat=ceat, differences=none), SAY) if "context" in f.text]
     assert finding.sure == OPEN

@@ -170,13 +170,16 @@ class _Words:
         return {model: [known.get((model, word), "") for word in self.numbers] for model in models}
 
 
+_REMADE = "Run `snakemake` where the segments are, or delete results/samples/measured_sentences.parquet."
+
+
 def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapping[str, int]) -> dict[str, Any]:
     """Return texts, sources, and the places of the sentences by key, of those that are asked for, and word."""
     found: dict[str, dict[int, list[Any]]] = {}
     texts: dict[str, int] = {}
     sources: dict[str, int] = {}
     if chosen is not None:
-        require_columns("measured sentences", chosen, SENTENCES_SCHEMA, "Run `snakemake` again.")
+        require_columns("measured sentences", chosen, SENTENCES_SCHEMA, _REMADE)
         longest: dict[str, tuple[str, int]] = {}
         rows = [row for row in chosen.iter_rows(named=True) if row["stimulus"] in numbers and _key_of(row) in keys]
         for most in range(max((row["rank"] for row in rows), default=0), 1, -1):

@@ -142,7 +142,7 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
                 **{"k": k, "n": n, **lengths, **where},
             ),
             say(
-                "There the 95 % interval of the change excludes zero; by chance about {chance} would.",
+                "In these cases the 95 % interval of the change excludes zero; by chance it would in about {chance}.",
                 chance=f"{ALPHA * n:.1f}",
             ),
         )

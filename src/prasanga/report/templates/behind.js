@@ -69,14 +69,14 @@
         made.append(element('p', '', 'The model reads ', ...pieces[word].split(' + ').map((piece) => written('span', 'piece', piece))));
       }
       const [measured, ...sentences] = found[word] || [0];
-      if (sentences.length < measured) made.append(element('p', 'small', `${sentences.length} of ${measured} that were measured:`));
+      if (sentences.length < measured) made.append(element('p', 'small', `The first ${sentences.length} of ${measured} sentences:`));
       if (sentences.length) made.append(element('ol', '', ...sentences.map((each) => sentence(data, each))));
       made.open = isOpen && (n < OPEN || n >= places.length - OPEN);
       return made;
     });
   }
 
-  // not a link, whose address would be that of another number
+  // a button and no link: the address must stay that of this number
   function goTo(place, word) {
     const button = element('button', 'go-to', written('strong', '', word));
     button.type = 'button';
