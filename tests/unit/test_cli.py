@@ -95,6 +95,8 @@ def test_a_new_study_can_be_read_whatever_its_names(here: Path, monkeypatch: pyt
         *("--model", "a/bert", "--model", "b/bert", "--model", "models/2024", "--model", "on"),
     )
     assert done.exit_code == 0, done.output
+    assert f"No file fits 'texts/[ab]*, x.txt' yet. The study looks for it in {here / '2024'}." in done.output
+    assert "Next: `prasanga plan 2024`" in done.output
     written = yaml.safe_load((here / "2024/study.yaml").read_text("utf-8"))
     assert written["study"] == "2024"
     assert written["corpus"]["texts"][0]["files"] == "texts/[ab]*, x.txt"

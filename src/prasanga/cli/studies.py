@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -262,7 +263,12 @@ def init(
             _require_model(each if Path(each).exists() or not (directory / each).is_dir() else str(directory / each))
         text = _study_text(directory.resolve().name, language, models, corpus and _as_seen_from(directory, corpus))
         _write_study(target, text)
-    typer.echo(f"{target} is written. Next: `prasanga plan` shows what a run would do, `prasanga run` does it.")
+    if corpus and not (_leads_somewhere(corpus) or _leads_somewhere(corpus, directory)):
+        typer.echo(f"No file fits {corpus!r} yet. The study looks for it in {directory.absolute()}.")
+    named = "" if directory == Path() else f" {shlex.quote(str(directory))}"
+    typer.echo(
+        f"{target} is written. Next: `prasanga plan{named}` shows what a run would do, `prasanga run{named}` does it."
+    )
 
 
 @app.command()
@@ -333,10 +339,14 @@ def _require_model(model: str) -> None:
 
 def _as_seen_from(folder: Path, path: str) -> str:
     """Return a path or pattern that leads to something from here, and not from a study's folder, as an absolute one."""
+    return str(Path(path).absolute()) if _leads_somewhere(path) and not _leads_somewhere(path, folder) else path
+
+
+def _leads_somewhere(pattern: str, folder: Path | None = None) -> bool:
+    """Return whether a path or pattern fits a file or folder, from a folder or from here."""
     from glob import iglob
 
-    here, there = (next(iglob(path, root_dir=root), None) for root in (None, folder))  # noqa: PTH207 - absolute ones too
-    return str(Path(path).absolute()) if here is not None and there is None else path
+    return next(iglob(pattern, root_dir=folder, recursive=True), None) is not None  # noqa: PTH207 - absolute ones too
 
 
 def _write_study(target: Path, text: str) -> None:
@@ -439,7 +449,7 @@ def _study_text(
 
 _HEAD = """\
 # A study: what is measured, on what. `prasanga plan` says what a run would do, `prasanga run` does it.
-# What stands not here has its default: `prasanga config` lists all keys, `prasanga config KEY` explains one.
+# What is not here has its default: `prasanga config` lists all keys, `prasanga config KEY` explains one.
 """
 _NO_TEXTS = """\
 # corpus:
@@ -471,8 +481,6 @@ def _asked(methods: str, language: str, corpus: str | None, pairs: str | None, l
     Raises:
         InputError: a method that there is none of, or without what it is measured on; texts that are not there.
     """
-    from glob import iglob
-
     from prasanga.base.errors import InputError
 
     names = [name.strip().replace("-", "_") for name in methods.split(",") if name.strip()]
@@ -485,7 +493,7 @@ def _asked(methods: str, language: str, corpus: str | None, pairs: str | None, l
             raise InputError(f"--methods {name}: name what it is measured on with {option} PATH, or leave it out.")
         if given and name not in names:
             raise InputError(f"{option}: no method asks for it. Write `--methods {','.join([*names, name])}`.")
-    if corpus and next(iglob(corpus, recursive=True), None) is None:  # noqa: PTH207 - absolute ones too
+    if corpus and not _leads_somewhere(corpus):
         raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
     categories = [f"C{number}" for number in range(1, 10)]
     found: dict[str, Any] = {} if "ceat" in names else {"categories": []}

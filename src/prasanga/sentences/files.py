@@ -388,8 +388,9 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
                 found += _in_folder(root, PurePosixPath(path))
         if not found:
             raise InputError(
-                f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path, a folder"
-                " or a pattern such as `texts/*.txt`, relative to corpus.root. Write one that names your files."
+                f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}, which is {root.absolute()}."
+                " Allowed is a path, a folder or a pattern such as `texts/*.txt`, relative to corpus.root. Write one"
+                " that names your files."
             )
     require_no_braces(source for source, _ in found)
     for source, _ in found:

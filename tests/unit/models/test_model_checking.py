@@ -247,6 +247,25 @@ def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
         open_source("someone/model")
 
 
+@pytest.mark.parametrize("proxies", [{}, {"https": "http://proxy:3128"}])
+def test_where_the_hub_has_no_address_the_cache_alone_is_asked(
+    monkeypatch: pytest.MonkeyPatch, proxies: dict[str, str]
+) -> None:
+    """The library would try for half a minute; a proxy may know the address all the same."""
+    asked: list[bool] = []
+
+    def download(*_: object, local_files_only: bool, **__: object) -> str:
+        asked.append(local_files_only)
+        raise errors.LocalEntryNotFoundError("not in the cache")
+
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "https://hub.invalid")
+    monkeypatch.setattr("prasanga.models.hub.getproxies", lambda: proxies)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    with pytest.raises(InputError, match="is not in the cache"):
+        open_source("someone/model")
+    assert asked == [not proxies]
+
+
 def _with_code(folder: Path, log: Path) -> None:
     """A model whose class is not part of transformers."""
     (folder / "modeling_mine.py").write_text(
