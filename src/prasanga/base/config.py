@@ -415,7 +415,9 @@ def _explain_unknown_keys(found: Mapping[str, Any], part: Mapping[str, Any], pla
         if (place, key) in _RENAMED:
             sentences.append(f"`{place}.{key}` is no key any more: {_RENAMED[place, key]}")
             continue
-        near = difflib.get_close_matches(key[:80], known, n=1)
+        near = difflib.get_close_matches(key[:80], known, n=1) or [
+            name for name in known if len(key) > 2 and key in name
+        ]
         write = f" Did you mean `{near[0]}`?" if near else ""
         sentences.append(
             f"unknown key `{key[:80]}`{where} (value {_short(found[key])}).{write} Allowed: {', '.join(known)}."

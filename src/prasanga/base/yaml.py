@@ -217,7 +217,7 @@ def _load(path: str | Path, text: str, loader: type[_SafeLoader]) -> Any:
     try:
         return yaml.load(text, Loader=loader)
     except yaml.YAMLError as error:
-        raise _not_yaml(path, error) from None
+        raise _not_yaml(path, text, error) from None
     except (ValueError, RecursionError, OverflowError, TypeError, LookupError) as error:
         raise InputError(
             f"{path}: a value in it looks like a number or a date and is none ({reason(error)}). Write it in"
@@ -320,14 +320,16 @@ def _check(path: str | Path, text: str) -> None:
                     " leave the aliases out."
                 )
     except yaml.YAMLError as error:
-        raise _not_yaml(path, error) from None
+        raise _not_yaml(path, text, error) from None
 
 
-def _not_yaml(path: str | Path, error: yaml.YAMLError) -> InputError:
+def _not_yaml(path: str | Path, text: str, error: yaml.YAMLError) -> InputError:
     """Return what to raise for a syntax error, with its line."""
     mark = getattr(error, "problem_mark", None)
     line = f", line {mark.line + 1}" if mark is not None else ""
     problem = getattr(error, "problem", None) or reason(error)
+    if mark is not None and text[mark.index : mark.index + 1] == "\t":
+        problem = "a tab, where YAML has spaces"
     return InputError(f"{path}{line}: not YAML: {problem}. Mend that line or the one before it.")
 
 

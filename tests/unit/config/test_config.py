@@ -218,6 +218,9 @@ def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
+        pytest.param(
+            {"samples": {"contexts": 20}}, "unknown key `contexts` .*Did you mean `contexts_per_stimulus`", id="part"
+        ),
         pytest.param({"sampls": {}}, "unknown key `sampls`.*Did you mean `samples`.*Allowed: study, title", id="key"),
         pytest.param(
             {"samples": {"pol": "shared"}},
