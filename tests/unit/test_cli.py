@@ -105,6 +105,20 @@ def test_a_new_study_can_be_read_whatever_its_names(here: Path, monkeypatch: pyt
     ]
 
 
+def test_texts_elsewhere_are_named_from_the_folder_that_holds_them(here: Path) -> None:
+    (here / "texts/old").mkdir(parents=True)
+    (here / "texts/old/a.txt").write_text("ফুল।", encoding="utf-8")
+    for pattern, root, files in (
+        ("texts/*/*.txt", "texts", "*/*.txt"),
+        ("texts/old", "texts", "old"),
+        ("texts/old/a.txt", "texts/old", "a.txt"),
+    ):
+        done = prasanga("init", "-d", "study", "--language", "bn", "--corpus", pattern, "--force")
+        assert done.exit_code == 0, done.output
+        corpus = yaml.safe_load((here / "study/study.yaml").read_text("utf-8"))["corpus"]
+        assert (corpus["root"], corpus["texts"][0]["files"]) == (str(here / root), files)
+
+
 def test_a_key_is_explained_with_its_values_and_default() -> None:
     said = prasanga("config", "associations.std").output
     assert said.startswith("associations.std\n")
@@ -273,7 +287,7 @@ def test_one_line_writes_the_study_that_it_runs(
     config = complete(read_config(here / "other/study.yaml"), schema)
     assert (config["models"]["name"]["path"], config["categories"]) == ("owner/name", config["seat"]["categories"])
     assert config["samples"]["contexts_per_stimulus"] == 50
-    assert config["corpus"]["root"] + config["corpus"]["texts"][0]["files"] == str(here / "texts")
+    assert (config["corpus"]["root"], config["corpus"]["texts"][0]["files"]) == (str(here), "texts")
     assert config["pairs"]["sets"]["pairs"]["path"] == str(here / "pairs.csv")
 
 

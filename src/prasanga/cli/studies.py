@@ -434,7 +434,7 @@ def _study_text(
         named[f"{name_of_model}-{more + 1}" if more else name_of_model] = {origin: path}
     texts, of_models = _NO_TEXTS, _NO_MODELS
     if corpus is not None:
-        root, pattern = ("/", corpus[1:]) if corpus.startswith("/") else (".", corpus)
+        root, pattern = _split_pattern(corpus) if corpus.startswith("/") else (".", corpus)
         texts = keys(corpus={"root": root, "texts": [{"files": pattern, "documents": "blank-line"}]})
     if named:
         of_models = keys(models=named)
@@ -445,6 +445,16 @@ def _study_text(
         *(f"# {_ABOUT[key]}\n{keys(**{key: value})}" for key, value in (asked or {}).items()),
     ]
     return "\n".join(parts if asked is not None else [*parts, _MORE])
+
+
+def _split_pattern(path: str) -> tuple[str, str]:
+    """Return the folder that holds all files of an absolute path or pattern, and what is left of it.
+
+    Results name texts from that folder on, so that what is passed on does not tell where it lay.
+    """
+    parts = Path(path).parts
+    n_fixed = next((n for n, part in enumerate(parts) if set(part) & set("*?[")), len(parts) - 1)
+    return str(Path(*parts[:n_fixed])), str(Path(*parts[n_fixed:]))
 
 
 _HEAD = """\
