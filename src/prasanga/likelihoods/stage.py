@@ -71,8 +71,8 @@ class Job(NamedTuple):
             InputError: the files of a model on this machine are others than those looked at; as `load_scorer`.
         """
         from prasanga.likelihoods.engine import load_scorer
+        from prasanga.models.checking import require_unchanged
         from prasanga.models.devices import dtype_of_study
-        from prasanga.models.hub import require_unchanged
 
         options = ModelOptions(**{**which["options"], "cards": self.cards})
         require_unchanged(which["model"], self.identity, options)

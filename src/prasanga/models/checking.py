@@ -22,6 +22,7 @@ from prasanga.models.hub import (
     Weights,
     find_weights,
     identity_of,
+    model_identity,
     open_source,
     package_of,
     require_as_written,
@@ -217,3 +218,38 @@ def _stored_rows(source: Source, weights: Weights, bare: Any) -> int | None:
         if len(shape) == 2 and any(name == own or name.endswith(f".{own}") for own in names):
             return shape[0]
     return None
+
+
+_MADE = Path("results/models")  # where the workflow makes models, below the study's folder; reports on all lie there
+
+
+def require_unchanged(model: str | Path, identity: Mapping[str, str], options: ModelOptions) -> None:
+    """Refuse a folder whose files are not those that `identity` tells of; all of them are read once a process.
+
+    A byte of the weights that has flipped on the disk changes every vector a little and is seen nowhere else.
+
+    Args:
+        model: a folder; of a model of the hub nothing is asked here, its cache has checksums of its own.
+        identity: from `prasanga.models.check_model`.
+        options: as it is loaded with.
+
+    Raises:
+        InputError: they are others.
+    """
+    expected, folder = identity.get("sha256"), Path(model)
+    is_made = folder.parent == _MADE
+    if expected is None or not (is_made or folder.is_dir()):
+        return
+    is_gone = is_made and not (folder / "config.json").is_file()
+    found = "" if is_gone else model_identity(model, options=options)["sha256"]
+    if found != expected and is_made:
+        raise InputError(
+            f"model {model}: files are missing, or are not those that were looked at. Delete {folder} and"
+            f" {folder}.json, and run again: the workflow makes the model again."
+        )
+    if found != expected:
+        raise InputError(
+            f"model {model}: its files are not those that were looked at (sha256 {found[:12]}..., not"
+            f" {expected[:12]}...): replaced since, or damaged. Put them back if they are damaged; if you meant to"
+            " replace them, delete the report on the model under results/models. Then run again."
+        )

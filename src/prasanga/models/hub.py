@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -595,9 +595,6 @@ TRAINING, PACKAGE = ORIGINS = "training.json", "package.json"
 """What the workflow writes beside a model that it trains, or takes from a package: how, and the sha256 of each file."""
 
 
-_MADE = Path("results/models")  # where the workflow makes models, below the study's folder; reports on all lie there
-
-
 def package_of(folder: Path | None) -> dict[str, Any]:
     """Return what is known of the package that a model comes from; nothing of one that comes from elsewhere."""
     if folder is None or not (folder / PACKAGE).is_file():
@@ -626,35 +623,3 @@ def require_as_written(folder: Path) -> None:
                 f"{path}: not as the workflow has written it: damaged since, or replaced. Delete it and run again:"
                 f" the model is made again. If you have changed it yourself, delete {origin}."
             )
-
-
-def require_unchanged(model: str | Path, identity: Mapping[str, str], options: ModelOptions) -> None:
-    """Refuse a folder whose files are not those that `identity` tells of; all of them are read once a process.
-
-    A byte of the weights that has flipped on the disk changes every vector a little and is seen nowhere else.
-
-    Args:
-        model: a folder; of a model of the hub nothing is asked here, its cache has checksums of its own.
-        identity: from `prasanga.models.check_model`.
-        options: as it is loaded with.
-
-    Raises:
-        InputError: they are others.
-    """
-    expected, folder = identity.get("sha256"), Path(model)
-    is_made = folder.parent == _MADE
-    if expected is None or not (is_made or folder.is_dir()):
-        return
-    is_gone = is_made and not (folder / "config.json").is_file()
-    found = "" if is_gone else model_identity(model, options=options)["sha256"]
-    if found != expected and is_made:
-        raise InputError(
-            f"model {model}: files are missing, or are not those that were looked at. Delete {folder} and"
-            f" {folder}.json, and run again: the workflow makes the model again."
-        )
-    if found != expected:
-        raise InputError(
-            f"model {model}: its files are not those that were looked at (sha256 {found[:12]}..., not"
-            f" {expected[:12]}...): replaced since, or damaged. Put them back if they are damaged; if you meant to"
-            " replace them, delete the report on the model under results/models. Then run again."
-        )

@@ -15,6 +15,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.logs import EVENTS
 from prasanga.base.places import installation
 from prasanga.lexicon.model import stimuli_of
+from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.plan.study import Study
 from prasanga.samples import parse_length
 
@@ -193,10 +194,11 @@ class Cost(NamedTuple):
 
     Attributes:
         model: name in the config.
-        texts: that are run through it for vectors, and once more through its twins, which share them.
-        pairs: that it scores, and its twins likewise.
-        n_twins: twins with random weights.
+        texts: that are run through it for vectors.
+        pairs: that it scores.
+        n_twins: twins with random weights, which share sentences and pairs; of contexts each has a few.
         core_seconds: of model and twins; None where width and depth are not known while planning.
+        seconds_of_twins: those of all twins together; None likewise.
         n_bytes: of the vectors of model and twins; None likewise.
     """
 
@@ -205,12 +207,8 @@ class Cost(NamedTuple):
     pairs: int
     n_twins: int
     core_seconds: float | None
+    seconds_of_twins: float | None
     n_bytes: float | None
-
-    @property
-    def seconds_of_twins(self) -> float | None:
-        """Core seconds of the twins alone: all of them together cost what their model costs."""
-        return None if self.core_seconds is None else self.core_seconds / 2 * (self.n_twins > 0)
 
 
 def tell_costs(study: Study) -> bool:
@@ -223,7 +221,7 @@ def tell_costs(study: Study) -> bool:
         return False
     if study.computed and _measured().is_dir():  # which a copy of the code without its docs has not
         known = Constants()
-        costs = [{**cost._asdict(), "seconds_of_twins": cost.seconds_of_twins} for cost in costs_of(study, known)]
+        costs = [cost._asdict() for cost in costs_of(study, known)]
         event = {"event": "costs", "machine": known.files["embeddings"]["machine"], "costs": costs}
         os.write(int(os.environ[EVENTS]), f"{json.dumps(event)}\n".encode())
     return True
@@ -237,10 +235,11 @@ def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
         known: speeds.
     """
     config = study.config
-    per_length = len(stimuli_of(study.chosen)) * config["samples"]["contexts_per_stimulus"]
+    of_a_word = config["samples"]["contexts_per_stimulus"]
+    per_length = len(stimuli_of(study.chosen)) * of_a_word
     lengths = [parse_length(label) for label in study.labels.values()]
     texts = [(length.words * (LONGER if str(length.label).startswith(">") else 1), per_length) for length in lengths]
-    texts += [(9, _sentences(study))]  # a template is about as short
+    n_contexts, n_sentences = per_length * len(texts), _sentences(study)
     n_pairs = sum(_rows(Path(settings["path"])) for settings in study.sets.values())
     layers = Counter(settings["family"] for settings in study.studied.values())
     scored = {settings["family"] for settings in study.scored.values()}
@@ -248,18 +247,23 @@ def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
         of_family = {model for model, each in {**study.studied, **study.scored}.items() if each["family"] == name}
         every = [*study.twins.values(), *study.scored_twins.values()]
         n_twins = max((len(each["random_weights"]) for each in every if each["twin_of"] in of_family), default=0)
-        n_texts = sum(n for _, n in texts) if name in layers else 0
+        n_texts = n_contexts + n_sentences if name in layers else 0
         pairs = n_pairs if name in scored else 0
-        shape, seconds, n_bytes = _shape(name, settings), None, None
+        shape, seconds, of_twins, n_bytes = _shape(name, settings), None, None, None
         if shape is not None:
-            own = sum(n * shape.flop(known.pieces(words)) / known.core_flops(words) for words, n in texts if n_texts)
+            few = min(1, n_twins * MOST_OF_A_TWIN / of_a_word)
+            contexts, [sentences] = (
+                [n * shape.flop(known.pieces(words)) / known.core_flops(words) * (n_texts > 0) for words, n in each]
+                for each in (texts, [(9, n_sentences)])  # a template is about as short
+            )
             masked = known["pairs.copies_of_sample"] / known["pairs.pairs_of_sample"]
             copies = pairs * (2 if {study.kinds.get(model) for model in of_family} & {"decoder"} else masked)
-            own += copies * shape.flop(known["pairs.pieces_per_copy_of_sample"]) / known.scored_flops()
-            with_twins = 2 if n_twins else 1
-            seconds = with_twins * own
-            n_bytes = with_twins * layers[name] * n_texts * shape.width * known["embeddings.bytes_per_value"]
-        yield Cost(name, n_texts, pairs, n_twins, seconds, n_bytes)
+            sentences += copies * shape.flop(known["pairs.pieces_per_copy_of_sample"]) / known.scored_flops()
+            of_twins = few * sum(contexts) + (n_twins > 0) * sentences
+            seconds = sum(contexts) + sentences + of_twins
+            n_vectors = ((1 + few) * n_contexts + (1 + (n_twins > 0)) * n_sentences) * (n_texts > 0)
+            n_bytes = layers[name] * n_vectors * shape.width * known["embeddings.bytes_per_value"]
+        yield Cost(name, n_texts, pairs, n_twins, seconds, of_twins, n_bytes)
 
 
 def _sentences(study: Study) -> int:

@@ -14,7 +14,8 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.models import train_model
-from prasanga.models.hub import model_identity, require_unchanged
+from prasanga.models.checking import require_unchanged
+from prasanga.models.hub import model_identity
 from prasanga.models.options import ModelOptions
 
 SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 90, "steps": 2}
