@@ -164,8 +164,10 @@ def significance(ceat: pl.DataFrame) -> str | None:
         return None
     total = len(p_values)
     remaining, family = _after_correction(ceat, total)
+    expected = by_chance(total)
+    at_most = "" if expected.startswith("fewer") else "at most "
     return (
-        f"{_of(_count_below(p_values), total)} {P} < .05, uncorrected; {by_chance(total)} at most would be"
+        f"{_of(_count_below(p_values), total)} {P} < .05, uncorrected; {at_most}{expected} would be"
         f" expected if the target words or the attribute words made no difference. With Holm's correction for {family},"
         f" {remaining} {_verb(remaining, 'remains', 'remain')}. Estimates that share words are not independent of each"
         " other."

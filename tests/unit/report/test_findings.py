@@ -19,7 +19,7 @@ def test_significance_counts_before_and_after_correction(table: Table) -> None:
     models = "abcde"
     ceat = table(*(("C1", m, "9", "fixed", 0.1, {"p_association": p}) for m, p in zip(models, p_values, strict=True)))
     assert module.significance(ceat) == (
-        "4 of 5 estimates have p_association < .05, uncorrected; fewer than one at most would be expected if the target"
+        "4 of 5 estimates have p_association < .05, uncorrected; fewer than one would be expected if the target"
         " words or the attribute words made no difference. With Holm's correction for 5 tests, 2 remain. Estimates that"
         " share words are not independent of each other."
     )
@@ -28,7 +28,7 @@ def test_significance_counts_before_and_after_correction(table: Table) -> None:
 def test_significance_of_none(table: Table) -> None:
     rows = [("C1", f"m{i}", "9", "fixed", 0.1) for i in range(20)]
     assert module.significance(table(*rows)) == (
-        "None of the 20 estimates has p_association < .05, uncorrected; about one at most would be expected if the"
+        "None of the 20 estimates has p_association < .05, uncorrected; at most about one would be expected if the"
         " target words or the attribute words made no difference. With Holm's correction for 20 tests, 0 remain."
         " Estimates that share words are not independent of each other."
     )
