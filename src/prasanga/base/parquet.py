@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import errno
+import faulthandler
 import glob
 import hashlib
 import os
+import resource
 import shutil
+import signal
 import socket
 import uuid
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -39,6 +43,35 @@ _BLANK = b"0" * 32
 _METHOD = b"xxh3_128:"
 _KEY_AND_LENGTH = KEY.encode() + bytes([0x18, len(_METHOD) + len(_BLANK)])
 _MAGIC = b"PAR1"
+_SECONDS_TO_ASK = 60
+
+
+def require_sound_footer(metadata: pq.FileMetaData) -> None:
+    """Refuse a footer whose account of a column contradicts its schema, before anybody asks for it.
+
+    Asked for such a column Arrow ends the process, as C++ does with an error that nobody is there to catch, or waits
+    for ever. So a child asks first.
+
+    Raises:
+        pyarrow.ArrowInvalid: the child came to no end of its own within some seconds.
+    """
+    with warnings.catch_warnings(action="ignore"):  # of threads, from 3.12 on: the child starts none and takes no lock
+        child = os.fork()
+    if not child:
+        try:
+            faulthandler.disable()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what C++ says of its end
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(_SECONDS_TO_ASK)
+            for group in range(metadata.num_row_groups):
+                for column in range(metadata.num_columns):
+                    metadata.row_group(group).column(column)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(child, 0)[1]:
+        raise pa.ArrowInvalid("what its footer says of a column does not fit the schema")
 
 
 def leave_room(writer: pq.ParquetWriter) -> None:
@@ -393,6 +426,7 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
     wanted = pc.field(column).isin(pa.array(sorted(values), pa.string()))
     with reading(path):
         require_whole(path)
+        require_sound_footer(pq.read_metadata(path))
         options = {"memory_map": True, "page_checksum_verification": True}
         return pq.read_table(path, columns=list(columns), filters=wanted, **options)
 
