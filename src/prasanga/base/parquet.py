@@ -55,8 +55,11 @@ def require_sound_footer(metadata: pq.FileMetaData) -> None:
     Raises:
         pyarrow.ArrowInvalid: the child came to no end of its own within some seconds.
     """
-    with warnings.catch_warnings(action="ignore"):  # of threads, from 3.12 on: the child starts none and takes no lock
-        child = os.fork()
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of threads, from 3.12 on: the child starts none
+            child = os.fork()
+    except OSError:  # no room for a process, which says nothing of the file
+        return
     if not child:
         try:
             faulthandler.disable()

@@ -453,7 +453,7 @@ def _split_pattern(path: str) -> tuple[str, str]:
     Results name texts from that folder on, so that what is passed on does not tell where it lay.
     """
     parts = Path(path).parts
-    n_fixed = next((n for n, part in enumerate(parts) if set(part) & set("*?[")), len(parts) - 1)
+    n_fixed = next((n for n, part in enumerate(parts) if set(part) & set("*?[")), max(1, len(parts) - 1))
     return str(Path(*parts[:n_fixed])), str(Path(*parts[n_fixed:]))
 
 
