@@ -137,6 +137,7 @@ class CeatSettings:
     """The choices of a study, as in its config; a value that is not allowed is an `InputError` that names the key.
 
     `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, in the table for who reads it.
+    With `effects_alone` nothing but effects is computed, as of twins, of which nothing else is shown.
     """
 
     n_samples: int | Sequence[int] = 5000
@@ -151,6 +152,7 @@ class CeatSettings:
     pieces: str = "all"
     band: float = 0.1
     test: TestSettings = field(default_factory=TestSettings)
+    effects_alone: bool = False
     seed: int = 47
 
     def __post_init__(self) -> None:
@@ -374,7 +376,7 @@ def _tests(asked: _Asked) -> WordTests | None:
     No draw has a part in it, so that sample modes with the same words have one test.
     """
     category, cell, used, _, vectors, settings = asked
-    if too_few(category.set_names, category.sets, used):
+    if settings.effects_alone or too_few(category.set_names, category.sets, used):
         return None
     directions = {word: vectors.direction(word) for side in used for word in side}
     return test_words(
@@ -407,6 +409,8 @@ def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Ro
         std=settings.test.std,
     )
     effect, scores = result.combined.effect, result.target_scores
+    if settings.effects_alone:
+        return {"effect_size": effect}, [], [], []
     rows = _spread_rows(listed, contexts, vectors, settings.seed)
     cosines = Cosines.of_words(draw_cosines(vectors, listed, rows, len(used[0]) + len(used[1])), map(len, used))
     estimate = measure_cosines(

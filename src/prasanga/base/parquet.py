@@ -15,6 +15,7 @@ import uuid
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -429,9 +430,15 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
     wanted = pc.field(column).isin(pa.array(sorted(values), pa.string()))
     with reading(path):
         require_whole(path)
-        require_sound_footer(pq.read_metadata(path))
+        found = Path(path).stat()
+        _require_sound_file(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         options = {"memory_map": True, "page_checksum_verification": True}
         return pq.read_table(path, columns=list(columns), filters=wanted, **options)
+
+
+@lru_cache(4096)  # of a file that is read word by word the child is asked once
+def _require_sound_file(path: str | Path, *_: int) -> None:
+    require_sound_footer(pq.read_metadata(path))
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:

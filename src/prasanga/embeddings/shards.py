@@ -207,26 +207,15 @@ def read_embeddings(
     Raises:
         InputError: a shard is missing or does not belong to the list (`prasanga.embeddings.shards.fitting_shards`).
     """
-    columns = ["occurrence_id", "stimulus", "embedding"]
-    paths = fitting_shards(list_path, verify=verify)
-    with reading_shards():
-        tables = [_rows_of(path, columns, stimuli, twin) for path in paths]
-    if not tables:
-        return {}
-    table = pa.concat_tables(tables)
-    ids = table.column("occurrence_id").to_pylist()
-    vectors = arrow_to_vectors(table.column("embedding")).astype(np.float32, copy=False)
-    rows: dict[str, list[int]] = {}
-    for row, stimulus in enumerate(table.column("stimulus").to_pylist()):
-        rows.setdefault(stimulus, []).append(row)
-    return {stimulus: ([ids[row] for row in mine], vectors[mine]) for stimulus, mine in sorted(rows.items())}
+    return _vectors_of(fitting_shards(list_path, verify=verify), stimuli, twin)
 
 
 class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
     """The vectors of each stimulus as `read_embeddings` gives them, read from the disk when they are asked for.
 
-    A study larger than the memory is measured word by word. What was used last stays in memory, up to a bound; names of
-    stimuli and of their occurrences are there from the start, and cost no vector. Vectors cannot be written to.
+    A large study is measured word by word, a small one is read at once. What was used last stays in memory, up to a
+    bound; names of stimuli and of their occurrences are there from the start, and cost no vector. Vectors cannot be
+    written to.
     """
 
     def __init__(
@@ -251,7 +240,8 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         """
         wanted = None if stimuli is None else set(stimuli)
         found: dict[str, tuple[list[str], list[Path]]] = {}
-        for path in fitting_shards(list_path, verify=verify):
+        self._paths = fitting_shards(list_path, verify=verify)
+        for path in self._paths:
             for stimulus, ids in _occurrences(path, twin).items():
                 if wanted is None or stimulus in wanted:
                     all_ids, paths = found.setdefault(stimulus, ([], []))
@@ -259,6 +249,8 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
                     paths.append(path)
         self._found = dict(sorted(found.items()))
         self._cache_bytes, self._twin = cache_bytes, twin
+        # In memory a vector takes some eight times as much while it is read, and to open a file takes 2 ms.
+        self._at_once = 8 * sum(path.stat().st_size for path in self._paths) <= cache_bytes
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def __getitem__(self, stimulus: str) -> tuple[list[str], NDArray[np.float32]]:
@@ -272,15 +264,15 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         if stimulus in self._kept:
             self._kept.move_to_end(stimulus)
             return list(ids), self._kept[stimulus]
-        with reading_shards():
-            tables = [_rows_of(path, ["occurrence_id", "embedding"], [stimulus], self._twin) for path in paths]
-        if [each for table in tables for each in table.column("occurrence_id").to_pylist()] != ids:
-            raise InputError(f"{paths[0]}: its rows of {stimulus!r} have changed since they were counted. Run again.")
-        parts = [arrow_to_vectors(table.column("embedding")) for table in tables]
-        vectors = np.concatenate(parts, dtype=np.float32) if len(parts) > 1 else parts[0].astype(np.float32)
-        vectors.flags.writeable = False  # the next one to ask gets the same array
-        self._keep(stimulus, vectors)
-        return list(ids), vectors
+        wanted = self._found if self._at_once else [stimulus]
+        found = _vectors_of(self._paths if self._at_once else paths, wanted, self._twin)
+        for each in wanted:
+            counted, of_each = self._found[each]
+            if each not in found or found[each][0] != counted:
+                raise InputError(f"{of_each[0]}: its rows of {each!r} have changed since they were counted. Run again.")
+            found[each][1].flags.writeable = False  # the next one to ask gets the same array
+            self._keep(each, found[each][1])
+        return list(ids), found[stimulus][1]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the stimuli that have a vector, sorted."""
@@ -333,6 +325,23 @@ def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[s
         of_models.append(mine)
     stimuli = set().union(*of_models)
     return {stimulus: set.intersection(*(mine.get(stimulus, set()) for mine in of_models)) for stimulus in stimuli}
+
+
+def _vectors_of(
+    paths: Sequence[Path], stimuli: Collection[str] | None, twin: int | None
+) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
+    """Read ids and (n, d) vectors of each stimulus, in the order of the shards; arguments as of `read_embeddings`."""
+    with reading_shards():
+        tables = [_rows_of(path, ["occurrence_id", "stimulus", "embedding"], stimuli, twin) for path in paths]
+    if not tables:
+        return {}
+    table = pa.concat_tables(tables)
+    ids = table.column("occurrence_id").to_pylist()
+    vectors = arrow_to_vectors(table.column("embedding")).astype(np.float32, copy=False)
+    rows: dict[str, list[int]] = {}
+    for row, stimulus in enumerate(table.column("stimulus").to_pylist()):
+        rows.setdefault(stimulus, []).append(row)
+    return {stimulus: ([ids[row] for row in mine], vectors[mine]) for stimulus, mine in sorted(rows.items())}
 
 
 def _rows_of(path: Path, columns: Sequence[str], stimuli: Collection[str] | None, twin: int | None) -> pa.Table:

@@ -272,6 +272,7 @@ class Settings:
             "n_samples": of_twin if n_twins else asked,
             **{key: self._config["associations"][key] for key in keys},
             "test": self._test(twin=model in self._study.twins),
+            "effects_alone": model in self._study.twins,
             **{key: self._config["samples"][key] for key in ("pool", "window")},
             **{key: self._config["sentences"][key] for key in ("match", "neighbours")},
             "pieces": self._study.embedded[model]["pieces"],

@@ -127,6 +127,18 @@ def test_a_row_says_how_it_was_made() -> None:
     assert {key: found[key] for key in expected} == expected
 
 
+def test_effects_alone_are_those_that_stand_with_the_rest() -> None:
+    whole = row()
+    alone = row(settings=replace(SETTINGS, effects_alone=True))
+    assert alone["effect_size"] == whole["effect_size"]
+    assert {name: alone[name] for name in ("n_x", "n_b", "contexts_min", "draws", "dropped")} == {
+        name: whole[name] for name in ("n_x", "n_b", "contexts_min", "draws", "dropped")
+    }
+    others = ("p_association", "leave_out_low", "shuffled_low", "effect_standardized", "standard_error", "tau2")
+    assert [whole[name] is not None for name in others] == [True] * 6
+    assert [alone[name] for name in others] == [None] * 6
+
+
 @pytest.mark.parametrize(("mode", "names"), [("fixed", ("fixed", "C1")), ("random", ("random", "m", "C1"))])
 def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ...]) -> None:
     given = vectors()

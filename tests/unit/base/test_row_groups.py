@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -56,3 +57,16 @@ def test_row_groups_without_them_are_not_read(path: Path) -> None:
     assert read_where(path, ["n", "vector"], "word", ["ফুল"]).num_rows == 3
     with pytest.raises(InputError, match=r"a\.parquet: not a whole Parquet file \(.*CRC"):
         read_where(path, ["n", "vector"], "word", ["মা"])
+
+
+def test_the_footer_of_a_file_that_stays_as_it_is_is_asked_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of one word after another opens a file for each of them, and a child takes longer than the word."""
+    children = []
+    fork = os.fork
+    monkeypatch.setattr(os, "fork", lambda: children.append(path) or fork())
+    for word in ("চাঁদ", "ফুল", "মা"):
+        read_where(path, ["n"], "word", [word])
+    assert len(children) == 1
+    write_row_groups(path, SCHEMA, [group("ফুল", 7)], {"key": "k"})
+    assert read_where(path, ["n"], "word", ["ফুল"]).column("n").to_pylist() == [7]
+    assert len(children) == 2

@@ -123,11 +123,15 @@ def test_a_stimulus_is_read_alone_and_once(listed: Path, monkeypatch: pytest.Mon
         return original(path, columns, column, values)
 
     monkeypatch.setattr(module, "read_where", counting)
-    stored = StoredEmbeddings(listed)
+    stored = StoredEmbeddings(listed, cache_bytes=64)
     assert stored["মা"][1] is stored["মা"][1]
     assert read == [("00.parquet", ["মা"])]
     assert len(stored["ফুল"][0]) == 3
     assert read[1:] == [("00.parquet", ["ফুল"]), ("01.parquet", ["ফুল"])]
+    read.clear()
+    small = StoredEmbeddings(listed, stimuli=["মা", "ফুল"])  # takes less than the bound, and is read at once
+    assert [small[stimulus][1].tolist() for stimulus in small] == [stored[each][1].tolist() for each in ("ফুল", "মা")]
+    assert read == [("00.parquet", ["ফুল", "মা"]), ("01.parquet", ["ফুল", "মা"])]
 
 
 def test_no_more_is_kept_than_asked_for(listed: Path) -> None:
@@ -186,11 +190,12 @@ def test_a_damaged_shard_is_not_listed(listed: Path) -> None:
 
 
 def test_a_shard_that_was_replaced_under_way_is_noticed(listed: Path) -> None:
-    stored = StoredEmbeddings(listed)
+    stored, read_at_once = StoredEmbeddings(listed, cache_bytes=64), StoredEmbeddings(listed)
     write_shard(listed.parent / "9" / "00.parquet", [("ফুল", "a9", 0.5), ("মা", "b1", 2.5)])
     assert stored["চাঁদ"][0] == ["c1"]
-    with pytest.raises(InputError, match=r"00\.parquet: its rows of 'ফুল' have changed since they were counted"):
-        stored["ফুল"]
+    for found, asked in ((stored, "ফুল"), (read_at_once, "চাঁদ")):
+        with pytest.raises(InputError, match=r"00\.parquet: its rows of 'ফুল' have changed since they were counted"):
+            found[asked]
 
 
 def test_occurrences_that_all_models_have(tmp_path: Path) -> None:
