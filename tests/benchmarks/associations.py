@@ -133,31 +133,38 @@ def category(name: str, sides: Sequence[Sequence[str]]) -> dict[str, Any]:
     return {"title": name, "targets": [x, y], "attributes": [a, b]}
 
 
-def make_grid(folder: Path, n_contexts: int, dimensions: int) -> dict[str, Any]:
-    """Shards of random vectors as the embedding stage writes them, and categories over their words."""
+def write_vectors(
+    base: Path, length: str, words: Sequence[str], n_contexts: int, dimensions: int, rng: np.random.Generator
+) -> Path:
+    """Write shards of random vectors as the embedding stage does; return their list."""
     from prasanga.base.parquet import write_row_groups
     from prasanga.embeddings import list_shards
     from prasanga.embeddings.store import vectors_to_arrow
 
+    def table_of(word: str) -> pa.Table:
+        made = rng.standard_normal((n_contexts, dimensions), dtype=np.float32).astype(np.float16)
+        ids = [f"{word}-{i:05d}" for i in range(n_contexts)]
+        columns = {"segment_id": ids, "occurrence_id": ids, "stimulus": [word] * n_contexts}
+        counts = {"n_pieces": [1] * n_contexts, "n_unknown": [0] * n_contexts, "cut": [False] * n_contexts}
+        return pa.table(
+            {**columns, "segment_length": [length] * n_contexts, **counts, "embedding": vectors_to_arrow(made)}
+        )
+
+    folder = base / length.replace(">", "over")
+    shards = [folder / f"{bucket:02d}.parquet" for bucket in range(4)]
+    schema = table_of(words[0]).schema
+    for bucket, path in enumerate(shards):
+        write_row_groups(path, schema, map(table_of, words[bucket::4]), {"stage": "embeddings"})
+    list_shards(shards, folder.with_suffix(".json"))
+    return folder.with_suffix(".json")
+
+
+def make_grid(folder: Path, n_contexts: int, dimensions: int) -> dict[str, Any]:
+    """Shards of random vectors of all models and lengths, and categories over their words."""
     words = [f"w{i:03d}" for i in range(262)]
     for model, length in product(MODELS, LENGTHS):
         rng = np.random.default_rng([MODELS.index(model), LENGTHS.index(length)])
-
-        def table_of(word: str, length: str = length, rng: np.random.Generator = rng) -> pa.Table:
-            made = rng.standard_normal((n_contexts, dimensions), dtype=np.float32).astype(np.float16)
-            ids = [f"{word}-{i:05d}" for i in range(n_contexts)]
-            columns = {"segment_id": ids, "occurrence_id": ids, "stimulus": [word] * n_contexts}
-            counts = {"n_pieces": [1] * n_contexts, "n_unknown": [0] * n_contexts, "cut": [False] * n_contexts}
-            return pa.table(
-                {**columns, "segment_length": [length] * n_contexts, **counts, "embedding": vectors_to_arrow(made)}
-            )
-
-        base = folder / "results/embeddings" / model
-        shards = [base / length.replace(">", "over") / f"{bucket:02d}.parquet" for bucket in range(4)]
-        schema = table_of(words[0]).schema
-        for bucket, path in enumerate(shards):
-            write_row_groups(path, schema, map(table_of, words[bucket::4]), {"stage": "embeddings"})
-        list_shards(shards, base / f"{length.replace('>', 'over')}.json")
+        write_vectors(folder / "results/embeddings" / model, length, words, n_contexts, dimensions, rng)
     rng = np.random.default_rng(3)
     return {
         f"C{i + 1}": category(f"C{i + 1}", sets_of(list(rng.permutation(words)[:N_WORDS]), N_TARGETS))

@@ -1,4 +1,4 @@
-"""Ten ratios against the simple way, beside those last recorded: `python tests/benchmarks/ratios.py [--record]`.
+"""Some ten ratios against the simple way, beside those last recorded: `python tests/benchmarks/ratios.py [--record]`.
 
 Each is how many times less processor time ours takes for the same work than the simple way, in turns in the same
 process, of each the least of some rounds, on one thread: other work on the machine, and its speed, move it little.
@@ -84,13 +84,15 @@ def models(folder: Path) -> Iterator[tuple[str, Compared]]:
     yield "scoring pairs", Compared(ours, lambda: simple_scores(simple.model, simple.tokenizer, pairs[:2]), 4)
 
 
-def statistics(_folder: Path) -> Iterator[tuple[str, Compared]]:
-    """CEAT, an exact test and a sampled one."""
+def statistics(folder: Path) -> Iterator[tuple[str, Compared]]:
+    """Vectors read one word after another, CEAT, an exact test and a sampled one."""
     import numpy as np
-    from benchmarks.associations import sets_of
+    from benchmarks.associations import sets_of, write_vectors
     from oracles.simple_associations import draws_one_by_one, p_by_listing, p_by_shuffling
+    from pyarrow.parquet import read_table
 
     from prasanga.associations import ceat, permutation_test_of_scores
+    from prasanga.embeddings.shards import StoredEmbeddings
 
     rng = np.random.default_rng(1)
     vectors = {f"w{i}": rng.standard_normal((200, 256), dtype=np.float32) for i in range(32)}
@@ -98,6 +100,11 @@ def statistics(_folder: Path) -> Iterator[tuple[str, Compared]]:
     draws = rng.integers(200, size=(2_000, 32))
     ours = partial(ceat, vectors, (sides[0], sides[1]), (sides[2], sides[3]), draws=draws)
     yield "CEAT", Compared(ours, lambda: draws_one_by_one(vectors, sides, draws[:20]), 100)
+    listed = write_vectors(folder, "9", sorted(vectors), 200, 256, rng)
+    shards = sorted(listed.with_suffix("").glob("*.parquet"))
+    simply = [partial(read_table, path, filters=[("stimulus", "==", word)]) for word in vectors for path in shards]
+    stored = partial(StoredEmbeddings, listed, cache_bytes=0)
+    yield "reading vectors", Compared(lambda: list(stored().values()), lambda: [read() for read in simply])
     x, y = rng.normal(size=(2, 7))
     yield "exact p", Compared(lambda: permutation_test_of_scores(x, y), lambda: p_by_listing(x, y))
     sampled = partial(permutation_test_of_scores, x, y, method="sampled", n_resamples=100_000, rng=1)

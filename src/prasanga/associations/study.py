@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,6 +64,7 @@ from prasanga.associations.vectors import (
     Words,
     directed_vectors,
     embed_again,
+    floating,
     mean_direction,
     moments_of,
     require_choices,
@@ -264,6 +265,9 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         self._first: tuple[str, int] | None = None
         self._spread: dict[tuple[str, int, int], IndexArray] = {}
         self._directions: dict[str, FloatArray] = {}
+        self._inverse_norms: dict[str, FloatArray] = {}
+        self._wanted: tuple[Any, ...] = ()
+        self._cosines: tuple[Cosines, Callable[[Change], Cosines]]
         # of each stimulus that has vectors, the ids of its occurrences; of each that has some, its rows in their order
         self.ids = {word: self._ids_of(word) for word in sorted(vectors.keys() & stimuli)}
         self.ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
@@ -271,6 +275,8 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self._whose}, {word}"
         ids, array = self._vectors[word]
+        if word in self._inverse_norms:  # read before, and checked
+            return DirectedVectors(floating(whose, array), self._inverse_norms[word])
         directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self._model))
         if len(ids) != len(directed.inverse_norms):
             raise InputError(f"{whose}: {len(ids)} ids for {len(directed.inverse_norms)} vectors. Embed it again.")
@@ -280,6 +286,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
                 f"{whose}: vectors of {directed.vectors.shape[1]} dimensions, but {first} has {dimension}. All vectors"
                 " of a test come from one model and layer."
             )
+        self._inverse_norms[word] = directed.inverse_norms
         return directed
 
     def __iter__(self) -> Iterator[str]:
@@ -310,6 +317,32 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
             drawn = spread_draws([ids[row] for row in rows], _SPREAD, seed=seed, names=(word, turn))
             self._spread[key] = rows[drawn]
         return self._spread[key]
+
+    def spread_cosines(
+        self, used: Words, contexts: Mapping[str, IndexArray], seed: int
+    ) -> tuple[Cosines, Callable[[Change], Cosines]]:
+        """Return the cosines in these draws, and what makes those of vectors that are changed first.
+
+        They are kept until others are asked for: sample modes in which the words have as many contexts share them.
+        """
+        words = [word for side in used for word in side]
+        wanted = tuple(map(tuple, used)), tuple(contexts[word].size for word in words)
+        if wanted != self._wanted:
+            rows = _spread_rows(words, contexts, self, seed)
+            n_targets = len(used[0]) + len(used[1])
+            cosines = Cosines.of_words(draw_cosines(self, words, rows, n_targets), map(len, used))
+            places = np.tile(np.arange(len(rows))[:, None], len(words))
+
+            @cache
+            def scaled(change: Change) -> Cosines:
+                picked = {
+                    str(j): directed_vectors(word, change(self[word].vectors[rows[:, j]], self.moments))
+                    for j, word in enumerate(words)
+                }
+                return replace(cosines, values=draw_cosines(picked, list(picked), places, n_targets))
+
+            self._wanted, self._cosines = wanted, (cosines, scaled)
+        return self._cosines
 
     def _ids_of(self, word: str) -> list[str]:
         """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
@@ -411,8 +444,7 @@ def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Ro
     effect, scores = result.combined.effect, result.target_scores
     if settings.effects_alone:
         return {"effect_size": effect}, [], [], []
-    rows = _spread_rows(listed, contexts, vectors, settings.seed)
-    cosines = Cosines.of_words(draw_cosines(vectors, listed, rows, len(used[0]) + len(used[1])), map(len, used))
+    cosines, scaled = vectors.spread_cosines(used, contexts, settings.seed)
     estimate = measure_cosines(
         cosines,
         settings.test,
@@ -425,15 +457,6 @@ def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Ro
         scores=scores,
         without_targets=_without_targets(result, settings),
     )
-    places = np.tile(np.arange(len(rows))[:, None], len(listed))
-
-    def scaled(change: Change) -> Cosines:
-        picked = {
-            str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], vectors.moments))
-            for j, word in enumerate(listed)
-        }
-        return replace(cosines, values=draw_cosines(picked, list(picked), places, cosines.n_targets))
-
     usual = sizes_up_to(settings.most)
     steps = convergence(
         result.effect_sizes, result.variances, tau2=settings.tau2, sizes=sorted({*usual, *settings.fewer})

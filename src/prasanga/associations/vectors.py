@@ -210,15 +210,7 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
     Raises `InputError` if the array is not two-dimensional, is empty, is not numeric, or has a row that holds NaN or
     infinity, is all zeros (such a vector has no direction) or shorter than what float64 holds in full.
     """
-    array = to_array(name, vectors, VECTORS)
-    if array.dtype.kind not in "fiu":
-        raise InputError(f"{name}: vectors of type {array.dtype}. Give numbers, for example float32.")
-    if array.ndim != 2 or not array.size:
-        raise InputError(f"{name}: an array of shape {array.shape}. Give (n, d): one vector per row, at least one.")
-    if array.dtype.newbyteorder("=") not in (np.float16, np.float32, np.float64):
-        array = array.astype(np.float64)
-    elif not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
+    array = floating(name, vectors)
     norms = _norms(array)
     if not np.isfinite(norms).all():
         row = _row_name(int(np.flatnonzero(~np.isfinite(norms))[0]), ids)
@@ -233,6 +225,18 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
             f" {mend or 'Multiply it by a number such as 1e200, or leave it out.'}"
         )
     return DirectedVectors(array, 1.0 / norms)
+
+
+def floating(name: str, vectors: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return (n, d) `vectors` as an array of floating-point numbers; errors of shape and type as above."""
+    array = to_array(name, vectors, VECTORS)
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{name}: vectors of type {array.dtype}. Give numbers, for example float32.")
+    if array.ndim != 2 or not array.size:
+        raise InputError(f"{name}: an array of shape {array.shape}. Give (n, d): one vector per row, at least one.")
+    if array.dtype.newbyteorder("=") not in (np.float16, np.float32, np.float64):
+        return array.astype(np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def embed_again(model: str) -> str:
@@ -277,6 +281,8 @@ def mean_direction(vectors: DirectedVectors) -> FloatArray:
     return total / len(array)
 
 
+# Bytes of the rows that are added up at a time.
+_BLOCK = 1 << 19
 # A difference of float64 numbers is wrong by some 1e-16 of them, and that of a mean of many by more.
 _ROUNDING = 1e-12
 
@@ -295,18 +301,36 @@ def moments_of(arrays: Iterable[npt.NDArray[Any]]) -> Moments:
     """
     n, mean, squares = 0, np.zeros(1), np.zeros(1)
     for array in arrays:
-        wide = array.astype(np.float64)
-        middle = wide.mean(axis=0)
-        apart, share = middle - mean, len(wide) / (n + len(wide))
-        squares = squares + np.square(wide - middle).sum(axis=0) + np.square(apart) * n * share
-        n, mean = n + len(wide), mean + apart * share
+        middle = _added_up(array) / len(array)
+        apart, share = middle - mean, len(array) / (n + len(array))
+        squares = squares + _added_up(array, middle) + np.square(apart) * n * share
+        n, mean = n + len(array), mean + apart * share
     return Moments(mean, np.sqrt(squares / max(n, 1)))
+
+
+def _added_up(array: npt.NDArray[Any], middle: FloatArray | None = None) -> FloatArray:
+    """Return the sum of the rows, (d,), or of their squared deviations from `middle`.
+
+    Rows are added one after another, some at a time, which stay in the processor's cache.
+    """
+    rows = max(1, min(len(array), _BLOCK // (8 * array.shape[1])))
+    summands = np.zeros((rows + 1, array.shape[1]))
+    for start in range(0, len(array), rows):
+        block = array[start : start + rows]
+        wide = summands[1 : len(block) + 1]
+        wide[:] = block
+        if middle is not None:
+            wide -= middle
+            wide *= wide
+        summands[0] = summands[: len(block) + 1].sum(axis=0)
+    return np.array(summands[0])
 
 
 def centered(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
     """Return (n, d) vectors less the mean; what is left of a number by rounding alone is 0."""
-    apart = vectors - moments.mean
-    return np.where(np.abs(apart) > _ROUNDING * np.abs(moments.mean), apart, 0.0)
+    apart = np.asarray(vectors - moments.mean)
+    apart[np.abs(apart) <= _ROUNDING * np.abs(moments.mean)] = 0.0
+    return apart
 
 
 def standardized(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:

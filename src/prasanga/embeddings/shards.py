@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -266,12 +267,12 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
             return list(ids), self._kept[stimulus]
         wanted = self._found if self._at_once else [stimulus]
         found = _vectors_of(self._paths if self._at_once else paths, wanted, self._twin)
-        for each in wanted:
-            counted, of_each = self._found[each]
-            if each not in found or found[each][0] != counted:
-                raise InputError(f"{of_each[0]}: its rows of {each!r} have changed since they were counted. Run again.")
-            found[each][1].flags.writeable = False  # the next one to ask gets the same array
-            self._keep(each, found[each][1])
+        for word in wanted:
+            counted, shards = self._found[word]
+            if word not in found or found[word][0] != counted:
+                raise InputError(f"{shards[0]}: its rows of {word!r} have changed since they were counted. Run again.")
+            found[word][1].flags.writeable = False  # the next one to ask gets the same array
+            self._keep(word, found[word][1])
         return list(ids), found[stimulus][1]
 
     def __iter__(self) -> Iterator[str]:
@@ -336,12 +337,12 @@ def _vectors_of(
     if not tables:
         return {}
     table = pa.concat_tables(tables)
-    ids = table.column("occurrence_id").to_pylist()
     vectors = arrow_to_vectors(table.column("embedding")).astype(np.float32, copy=False)
-    rows: dict[str, list[int]] = {}
-    for row, stimulus in enumerate(table.column("stimulus").to_pylist()):
-        rows.setdefault(stimulus, []).append(row)
-    return {stimulus: ([ids[row] for row in mine], vectors[mine]) for stimulus, mine in sorted(rows.items())}
+    if stimuli is not None and len(stimuli) == 1:
+        return {word: (table.column("occurrence_id").to_pylist(), vectors) for word in stimuli} if len(vectors) else {}
+    rows = pl.DataFrame(table.select(["stimulus", "occurrence_id"])).with_row_index("row")
+    grouped = rows.group_by("stimulus", maintain_order=True).agg("occurrence_id", "row").sort("stimulus")
+    return {word: (ids, vectors[mine]) for word, ids, mine in grouped.iter_rows()}
 
 
 def _rows_of(path: Path, columns: Sequence[str], stimuli: Collection[str] | None, twin: int | None) -> pa.Table:
@@ -355,12 +356,8 @@ def _occurrences(path: Path, twin: int | None = None) -> dict[str, list[str]]:
     """Read the occurrence ids of each stimulus in one shard, in its order."""
     with reading_shards():
         table = _rows_of(path, ["occurrence_id", "stimulus"], None, twin)
-    mine: dict[str, list[str]] = {}
-    for stimulus, occurrence in zip(
-        *(table.column(name).to_pylist() for name in ("stimulus", "occurrence_id")), strict=True
-    ):
-        mine.setdefault(stimulus, []).append(occurrence)
-    return mine
+    grouped = pl.DataFrame(table).group_by("stimulus", maintain_order=True).agg("occurrence_id")
+    return dict(grouped.iter_rows())
 
 
 class _BadListError(InputError):

@@ -127,6 +127,16 @@ def test_a_row_says_how_it_was_made() -> None:
     assert {key: found[key] for key in expected} == expected
 
 
+@pytest.mark.parametrize("leave_out", ["", "গোলাপ"])
+def test_what_modes_share_changes_no_number(leave_out: str) -> None:
+    """Both modes rest their intervals on the same draws where every word has as many contexts in them."""
+    given = vectors()
+    common = {word: ids[:7] if word == leave_out else ids for word, (ids, _) in given.items()}
+    for mode in ("fixed", "random"):
+        alone = row(mode, settings=replace(SETTINGS, sample_modes=[mode]), vectors=given, common=common)
+        assert row(mode, vectors=given, common=common) == alone
+
+
 def test_effects_alone_are_those_that_stand_with_the_rest() -> None:
     whole = row()
     alone = row(settings=replace(SETTINGS, effects_alone=True))
