@@ -30,6 +30,7 @@ from prasanga.models.devices import (
     require_room,
     resolve_dtype,
     share_bytes,
+    use_onednn,
     warn_if_slow,
 )
 from prasanga.models.hub import (
@@ -363,6 +364,8 @@ def load_part(
                 module = module.to(devices[0])
     except torch.OutOfMemoryError as error:
         raise memory_gone(name, size, devices, dtype=precision, quantization=quantization) from error
+    if (devices[0].type, precision, budget) == ("cpu", "float32", None):
+        use_onednn(module)
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,

@@ -21,6 +21,7 @@ from prasanga.models.devices import (
     cpu_has_bfloat16,
     dtype_of_study,
     resolve_dtype,
+    use_onednn,
     warn_if_slow,
 )
 from prasanga.models.gpus import Card, claim_cards
@@ -223,3 +224,21 @@ def test_a_study_computes_in_no_precision_that_the_processor_emulates(
 def test_claiming_needs_no_torch() -> None:
     program = "import sys, prasanga.models.gpus, prasanga.models.options; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_onednn_multiplies_in_float32() -> None:
+    """torch would leave it to MKL; the layers stay what they are, and give the same but for rounding."""
+    layers = torch.nn.Sequential(torch.nn.Linear(24, 40), torch.nn.Tanh(), torch.nn.Linear(40, 8, bias=False))
+    given = torch.randn(5, 3, 24)
+    with torch.inference_mode():
+        expected = layers(given)
+        use_onednn(layers)
+        with torch.profiler.profile() as profile:
+            found = layers(given)
+            transposed = layers(given.transpose(0, 1))
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(transposed.transpose(0, 1), expected)
+    names = [each.name for each in profile.events()]
+    has_avx = torch.backends.cpu.get_cpu_capability().startswith("AVX")
+    assert names.count("mkldnn::_linear_pointwise") == (4 if has_avx else 0)
+    assert [type(layer) for layer in layers[::2]] == [torch.nn.Linear] * 2

@@ -340,7 +340,7 @@ def test_of_an_encoder_decoder_the_encoder_alone_is_kept(
     with torch.no_grad():
         got = loaded.encoder(input_ids=ids).last_hidden_state
         expected = whole.get_encoder()(input_ids=ids).last_hidden_state
-    torch.testing.assert_close(got, expected, atol=0, rtol=0)
+    torch.testing.assert_close(got, expected)
     assert loaded.config.num_hidden_layers == 2
 
 
