@@ -34,6 +34,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from prasanga.base.parquet import read_where, write_row_groups
 from prasanga.embeddings import load_encoder
 from prasanga.embeddings.store import arrow_to_vectors, embedding_field, vectors_to_arrow
+from prasanga.models.devices import use_onednn
 from prasanga.models.shape import quiet
 from prasanga.models.tiny import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.text import words
@@ -203,17 +204,20 @@ def cut(text: str, length: int, number: int) -> Segments:
     return Segments(list(found), list(found.values()))
 
 
+@torch.inference_mode()
 def matrix_rate(device: str, dtype: str, *, tiny: bool = False) -> float:
     """FLOP/s of square matrix products: the best of several sizes, each by its median; if `tiny`, only any number."""
     rates = []
     for n in (512,) if tiny else (4096, 8192, 16384) if device == "cuda" else (512, 1024, 2048):
-        a, b = (torch.randn(n, n, device=device, dtype=getattr(torch, dtype)) for _ in range(2))
-        out, seconds = torch.empty_like(a), []
+        given = torch.randn(n, n, device=device, dtype=getattr(torch, dtype))
+        layer, seconds = torch.nn.Linear(n, n, bias=False, device=device, dtype=given.dtype), []
+        if (device, dtype) == ("cpu", "float32"):
+            use_onednn(layer)
         for _ in range(9):
             _finish(device)
             began = time.perf_counter()
             for _ in range(5):
-                torch.matmul(a, b, out=out)
+                layer(given)
             _finish(device)
             seconds.append((time.perf_counter() - began) / 5)
         rates.append(2 * n**3 / float(np.median(seconds[2:])))  # the first two choose a kernel and raise the clock

@@ -36,6 +36,7 @@ from prasanga.embeddings import load_encoder
 from prasanga.embeddings.encoder import mean_of, place
 from prasanga.embeddings.pooling import Inputs, Pooling
 from prasanga.models.batches import pad, plan_batches
+from prasanga.models.devices import use_onednn
 from prasanga.models.shape import quiet
 
 Vectors = np.ndarray
@@ -88,10 +89,13 @@ def one_at_a_time(model: Any, inputs: Inputs) -> Vectors:
     return np.stack(found)
 
 
-def ways_of_torch(folder: Path, encoder: Any, inputs: Inputs, batches: Batches) -> Iterator[tuple[str, Way]]:
-    """Ours, the simple way, and what torch itself offers."""
+def ways_of_torch(
+    folder: Path, encoder: Any, plain: Any, inputs: Inputs, batches: Batches
+) -> Iterator[tuple[str, Way]]:
+    """The simple way, and what torch itself offers; `plain` is the model as transformers loads it."""
     model = encoder.loaded.encoder
-    yield "one text at a time, float32", lambda: one_at_a_time(model, inputs)
+    yield "one text at a time, float32", lambda: one_at_a_time(plain, inputs)
+    yield "ours, products by MKL, float32", lambda: batches.vectors(partial(states_of, plain))
     with quiet():
         half = load_encoder(folder, device="cpu", dtype="bfloat16")
     yield "bfloat16", lambda: half.run(inputs)[0]
@@ -103,11 +107,11 @@ def ways_of_torch(folder: Path, encoder: Any, inputs: Inputs, batches: Batches) 
     yield "without the last block", lambda: batches.vectors(partial(states_of, short))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rounded = torch.ao.quantization.quantize_dynamic(copy.deepcopy(model), {torch.nn.Linear}, dtype=torch.qint8)
+        rounded = torch.ao.quantization.quantize_dynamic(copy.deepcopy(plain), {torch.nn.Linear}, dtype=torch.qint8)
     yield "int8 of torch", lambda: batches.vectors(partial(states_of, rounded))
 
 
-def ways_of_others(encoder: Any, batches: Batches, folder: Path, threads: int) -> Iterator[tuple[str, Way]]:
+def ways_of_others(plain: Any, batches: Batches, folder: Path, threads: int) -> Iterator[tuple[str, Way]]:
     """onnxruntime in float32 and int8, openvino in float32 and bfloat16, from one exported file."""
     import onnxruntime
     import openvino
@@ -124,7 +128,7 @@ def ways_of_others(encoder: Any, batches: Batches, folder: Path, threads: int) -
     names, axes = ["input_ids", "attention_mask"], {0: "rows", 1: "length"}
     exact, rounded = folder / "exact.onnx", folder / "rounded.onnx"
     torch.onnx.export(
-        States(encoder.loaded.encoder).eval(),  # export would leave the model as it found this: in training
+        States(plain).eval(),  # export would leave the model as it found this: in training
         tuple(map(torch.from_numpy, batches.feeds[0])),
         exact,
         input_names=names,
@@ -172,14 +176,16 @@ def take_turns(ways: dict[str, Way], rounds: int) -> tuple[dict[str, float], dic
     return least, found
 
 
+@torch.inference_mode()
 def rate_of_products(pieces: int, width: int, inner: int) -> float:
     """FLOP a second of processor time of the model's float32 products, all shapes of a block together."""
     flop = seconds = 0.0
     for wide, high, count in ((width, width, 4), (width, inner, 1), (inner, width, 1)):
-        given, weights, took = torch.randn(pieces, wide), torch.randn(high, wide), []
+        given, layer, took = torch.randn(pieces, wide), torch.nn.Linear(wide, high), []
+        use_onednn(layer)
         for _ in range(12):
             began = time.process_time()
-            torch.nn.functional.linear(given, weights)
+            layer(given)
             took.append(time.process_time() - began)
         flop, seconds = flop + count * 2 * pieces * wide * high, seconds + count * min(took)
     return flop / seconds
@@ -199,13 +205,14 @@ def main() -> None:
     segments = cut(read_text(), asked.words, asked.segments)
     with quiet():
         encoder = load_encoder(asked.folder, device="cpu", dtype="float32")
+        plain = type(encoder.loaded.encoder).from_pretrained(asked.folder).eval()
     inputs, config = encoder.read(segments.texts, segments.spans, Pooling()), encoder.loaded.config
     batches = Batches(inputs, encoder.dimension, 2_048, encoder.loaded.tokenizer.pad_token_id)
     ways: dict[str, Way] = {"ours, float32": lambda: encoder.run(inputs)[0]}
     with TemporaryDirectory() as folder:
-        ways |= dict(ways_of_torch(asked.folder, encoder, inputs, batches))
+        ways |= dict(ways_of_torch(asked.folder, encoder, plain, inputs, batches))
         try:
-            ways |= dict(ways_of_others(encoder, batches, Path(folder), asked.threads))
+            ways |= dict(ways_of_others(plain, batches, Path(folder), asked.threads))
         except ImportError as error:
             print(f"Not measured: {error}.\n")
         least, found = take_turns(ways, asked.rounds)

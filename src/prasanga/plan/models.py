@@ -388,7 +388,6 @@ def _only_a_folder(path: str) -> bool:
 
 
 _LIBRARIES = 1500
-_TRAINED = 1000
 _PACKAGED = 3000
 _UNKNOWN = 16000
 _ENDINGS = (".safetensors", ".bin")
@@ -405,11 +404,11 @@ def megabytes_of(settings: Mapping[str, Any]) -> int:
 
     Returns:
         What the libraries need, and twice the bytes of the weights for a folder, or with several cards the libraries
-        once more for each and the largest of its files; 1000 for a model that the workflow trains, 3000 for one of a
-        package; 16000 for a model of the hub, whose size is not known while planning.
+        once more for each and the largest of its files; the libraries alone for a model that the workflow trains, 3000
+        for one of a package; 16000 for a model of the hub, whose size is not known while planning.
     """
     if "path" not in settings:
-        return _TRAINED if "train" in settings else _PACKAGED
+        return _LIBRARIES if "train" in settings else _PACKAGED
     files = files_of_model(settings["path"])
     # the same weights may lie there in both formats
     sizes = [[size for name, (size, _) in files.items() if name.endswith(ending)] for ending in _ENDINGS]
