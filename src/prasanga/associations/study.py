@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,6 +26,7 @@ from prasanga.associations.ceat import (
     Ceat,
     ceat_of_draws,
     combine_scores,
+    draw_scores,
     named_draws,
     spread_draws,
 )
@@ -267,7 +268,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         self._directions: dict[str, FloatArray] = {}
         self._inverse_norms: dict[str, FloatArray] = {}
         self._wanted: tuple[Any, ...] = ()
-        self._cosines: tuple[Cosines, Callable[[Change], Cosines]]
+        self._cosines: dict[Change | None, Cosines] = {}
         # of each stimulus that has vectors, the ids of its occurrences; of each that has some, its rows in their order
         self.ids = {word: self._ids_of(word) for word in sorted(vectors.keys() & stimuli)}
         self.ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
@@ -319,30 +320,26 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         return self._spread[key]
 
     def spread_cosines(
-        self, used: Words, contexts: Mapping[str, IndexArray], seed: int
-    ) -> tuple[Cosines, Callable[[Change], Cosines]]:
-        """Return the cosines in these draws, and what makes those of vectors that are changed first.
+        self, used: Words, contexts: Mapping[str, IndexArray], seed: int, change: Change | None = None
+    ) -> Cosines:
+        """Return the cosines in these draws, of the vectors as they are or after a `change`.
 
-        They are kept until others are asked for: sample modes in which the words have as many contexts share them.
+        They are kept until other words are asked for: sample modes in which these have as many contexts share them.
         """
         words = [word for side in used for word in side]
         wanted = tuple(map(tuple, used)), tuple(contexts[word].size for word in words)
         if wanted != self._wanted:
-            rows = _spread_rows(words, contexts, self, seed)
-            n_targets = len(used[0]) + len(used[1])
-            cosines = Cosines.of_words(draw_cosines(self, words, rows, n_targets), map(len, used))
-            places = np.tile(np.arange(len(rows))[:, None], len(words))
-
-            @cache
-            def scaled(change: Change) -> Cosines:
-                picked = {
-                    str(j): directed_vectors(word, change(self[word].vectors[rows[:, j]], self.moments))
-                    for j, word in enumerate(words)
-                }
-                return replace(cosines, values=draw_cosines(picked, list(picked), places, n_targets))
-
-            self._wanted, self._cosines = wanted, (cosines, scaled)
-        return self._cosines
+            self._wanted, self._cosines = wanted, {}
+        if change not in self._cosines:
+            rows, vectors = _spread_rows(words, contexts, self, seed), dict[str, DirectedVectors]()
+            if change:
+                for j, word in enumerate(words):
+                    changed = change(self[word].vectors[rows[:, j]], self.moments)
+                    vectors[str(j)] = directed_vectors(word, changed)
+                rows = np.tile(np.arange(len(rows))[:, None], len(words))
+            values = draw_cosines(vectors or self, [*vectors] or words, rows, len(used[0]) + len(used[1]))
+            self._cosines[change] = Cosines.of_words(values, map(len, used))
+        return self._cosines[change]
 
     def _ids_of(self, word: str) -> list[str]:
         """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
@@ -432,19 +429,16 @@ def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Ro
     drawn = named_draws(
         listed, sizes, settings.most, seed=settings.seed, names=(*cell.whose, category.name), replacement=settings.draws
     )
-    result = ceat_of_draws(
-        vectors,
-        used,
-        np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(listed)], axis=1),
-        Cosines.of_directions({word: vectors.direction(word) for word in listed}, used),
-        variance=settings.variance,
-        tau2=settings.tau2,
-        std=settings.test.std,
-    )
-    effect, scores = result.combined.effect, result.target_scores
+    rows = np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(listed)], axis=1)
+    conventions: dict[str, Any] = {"variance": settings.variance, "tau2": settings.tau2, "std": settings.test.std}
     if settings.effects_alone:
-        return {"effect_size": effect}, [], [], []
-    cosines, scaled = vectors.spread_cosines(used, contexts, settings.seed)
+        drawn_scores = draw_scores(vectors, listed, rows, len(used[0]) + len(used[1]), len(used[2]))
+        return {"effect_size": combine_scores(drawn_scores, len(used[0]), **conventions)[2].effect}, [], [], []
+    directions = {word: vectors.direction(word) for word in listed}
+    result = ceat_of_draws(vectors, used, rows, Cosines.of_directions(directions, used), **conventions)
+    effect, scores = result.combined.effect, result.target_scores
+    cosines = vectors.spread_cosines(used, contexts, settings.seed)
+    scaled = partial(vectors.spread_cosines, used, contexts, settings.seed)
     estimate = measure_cosines(
         cosines,
         settings.test,

@@ -39,6 +39,8 @@ from prasanga.provenance import sha256_of_file
 
 RUN_KEYS = ("stage", "settings", "sampling", "key")
 """What shards of one list have in common, of all that their metadata say of their making."""
+_AT_ONCE = 256 * 2**20
+"""Bytes of memory that reading all shards at once may take: a job of statistics asks for 1,000 MB."""
 _READ = ("occurrence_id", "stimulus", "segment_length", "embedding")
 _SETTLED_LATER = (("dtype", "auto"), ("sentence_vector", "auto"))
 _REMEDY = (
@@ -250,8 +252,8 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
                     paths.append(path)
         self._found = dict(sorted(found.items()))
         self._cache_bytes, self._twin = cache_bytes, twin
-        # In memory a vector takes some eight times as much while it is read, and to open a file takes 2 ms.
-        self._at_once = 8 * sum(path.stat().st_size for path in self._paths) <= cache_bytes
+        # While it is read, a vector takes some eight times its bytes on disk; opening a file takes 2 ms.
+        self._at_once = 8 * sum(path.stat().st_size for path in self._paths) <= min(cache_bytes, _AT_ONCE)
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def __getitem__(self, stimulus: str) -> tuple[list[str], NDArray[np.float32]]:
@@ -337,12 +339,13 @@ def _vectors_of(
     if not tables:
         return {}
     table = pa.concat_tables(tables)
-    vectors = arrow_to_vectors(table.column("embedding")).astype(np.float32, copy=False)
+    vectors = arrow_to_vectors(table.column("embedding"))
     if stimuli is not None and len(stimuli) == 1:
-        return {word: (table.column("occurrence_id").to_pylist(), vectors) for word in stimuli} if len(vectors) else {}
+        ids = table.column("occurrence_id").to_pylist()
+        return {word: (ids, vectors.astype(np.float32)) for word in stimuli} if ids else {}
     rows = pl.DataFrame(table.select(["stimulus", "occurrence_id"])).with_row_index("row")
     grouped = rows.group_by("stimulus", maintain_order=True).agg("occurrence_id", "row").sort("stimulus")
-    return {word: (ids, vectors[mine]) for word, ids, mine in grouped.iter_rows()}
+    return {word: (ids, vectors[mine].astype(np.float32, copy=False)) for word, ids, mine in grouped.iter_rows()}
 
 
 def _rows_of(path: Path, columns: Sequence[str], stimuli: Collection[str] | None, twin: int | None) -> pa.Table:

@@ -127,14 +127,21 @@ def test_a_row_says_how_it_was_made() -> None:
     assert {key: found[key] for key in expected} == expected
 
 
-@pytest.mark.parametrize("leave_out", ["", "গোলাপ"])
-def test_what_modes_share_changes_no_number(leave_out: str) -> None:
+@pytest.mark.parametrize(("leave_out", "times"), [("", 1), ("গোলাপ", 2)])
+def test_what_modes_share_changes_no_number(leave_out: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both modes rest their intervals on the same draws where every word has as many contexts in them."""
+    import prasanga.associations.study as module
+
     given = vectors()
     common = {word: ids[:7] if word == leave_out else ids for word, (ids, _) in given.items()}
     for mode in ("fixed", "random"):
         alone = row(mode, settings=replace(SETTINGS, sample_modes=[mode]), vectors=given, common=common)
         assert row(mode, vectors=given, common=common) == alone
+    counted = []
+    original = module.draw_cosines
+    monkeypatch.setattr(module, "draw_cosines", lambda *given: counted.append(1) or original(*given))
+    row(vectors=given, common=common)
+    assert len(counted) == 3 * times  # as they are, centered, standardized
 
 
 def test_effects_alone_are_those_that_stand_with_the_rest() -> None:
@@ -147,6 +154,9 @@ def test_effects_alone_are_those_that_stand_with_the_rest() -> None:
     others = ("p_association", "leave_out_low", "shuffled_low", "effect_standardized", "standard_error", "tau2")
     assert [whole[name] is not None for name in others] == [True] * 6
     assert [alone[name] for name in others] == [None] * 6
+    settings = replace(SETTINGS, effects_alone=True)
+    tables = measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=settings)
+    assert [table.num_rows for table in tables] == [2, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("mode", "names"), [("fixed", ("fixed", "C1")), ("random", ("random", "m", "C1"))])

@@ -135,6 +135,12 @@ def test_the_plan_says_what_is_spent_on_twins(planned: Planned) -> None:
     assert planned({"associations": {"random_twins": 0}}).said_of_twins() == []
 
 
+def test_of_twins_ceat_is_the_effect_alone(planned: Planned) -> None:
+    settings = Settings(planned())
+    alone = {name: settings.ceat(name, "9")["effects_alone"] for name in ("tiny-narrow", "tiny-narrow-random")}
+    assert alone == {"tiny-narrow": False, "tiny-narrow-random": True}
+
+
 def settings_of(study: Study) -> dict[str, Any]:
     """What every job of a study depends on."""
     settings = Settings(study)
