@@ -238,7 +238,7 @@ def test_the_models_of_a_study_are_told_before_any_of_them_is_looked_at(here: Pa
     rows = [line.split("\t") for line in prasanga("models").output.splitlines()]
     assert rows[1] == ["mine", "owner/name", "decoder", "not looked at yet", "16.0 GB", "not looked at yet"]
     assert rows[2] == [
-        *("tiny", "trained by the study", "encoder", "0.1 million", "1.0 GB"),
+        *("tiny", "trained by the study", "encoder", "0.1 million", "1.5 GB"),
         "unknown 12.5%, marks lost 0.0%, identical 25.0%",
     ]
 
