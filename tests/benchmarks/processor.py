@@ -36,8 +36,7 @@ from prasanga.embeddings import load_encoder
 from prasanga.embeddings.encoder import mean_of, place
 from prasanga.embeddings.pooling import Inputs, Pooling
 from prasanga.models.batches import pad, plan_batches
-from prasanga.models.devices import use_onednn
-from prasanga.models.shape import quiet
+from prasanga.models.shape import quiet, use_onednn
 
 Vectors = np.ndarray
 Way = Callable[[], Vectors]

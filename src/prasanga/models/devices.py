@@ -183,31 +183,6 @@ def warn_if_slow(dtype: str, device: torch.device, *, cpuinfo: Path = Path("/pro
     return slow
 
 
-def use_onednn(model: torch.nn.Module) -> None:
-    """Have oneDNN multiply the linear layers of a model in float32 while no gradients are kept, as it does in bfloat16.
-
-    torch leaves products in float32 to MKL, which computes on processors of other makers than Intel with AVX2 at most:
-    oneDNN is twice as fast on one of AMD's with AVX-512, and 1.1 times with AVX2 (docs/scaling.md). Weights stay as
-    they are. On processors of another kind nothing changes.
-    """
-    there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    if there and torch.backends.cpu.get_cpu_capability().startswith("AVX"):
-        for layer in model.modules():
-            if type(layer) is torch.nn.Linear and layer.weight.dtype == torch.float32:
-                layer.__class__ = _ByOneDnn
-
-
-class _ByOneDnn(torch.nn.Linear):
-    """A linear layer that oneDNN multiplies."""
-
-    def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Return (..., inputs) to (..., outputs)."""
-        if torch.is_grad_enabled() or input.dtype != self.weight.dtype:
-            return super().forward(input)
-        product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
-        return product
-
-
 def _is_emulated(dtype: str, device: torch.device, cpuinfo: Path) -> bool:
     return device.type == "cpu" and dtype != "float32" and not (dtype == "bfloat16" and cpu_has_bfloat16(cpuinfo))
 

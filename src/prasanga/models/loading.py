@@ -30,7 +30,6 @@ from prasanga.models.devices import (
     require_room,
     resolve_dtype,
     share_bytes,
-    use_onednn,
     warn_if_slow,
 )
 from prasanga.models.hub import (
@@ -55,6 +54,7 @@ from prasanga.models.shape import (
     quiet,
     size_of,
     skeleton,
+    use_onednn,
 )
 from prasanga.models.shares import as_share, divides, hold, share_out
 

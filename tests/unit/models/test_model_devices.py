@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import pickle
 import subprocess
 import sys
-import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,7 +21,6 @@ from prasanga.models.devices import (
     cpu_has_bfloat16,
     dtype_of_study,
     resolve_dtype,
-    use_onednn,
     warn_if_slow,
 )
 from prasanga.models.gpus import Card, claim_cards
@@ -227,37 +223,3 @@ def test_a_study_computes_in_no_precision_that_the_processor_emulates(
 def test_claiming_needs_no_torch() -> None:
     program = "import sys, prasanga.models.gpus, prasanga.models.options; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_onednn_multiplies_in_float32() -> None:
-    """torch would leave it to MKL; the layers stay linear layers, and give the same but for rounding."""
-    layers = torch.nn.Sequential(torch.nn.Linear(24, 40), torch.nn.Tanh(), torch.nn.Linear(40, 8, bias=False))
-    given = torch.randn(5, 3, 24)
-    expected = layers(given)
-    use_onednn(layers)
-    copied = pickle.loads(pickle.dumps(layers))
-    with torch.inference_mode(), torch.profiler.profile() as profile:
-        found = layers(given)
-        transposed = layers(given.transpose(0, 1))
-    torch.testing.assert_close(found, expected.detach())
-    torch.testing.assert_close(transposed.transpose(0, 1), expected.detach())
-    names = [each.name for each in profile.events()]
-    has_avx = torch.backends.cpu.get_cpu_capability().startswith("AVX")
-    assert names.count("mkldnn::_linear_pointwise") == (4 if has_avx else 0)
-    with torch.inference_mode():
-        torch.testing.assert_close(copied(given), found, rtol=0, atol=0)
-    layers(given).sum().backward()  # with gradients torch multiplies
-    assert layers[0].weight.grad is not None
-
-
-def test_layers_by_onednn_go_with_their_model() -> None:
-    """Jobs collect garbage seldom: weights that only the collector frees would pile up, a twin's on another's."""
-    layers = torch.nn.Sequential(torch.nn.Linear(24, 40))
-    use_onednn(layers)
-    weight = weakref.ref(layers[0].weight)
-    gc.disable()
-    try:
-        del layers
-        assert weight() is None
-    finally:
-        gc.enable()

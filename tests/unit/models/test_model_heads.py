@@ -253,7 +253,7 @@ def test_8_bits_leave_the_head_alone(folder: Callable[[str], Path], family: str)
     states = exact.states(read, written)
     assert not torch.equal(states, coarse.states(read, written))
     last = coarse._halves.model.get_output_embeddings()
-    assert type(last) is torch.nn.Linear
+    assert isinstance(last, torch.nn.Linear)
     assert torch.equal(last.weight, exact._halves.model.get_output_embeddings().weight)
     assert any(isinstance(module, Int8Linear) for module in coarse._halves._body.modules())
     if family != "bert":  # of which the head has a layer before its last one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import pickle
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from prasanga.models.hub import open_source
 from prasanga.models.loading import load_tokenizer, place_model
 from prasanga.models.options import ModelOptions
 from prasanga.models.pieces import read_pieces
+from prasanga.models.shape import use_onednn
 from prasanga.models.tokenizer_audit import audit_tokenizer
 
 
@@ -404,3 +406,37 @@ def test_a_vocabulary_without_the_piece_for_the_unknown(
     with pytest.raises(InputError, match=r"its vocabulary lacks the piece '\[NONE\]' that stands") as error:
         read(tokenizer, ["ফুল", "@ ফুল"])
     assert str(error.value).startswith(f"model {folder}: its tokenizer")
+
+
+def test_onednn_multiplies_in_float32() -> None:
+    """torch would leave it to MKL; the layers stay linear layers, and give the same but for rounding."""
+    layers = torch.nn.Sequential(torch.nn.Linear(24, 40), torch.nn.Tanh(), torch.nn.Linear(40, 8, bias=False))
+    given = torch.randn(5, 3, 24)
+    expected = layers(given)
+    use_onednn(layers)
+    copied = pickle.loads(pickle.dumps(layers))
+    with torch.inference_mode(), torch.profiler.profile() as profile:
+        found = layers(given)
+        transposed = layers(given.transpose(0, 1))
+    torch.testing.assert_close(found, expected.detach())
+    torch.testing.assert_close(transposed.transpose(0, 1), expected.detach())
+    names = [each.name for each in profile.events()]
+    has_avx = torch.backends.cpu.get_cpu_capability().startswith("AVX")
+    assert names.count("mkldnn::_linear_pointwise") == (4 if has_avx else 0)
+    with torch.inference_mode():
+        torch.testing.assert_close(copied(given), found, rtol=0, atol=0)
+    layers(given).sum().backward()  # with gradients torch multiplies
+    assert layers[0].weight.grad is not None
+
+
+def test_layers_by_onednn_go_with_their_model() -> None:
+    """Jobs collect garbage seldom: weights that only the collector frees would pile up, a twin's on another's."""
+    layers = torch.nn.Sequential(torch.nn.Linear(24, 40))
+    use_onednn(layers)
+    weight = weakref.ref(layers[0].weight)
+    gc.disable()
+    try:
+        del layers
+        assert weight() is None
+    finally:
+        gc.enable()
