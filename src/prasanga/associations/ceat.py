@@ -428,9 +428,8 @@ def draw_scores(
             multiply_drawn(sums[part], array, inverse_norms, columns[part, column], scores[part, column])
 
     with ThreadPoolExecutor(threads) as pool:
-        spread = (
-            map if threads == 1 else pool.map
-        )  # handing a block to a thread takes as long as adding some of its words
+        # Handing a block to a thread takes as long as adding some of its words.
+        spread = map if threads == 1 else pool.map
         for work, chosen in ((add, range(n_targets, n_words)), (multiply, range(n_targets))):
             for group in _groups(vectors, words, chosen):
                 list(spread(partial(work, group), blocks))

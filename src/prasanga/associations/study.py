@@ -401,7 +401,7 @@ def _rows(asked: _Asked, tests: WordTests | None) -> tuple[Rows, Rows, Rows, Row
 
 
 def _tests(asked: _Asked) -> WordTests | None:
-    """Test the words of a category by all contexts that the model has; None if there are too few words.
+    """Test the words of a category by all contexts that the model has; None for too few words or effects alone.
 
     No draw has a part in it, so that sample modes with the same words have one test.
     """
