@@ -20,8 +20,7 @@ sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-from prasanga.base.places import link_installation, place
-from prasanga.base.stores import link_store, require_store
+from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores

@@ -66,7 +66,7 @@ def _begin() -> None:
 
 def keep_in(store: Path | None, study: Path) -> None:
     """Have what is started keep vectors and scores in a store: one that is named, or that beside the study."""
-    from prasanga.base.stores import store_beside
+    from prasanga.base.places import store_beside
 
     if store is None:
         store = store_beside(study)

@@ -12,7 +12,7 @@ import typer
 from prasanga.cli.common import FAILED, Folder, app, size, stop, table, told
 
 if TYPE_CHECKING:
-    from prasanga.base.stores import Kept
+    from prasanga.base.places import Kept
 
 
 @app.command()
@@ -103,7 +103,7 @@ def list_(
     ] = False,
 ) -> None:
     """List what is kept: of which model, how it was made, how many results use it, when something was added."""
-    from prasanga.base.stores import list_store, parts_of
+    from prasanga.base.places import list_store, parts_of
 
     folder = (directory or Path()).absolute()
     with told():
@@ -122,7 +122,7 @@ def list_(
 @_store.command()
 def compact(directory: StoreFolder = None) -> None:
     """Put small files of vectors together, such as killed jobs and many additions leave; nothing is lost."""
-    from prasanga.base.stores import parts_of
+    from prasanga.base.places import parts_of
     from prasanga.embeddings import compact_stores
 
     with told():
@@ -138,7 +138,7 @@ def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
     """Delete vectors of no results to which nothing was added lately; what is asked for again is computed again."""
-    from prasanga.base.stores import list_store, prune
+    from prasanga.base.places import list_store, prune
 
     with told():
         unused = [kept for kept in list_store((directory or Path()).absolute()) if kept.is_unused(days)]
@@ -155,7 +155,7 @@ def prune(
 def verify(directory: StoreFolder = None) -> None:
     """Read every byte that is kept, and name files that are not as they were written."""
     from prasanga.base.errors import printable
-    from prasanga.base.stores import damaged, list_store
+    from prasanga.base.places import damaged, list_store
 
     with told():
         kept = list_store((directory or Path()).absolute())

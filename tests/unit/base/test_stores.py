@@ -14,9 +14,15 @@ import pytest
 from typer.testing import CliRunner
 
 from prasanga.base.errors import InputError
-from prasanga.base.places import installation
+from prasanga.base.places import (
+    BESIDE,
+    installation,
+    link_store,
+    list_store,
+    require_store,
+    store_beside,
+)
 from prasanga.base.store import Store
-from prasanga.base.stores import BESIDE, link_store, list_store, require_store, store_beside
 from prasanga.cli import app
 
 COLUMNS = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("value", pa.int64())])
@@ -116,7 +122,7 @@ def test_a_store_that_is_gone_or_cannot_be_written_is_told_before_any_job(
     (tmp_path / "results/store").unlink()
     require_store()
     assert list((tmp_path / "results/store").iterdir()) == [], "the probe leaves nothing"
-    monkeypatch.setattr("prasanga.base.stores.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr("prasanga.base.places.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(InputError, match=r"results/store: nothing can be kept there \(No space left\)"):
         require_store()
 
