@@ -31,7 +31,16 @@ from typing import Any, NamedTuple
 from prasanga.base.documents import digest_of, digests_of_files, read_cache, write_cache
 from prasanga.base.places import installation, user_cache
 from prasanga.provenance import definitions
-from prasanga.provenance.definitions import PACKAGES, RUN, WHOLE, Definition, is_left_out, read_definitions
+from prasanga.provenance.definitions import (
+    PACKAGES,
+    RUN,
+    WHOLE,
+    Definition,
+    is_left_out,
+    joined,
+    read_definitions,
+    short_digest,
+)
 
 _NAMED = 5
 
@@ -67,6 +76,13 @@ class _File(NamedTuple):
     definitions: dict[str, Definition]
     imports: dict[str, tuple[tuple[str, str], ...]]
 
+    @classmethod
+    def read(cls, kept: list[Any]) -> _File:
+        """Return the same from JSON."""
+        sha256, definitions, imports = kept
+        known = {name: Definition(*each) for name, each in definitions.items()}
+        return cls(sha256, known, {name: tuple(map(tuple, places)) for name, places in imports.items()})
+
 
 class _Link(NamedTuple):
     """A definition in a project: its digest, the definitions that it leads to, the modules that run for it."""
@@ -78,8 +94,7 @@ class _Link(NamedTuple):
 
 
 _known: dict[str, _File] = {}
-_kept: dict[str, list[Any]] = {}
-"""What was learnt of source files by their module, in this process, and as an earlier one has kept it."""
+"""What was learnt of source files by their module, in this process or in an earlier one that has kept it."""
 _trees: dict[Path, _Tree] | None = None
 """What the source files of a project are in a block of `remembered`, in which each is looked at once; else None."""
 
@@ -109,10 +124,9 @@ def fingerprint_of(*functions: Callable[..., object] | str, without: Collection[
         LookupError: there is no such function or module.
     """
     tree = _tree_at(installation())
-    names = [each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in functions]
+    names = (each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in functions)
     entries = [node for name in names for node in tree.find(name)]
-    outside = [_full_name(node) for name in without for node in tree.find(name)]
-    return tree.code_of(entries, outside)
+    return tree.code_of(entries, [_full_name(node) for name in without for node in tree.find(name)])
 
 
 def describe(
@@ -191,25 +205,19 @@ def remembered() -> Iterator[None]:
     global _trees
     cache = user_cache("plans") / "code.json"
     key = _sha256(Path(__file__).read_bytes() + Path(definitions.__file__).read_bytes())
-    kept: dict[str, list[Any]] = read_cache(cache, key) or {}
-    _kept.update(kept)
+    kept = {name: _File.read(said) for name, said in (read_cache(cache, key) or {}).items()}
+    _known.update(kept)
     outer, _trees = _trees, {}
     try:
         yield
     finally:
         _trees = outer
-        if any(name not in kept or kept[name][0] != file.sha256 for name, file in _known.items()):
-            write_cache(cache, key, {**kept, **_known})
+        if any(name not in kept or kept[name].sha256 != file.sha256 for name, file in _known.items()):
+            write_cache(cache, key, _known)
 
 
 def _plain(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def _from_plain(entry: list[Any]) -> _File:
-    sha256, definitions, imports = entry
-    known = {name: Definition(*each) for name, each in definitions.items()}
-    return _File(sha256, known, {name: tuple(map(tuple, places)) for name, places in imports.items()})
 
 
 def _tree_at(root: Path) -> _Tree:
@@ -275,7 +283,7 @@ class _Tree:
                         numbers[effect] = len(numbers)
                         queue.append(effect)
         lines += sorted(data.values())
-        return Code(_sha256("\n".join(lines).encode())[:12], dict(sorted((definitions | data).items())))
+        return Code(short_digest("\n".join(lines)), dict(sorted((definitions | data).items())))
 
     def find(self, name: str) -> list[_Node]:
         """Return what a full name stands for; LookupError if it stands for nothing."""
@@ -301,16 +309,15 @@ class _Tree:
         if node not in self._links:
             file = self._file(node.module)
             if node.name == WHOLE:
-                names = sorted(file.definitions)
+                own = [(node.module, name) for name in sorted(file.definitions)]
                 places = [place for name in sorted(file.imports) for place in file.imports[name]]
-                definition = Definition("", (*((node.module, name) for name in names), *places), ())
+                definition = Definition("", (*own, *places), ())
             else:
                 definition = file.definitions[node.name]
             leads = [target for place in definition.reaches for target in self._resolve(*place, set())]
             runs = [module for module, _ in definition.runs]
             runs += [inner for place in definition.runs if (inner := ".".join(place)) in self.paths]
-            is_package = self.paths[node.module].name == "__init__.py"
-            package = node.module if is_package else node.module.rpartition(".")[0]
+            package = node.module if _is_package(self.paths[node.module]) else node.module.rpartition(".")[0]
             self._links[node] = _Link(definition.digest, leads, list(dict.fromkeys([node.module, *runs])), package)
         return self._links[node]
 
@@ -328,7 +335,7 @@ class _Tree:
             if is_defined:
                 yield _Node(module, head)
             for other, name in places:
-                yield from self._resolve(other, ".".join(filter(None, [name, rest])) or WHOLE, seen)
+                yield from self._resolve(other, joined(name, rest) or WHOLE, seen)
         elif f"{module}.{head}" in self.paths:
             yield from self._resolve(f"{module}.{head}", rest or WHOLE, seen)
         elif "__getattr__" in file.definitions:
@@ -357,7 +364,7 @@ class _Tree:
         if package not in self._data:
             paths = _data_files(self.paths[package].parent) if package in self.paths else []
             digests = [f"{path.name}\0{_sha256(path.read_bytes())}\n" for path in paths]
-            self._data[package] = _sha256("".join(digests).encode())[:12] if paths else ""
+            self._data[package] = short_digest("".join(digests)) if paths else ""
         return self._data[package]
 
 
@@ -380,14 +387,13 @@ def _data_files(folder: Path) -> list[Path]:
 
 def _learn(path: Path, module: str) -> _File:
     """Return what a source file holds, by its bytes as they are now."""
-    is_package = path.name == "__init__.py"
-    name = f"{module}.__init__" if is_package else module
+    name = f"{module}.__init__" if _is_package(path) else module
     source = path.read_bytes()
-    known, kept, sha256 = _known.get(name), _kept.get(name), _sha256(source)
-    if known is None or known.sha256 != sha256:
-        if kept is not None and kept[0] == sha256:
-            known = _from_plain(kept)
-        else:
-            known = _File(sha256, *read_definitions(source, module, is_package=is_package))
-        _known[name] = known
-    return known
+    sha256 = _sha256(source)
+    if name not in _known or _known[name].sha256 != sha256:
+        _known[name] = _File(sha256, *read_definitions(source, module, is_package=_is_package(path)))
+    return _known[name]
+
+
+def _is_package(path: Path) -> bool:
+    return path.name == "__init__.py"

@@ -77,6 +77,16 @@ def is_left_out(module: str) -> bool:
     return not _LEFT_OUT.isdisjoint(module.split("."))
 
 
+def joined(*names: str) -> str:
+    """Return names joined by dots, without those that are empty."""
+    return ".".join(filter(None, names))
+
+
+def short_digest(text: str) -> str:
+    """Return what stands for code: 12 hexadecimal digits of its sha256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
 class _Reader:
     """What a source file defines and imports.
 
@@ -95,7 +105,7 @@ class _Reader:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for bound_as, place in self._bindings(node):
                     if not is_ours(place[0]):
-                        self.others[bound_as].add(".".join(filter(None, place)))
+                        self.others[bound_as].add(joined(*place))
                     elif bound_as == "*":
                         self._stars.append((place[0], WHOLE))
                     else:
@@ -121,8 +131,7 @@ class _Reader:
 
     def is_shown(self, name: str) -> bool:
         """Return whether a name was imported from a module that is left out, such as `progress`."""
-        places = self.imports.get(name, ())
-        return any(is_left_out(".".join(place)) for place in places)
+        return any(is_left_out(".".join(place)) for place in self.imports.get(name, ()))
 
     def _bindings(
         self, node: ast.Import | ast.ImportFrom, *, whole: bool = False
@@ -136,7 +145,7 @@ class _Reader:
         base = node.module or ""
         if node.level:
             parts = self._package.split(".")
-            base = ".".join(filter(None, [*parts[: len(parts) - node.level + 1], base]))
+            base = joined(*parts[: len(parts) - node.level + 1], base)
         yield from ((each.asname or each.name, (base, each.name)) for each in node.names)
 
     def _sort(self, body: Iterable[ast.stmt]) -> None:
@@ -189,7 +198,7 @@ class _Reader:
         for dotted in writer.names:
             root, _, rest = dotted.partition(".")
             for module, name in self.imports.get(root, ()):
-                reaches[module, ".".join(filter(None, [name, rest])) or WHOLE] = None
+                reaches[module, joined(name, rest) or WHOLE] = None
             if root in self.names:
                 reaches[self._module, root] = None
             elif root in _LOOK_AROUND and is_ours(self._module):
@@ -198,7 +207,7 @@ class _Reader:
                 code.append(f"{root} is {sorted(self.others[root])}")
         if code:
             reaches |= dict.fromkeys(self._stars)
-        digest = hashlib.sha256("\n".join(code).encode()).hexdigest()[:12] if code else ""
+        digest = short_digest("\n".join(code)) if code else ""
         return Definition(digest, tuple(reaches), tuple(dict.fromkeys([*runs, *writer.runs])))
 
 
@@ -307,11 +316,7 @@ class _Writer:
             if isinstance(each, ast.AST):
                 todo += [value for _, value in self._fields(each)]
             elif isinstance(each, list):
-                todo += [
-                    inner
-                    for inner in each
-                    if not (isinstance(inner, ast.AST) and _is_message(inner)) and inner not in self._hidden
-                ]
+                todo += [inner for inner in each if inner not in self._hidden and not _is_message(inner)]
         return found
 
 
@@ -375,10 +380,7 @@ def _is_of_type_checking(node: ast.AST) -> bool:
 
 
 def _is_main(node: ast.AST) -> bool:
-    match node:
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
-            return True
-    return False
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and _chain(node.test.left) == "__name__"
 
 
 def _is_of_names(target: ast.expr) -> bool:
@@ -392,7 +394,7 @@ def _is_wrapped(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> 
     return all(_last_name(each) in _WRAPPERS for each in calls)
 
 
-def _is_message(node: ast.AST) -> bool:
+def _is_message(node: object) -> bool:
     """Return whether a statement only tells: `_LOG.info(...)`, `warnings.warn(...)`, `print(..., file=sys.stderr)`."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), keywords=keywords)):
@@ -410,21 +412,23 @@ def _makes_error(function: ast.expr, *, raised: bool = False) -> bool:
     return name.endswith(_ERRORS) or (raised and name.lstrip("_")[:1].islower())
 
 
-def _is_literal_text(node: ast.expr) -> bool:
+def _is_literal_text(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _is_text(value: ast.expr) -> bool:
     """Return whether a value is text that is written here, and making it changes nothing."""
+
+    def is_harmless(node: ast.AST) -> bool:
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                return name in _IN_TEXT
+            case ast.Call(func=func):
+                return getattr(func, "attr", "") == "join"
+        return not isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
+
     nodes = list(ast.walk(value))
-    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
-    harmless = all(
-        (isinstance(each, ast.Name) and each.id in _IN_TEXT)
-        or (isinstance(each, ast.Attribute) and each.attr == "join")
-        for each in calls
-    )
-    changes = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in nodes)
-    return harmless and not changes and any(_is_literal_text(node) for node in nodes if isinstance(node, ast.expr))
+    return all(map(is_harmless, nodes)) and any(map(_is_literal_text, nodes))
 
 
 def _parsed(annotation: ast.expr) -> ast.expr:
