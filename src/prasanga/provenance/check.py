@@ -240,7 +240,9 @@ def _lost(ledger: Ledger, digests: Mapping[str, str], root: Path, wanted: Collec
 
     Where no job reads them, no run makes them.
     """
-    made_into = {source: path for path in digests for source in _sources_of(ledger.entries.get(path))}
+    made_into = {
+        source: path for path in digests if path in ledger.entries for source in ledger.entries[path].made_from
+    }
     jobs: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for path, note in sorted(read_notes(root / ".snakemake/metadata")):
         if note.get("starttime"):
@@ -249,8 +251,8 @@ def _lost(ledger: Ledger, digests: Mapping[str, str], root: Path, wanted: Collec
         there = [(start, path) for start, path in begun if path in digests]
         for start, path in begun:
             beside = next((other for at, other in there if abs(at - start) < _MARKED_WITHIN), None)
-            if path in digests or not path.startswith(f"{ledger.name}/") or _is_kept(ledger, path):
-                continue
+            if path in digests or not path.startswith(f"{ledger.name}/") or ledger.place_of(path).exists():
+                continue  # it is there, or no result: ledger, manifest, what is kept for later runs
             if beside:
                 why = f"{beside}, which the same job of the rule {rule} wrote, is there"
             elif path in wanted:
@@ -263,18 +265,9 @@ def _lost(ledger: Ledger, digests: Mapping[str, str], root: Path, wanted: Collec
             yield Finding("lost", path, text)
 
 
-def _sources_of(entry: Entry | None) -> Collection[str]:
-    return entry.made_from if entry is not None else ()
-
-
-def _is_kept(ledger: Ledger, path: str) -> bool:
-    """Return whether a file lies there that is no result: ledger, manifest, what is kept for later runs."""
-    return ledger.place_of(path).exists()
-
-
 def _inputs(way: Mapping[str, Entry], ledger: Ledger, digests: Mapping[str, str]) -> Iterator[Finding]:
     """Yield results that were made from other files than those that are there."""
-    known, absent = ledger.entries, defaultdict[str, list[str]](list)
+    known, absent = ledger.entries, defaultdict[str, set[str]](set)
     for path, entry in way.items():
         for source, sha256 in entry.made_from.items():
             if not source.startswith(f"{ledger.name}/"):
@@ -290,9 +283,9 @@ def _inputs(way: Mapping[str, Entry], ledger: Ledger, digests: Mapping[str, str]
                 )
                 yield Finding("input", path, text)
             elif source not in digests:
-                absent["/".join(source.split("/")[:2])].append(source)
+                absent["/".join(source.split("/")[:2])].add(source)
     for where, paths in sorted(absent.items()):
-        text = f"{len(set(paths))} file(s) that others were made from are not here; of these the ledger alone is asked."
+        text = f"{len(paths)} file(s) that others were made from are not here; of these the ledger alone is asked."
         yield Finding("absent", where, text, is_wrong=False)
 
 
@@ -302,36 +295,28 @@ def _sources(entries: Iterable[Entry], root: Path, planned: Collection[str]) -> 
 
     entries = list(entries)
     folder = {entry.path.partition("/")[0] for entry in entries}
-    wanted: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    wanted: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for entry in entries:
         for path, sha256 in entry.made_from.items():
             if path.partition("/")[0] not in folder and sha256 is not None:
-                wanted[path, "sha256", sha256].append(entry.path)
+                wanted[path, "sha256"][sha256].append(entry.path)
         for path, xxh3 in corpus_digests(entry).items():
-            wanted[path, "xxh3", xxh3].append(entry.path)
+            wanted[path, "xxh3"][xxh3].append(entry.path)
     ways: dict[str, Callable[[], Any]] = {"sha256": hashlib.sha256, "xxh3": xxhash.xxh3_128}
-    absent: set[str] = set()
-    present: dict[tuple[str, str], str] = {}
-    for path, way, digest in sorted(wanted):
-        if not (root / path).is_file():
-            absent.add(path)
-            continue
-        present.setdefault((path, way), _digest(root / path, ways[way]()))
-        if present[path, way] != digest:
-            yield _changed_source(path, wanted[path, way, digest], is_wrong=path not in planned)
+    absent = {path for path, _ in wanted if not (root / path).is_file()}
+    for path, way in sorted(key for key in wanted if key[0] not in absent):
+        now, is_wrong = _digest(root / path, ways[way]()), path not in planned
+        what = (
+            "Put the old one back, or run the workflow again."
+            if is_wrong
+            else "It is read while planning; if a dry run has nothing to do, the edit changed nothing that counts."
+        )
+        for made in (made for digest, made in sorted(wanted[path, way].items()) if digest != now):
+            other = f"another {path} than the one that is there now, such as {min(made)}."
+            yield Finding("source", path, f"{len(made)} result(s) were made from {other} {what}", is_wrong=is_wrong)
     if absent:
         text = f"{len(absent)} source(s) are not here and were not compared, such as {min(absent)}."
         yield Finding("absent", "sources", text, is_wrong=False)
-
-
-def _changed_source(path: str, made: Collection[str], *, is_wrong: bool) -> Finding:
-    text = f"{len(made)} result(s) were made from another {path} than the one that is there now, such as {min(made)}."
-    what = (
-        " Put the old one back, or run the workflow again."
-        if is_wrong
-        else " It is read while planning; if a dry run has nothing to do, the edit changed nothing that counts."
-    )
-    return Finding("source", path, text + what, is_wrong=is_wrong)
 
 
 def _needed(known: Mapping[str, Entry], digests: Mapping[str, str]) -> set[str]:
@@ -345,10 +330,9 @@ def _needed(known: Mapping[str, Entry], digests: Mapping[str, str]) -> set[str]:
     found = {*ends, *(path for path in digests if path.split("/")[1:2] in (["release"], ["construction"]))}
     todo = list(found)
     while todo:
-        entry = known.get(todo.pop())
-        new = set(entry.made_from) - found if entry is not None else set()
-        found |= new
-        todo += new
+        if (entry := known.get(todo.pop())) is not None:
+            todo += (new := entry.made_from.keys() - found)
+            found |= new
     return found
 
 
@@ -389,24 +373,21 @@ def _listed(ledger: Ledger, pattern: str, key: str) -> Iterator[tuple[Path, Any]
             yield place, json.loads(place.read_text(encoding="utf-8"))[key]
 
 
-def _by_code(whole: Mapping[str, Entry]) -> dict[tuple[tuple[str, str], ...], list[str]]:
-    """Return the results that were made with the same code, by its scripts with their fingerprints."""
+def _by_code(whole: Mapping[str, Entry]) -> Iterator[tuple[Entry, list[str]]]:
+    """Yield the results that were made with the same code, with the entry of one of them."""
     found: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
     for path, entry in whole.items():
         found[tuple(entry.code.items())].append(path)
-    return found
+    return ((whole[paths[0]], paths) for paths in found.values())
 
 
 def _code_mixtures(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
     """Yield results that were made with another definition than others that use it."""
-    by_name: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for paths in _by_code(whole).values():
-        for name, digest in ledger.definitions_of(whole[paths[0]]).items():
-            by_name[name][digest] += paths
+    made = ((ledger.definitions_of(entry), paths) for entry, paths in _by_code(whole))
+    used = ((name, digest, paths) for definitions, paths in made for name, digest in definitions.items())
     odd: dict[str, list[str]] = defaultdict(list)
-    for name, by_digest in by_name.items():
-        for digest, path in _odd_ones(by_digest, whole):
-            odd[path].append(f"{name} {digest}")
+    for name, digest, path in _odd_ones(used, whole):
+        odd[path].append(f"{name} {digest}")
     for path, names in sorted(odd.items()):
         yield Finding("code", path, f"Made with other code than its neighbours: {_some(names)}. {AGAIN}")
 
@@ -444,15 +425,15 @@ def _concerns(key: str, path: str) -> bool:
 
 def _model_mixtures(whole: Mapping[str, Entry]) -> Iterator[Finding]:
     """Yield results of one model in two revisions."""
-    by_model: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for path, entry in whole.items():
-        for settings in settings_of(entry):
-            if isinstance(settings.get("model"), str) and "revision" in settings:
-                by_model[settings["model"]][str(settings["revision"])].append(path)
-    for model, by_revision in by_model.items():
-        for revision, path in _odd_ones(by_revision, whole):
-            text = f"Made with revision {revision} of {model}, which its neighbours were not. {AGAIN}"
-            yield Finding("model", path, text)
+    used = (
+        (settings["model"], str(settings["revision"]), [path])
+        for path, entry in whole.items()
+        for settings in settings_of(entry)
+        if isinstance(settings.get("model"), str) and "revision" in settings
+    )
+    for model, revision, path in _odd_ones(used, whole):
+        text = f"Made with revision {revision} of {model}, which its neighbours were not. {AGAIN}"
+        yield Finding("model", path, text)
 
 
 def _libraries(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
@@ -480,9 +461,8 @@ def _libraries(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
 def _newer_code(whole: Mapping[str, Entry], ledger: Ledger, now: Mapping[str, Code]) -> Iterator[Finding]:
     """Tell of results whose code has been edited since."""
     edited, made_before = set[str](), set[str]()
-    for code, paths in _by_code(whole).items():
-        definitions = ledger.definitions_of(whole[paths[0]])
-        if found := edits({name: Code(digest, definitions) for name, digest in code if name.endswith(".py")}, now):
+    for entry, paths in _by_code(whole):
+        if found := edits(ledger.code_of(entry), now):
             edited |= found.keys()
             made_before.update(paths)
     if made_before:
@@ -493,13 +473,21 @@ def _newer_code(whole: Mapping[str, Entry], ledger: Ledger, now: Mapping[str, Co
         yield Finding("newer code", min(made_before), text, is_wrong=False)
 
 
-def _odd_ones(by_value: Mapping[str, list[str]], whole: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
-    """Yield (value, path) of those that differ from the newest result."""
-    if len(by_value) > 1:
-        newest = max(by_value, key=lambda value: max(_made_at(whole[path]) for path in by_value[value]))
-        for value, paths in by_value.items():
-            if value != newest:
-                yield from ((value, path) for path in sorted(set(paths)))
+def _odd_ones(used: Iterable[tuple[str, str, list[str]]], whole: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, value, result) where a result has another value of what is named than the newest that has one.
+
+    Args:
+        used: name, value, and results that have it.
+        whole: the entries of the results.
+    """
+    by_name: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, value, paths in used:
+        by_name[name][value] += paths
+    for name, by_value in by_name.items():
+        if len(by_value) > 1:
+            newest = max(by_value, key=lambda value: max(_made_at(whole[path]) for path in by_value[value]))
+            others = {value: paths for value, paths in by_value.items() if value != newest}
+            yield from ((name, value, path) for value, paths in others.items() for path in sorted(set(paths)))
 
 
 def _made_at(entry: Entry) -> float:

@@ -211,6 +211,11 @@ class Ledger:
         """Return the digests of the definitions that a file was made with, or of its script (and modules) alone."""
         return next((self.code[digest] for digest in entry.code.values() if digest in self.code), entry.code)
 
+    def code_of(self, entry: Entry) -> dict[str, Code]:
+        """Return what the script consisted of that a file was made with, by its name."""
+        scripts = {name: digest for name, digest in entry.code.items() if name.endswith(".py")}
+        return {name: Code(digest, self.definitions_of(entry)) for name, digest in scripts.items()}
+
 
 @dataclass(frozen=True)
 class Synchronization:
@@ -244,8 +249,7 @@ def synchronize(
         code: of the scripts, as they are now.
     """
     folder, notes = root / "results", root / ".snakemake"
-    locked = not own_run and any((notes / "locks").glob("*"))
-    if locked:
+    if not own_run and any((notes / "locks").glob("*")):
         return Synchronization()
     # What is new before a plan was made by a run that could not note it any more: it was killed, or lost its disk.
     makers = [(0.0, circumstances)] if own_run else last_planned(notes)
@@ -275,7 +279,9 @@ def synchronize(
                 f"{path}: its time is of no year that a date can have. Write `touch {shlex.quote(str(path))}`, and run"
                 " again."
             )
-        if note is not None and _speaks_of(note, status) and not _is_damaged(path, key, notes, entry, note):
+        # a note that was written for the file as it is holds the file's time
+        speaks_of_it = note is not None and abs(status.st_mtime - float(note.get("endtime") or 0.0)) < 1e-3
+        if note is not None and speaks_of_it and not _is_damaged(path, key, notes, entry, note):
             sha256 = entry.sha256 if entry is not None and entry.fits(status) else digest_of_file(path)
             made = Entry(key, sha256, status.st_size, status.st_mtime_ns, note)
             if entry is not None and entry.record == note:
@@ -300,9 +306,13 @@ def synchronize(
         inputs = _unnoted_inputs(kept[key], kept)
         kept[key] = replace(kept[key], inputs=inputs, circumstances=which.digest if which is not None else "")
     kept |= _gone(kept, ledger.entries)
-    used = {entry.circumstances for entry in kept.values()}
+    definitions = ledger.code | {each.fingerprint: each.definitions for each in (code or {}).values()}
+    in_use = {entry.circumstances for entry in kept.values()}
+    code_in_use = {digest for entry in kept.values() for digest in entry.code.values()}
     now = Ledger(
-        kept, {digest: known[digest] for digest in sorted(used & known.keys())}, _code_of(kept, ledger.code, code or {})
+        kept,
+        {digest: known[digest] for digest in sorted(in_use & known.keys())},
+        {digest: definitions[digest] for digest in sorted(code_in_use & definitions.keys())},
     )
     if now != ledger:
         _write(folder / LEDGER, now)
@@ -313,7 +323,9 @@ def synchronize(
     if unknown:
         said = "%d file(s) under %s have no record of what made them; a run that comes to them makes them again."
         logger.warning(said, unknown, folder)
-    return Synchronization(restored, unknown, _newest_code(now))
+    by_age = sorted(kept.values(), key=lambda entry: entry.mtime_ns)
+    newest = {name: made_with for entry in by_age for name, made_with in now.code_of(entry).items()}
+    return Synchronization(restored, unknown, newest)
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -357,7 +369,8 @@ def result_files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
         names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG, CONFIG_BEGUN)]
         for name in sorted(names):
-            if not name.startswith(".") and _is_text(name):  # no rule has a name that is no text
+            is_text = name.encode(errors="ignore").decode() == name  # which it is not where it is no UTF-8 on the disk
+            if is_text and not name.startswith("."):  # no rule has a name that is no text
                 _require_file(path := Path(parent, name))
                 yield path
 
@@ -496,13 +509,8 @@ def _made_in(
 def _unnoted_inputs(entry: Entry, entries: Mapping[str, Entry]) -> dict[str, str | None]:
     """Return digests of inputs that Snakemake's note has none of, if they have not changed since the job began."""
     began = float(entry.record.get("starttime") or 0.0)
-    found: dict[str, str | None] = {}
-    for path, said in entry.made_from.items():
-        if said is None:
-            made = entries.get(path)
-            is_that = made is not None and made.mtime_ns / 1e9 <= began
-            found[path] = made.sha256 if made is not None and is_that else None
-    return found
+    made = {path: entries.get(path) for path, said in entry.made_from.items() if said is None}
+    return {path: one.sha256 if one and one.mtime_ns / 1e9 <= began else None for path, one in made.items()}
 
 
 def _gone(kept: Mapping[str, Entry], before: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -516,28 +524,6 @@ def _gone(kept: Mapping[str, Entry], before: Mapping[str, Entry]) -> dict[str, E
                 found[path] = entry
                 todo.append(entry)
     return found
-
-
-def _code_of(
-    entries: Mapping[str, Entry], before: Mapping[str, dict[str, str]], now: Mapping[str, Code]
-) -> dict[str, dict[str, str]]:
-    """Return the definitions of all code that results were made with, as far as they are known."""
-    known = {**before, **{code.fingerprint: code.definitions for code in now.values()}}
-    used = {digest for entry in entries.values() for digest in entry.code.values()}
-    return {digest: known[digest] for digest in sorted(used & known.keys())}
-
-
-def _newest_code(ledger: Ledger) -> dict[str, Code]:
-    entries = sorted(ledger.entries.values(), key=lambda entry: entry.mtime_ns)
-    scripts = (
-        (name, digest, entry) for entry in entries for name, digest in entry.code.items() if name.endswith(".py")
-    )
-    return {name: Code(digest, ledger.definitions_of(entry)) for name, digest, entry in scripts}
-
-
-def _speaks_of(note: dict[str, Any], status: os.stat_result) -> bool:
-    """Return whether Snakemake's note was written for the file as it is: it holds the file's time."""
-    return abs(status.st_mtime - float(note.get("endtime") or 0.0)) < 1e-3
 
 
 def _is_damaged(path: Path, key: str, notes: Path, entry: Entry | None, note: dict[str, Any]) -> bool:
@@ -599,13 +585,6 @@ def is_note(value: Any) -> bool:
         and all(isinstance(text, str) for text in [*inputs, *checksums.values()])
         and all(_is_time(value.get(key) or 0.0) for key in ("starttime", "endtime"))
     )
-
-
-def _is_text(name: str) -> bool:
-    try:
-        return bool(name.encode())
-    except UnicodeEncodeError:  # not UTF-8 on the disk
-        return False
 
 
 def _is_time(value: Any) -> bool:

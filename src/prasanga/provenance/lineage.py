@@ -112,7 +112,8 @@ def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file. Name a table, a figure or the page, or a copy of one.")
-    folder = folder or _find_results(path) or Path("results")
+    above = (parent for parent in path.absolute().parents if (parent / LEDGER).is_file())
+    folder = folder or next(above, Path("results"))
     ledger = read_ledger(folder / LEDGER)
     if not ledger.entries:
         raise InputError(
@@ -179,8 +180,8 @@ def identify(path: Path, ledger: Ledger) -> Found | None:
         nearest = min(same, key=lambda entry: (Path(entry.path).name != path.name, entry.path))
         return Found(nearest, "content", tuple(entry.path for entry in same if entry is not nearest))
     if fingerprint := fingerprint_inside(path):
-        alike = [each for each in _with_fingerprint(fingerprint, ledger) if ledger.name_of(each) in entries]
-        if alike:
+        known = (each for each in result_files(ledger.folder) if ledger.name_of(each) in entries)
+        if alike := [each for each in known if fingerprint_inside(each) == fingerprint]:
             best = min(alike, key=lambda each: (each.suffix != path.suffix, each.name != path.name, len(each.parts)))
             return Found(entries[ledger.name_of(best)], "fingerprint")
     return Found(own, "name") if own is not None else None
@@ -258,11 +259,6 @@ def corpus_digests(entry: Entry) -> dict[str, str]:
     return found
 
 
-def _find_results(path: Path) -> Path | None:
-    """Return the nearest folder above a file that has a ledger."""
-    return next((parent for parent in path.absolute().parents if (parent / LEDGER).is_file()), None)
-
-
 @functools.cache
 def _settings(texts: tuple[str, ...]) -> list[dict[str, Any]]:
     found = []
@@ -271,12 +267,6 @@ def _settings(texts: tuple[str, ...]) -> list[dict[str, Any]]:
             if isinstance(value := ast.literal_eval(text), dict):
                 found.append(value)
     return found
-
-
-def _with_fingerprint(fingerprint: str, ledger: Ledger) -> Iterator[Path]:
-    for path in result_files(ledger.folder):
-        if path.suffix in (*_INSIDE, ".parquet") and fingerprint_inside(path) == fingerprint:
-            yield path
 
 
 def _file(path: str, found: Found) -> Iterator[str]:
