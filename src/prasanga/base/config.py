@@ -32,7 +32,6 @@ from prasanga.base.yaml import DEEPEST, MOST_NODES, load_yaml
 LARGEST = 2**63 - 1
 LONGEST = 20_000
 MOST_ENTRIES = 2_000
-_MULTILINE = frozenset("\n\t")
 # Marks that turn the order of a line around; those within a word (U+200C to U+200F) are text.
 _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -61,14 +60,13 @@ def implausible_values(config: Mapping[Any, Any]) -> Iterator[str]:
         if isinstance(value, Mapping):
             for key, inner in value.items():
                 if isinstance(key, str):
-                    yield from _text_problems(f"the name {key[:80]!r} of a key in {_named(place)}", key, frozenset())
+                    yield from _text_problems(f"the name {key[:80]!r} of a key in {_named(place)}", key)
+                    pending.append((f"{place}.{key}" if place else key, inner, depth + 1))
                 else:
                     yield (
                         f"{_named(place)} has the key {_shown(key)}, which YAML reads as {_kind(key)}. A name is text:"
                         f' write it in quotation marks, such as "{_shown(key)}".'
                     )
-                    continue
-                pending.append((f"{place}.{key}" if place else key, inner, depth + 1))
         elif isinstance(value, list | tuple):
             pending.extend((f"{place}.{n}", inner, depth + 1) for n, inner in enumerate(value))
         else:
@@ -77,24 +75,19 @@ def implausible_values(config: Mapping[Any, Any]) -> Iterator[str]:
 
 def _scalar_problems(place: str, value: object) -> Iterator[str]:
     if isinstance(value, str):
-        multiline = _MULTILINE if place in ("note", "title") else frozenset[str]()
-        yield from _text_problems(f"`{place}`", value, multiline)
-    elif isinstance(value, bool) or value is None:
-        return
-    elif isinstance(value, int):
-        if abs(value) > LARGEST:
-            yield f"`{place}` is a whole number of more than 63 bits. Write a smaller one."
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            yield f"`{place}` is {value}, which is no number to calculate with. Write a finite one, such as 0.1."
-    else:
+        yield from _text_problems(f"`{place}`", value, "\n\t" if place in ("note", "title") else "")
+    elif isinstance(value, int) and abs(value) > LARGEST:
+        yield f"`{place}` is a whole number of more than 63 bits. Write a smaller one."
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"`{place}` is {value}, which is no number to calculate with. Write a finite one, such as 0.1."
+    elif not isinstance(value, int | float | None):
         yield (
             f"`{place}` is {_shown(value)}, which YAML reads as {_kind(value)}. Write text in quotation marks, or a"
             " number."
         )
 
 
-def _text_problems(what: str, text: str, allowed: frozenset[str]) -> Iterator[str]:
+def _text_problems(what: str, text: str, allowed: str = "") -> Iterator[str]:
     if len(text) > LONGEST:
         yield f"{what} has {len(text)} characters; at most {LONGEST} are read. Write less."
         return
@@ -182,7 +175,8 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     """
     _refuse(implausible_values(config))
     config = _each(config, schema, _with_number)
-    _refuse(_explain(error) for error in _errors(config, schema))
+    errors = Draft202012Validator(schema).iter_errors(config)
+    _refuse(map(_explain, sorted(errors, key=lambda error: list(map(str, error.absolute_path)))))
     completed: dict[str, Any] = _with_defaults(config, schema, preset=config.get("preset", "recommended"))
     language, lexicon = completed["language"], completed["lexicon"]
     for section, key, path in _BY_LANGUAGE:
@@ -255,7 +249,7 @@ def describe(schema: Mapping[str, Any]) -> str:
     for key, part in _keys(schema):
         default, paper = (f"`{_yaml(part[name])}`" if name in part else "" for name in ("default", "paper"))
         default = "" if part.get("type") == "object" else default
-        cells = (f"`{key}`", _allowed(part), default, paper, " ".join(part.get("description", "").split()))
+        cells = (f"`{key}`", _allowed(part), default, paper, _meaning(part))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -268,22 +262,22 @@ def reference(schema: Mapping[str, Any], key: str | None = None) -> str:
     """
     parts = dict(_keys(schema))
     if key is None:
-        return "\n".join(f"{name}: {_first_sentence(part)}" for name, part in parts.items())
+        return "\n".join(f"{name}: {_meaning(part).partition('. ')[0].rstrip('.')}" for name, part in parts.items())
     if key not in parts:
         last = difflib.get_close_matches(key.rpartition(".")[2], [name.rpartition(".")[2] for name in parts], n=3)
         near = difflib.get_close_matches(key, parts, n=3) or [n for n in parts if n.rpartition(".")[2] in last]
         meant = f" Did you mean {', '.join(near[:3])}?" if near else ""
         raise InputError(f"no key {key!r} in a config.{meant} `prasanga config` lists all.")
     part = parts[key]
-    lines = [key, "", " ".join(part.get("description", "").split()), "", f"values: {_allowed(part)}"]
+    lines = [key, "", _meaning(part), "", f"values: {_allowed(part)}"]
     lines += [f"default: {_yaml(part['default'])}"] if "default" in part and part.get("type") != "object" else []
     lines += [f"preset paper: {_yaml(part['paper'])}"] if "paper" in part else []
     inner = [name for name in parts if name.startswith((f"{key}.", f"{key}["))]
     return "\n".join([*lines, *(["", "keys within it:", *(f"  {name}" for name in inner)] if inner else [])])
 
 
-def _first_sentence(part: Mapping[str, Any]) -> str:
-    return " ".join(part.get("description", "").split()).partition(". ")[0].rstrip(".")
+def _meaning(part: Mapping[str, Any]) -> str:
+    return " ".join(part.get("description", "").split())
 
 
 def _refuse(problems: Iterable[str]) -> None:
@@ -366,11 +360,6 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
                 f"`static.vectors.{name}` has {found}; vectors need exactly one of them. Write e.g."
                 f" `{name}: {{path: vectors.txt}}`, or `{name}: {{train: {{method: word2vec}}}}`."
             )
-
-
-def _errors(config: Mapping[str, Any], schema: Mapping[str, Any]) -> list[ValidationError]:
-    errors = Draft202012Validator(schema).iter_errors(config)
-    return sorted(errors, key=lambda error: list(map(str, error.absolute_path)))
 
 
 def _explain(error: ValidationError) -> str:
@@ -498,13 +487,13 @@ def config_of(folder: str | Path) -> Path:
     Raises:
         InputError: it has none.
     """
-    found = next((path for name in CONFIGS if (path := Path(folder, name)).is_file()), None)
-    if found is None:
-        raise InputError(
-            f"{Path(folder).absolute()}: no study, since it has no {CONFIGS[0]}. Write one with `prasanga init`, or"
-            " name the config of a study: `prasanga run FILE`, or `snakemake --configfile FILE`."
-        )
-    return found
+    for name in CONFIGS:
+        if (path := Path(folder, name)).is_file():
+            return path
+    raise InputError(
+        f"{Path(folder).absolute()}: no study, since it has no {CONFIGS[0]}. Write one with `prasanga init`, or"
+        " name the config of a study: `prasanga run FILE`, or `snakemake --configfile FILE`."
+    )
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -518,8 +507,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     text = _text(path)
     content = _json(path, text) if text.lstrip().startswith("{") else None
-    if content is None:
-        content = load_yaml(path, text)
+    content = load_yaml(path, text) if content is None else content
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise InputError(f"{path}: found {found}, but a config holds keys. Write e.g. `study: mine`.")

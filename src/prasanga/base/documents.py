@@ -58,11 +58,8 @@ def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
 def json_line(value: Any) -> str:
     """Return a value as a line of JSON, readable in any script; escaped where a file name in it is no UTF-8."""
     line = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        line = json.dumps(value, sort_keys=True)
-    return f"{line}\n"
+    is_text = line.encode(errors="ignore").decode() == line
+    return (line if is_text else json.dumps(value, sort_keys=True)) + "\n"
 
 
 def digest_of(value: Any) -> str:
@@ -113,11 +110,10 @@ def write_document(path: str | Path, content: Mapping[str, Any]) -> None:
 def is_whole_document(path: str | Path) -> bool:
     """Return whether a file is JSON, and if it has a digest, one that fits; OSError if it cannot be read."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        _content_of(path)
     except (ValueError, RecursionError):
         return False
-    said = content.pop(_DIGEST, None) if isinstance(content, dict) else None
-    return said is None or bool(said == digest_of(content))
+    return True
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
@@ -127,18 +123,24 @@ def read_document(path: str | Path) -> dict[str, Any]:
         InputError: the file is absent or damaged, or cannot be read.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = _content_of(path)
         if not isinstance(content, dict):
             raise ValueError("it does not begin with a key")
-        said = content.pop(_DIGEST, None)
-        if said is not None and said != digest_of(content):
-            raise ValueError("it does not say what was written")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from None
+    return content
+
+
+def _content_of(path: str | Path) -> Any:
+    """Return what a JSON file says, without its digest; ValueError if that does not fit."""
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    said = content.pop(_DIGEST, None) if isinstance(content, dict) else None
+    if said is not None and said != digest_of(content):
+        raise ValueError("it does not say what was written")
     return content
 
 

@@ -14,7 +14,7 @@ import socket
 import uuid
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -188,7 +188,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         InputError: if the disk is full, a quota used up, the folder may not be written to, or a folder is in the way.
     """
     path = Path(path)
-    with _explaining(path, path.parent):
+    with explaining_full_disk(path, path.parent):
         temporary = temporary_beside(path)
         try:
             yield temporary
@@ -199,21 +199,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def explaining_full_disk(path: str | Path) -> AbstractContextManager[None]:
+@contextmanager
+def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterator[None]:
     """Say in a sentence that there is no room for a file, no permission to write it, or something in its way.
 
     Args:
         path: the file, or the folder for temporary ones.
+        folder: what is written in; `path` itself if that is one, and else what holds it.
 
     Raises:
         InputError: in place of the OSError.
     """
-    path = Path(path)
-    return _explaining(path, path if path.is_dir() else path.parent)
-
-
-@contextmanager
-def _explaining(path: Path, folder: Path) -> Iterator[None]:
+    folder = folder or (Path(path) if Path(path).is_dir() else Path(path).parent)
     try:
         yield
     except OSError as error:

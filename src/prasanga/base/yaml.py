@@ -244,13 +244,9 @@ def _entries(content: object) -> Iterator[Entry]:
     """Yield all mappings below `content`."""
     if isinstance(content, Entry):
         yield content
-    children: Iterable[object] = ()
-    if isinstance(content, dict):
-        children = content.values()
-    elif isinstance(content, list):
-        children = content
-    for child in children:
-        yield from _entries(child)
+    if isinstance(content, dict | list):
+        for child in content.values() if isinstance(content, dict) else content:
+            yield from _entries(child)
 
 
 @dataclass
@@ -259,7 +255,6 @@ class _Open:
 
     mapping: bool
     anchor: str | None
-    line: int
     size: int = 1
     keys: dict[str, int] = field(default_factory=dict)
     key_next: bool = True
@@ -304,7 +299,7 @@ def _check(path: str | Path, text: str) -> None:
                 _refuse_tag(where, event)
                 if stack and stack[-1].mapping and stack[-1].key_next:
                     raise InputError(f"{where}: a key is a list or a mapping itself. Write a text as key.")
-                stack.append(_Open(isinstance(event, yaml.MappingStartEvent), event.anchor, line))
+                stack.append(_Open(isinstance(event, yaml.MappingStartEvent), event.anchor))
                 total += 1
                 if len(stack) > DEEPEST:
                     raise InputError(
