@@ -63,10 +63,8 @@ def link_installation(root: Path) -> None:
             shutil.rmtree(link)
         if root == Path.cwd().resolve():
             link.unlink(missing_ok=True)
-            return
-        if not (link.is_symlink() and Path(os.readlink(link)) == root):  # noqa: PTH115 - a link may lead nowhere
-            link.parent.mkdir(parents=True, exist_ok=True)
-            replace_link(link, root)
+        else:
+            _lead(link, root)
     except OSError as error:
         raise InputError(
             f"{Path.cwd()}: nothing can be written in the study's folder ({error.strerror}), and Snakemake keeps notes"
@@ -127,9 +125,8 @@ def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
     """Return the folder that patterns of texts start from: the installation's if all of them name what is shipped."""
     shipped, patterns = PurePosixPath(SHIPPED, root), list(patterns)
     named = bool(patterns) and all(_is_resource(PurePosixPath(root, pattern).as_posix()) for pattern in patterns)
-    if not named or any(_any(Path(root), pattern) for pattern in patterns):
-        return root
-    return shipped.as_posix() if all(_any(Path(shipped), pattern) for pattern in patterns) else root
+    is_shipped = named and not any(_any(Path(root), each) for each in patterns)
+    return shipped.as_posix() if is_shipped and all(_any(Path(shipped), each) for each in patterns) else root
 
 
 def named(path: str) -> str:
@@ -170,11 +167,7 @@ def shareable(value: T, config: Mapping[str, Any]) -> T:
             return _ABSOLUTE.sub(shown, value)
         if isinstance(value, Mapping):
             return {inside(key): inside(each) for key, each in value.items()}
-        return (
-            type(value)(map(inside, value))
-            if isinstance(value, list | tuple) and type(value) in (list, tuple)
-            else value
-        )
+        return type(value)(map(inside, value)) if type(value) in (list, tuple) else value
 
     changed: T = inside(value)
     return changed
@@ -205,9 +198,7 @@ def _merge(path: str) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, target in wanted.items():
-            relative = Path(os.path.relpath(target, folder))
-            if not (folder / name).is_symlink() or (folder / name).readlink() != relative:
-                replace_link(folder / name, relative)
+            _lead(folder / name, Path(os.path.relpath(target, folder)))
         for link in folder.iterdir():
             if link.name not in wanted:
                 link.unlink()
@@ -218,8 +209,11 @@ def _merge(path: str) -> str:
     return folder.as_posix()
 
 
-def replace_link(link: Path, target: Path) -> None:
-    """Make a link in one step, in place of what is there."""
+def _lead(link: Path, target: Path) -> None:
+    """Let a link lead somewhere, perhaps to nothing yet; it is made in one step, in place of what is there."""
+    if link.is_symlink() and link.readlink() == target:
+        return
+    link.parent.mkdir(parents=True, exist_ok=True)
     new = link.with_name(f".{link.name}.{os.getpid()}")
     with suppress(FileNotFoundError):
         new.unlink()
@@ -382,13 +376,9 @@ def link_store(store: str) -> None:
     for name, inside in _PARTS.items() if store else ():
         link, folder = Path(name), Path(store, inside)
         try:
-            if link.is_symlink() and Path(os.readlink(link)) == folder and folder.is_dir():  # noqa: PTH115
-                continue
             folder.mkdir(parents=True, exist_ok=True)
-            if link.is_dir() and not link.is_symlink():
-                continue
-            link.parent.mkdir(parents=True, exist_ok=True)
-            replace_link(link, folder)
+            if link.is_symlink() or not link.is_dir():
+                _lead(link, folder)
         except OSError as error:
             raise InputError(
                 f"{folder}: this store cannot be used ({error.strerror}). Name another folder: `--store`, or the"

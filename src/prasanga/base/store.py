@@ -550,10 +550,7 @@ def _describe(shard: _Shard) -> dict[str, Any] | None:
         return None
     own = _read_record(shard.path) or {"written": _iso(status.st_mtime), "record": {}, "replaced": {}}
     leaves = [*own["replaced"].values(), own]
-    said: dict[str, list[Any]] = {}
-    for leaf in leaves:
-        for name, value in leaf["record"].items():
-            said.setdefault(name, []).append(value)
+    names = sorted({name for leaf in leaves for name in leaf["record"]})
     return {
         "written": own["written"],
         "since": min(leaf["written"] for leaf in leaves),
@@ -561,7 +558,7 @@ def _describe(shard: _Shard) -> dict[str, Any] | None:
         "bytes": status.st_size,
         "linked": status.st_nlink > 1,
         "shard": shard.path.stem,
-        **{name: _sum_or_list(values) for name, values in sorted(said.items())},
+        **{name: _sum_or_list([leaf["record"].get(name) for leaf in leaves]) for name in names},
     }
 
 

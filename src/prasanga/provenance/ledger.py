@@ -112,15 +112,10 @@ class Circumstances:
             TypeError: a part of them is not of the kind that it has to be.
         """
         told = cls(**said)
-        parts = [*vars(told).values(), told.host.get("variables", {})]
-        if not all(isinstance(part, dict) for part in parts):
-            raise TypeError("no circumstances: every part of them is a mapping")
-        texts: list[Any] = [*told.libraries.values()]
-        for name in ("gpus", "instructions"):
-            listed = told.host.get(name, [])
-            texts += listed if isinstance(listed, list) else [None]
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("no circumstances: versions, cards and instructions are text")
+        _require_all(dict, [*vars(told).values(), told.host.get("variables", {})])
+        lists = [told.host.get(name, []) for name in ("gpus", "instructions")]
+        _require_all(list, lists)
+        _require_all(str, [*told.libraries.values(), *lists[0], *lists[1]])
         return told
 
 
@@ -390,7 +385,7 @@ def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     key, note = urlsafe_b64decode("".join(parts)).decode(), json.loads(path.read_text(encoding="utf-8"))
                 except (ValueError, RecursionError):
                     continue
-                if is_note(note):
+                if _is_note(note):
                     yield key, note
 
 
@@ -450,17 +445,15 @@ def host_kind(proc: Path = Path("/proc"), environment: Mapping[str, str] = os.en
     """
     cpu = _text_of(proc / "cpuinfo")
     flags = set((_value("flags", cpu) or _value("Features", cpu)).split())
-    gpus = [_value("Model", _text_of(path)) for path in sorted(proc.glob("driver/nvidia/gpus/*/information"))]
     driver = re.search(r"Kernel Module\s+(?:for \S+\s+)?([\d.]+)", _text_of(proc / "driver/nvidia/version"))
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     found = {
         "system": " ".join([platform.system(), *filter(None, platform.libc_ver())]),
         "architecture": platform.machine(),
         "processor": _value("model name", cpu) or platform.processor(),
         "instructions": [name for name in _INSTRUCTIONS if name in flags],
         "cores": os.cpu_count(),
-        "usable_cores": usable,
-        "gpus": gpus,
+        "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "gpus": [_value("Model", _text_of(path)) for path in sorted(proc.glob("driver/nvidia/gpus/*/information"))],
         "gpu_driver": driver[1] if driver else "",
         "variables": {name: environment[name] for name in VARIABLES if name in environment},
     }
@@ -549,16 +542,14 @@ def is_whole(path: Path) -> bool:
 def _read_entry(said: Any) -> Entry:
     """Return an entry as a line tells it; TypeError if a part of it is not of the kind that it has to be."""
     entry = Entry(**said)
-    texts = [entry.path, entry.sha256, entry.circumstances, *entry.inputs]
-    texts += [sha256 for sha256 in entry.inputs.values() if sha256 is not None]
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("no entry: paths and digests are text")
+    digests = [sha256 for sha256 in entry.inputs.values() if sha256 is not None]
+    _require_all(str, [entry.path, entry.sha256, entry.circumstances, *entry.inputs, *digests])
     parts = PurePosixPath(entry.path).parts
     if len(parts) < 2 or ".." in parts or entry.path.startswith("/"):
         raise TypeError("no entry: it is of no file below a folder of results")
     if not (_is_time(entry.mtime_ns / 1e9) and type(entry.mtime_ns) is int and type(entry.size) is int):
         raise TypeError("no entry: size and time are whole numbers")
-    if not is_note(entry.record):
+    if not _is_note(entry.record):
         raise TypeError("no entry: its record is no note of Snakemake's")
     return entry
 
@@ -566,12 +557,17 @@ def _read_entry(said: Any) -> Entry:
 def _read_code(said: Any) -> dict[str, dict[str, str]]:
     """Return the definitions of some code as a line tells them; TypeError if they are not text."""
     definitions: dict[str, str] = dict(said["definitions"])
-    if not all(isinstance(text, str) for text in [said["code"], *definitions, *definitions.values()]):
-        raise TypeError("no code: names and digests are text")
+    _require_all(str, [said["code"], *definitions, *definitions.values()])
     return {said["code"]: definitions}
 
 
-def is_note(value: Any) -> bool:
+def _require_all(kind: type, values: Iterable[object]) -> None:
+    """Raise a TypeError if a part of a line is not of the kind that it has to be."""
+    if not all(isinstance(value, kind) for value in values):
+        raise TypeError(f"a part of it is no {kind.__name__}")
+
+
+def _is_note(value: Any) -> bool:
     """Return whether the parts that are looked at here are of the kind that they have in Snakemake's notes."""
     if not isinstance(value, dict):
         return False

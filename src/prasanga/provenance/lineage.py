@@ -161,9 +161,7 @@ def follow(entry: Entry, ledger: Ledger) -> Lineage:
             else:
                 sources[path, sha256] = None
     # a corpus file that Snakemake has no digest of is named by its jobs alone
-    named = {path for path, _ in sources}
-    for path in xxh3.keys() - named:
-        sources[path, None] = None
+    sources |= dict.fromkeys((path, None) for path in xxh3.keys() - {path for path, _ in sources})
     found = [Source(path, sha256, xxh3.get(path)) for path, sha256 in sources]
     return Lineage(entry, tuple(steps.values()), tuple(sorted(found, key=lambda each: each.path)), tuple(gaps.values()))
 
@@ -289,15 +287,13 @@ def _inputs(lineage: Lineage) -> Iterator[str]:
 
 
 def _steps(lineage: Lineage, *, whole: bool) -> Iterator[str]:
-    counts = Counter(step.rule for step in lineage.steps)
-    if not whole:
-        if counts:
-            rules = ", ".join(f"{rule} {count}" for rule, count in sorted(counts.items()))
-            yield f"{len(lineage.steps)} other results, by the rules {rules}"
-        return
-    for step in lineage.steps:
+    for step in lineage.steps if whole else ():
         yield f"{step.path}  sha256 {step.sha256}, made by {step.rule}"
         yield from (f"    {_plain(settings)}" for settings in settings_of(step))
+    if lineage.steps and not whole:
+        counts = sorted(Counter(step.rule for step in lineage.steps).items())
+        rules = ", ".join(f"{rule} {count}" for rule, count in counts)
+        yield f"{len(lineage.steps)} other results, by the rules {rules}"
 
 
 def _study(entry: Entry, ledger: Ledger, *, whole: bool) -> Iterator[str]:
@@ -356,13 +352,13 @@ def _identity(report: Path | None) -> str | None:
 
 
 def _seeds(entries: tuple[Entry, ...]) -> Iterator[str]:
-    found: dict[tuple[str, str], None] = {}
-    for entry in entries:
-        for name, value in leaves_of(entry):
-            if name.rpartition(".")[2] in _SEEDS and value is not None:
-                found[entry.rule, f"{name} {value}"] = None
-    for rule, seed in sorted(found):
-        yield f"{rule}: {seed}"
+    found = {
+        (entry.rule, f"{name} {value}")
+        for entry in entries
+        for name, value in leaves_of(entry)
+        if name.rpartition(".")[2] in _SEEDS and value is not None
+    }
+    yield from (f"{rule}: {seed}" for rule, seed in sorted(found))
 
 
 def _code(entries: tuple[Entry, ...], ledger: Ledger, *, whole: bool) -> Iterator[str]:
