@@ -221,11 +221,10 @@ def _plain(value: object) -> str:
 
 
 def _tree_at(root: Path) -> _Tree:
-    if _trees is None:
-        return _Tree(root)
-    if root not in _trees:
-        _trees[root] = _Tree(root)
-    return _trees[root]
+    trees = {} if _trees is None else _trees
+    if root not in trees:
+        trees[root] = _Tree(root)
+    return trees[root]
 
 
 def _sha256(data: bytes) -> str:
@@ -264,14 +263,17 @@ class _Tree:
         numbers = {node: number for number, node in enumerate(dict.fromkeys(entries))}
         queue, todo, ran = list(numbers), list[str](), set[str]()
         lines, definitions, data = list[str](), dict[str, str](), dict[str, str]()
+
+        def number(node: _Node) -> int:
+            if node not in numbers:
+                numbers[node] = len(numbers)
+                queue.append(node)
+            return numbers[node]
+
         for node in queue:
             link = self._link(node)
             leads = [to for to in link.leads if not _is_within(_full_name(to), without)] if without else link.leads
-            for target in leads:
-                if target not in numbers:
-                    numbers[target] = len(numbers)
-                    queue.append(target)
-            lines.append(f"{link.digest} {[numbers[target] for target in leads]}")
+            lines.append(f"{link.digest} {[number(target) for target in leads]}")
             if link.digest:
                 definitions[_full_name(node)] = link.digest
             if found := self._data_of(link.package):
@@ -279,9 +281,7 @@ class _Tree:
             todo += [module for module in link.runs if module not in ran]
             if len(lines) == len(queue):
                 for effect in self._effects(todo, ran, without):
-                    if effect not in numbers:
-                        numbers[effect] = len(numbers)
-                        queue.append(effect)
+                    number(effect)
         lines += sorted(data.values())
         return Code(short_digest("\n".join(lines)), dict(sorted((definitions | data).items())))
 
