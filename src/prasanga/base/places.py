@@ -5,6 +5,8 @@ what a wheel has put beside the package: Snakefile, rules, scripts, schemas, pro
 path on every machine, and results must not: so a study reaches it by a link in its own folder (`SHIPPED`), and what it
 takes from there has a path that is the same everywhere and says that the file was shipped. A path of `resources/` that
 the study's folder has itself stands before it, file by file.
+
+Further down: where the paths of a config may lead, and the store of vectors and scores that studies share.
 """
 
 from __future__ import annotations
