@@ -13,7 +13,7 @@ from drawn_studies import drawn_study
 from playwright.sync_api import Page, expect
 from report_pages import HOSTILE, write_page
 
-from prasanga.report.structures import DIFFERENCE_COLUMNS
+from prasanga.report.findings import DIFFERENCE_COLUMNS
 from prasanga.report.words import SENTENCES_SCHEMA
 
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}

@@ -1,6 +1,6 @@
-"""What the table of estimates says, in plain sentences that carry their uncertainty and their limits with them.
+"""What the tables of a study say, in plain sentences that carry their uncertainty and their limits with them.
 
-Each function makes one finding from the table, or none where it does not apply. The sentences claim what the numbers
+Each function makes one finding from a table, or none where it does not apply. The sentences claim what the numbers
 allow: the interval and the p of words ask about other words, p_draws only about other draws from the same contexts. The
 direction of an effect is told where both say so (`is_found`); of few words nothing is told but that they are few.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -20,7 +20,6 @@ from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.ceat_table import HOLM
 from prasanga.report.grid import (
     ALPHA,
-    Category,
     Estimate,
     Grid,
     PairGrid,
@@ -36,7 +35,7 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.report.sheet import equals_probability, from_twins, one_decimal, two
+from prasanga.report.sheet import equals_probability, from_twins, one_decimal, plain, two
 
 P = HOLM.column.removesuffix("_holm")
 """The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""
@@ -47,36 +46,12 @@ NEEDED_OF_SETTLING = (
 """The columns without which a table of settling says nothing."""
 
 
-class _Cell(NamedTuple):
-    """An estimate and where it belongs."""
-
-    category: Category
-    model: str
-    length: str
-    mode: str
-    estimate: Estimate
-
-    @property
-    def effect(self) -> float:
-        return float(self.estimate["effect_size"])
-
-
 def headline_findings(ceat: pl.DataFrame) -> list[str]:
     """Return all findings that apply, the most important first."""
     kinds: Sequence[Callable[[pl.DataFrame], str | None]] = (
-        largest_association,
-        largest_opposite_association,
-        direction_across_models,
-        significance,
-        not_found,
-        known_to_be_small,
-        change_with_length,
-        null_controls,
-        fixed_against_random,
-        significance_of_draws,
-        fewest_contexts,
-        of_few_words,
-        not_computed,
+        *(largest_association, largest_opposite_association, direction_across_models, significance, not_found),
+        *(known_to_be_small, change_with_length, null_controls, fixed_against_random, significance_of_draws),
+        *(fewest_contexts, of_few_words, not_computed),
     )
     return [sentence for kind in kinds if (sentence := kind(ceat))]
 
@@ -117,7 +92,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     held += f" {near}" if near else ""
     if not found:
         return f"{method}: no association was found in {of}{would}{held}"
-    row = max(found, key=lambda row: abs(row["effect_size"]))
+    row = max(found, key=_size)
     return (
         f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
         f" interval that excludes zero; the largest is {two(row['effect_size'])} ({row['category']}, {row['model']};"
@@ -159,11 +134,13 @@ def by_chance(tests: int) -> str:
 
 def significance(ceat: pl.DataFrame) -> str | None:
     """Return how many estimates have p < .05, before and after Holm's correction."""
-    p_values = [cell.estimate[P] for cell in _computed(ceat) if is_number(cell.estimate[P])]
+    rows = _computed(ceat)
+    p_values = [row[P] for row in rows if is_number(row[P])]
     if not p_values:
         return None
-    total = len(p_values)
-    remaining, family = _after_correction(ceat, total)
+    total, remaining = len(p_values), sum(map(HOLM.marks, rows))
+    n_tests = next((row["n_tests"] for row in rows if is_number(row.get("n_tests"))), total)
+    family = f"the {n_tests} tests of the study" if n_tests > total else f"{n_tests} tests"
     expected = by_chance(total)
     at_most = "" if expected.startswith("fewer") else "at most "
     return (
@@ -176,34 +153,30 @@ def significance(ceat: pl.DataFrame) -> str | None:
 
 def largest_association(ceat: pl.DataFrame) -> str | None:
     """Return the strongest association that was found, with its interval over words and its p."""
-    found = _found(ceat)
+    found = list(filter(is_found, _computed(ceat)))
     if not found:
         return None
-    n = len(list(_computed(ceat)))
-    cell = max(found, key=lambda c: abs(c.effect))
     limit = f" As the largest of {len(found)} found, it is likely to be overestimated." if len(found) > 1 else ""
     return (
-        f"An association was found in {len(found)} of {n} estimates, that is {P} < .05 after Holm's correction and an"
-        f" interval that excludes zero. The largest is {_in_full(cell)}{limit}"
+        f"An association was found in {len(found)} of {len(_computed(ceat))} estimates, that is {P} < .05 after Holm's"
+        f" correction and an interval that excludes zero. The largest is {_in_full(max(found, key=_size))}{limit}"
     )
 
 
 def largest_opposite_association(ceat: pl.DataFrame) -> str | None:
     """Return the strongest association found whose sign is the other one."""
-    found = _found(ceat)
-    largest = max((c.effect for c in found), key=abs, default=0.0)
-    opposite = [c for c in found if c.effect * largest < 0]
-    if not opposite:
-        return None
-    return f"The largest of the opposite sign is {_in_full(max(opposite, key=lambda c: abs(c.effect)))}"
+    found = list(filter(is_found, _computed(ceat)))
+    largest = max(found, key=_size, default={"effect_size": 0.0})["effect_size"]
+    opposite = max((row for row in found if row["effect_size"] * largest < 0), key=_size, default=None)
+    return opposite and f"The largest of the opposite sign is {_in_full(opposite)}"
 
 
 def not_found(ceat: pl.DataFrame) -> str | None:
     """Return which associations were looked for and not found, and from which size on they would have been."""
     said: list[str] = []
-    for category, rows in _without_association(ceat).items():
-        would = _would_have_been(rows, short=bool(said))
-        said.append(f"{category.target_x} with {category.attribute_a} ({category.name}{would})")
+    for name, rows in _without_association(ceat).items():
+        x, _, a, _ = names_of_sets(rows[0])
+        said.append(f"{x} with {a} ({name}{_would_have_been(rows, short=bool(said))})")
     if not said:
         return None
     return (
@@ -214,15 +187,15 @@ def not_found(ceat: pl.DataFrame) -> str | None:
 
 def known_to_be_small(ceat: pl.DataFrame) -> str | None:
     """Return where effects are shown to be near 0, and where the words are too few to know."""
-    unknown = {category.name: rows for category, rows in _without_association(ceat).items()}
-    return _near_zero(unknown, "category", "categories", " at every length and by every model") or None
+    where = " at every length and by every model"
+    return _near_zero(_without_association(ceat), "category", "categories", where) or None
 
 
-def _without_association(ceat: pl.DataFrame) -> dict[Category, list[Estimate]]:
+def _without_association(ceat: pl.DataFrame) -> dict[str, list[Estimate]]:
     """Return the estimates of each category in which none was found."""
-    rows: dict[Category, list[Estimate]] = {}
-    for cell in _computed(ceat):
-        rows.setdefault(cell.category, []).append(cell.estimate)
+    rows: dict[str, list[Estimate]] = {}
+    for row in _computed(ceat):
+        rows.setdefault(row["category"], []).append(row)
     return {category: of_category for category, of_category in rows.items() if not any(map(is_found, of_category))}
 
 
@@ -264,39 +237,42 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
     pairs = [
         (here, there)
         for category, model in product(grid.categories, grid.models)
-        if (here := _cell(grid, category, model, shortest, mode))
-        and (there := _cell(grid, category, model, longest, mode))
+        if (here := _at(grid, category.name, model, shortest, mode))
+        and (there := _at(grid, category.name, model, longest, mode))
     ]
     if shortest == longest or not pairs:
         return None
-    grown = sum(abs(there.effect) > abs(here.effect) for here, there in pairs)
-    known = [pair for pair in pairs if all(is_found(cell.estimate) for cell in pair)]
-    turned = sum(there.effect * here.effect < 0 for here, there in known)
-    most = max(pairs, key=lambda pair: abs(pair[1].effect - pair[0].effect))
-    change = median(abs(there.effect - here.effect) for here, there in pairs)
+    effects = [(here["effect_size"], there["effect_size"]) for here, there in pairs]
+    changes = [abs(after - before) for before, after in effects]
+    known = [pair for pair, rows in zip(effects, pairs, strict=True) if all(map(is_found, rows))]
+    turned = sum(after * before < 0 for before, after in known)
+    most = changes.index(max(changes))
+    row, (before, after) = pairs[most][0], effects[most]
     return (
-        f"From {shortest} to {longest} words ({mode} draws) the effect grows in size in {grown} of {len(pairs)}"
+        f"From {shortest} to {longest} words ({mode} draws) the effect grows in size in"
+        f" {sum(abs(after) > abs(before) for before, after in effects)} of {len(pairs)}"
         f" combinations of category and model; an association is found at both lengths in {len(known)} of them"
-        f"{f', and changes its direction in {turned}' if known else ''}. The change is {change:.2f} in the median, and"
-        f" largest in {most[0].category.name} with {most[0].model}: from {two(most[0].effect)} to"
-        f" {two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
+        f"{f', and changes its direction in {turned}' if known else ''}. The change is {median(changes):.2f} in the"
+        f" median, and largest in {row['category']} with {row['model']}: from {two(before)} to"
+        f" {two(after)}. {_texts_of_lengths(row, shortest, longest)}"
     )
 
 
 def null_controls(ceat: pl.DataFrame) -> str | None:
     """Return which effects are more than models without bias have, and than attributes dealt anew give."""
-    compared = [c.estimate for c in _computed(ceat) if is_number(c.estimate.get("p_twins"))]
+    rows = _computed(ceat)
+    compared = [row for row in rows if is_number(row.get("p_twins"))]
     outside = [
-        not c.estimate["shuffled_low"] <= c.effect <= c.estimate["shuffled_high"]
-        for c in _computed(ceat)
-        if is_number(c.estimate.get("shuffled_low"))
+        not row["shuffled_low"] <= row["effect_size"] <= row["shuffled_high"]
+        for row in rows
+        if is_number(row.get("shuffled_low"))
     ]
     said = []
     if compared:
-        sizes = [abs(row["twin_effect_size"]) for row in compared]
+        size = median(abs(row["twin_effect_size"]) for row in compared)
         differ = _of(_count_below([row["p_twins"] for row in compared]), len(compared))
         said.append(
-            f"Twins with random weights have learnt nothing; the mean of a model's has a size of {median(sizes):.2f} in"
+            f"Twins with random weights have learnt nothing; the mean of a model's has a size of {size:.2f} in"
             f" the median. {differ} p_twins < .05, uncorrected, for the difference from them: no bias is needed to"
             " explain what has not."
         )
@@ -316,8 +292,8 @@ def direction_across_models(ceat: pl.DataFrame) -> str | None:
     mode = grid.modes[0]
     compared = disagree = 0
     for category, length in product(grid.categories, grid.lengths):
-        cells = [_cell(grid, category, model, length, mode) for model in grid.models]
-        effects = [cell.effect for cell in cells if cell and is_found(cell.estimate)]
+        rows = (_at(grid, category.name, model, length, mode) for model in grid.models)
+        effects = [row["effect_size"] for row in rows if row and is_found(row)]
         compared += len(effects) > 1
         disagree += len(effects) > 1 and min(effects) < 0 < max(effects)
     if not compared:
@@ -332,24 +308,23 @@ def direction_across_models(ceat: pl.DataFrame) -> str | None:
 def fixed_against_random(ceat: pl.DataFrame) -> str | None:
     """Return how far fixed and random draws lie apart."""
     grid = grid_of(ceat)
-    pairs = [
-        (cell, other)
-        for cell in _cells(grid)
-        if cell.mode == "fixed" and (other := _cell(grid, cell.category, cell.model, cell.length, "random"))
-    ]
-    if not pairs:
+    apart = {
+        f"{row['category']}, {row['model']}, {row['segment_length']} words": _size(row, there)
+        for row in _computed(ceat)
+        if row["sample_mode"] == "fixed"
+        and (there := _at(grid, row["category"], row["model"], row["segment_length"], "random"))
+    }
+    if not apart:
         return None
-    apart = [abs(one.effect - other.effect) for one, other in pairs]
-    most = pairs[apart.index(max(apart))][0]
     return (
-        f"Fixed and random draws give effects that differ by {median(apart):.3f} in the median and by"
-        f" {max(apart):.3f} at most ({most.category.name}, {most.model}, {most.length} words)."
+        f"Fixed and random draws give effects that differ by {median(apart.values()):.3f} in the median and by"
+        f" {max(apart.values()):.3f} at most ({max(apart, key=lambda place: apart[place])})."
     )
 
 
 def significance_of_draws(ceat: pl.DataFrame) -> str | None:
     """Return how many estimates have p_draws < .05, and why that is no finding about bias."""
-    p_values = [cell.estimate["p_draws"] for cell in _computed(ceat) if is_number(cell.estimate["p_draws"])]
+    p_values = [row["p_draws"] for row in _computed(ceat) if is_number(row["p_draws"])]
     if not p_values:
         return None
     return (
@@ -361,24 +336,23 @@ def significance_of_draws(ceat: pl.DataFrame) -> str | None:
 
 def fewest_contexts(ceat: pl.DataFrame) -> str | None:
     """Return the smallest number of contexts that a stimulus of any estimate has, and how many stimuli have none."""
-    cells = [cell for cell in _computed(ceat) if is_number(cell.estimate["contexts_min"])]
-    if not cells:
+    rows = [row for row in _computed(ceat) if is_number(row["contexts_min"])]
+    if not rows:
         return None
-    cell = min(cells, key=lambda c: int(c.estimate["contexts_min"]))
-    least = int(cell.estimate["contexts_min"])
+    row = min(rows, key=lambda row: int(row["contexts_min"]))
+    least = int(row["contexts_min"])
     without = {
         word
-        for row in ceat.iter_rows(named=True)
-        for reason, words in words_left_out(row).items()
+        for each in ceat.iter_rows(named=True)
+        for reason, words in words_left_out(each).items()
         if reason.startswith("no context")
         for word in words
     }
-    n, none = len(without), ""
-    if n:
-        none = f" {n} {_verb(n, 'stimulus has', 'stimuli have')} none in some estimate, which does without."
+    n = len(without)
+    none = f" {n} {_verb(n, 'stimulus has', 'stimuli have')} none in some estimate, which does without." if n else ""
     return (
         f"Every stimulus used has at least {least} context{'' if least == 1 else 's'} (fewest:"
-        f" {cell.category.name}, {cell.model}, {cell.length} words).{none}"
+        f" {row['category']}, {row['model']}, {row['segment_length']} words).{none}"
     )
 
 
@@ -503,37 +477,31 @@ def interval_of_percentage(row: Estimate, which: str) -> str:
     return interval(row[f"{which}_low"], row[f"{which}_high"], one_decimal)
 
 
-def _computed(ceat: pl.DataFrame) -> Iterator[_Cell]:
-    return _cells(grid_of(ceat))
+def _computed(ceat: pl.DataFrame) -> list[Estimate]:
+    """Return the estimates that have a number and do not rest on few words, in reading order."""
+    grid = grid_of(ceat)
+    rows = (_at(grid, category.name, *place, mode) for (category, *place), mode in product(grid.places, grid.modes))
+    return [row for row in rows if row]
 
 
-def _found(ceat: pl.DataFrame) -> list[_Cell]:
-    return [cell for cell in _computed(ceat) if is_found(cell.estimate)]
+def _at(grid: Grid, category: str, model: str, length: str, mode: str) -> Estimate | None:
+    """Return an estimate that has a number and does not rest on few words."""
+    row = grid.at(category, model, length, mode)
+    return None if row is None or not is_number(row["effect_size"]) or few_words(row) else row
 
 
-def _cells(grid: Grid) -> Iterator[_Cell]:
-    """Yield all cells that have a number and do not rest on few words, in reading order."""
-    for place, mode in product(grid.places, grid.modes):
-        if cell := _cell(grid, *place, mode):
-            yield cell
+def _size(row: Estimate, other: Estimate | None = None) -> float:
+    """Return how large an effect is, or how far two are apart."""
+    return abs(float(row["effect_size"] - (other["effect_size"] if other else 0)))
 
 
-def _cell(grid: Grid, category: Category, model: str, length: str, mode: str) -> _Cell | None:
-    estimate = grid.at(category.name, model, length, mode)
-    if estimate is None or not is_number(estimate["effect_size"]) or few_words(estimate):
-        return None
-    return _Cell(category, model, length, mode, estimate)
-
-
-def _in_full(cell: _Cell) -> str:
+def _in_full(row: Estimate) -> str:
     """Return an effect with where it was found, its uncertainty, and what its sign means."""
-    estimate, category = cell.estimate, cell.category
-    sets = (category.target_x, category.target_y, category.attribute_a, category.attribute_b)
     return (
-        f"{two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
-        f" over words {two(estimate['ci_low'])} to {two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
-        f" {equals_probability(estimate[HOLM.column]).removeprefix('= ')} after Holm's correction"
-        f"{from_twins(estimate, 2)}): {_in_words(cell.effect, *sets)}."
+        f"{two(row['effect_size'])} ({row['category']}, {row['model']}, {row['segment_length']} words,"
+        f" {row['sample_mode']} draws; 95 % interval over words {two(row['ci_low'])} to {two(row['ci_high'])}; {P}"
+        f" {equals_probability(row[P])}, {equals_probability(row[HOLM.column]).removeprefix('= ')} after Holm's"
+        f" correction{from_twins(row, 2)}): {_in_words(row['effect_size'], *names_of_sets(row))}."
     )
 
 
@@ -546,14 +514,6 @@ def _texts_of_lengths(estimate: Estimate, shortest: str, longest: str) -> str:
             " from other texts."
         )
     return "Both lengths are cut from the same contexts."
-
-
-def _after_correction(ceat: pl.DataFrame, n: int) -> tuple[int, str]:
-    """Return how many estimates stay below `ALPHA` by Holm, and for which tests: all of the study, if known."""
-    cells = [cell.estimate for cell in _computed(ceat)]
-    n_tests = next((row["n_tests"] for row in cells if is_number(row.get("n_tests"))), n)
-    which = f"the {n_tests} tests of the study" if n_tests > n else f"{n_tests} tests"
-    return sum(map(HOLM.marks, cells)), which
 
 
 def _count_below(p_values: Sequence[Any]) -> int:
@@ -610,3 +570,80 @@ def _farthest(grid: PairGrid) -> str:
         f" {counted} {_verb(counted, 'pair', 'pairs')}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
         f" {equals_probability(row['p_binomial_holm'])} after correction{from_twins(row, 1)})"
     )
+
+
+# --------------------
+# Traits in sentence structures.
+
+
+QUANTITIES = ("prior", "corrected", "fill")
+"""What is measured of traits, in this order: language's own bias, what the trait adds, and both together."""
+
+ALL = "all"
+"""Name of the rows over both polarities."""
+
+SPREAD_COLUMNS = (
+    *("model", "polarity", "structure", "quantity", "n", "n_left_out", "mean_words", "mean", "mean_low", "mean_high"),
+    *("sd", "min", "q25", "median", "q75", "max", "mean_size", "twin_mean", "twin_sd", "pieces", "terms"),
+)
+"""The columns without which a table of spreads says nothing."""
+
+DIFFERENCE_COLUMNS = (
+    *("model", "polarity", "quantity", "structure_1", "structure_2", "n", "sd_1", "sd_2"),
+    *("ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high", "note"),
+)
+"""The same of a table of structures compared."""
+
+
+def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
+    """Yield for each model where associations spread most and least, and how many differences are no chance.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
+    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
+    for model in spread["model"].unique(maintain_order=True):
+        of_model = spread.filter(pl.col("model") == model)
+        polarity = _polarity_of(of_model)
+        said = []
+        for quantity in QUANTITIES[:2]:
+            known = of_model.filter(pl.col("sd") > 0, polarity=polarity, quantity=quantity).sort("sd")
+            if len(known) > 1:
+                least, most = known.row(0, named=True), known.row(-1, named=True)
+                said.append(
+                    f"{quantity} associations spread least in {least['structure']} (standard deviation"
+                    f" {plain(least['sd'], 2)}) and most in {most['structure']} ({plain(most['sd'], 2)})"
+                )
+        if not said:
+            continue
+        compared, apart = comparisons_of_model(of_model, differences)
+        more = (
+            f" Of {compared} comparisons of two structures, the spreads differ by more than chance in {apart} (paired"
+            " 95 % intervals)."
+        )
+        yield f"Log-probability bias of traits, {model}: {'; '.join(said)}.{more if compared else ''}"
+
+
+def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> tuple[int, int]:
+    """Return how many pairs of structures of a model have an interval, and in how many the spreads differ.
+
+    Those of prior and corrected associations over all traits: the same traits by polarity would count twice.
+
+    Args:
+        of_model: the rows of one model in the table of spreads; at least one.
+        differences: structures compared, of any models.
+    """
+    compared = differences.filter(
+        (pl.col("model") == of_model["model"][0])
+        & (pl.col("polarity") == _polarity_of(of_model))
+        & pl.col("quantity").is_in(QUANTITIES[:2])
+        & pl.col("ratio_low").is_finite()
+        & pl.col("ratio_high").is_finite()
+    )
+    return len(compared), len(compared.filter((pl.col("ratio_low") > 1) | (pl.col("ratio_high") < 1)))
+
+
+def _polarity_of(of_model: pl.DataFrame) -> str:
+    """Return the polarity that findings are of: all traits where there is more than one."""
+    return ALL if ALL in set(of_model["polarity"]) else str(of_model["polarity"][0])

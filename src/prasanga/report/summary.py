@@ -28,9 +28,12 @@ from prasanga.base.places import installation, named, shareable
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
+    ALL,
+    comparisons_of_model,
     farthest_percentage,
     findings_of_differences,
     findings_of_pairs,
+    findings_of_structures,
     headline_findings,
     other_method,
 )
@@ -49,7 +52,6 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
-from prasanga.report.structures import comparisons_of_model, findings_of_structures, scored_traits
 from prasanga.report.study import EmbeddingFiles, Results, family_of, without_places
 
 SCHEMA = 1
@@ -449,14 +451,16 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
         require_columns("structures compared", differences, compared_by, remade_by("likelihoods"))
         of_models = [comparisons_of_model(rows, differences) for rows in spread.partition_by("model")]
         compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
-    scored, asked = scored_traits(spread)
+    # every polarity has its traits; a row over all of them counts them again
+    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != ALL))
+    scored, left_out = (int(of_one[name].sum()) for name in ("n", "n_left_out"))
     return known(
         {
             **{f"{name}s": list(dict.fromkeys(spread[name])) for name in ("model", "structure")},
             "polarities": list(dict.fromkeys(spread["polarity"])),
             "quantities": list(dict.fromkeys(spread["quantity"])),
             "n_rows": len(spread),
-            "n_traits": asked,
+            "n_traits": scored + left_out,
             "n_traits_scored": scored,
             "n_traits_most": spread["n"].max(),
             "n_left_out_most": spread["n_left_out"].max(),

@@ -17,11 +17,11 @@ from prasanga.base.errors import InputError
 from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.figures.likelihoods import plot_structures
+from prasanga.report.findings import DIFFERENCE_COLUMNS, QUANTITIES, SPREAD_COLUMNS, findings_of_structures
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import other_methods
 from prasanga.report.sections.likelihoods import structures
 from prasanga.report.sheet import with_sign
-from prasanga.report.structures import DIFFERENCE_COLUMNS, QUANTITIES, SPREAD_COLUMNS, findings_of_structures
 from prasanga.report.study import Results
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'

@@ -14,9 +14,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prasanga.base.errors import InputError
+from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.page import overview_sheet
-from prasanga.report.structures import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.summary import SCHEMA, digests_of_sources, known, study_summary, to_json, versions_by_stage
 

@@ -39,9 +39,9 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.figures.fonts import shortened, thinned, width_of, wrapped
 from prasanga.report.figures.registry import COUNTS, MODELS, MUTED, PAPER
+from prasanga.report.findings import SPREAD_COLUMNS
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
 from prasanga.report.sheet import MISSING, signed, two
-from prasanga.report.structures import SPREAD_COLUMNS
 
 _BOXES = (("prior", "positive"), ("prior", "negative"), ("corrected", "positive"), ("corrected", "negative"))
 _COLOURS = {"prior": MODELS[0], "corrected": MODELS[1]}

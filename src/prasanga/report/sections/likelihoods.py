@@ -12,7 +12,15 @@ from markupsafe import Markup
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS
 from prasanga.pairs.reading import KINDS
-from prasanga.report.findings import findings_of_pairs, interval_of_percentage
+from prasanga.report.findings import (
+    ALL,
+    DIFFERENCE_COLUMNS,
+    QUANTITIES,
+    SPREAD_COLUMNS,
+    findings_of_pairs,
+    findings_of_structures,
+    interval_of_percentage,
+)
 from prasanga.report.grid import (
     Estimate,
     Group,
@@ -52,7 +60,6 @@ from prasanga.report.sheet import (
     two,
     with_sign,
 )
-from prasanga.report.structures import ALL, DIFFERENCE_COLUMNS, QUANTITIES, SPREAD_COLUMNS, findings_of_structures
 from prasanga.report.study import Results
 
 THRESHOLDS = (2.5, 5, 10, 20, 30)
