@@ -19,7 +19,7 @@ from prasanga.base.parquet import made_from, read_table, read_where, write_table
 from prasanga.cli import app
 from prasanga.provenance.ledger import LEDGER, read_ledger, synchronize
 from prasanga.provenance.lineage import tell
-from prasanga.report.summary import read_summary
+from prasanga.report.studies import read_summary
 
 FIGURE = "report/figures/ceat.svg"
 

@@ -169,7 +169,7 @@ def _watched(folder: Path, line: Sequence[str], held: int) -> int:
     elif state.is_empty:
         console.print("Nothing to do: all results are what the study asks for.")
     if not status and (summary := folder / "results/summary.json").is_file():
-        from prasanga.report.last_words import print_last_words
+        from prasanga.report.summary import print_last_words
 
         print_last_words(summary, folder / PAGE)
     return status

@@ -106,7 +106,7 @@ class LastWords:
                 return
         except OSError:  # a folder that can no longer be read
             return
-        from prasanga.report.last_words import print_last_words  # polars and the page's libraries: not while planning
+        from prasanga.report.summary import print_last_words  # polars and the page's libraries: not while planning
 
         print_last_words(_SUMMARY, PAGE)
 

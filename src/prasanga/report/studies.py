@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +22,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from jsonschema import Draft202012Validator
 
 from prasanga.associations.corrections import holm
 from prasanga.base.documents import guarded_text
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, open_whole, reason
+from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
 from prasanga.report.grid import ALPHA, interval, is_number, name_of_language, name_of_type, natural_order, yes_no
@@ -43,7 +46,7 @@ from prasanga.report.sheet import (
     with_sign,
     write_csv,
 )
-from prasanga.report.summary import SCHEMA, read_summary
+from prasanga.report.summary import SCHEMA
 
 SEED, N_RESAMPLES = 0, 10_000
 """Of the intervals of ranks; the seed is named, for each estimate, by what it is of."""
@@ -56,6 +59,7 @@ OF_MODELS = ("sentence_vector", "kind", "method", "vectors")
 
 _NORMAL = 1.96
 _PLACE = "results/summary.json"
+_LAYOUT = "workflow/schemas/summary.schema.json"
 
 
 # --------------------
@@ -104,6 +108,62 @@ def _file_of(path: Path) -> Path:
         f"{path}: no {_PLACE} there. `prasanga run` makes it, and `prasanga figures` from results that are there; or"
         " name the file itself."
     )
+
+
+def read_summary(file: Path) -> dict[str, Any]:
+    """Read a summary, which somebody may have sent.
+
+    Raises:
+        InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
+    """
+    try:
+        with open_whole(file) as opened:
+            text = opened.read()
+        summary: dict[str, Any] = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_number)
+    except OSError as error:
+        raise InputError(
+            f"{file}: cannot be read ({error.strerror}). Name a study's folder, or its summary.json."
+        ) from None
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        said = "it is no summary" if isinstance(error, RecursionError) else reason(error)
+        raise InputError(f"{file}: damaged, or no summary of a study ({said}). Have it sent or made again.") from None
+    program = summary.get("program") if isinstance(summary, dict) else None
+    if not isinstance(program, dict) or program.get("name") != "prasanga":
+        raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
+    layout, version = summary.get("schema"), program.get("version")
+    if layout != SCHEMA:
+        later = isinstance(layout, int) and layout > SCHEMA
+        what = "Install that version" if later else "Make it again with this one: `prasanga figures`"
+        raise InputError(f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. {what}.")
+    if "words" not in summary:
+        raise InputError(
+            f"{file}: made by an earlier prasanga ({version}), without the single estimates that are compared. Make it"
+            " again with this one: `prasanga figures` in its folder."
+        )
+    schema = _open_ended(json.loads((installation() / _LAYOUT).read_text(encoding="utf-8")))
+    problem = next(Draft202012Validator(schema).iter_errors(summary), None)
+    if problem is not None:
+        place = ".".join(map(str, problem.absolute_path)) or "the whole"
+        raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Have it sent or made again.")
+    return summary
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number of JSON")
+    return int(text) if text.lstrip("-").isdigit() else value
+
+
+def _open_ended(schema: Any) -> Any:
+    """Return a schema that passes over keys which it does not know, as those of later versions."""
+    if isinstance(schema, dict):
+        return {
+            key: _open_ended(part) for key, part in schema.items() if (key, part) != ("additionalProperties", False)
+        }
+    return [_open_ended(part) for part in schema] if isinstance(schema, list) else schema
 
 
 # --------------------

@@ -12,19 +12,19 @@ import hashlib
 import json
 import math
 import posixpath
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, NoReturn
+from typing import Any, TextIO
 
 import polars as pl
-from jsonschema import Draft202012Validator
 
 from prasanga import __version__
-from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.base.places import installation, named, shareable
+from prasanga.base.places import named, shareable
+from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
@@ -40,6 +40,8 @@ from prasanga.report.findings import (
 from prasanga.report.grid import (
     ALPHA,
     LABELS,
+    LANGUAGES,
+    METHODS,
     Estimate,
     few_words,
     is_number,
@@ -61,8 +63,6 @@ FOLDER = "report"
 """Where the page lies, from the folder of the summary."""
 
 PAGE = f"{FOLDER}/index.html"
-
-_LAYOUT = "workflow/schemas/summary.schema.json"
 
 _NOT_MEASURED = "not measured in this study, or not yet"
 _IN_STUDY = "trained in this study"
@@ -129,71 +129,6 @@ def to_json(summary: Mapping[str, Any]) -> str:
         ValueError: it holds a number that is not finite, which no function of this module makes.
     """
     return json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-
-
-def read_summary(file: Path) -> dict[str, Any]:
-    """Read a summary, which somebody may have sent.
-
-    Raises:
-        InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
-    """
-    try:
-        with open_whole(file) as opened:
-            text = opened.read()
-        summary: dict[str, Any] = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
-    except OSError as error:
-        raise InputError(
-            f"{file}: cannot be read ({error.strerror}). Name a study's folder, or its summary.json."
-        ) from None
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:
-        said = "it is no summary" if isinstance(error, RecursionError) else reason(error)
-        raise InputError(f"{file}: damaged, or no summary of a study ({said}). Have it sent or made again.") from None
-    program = summary.get("program") if isinstance(summary, dict) else None
-    if not isinstance(program, dict) or program.get("name") != "prasanga":
-        raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
-    layout, version = summary.get("schema"), program.get("version")
-    if layout != SCHEMA:
-        later = isinstance(layout, int) and layout > SCHEMA
-        what = "Install that version" if later else "Make it again with this one: `prasanga figures`"
-        raise InputError(f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. {what}.")
-    if "words" not in summary:
-        raise InputError(
-            f"{file}: made by an earlier prasanga ({version}), without the single estimates that are compared. Make it"
-            " again with this one: `prasanga figures` in its folder."
-        )
-    schema = _open_ended(json.loads((installation() / _LAYOUT).read_text(encoding="utf-8")))
-    problem = next(Draft202012Validator(schema).iter_errors(summary), None)
-    if problem is not None:
-        place = ".".join(map(str, problem.absolute_path)) or "the whole"
-        raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Have it sent or made again.")
-    return summary
-
-
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
-
-
-def _whole(text: str) -> int:
-    _finite(text)
-    return int(text)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        _refuse(text)
-    return value
-
-
-def _open_ended(schema: Any) -> Any:
-    """Return a schema that passes over keys which it does not know, as those of later versions."""
-    if isinstance(schema, dict):
-        return {
-            key: _open_ended(part) for key, part in schema.items() if (key, part) != ("additionalProperties", False)
-        }
-    return [_open_ended(part) for part in schema] if isinstance(schema, list) else schema
 
 
 def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
@@ -278,17 +213,18 @@ def _source(settings: Mapping[str, Any], report: Mapping[str, Any]) -> str:
 
 
 def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = []
-    for name, settings in (static.get("vectors") or {}).items():
-        training = settings.get("train")
-        about = {
-            "name": name,
-            "trained": training is not None,
-            "source": _IN_STUDY if training is not None else str(settings.get("path") or "not stated"),
-            **{key: (training or {}).get(key) for key in ("method", "dimensions")},
-        }
-        found.append(known(about, "read from a file, which does not state it"))
-    return found
+    return [
+        known(
+            {
+                "name": name,
+                "trained": (training := settings.get("train")) is not None,
+                "source": _IN_STUDY if training is not None else str(settings.get("path") or "not stated"),
+                **{key: (training or {}).get(key) for key in ("method", "dimensions")},
+            },
+            "read from a file, which does not state it",
+        )
+        for name, settings in (static.get("vectors") or {}).items()
+    ]
 
 
 def _methods(config: Mapping[str, Any], results: Results, sources: Mapping[str, str]) -> dict[str, Any]:
@@ -344,8 +280,7 @@ _NEEDED = ("category", "model", "effect_size", "dropped")
 
 CONVENTIONS = (
     *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
-    *("n_permutations",),
-    *("variance", "tau2_method", "draws", "pool", "n_samples", "band"),
+    *("n_permutations", "variance", "tau2_method", "draws", "pool", "n_samples", "band"),
     *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 """Columns of estimates that name the conventions which made them; those that a table has are told."""
@@ -356,9 +291,8 @@ _WHERE = (
 )
 _OF_EFFECT = (
     *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_attributes", "p_association"),
-    *("p_association_holm", "p_draws"),
-    *("leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high", "twin_effect_size", "twin_difference"),
-    *("twin_difference_low", "twin_difference_high", "p_twins"),
+    *("p_association_holm", "p_draws", "leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high"),
+    *("twin_effect_size", "twin_difference", "twin_difference_low", "twin_difference_high", "p_twins"),
 )
 _OF_PERCENTAGE = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
@@ -608,3 +542,106 @@ def _below(p: Any) -> bool:
 
 def _column(table: pl.DataFrame, name: str) -> list[str]:
     return table[name].drop_nulls().to_list() if name in table.columns else []
+
+
+# --------------------
+# The end of a run in three lines: what came out, what was left out or is missing, and where the page is. Where much was
+# left out, lines before them say what, and where to read why.
+
+
+MUCH = 0.2
+"""Of pairs or stimuli left out, the share above which that is told apart."""
+
+
+def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
+    """Return three lines about a study, after one for each model or lexicon that much is left out of.
+
+    Args:
+        summary: `study_summary`, or what was read from its file.
+        page: the page, or the summary itself where a study has no page; told from the working directory if it is below.
+    """
+    methods = summary["methods"]
+    estimates = [methods[name] for name in METHODS if methods[name] is not None]
+    came_out = "; ".join(_came_out(estimates, methods["structures"], methods["pairs"]))
+    left_out = "; ".join(_lost(summary, estimates, methods["pairs"]))
+    return [
+        *_much_left_out(summary["coverage"], methods["pairs"]),
+        f"Results: {came_out or 'nothing was measured yet'}.",
+        f"Left out: {left_out or 'nothing'}.",
+        f"{'Page' if page.suffix == '.html' else 'Summary'}: {_from_here(page)}",
+    ]
+
+
+def print_last_words(summary: Path, page: Path, stream: TextIO | None = None) -> None:
+    """Print them, to the standard error by default; a summary that cannot be read is told, and is no error.
+
+    Args:
+        summary: the file of the summary.
+        page: the page; where there is none, the summary is named in its place.
+        stream: where to.
+    """
+    try:
+        read = json.loads(summary.read_text(encoding="utf-8"))
+        lines = last_words(read, page if page.is_file() else summary)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        lines = [f"The results are there, but {summary} could not be read: {type(error).__name__}."]
+    try:
+        print(*lines, sep="\n", file=stream or sys.stderr, flush=True)
+    except (OSError, ValueError):  # whoever read along has gone
+        return
+
+
+def _came_out(
+    estimates: Sequence[Mapping[str, Any]], structures: Mapping[str, Any] | None, pairs: Mapping[str, Any] | None
+) -> Iterable[str]:
+    if estimates:
+        computed, found = (sum(each[name] or 0 for each in estimates) for name in ("n_computed", "n_significant_holm"))
+        models = {model for method in estimates for model in method["models"]}
+        yield f"{_many(computed, 'effect')} of {_many(len(models), 'model')}, {found or 'none'} significant by Holm"
+    if pairs is not None:
+        found = pairs["n_significant_holm"]
+        verb = "differ" if found and found > 1 else "differs"
+        yield f"{_many(pairs['n_computed'], 'bias percentage')}, {found or 'none'} {verb} from 50"
+    if structures is not None:
+        yield f"traits in {_many(len(structures['structures']), 'sentence structure')}"
+
+
+def _lost(
+    summary: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]], pairs: Mapping[str, Any] | None
+) -> Iterable[str]:
+    """Yield what was left out; what an unfinished study lacks comes first: it can be made yet."""
+    missing = summary["missing"]
+    if missing:
+        yield f"{_many(len(missing), 'result')} not made yet"
+    if lost := sum(method["n_not_computed"] for method in estimates):
+        yield _many(lost, "effect size")
+    if pairs is not None and (lost := pairs["n_not_computed"]):
+        yield _many(lost, "bias percentage")
+    if pairs is not None and (lost := sum(row["n"] for row in pairs["left_out"])):
+        yield f"{_many(lost, 'score')} of pairs"
+    coverage = summary["coverage"]
+    if coverage is not None and (lost := coverage["n_without_contexts"]):
+        yield f"{_many(lost, 'stimulus', 'stimuli')} without contexts"
+
+
+def _much_left_out(coverage: Mapping[str, Any] | None, pairs: Mapping[str, Any] | None) -> Iterable[str]:
+    if coverage is not None and (lost := coverage["n_without_contexts"]) > MUCH * coverage["n_stimuli"]:
+        whole = coverage["n_stimuli"]
+        yield f"Warning: {lost:,} of {_many(whole, 'stimulus', 'stimuli')} lack contexts: the page's section on texts."
+    for row in () if pairs is None else pairs["overall"]:
+        if row["n_left_out"] > MUCH * row["n_pairs"]:
+            yield (
+                f"Warning: {row['n_left_out']:,} of {_many(row['n_pairs'], 'pair')} of {row['set']} in"
+                f" {LANGUAGES[row['language']]} have no score by {row['model']}: results/{PAIRS.tables[0].path}.csv."
+            )
+
+
+def _many(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def _from_here(path: Path) -> str:
+    """Return a path as a person in the working directory would open it, in one line."""
+    whole = path.absolute()
+    shown = whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole
+    return "".join(sign if sign.isprintable() else "?" for sign in str(shown))

@@ -72,7 +72,7 @@ def test_of_a_run_that_made_no_page_nothing_is_said(tmp_path: Path, monkeypatch:
     runs.PAGE.parent.mkdir(parents=True)
     runs.PAGE.write_text("before")
     said: list[object] = []
-    monkeypatch.setattr("prasanga.report.last_words.print_last_words", lambda *paths: said.append(paths))
+    monkeypatch.setattr("prasanga.report.summary.print_last_words", lambda *paths: said.append(paths))
     words = runs.LastWords()
     words.say()
     assert said == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.report.last_words import last_words, print_last_words
+from prasanga.report.summary import last_words, print_last_words
 
 METHOD = {"models": ["a", "b"], "n_computed": 144, "n_not_computed": 0, "n_significant_holm": 3}
 PAIRS = {"n_computed": 60, "n_not_computed": 0, "n_significant_holm": 1, "left_out": [], "overall": []}
