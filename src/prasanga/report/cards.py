@@ -25,10 +25,9 @@ from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import wording
-from prasanga.report.coverage import losses_of
 from prasanga.report.grid import METHODS, interval, name_of_language
 from prasanga.report.sheet import MISSING, equals_probability, one_decimal, two
-from prasanga.report.study import Results, without_places
+from prasanga.report.study import Results, losses_of, without_places
 
 NOT_STATED = "not stated"
 

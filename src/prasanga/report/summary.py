@@ -26,7 +26,6 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
-from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
     ALL,
     comparisons_of_model,
@@ -54,7 +53,15 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
-from prasanga.report.study import EmbeddingFiles, Results, family_of, without_places
+from prasanga.report.study import (
+    EmbeddingFiles,
+    Results,
+    coverage_by_length,
+    family_of,
+    stimuli_without_contexts,
+    totals,
+    without_places,
+)
 
 SCHEMA = 1
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
@@ -89,8 +96,6 @@ def study_summary(
     """
     records = shareable(list(records), config)
     config, results = without_places(config, results)
-    covered = None if results.coverage is None or results.coverage.is_empty() else _coverage(results.coverage)
-    read = totals(results.corpus)
     sources = dict(sorted(digests_of_sources(records).items()))
     return known(
         {
@@ -107,8 +112,8 @@ def study_summary(
             "static_vectors": _static_vectors(config.get("static") or {}),
             "methods": known(_methods(config, results, sources), _NOT_MEASURED),
             "findings": [{"method": method, "text": text} for method, text in _findings(results)],
-            "coverage": covered,
-            "corpus": read or None,
+            "coverage": _of(results.coverage, _coverage),
+            "corpus": totals(results.corpus) or None,
             "page": PAGE,
             "files": sorted({posixpath.normpath(posixpath.join(FOLDER, path)) for path in results.files}),
             "words": digests_of_words(results.categories),
@@ -229,17 +234,17 @@ def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _methods(config: Mapping[str, Any], results: Results, sources: Mapping[str, str]) -> dict[str, Any]:
     tables = {"ceat": results.ceat, **dict.fromkeys(LABELS), **dict(results.methods)}
-    bias, spread = results.bias_percentages, results.structures
+    digests = _digests_of_sets(config, sources)
     return {
-        **{
-            name: None if table is None or table.is_empty() else summary_of_estimates(table)
-            for name, table in tables.items()
-        },
-        "structures": None
-        if spread is None or spread.is_empty()
-        else summary_of_structures(spread, results.structure_differences),
-        "pairs": None if bias is None or bias.is_empty() else summary_of_pairs(bias, _digests_of_sets(config, sources)),
+        **{name: _of(table, summary_of_estimates) for name, table in tables.items()},
+        "structures": _of(results.structures, summary_of_structures, results.structure_differences),
+        "pairs": _of(results.bias_percentages, summary_of_pairs, digests),
     }
+
+
+def _of(table: pl.DataFrame | None, summarize: Callable[..., dict[str, Any]], *more: Any) -> dict[str, Any] | None:
+    """Return the summary of a table; None where it is not there, or has no rows."""
+    return None if table is None or table.is_empty() else summarize(table, *more)
 
 
 def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, str]:
@@ -269,8 +274,8 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
     missing = stimuli_without_contexts(coverage)
     return {
         "n_stimuli": coverage["stimulus"].n_unique(),
-        "n_without_contexts": len({each.stimulus for each in missing}),
-        "without_contexts": by_reason(Counter(each.reason for each in missing)),
+        "n_without_contexts": len({stimulus for stimulus, _, _ in missing}),
+        "without_contexts": by_reason(Counter(reason for _, _, reason in missing)),
         "lengths": [known(each, "the table of coverage does not say it") for each in coverage_by_length(coverage)],
     }
 
@@ -342,6 +347,8 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     tested = sum(is_number(row.get("p_association_holm")) for row in computed)
     conventions = _conventions(computed or rows)
     several = [name for name, values in conventions.items() if len(values) > 1]
+    enough = (row for row in computed if not few_words(row))
+    largest = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
     return known(
         {
             "categories": sorted(set(table["category"]), key=natural_order),
@@ -353,7 +360,7 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "n_tested": tested,
             "n_significant": sum(_below(row.get("p_association")) for row in computed),
             "n_significant_holm": significant if tested else None,
-            "largest": _largest(computed),
+            "largest": None if largest is None else _effect(largest),
             "twin": _twin([row.get("twin_effect_size") for row in computed], of=0),
             "conventions": conventions,
             "estimates": [_effect(row, several) for row in rows],
@@ -463,12 +470,6 @@ def _counts_of(
     }
 
 
-def _largest(computed: Sequence[Estimate]) -> dict[str, Any] | None:
-    enough = [row for row in computed if not few_words(row)]
-    row = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
-    return None if row is None else _effect(row)
-
-
 def _effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
     """Return an estimate with where it belongs, how sure it is, and those of its conventions that have several values.
 
@@ -528,12 +529,8 @@ def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:
 
 def _conventions(rows: Sequence[Estimate], names: Sequence[str] = CONVENTIONS) -> dict[str, list[Any]]:
     """Return the values of each convention that the rows name, each once."""
-    found = {}
-    for name in names:
-        values = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))
-        if values:
-            found[name] = [known({"value": value})["value"] for value in values]
-    return found
+    values = {name: dict.fromkeys(row[name] for row in rows if row.get(name) is not None) for name in names}
+    return {name: [known({"value": each})["value"] for each in found] for name, found in values.items() if found}
 
 
 def _below(p: Any) -> bool:

@@ -28,9 +28,8 @@ from prasanga.report.cards import (
     publications,
     quantities,
 )
-from prasanga.report.coverage import losses
 from prasanga.report.page import overview_sheet
-from prasanga.report.study import Results
+from prasanga.report.study import Results, losses_of
 from prasanga.report.summary import study_summary
 
 TEXT = {"files": "corpus/*.txt", "title": None, "licence": None}
@@ -191,7 +190,7 @@ def test_what_was_dropped_and_why_is_what_the_page_says() -> None:
 
     card = data_card(config=CONFIG, summary=summary_of(results=results), results=results)
 
-    found = losses(coverage=coverage, corpus=results.corpus)
+    found = losses_of(results)
     assert found is not None
     dropped = card.partition("## What was dropped")[2].partition("## Words")[0]
     rows = [line.split(" | ") for line in dropped.splitlines() if line.startswith("| ")][2:]

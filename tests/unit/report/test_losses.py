@@ -13,11 +13,10 @@ from planted_pairs import planted_scores
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
-from prasanga.report.coverage import Loss, losses
 from prasanga.report.grid import words_left_out
 from prasanga.report.section import section_to_html
 from prasanga.report.sections.texts import left_out
-from prasanga.report.study import EmbeddingFiles, Results
+from prasanga.report.study import EmbeddingFiles, Loss, Results, losses_of
 
 CORPUS = [
     {"lines": 100, "skipped_lines": 3, "sentences": 70, "cut_sentences": 1, "shorter_matches": 2, "occurrences": 40},
@@ -62,7 +61,7 @@ def estimates(**changes: Any) -> pl.DataFrame:
 
 
 def found(**tables: Any) -> dict[tuple[str, str, str, str], tuple[int, int]]:
-    section = losses(**tables)
+    section = losses_of(Results(**tables))
     assert section is not None
     return {(row.stage, row.what, row.lost, row.why): (row.n, row.of) for row in section.rows}
 
@@ -73,7 +72,7 @@ def test_corpus() -> None:
         ("Corpus", "sentences", "divided", "they are of extreme length; no text is lost"): (1, 100),
         ("Corpus", "matches", "left out", "a longer form of the same stimulus begins at the same place"): (2, 52),
     }
-    clean = losses(corpus=[{"lines": 1_200, "skipped_lines": 0}])
+    clean = losses_of(Results(corpus=[{"lines": 1_200, "skipped_lines": 0}]))
     assert clean is not None
     assert (clean.rows, clean.nothing) == ([], [("Corpus", "0 of 1,200 lines or records left out")])
 
@@ -102,7 +101,7 @@ def test_embeddings_by_model_and_reason() -> None:
         ("c", "9"): {"n_segments": 15},
     }
     files = EmbeddingFiles({name: {"layer": -1} for name in "abc"}, lists, {}, {}, {}, {})
-    section = losses(embeddings=files)
+    section = losses_of(Results(embeddings=files))
     assert section is not None
     assert [(row.what, row.lost, row.n, row.of, row.why) for row in section.rows] == [
         ("targets of a", "left out", 5, 24, "odd"),
@@ -115,7 +114,7 @@ def test_embeddings_by_model_and_reason() -> None:
 
 def test_estimates_words_and_intervals() -> None:
     table = estimates()
-    lost = {key[1:3]: (*value, key[3]) for key, value in found(estimates={"ceat": table}).items()}
+    lost = {key[1:3]: (*value, key[3]) for key, value in found(ceat=table).items()}
     rows = list(table.iter_rows(named=True))
     words = sum(row[f"listed_{side}"] - row[f"n_{side}"] for row in rows for side in "xyab")
     assert lost["words, each counted for every estimate", "left out"] == (
@@ -127,13 +126,13 @@ def test_estimates_words_and_intervals() -> None:
     )  # fmt: skip
     assert lost["computed estimates", "without an interval"][:2] == (2, 3)
     with pytest.raises(InputError, match="listed_x"):
-        losses(estimates={"seat": table.drop("listed_x")})
+        losses_of(Results(seat=table.drop("listed_x")))
 
 
 def test_reasons_beyond_the_most_frequent_are_counted() -> None:
     reasons = "; ".join(f"w{i}: reason {i}" for i in range(7))
     table = estimates(dropped=reasons, n_a=0, n_b=1)
-    section = losses(estimates={"weat": table})
+    section = losses_of(Results(weat=table))
     assert section is not None
     assert section.rows[0].why.endswith("; and 6 more reasons")
 
@@ -160,7 +159,7 @@ def test_pairs_by_model_and_reason() -> None:
     )
     bias = bias_percentage(scores, n_resamples=0)
     slow = scores.filter(pl.col("model") == "bert")
-    lost = found(pairs=bias)
+    lost = found(bias_percentages=bias)
     assert lost == {
         ("Sentence pairs", "pairs of bert", "left out", REASONS["identical"]): (slow["left_out"].count(), len(slow)),
         (
@@ -178,7 +177,7 @@ def test_pairs_by_model_and_reason() -> None:
 
 def test_where_nothing_was_lost_it_is_said_of_how_much() -> None:
     whole = estimates(effect_size=0.1).head(1)
-    section = losses(estimates={"seat": pl.concat([whole, whole])})
+    section = losses_of(Results(seat=pl.concat([whole, whole])))
     assert section is not None
     said = (
         "0 of 32 words left out, each counted for every estimate; 0 of 2 estimates not computed; 0 of 2 computed"
@@ -192,8 +191,8 @@ def test_where_nothing_was_lost_it_is_said_of_how_much() -> None:
 
 
 def test_nothing_known_is_no_section() -> None:
-    assert losses() is None
-    assert losses(coverage=coverage().clear(), pairs=None) is None
+    assert losses_of(Results()) is None
+    assert losses_of(Results(coverage=coverage().clear())) is None
     assert left_out(Results()) is None
 
 
@@ -209,8 +208,8 @@ def test_on_the_page() -> None:
     name = "<script>x</script>" + "long" * 60
     scores = planted_scores(name, "hi", 0.5, left_out=[2])
     bias = bias_percentage(scores, n_resamples=0)
-    section = losses(corpus=CORPUS, estimates={"seat": estimates()}, pairs=bias)
-    page = left_out(Results(corpus=CORPUS, seat=estimates(), bias_percentages=bias))
+    results = Results(corpus=CORPUS, seat=estimates(), bias_percentages=bias)
+    section, page = losses_of(results), left_out(results)
     assert section is not None
     assert page is not None
     html = section_to_html(page)

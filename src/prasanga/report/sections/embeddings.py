@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.report.coverage import VECTOR_REASONS
 from prasanga.report.grid import sort_lengths
 from prasanga.report.section import Section, fold, prose
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.texts import with_asides
 from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, row_of
-from prasanga.report.study import EmbeddingFiles, Report, Results, families_of, family_of
+from prasanga.report.study import VECTOR_REASONS, EmbeddingFiles, Report, Results, families_of, family_of
 from prasanga.report.words import glosses_of, pieces_as_text
 
 NOT_KNOWN = "not known"

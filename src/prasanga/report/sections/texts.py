@@ -9,12 +9,19 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.report.coverage import coverage_by_length, losses_of, stimuli_without_contexts, totals
 from prasanga.report.grid import anchor_of
 from prasanga.report.section import Section, and_more, count, fold, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
 from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers, row_of
-from prasanga.report.study import AuditTables, Results, left_out_of
+from prasanga.report.study import (
+    AuditTables,
+    Results,
+    coverage_by_length,
+    left_out_of,
+    losses_of,
+    stimuli_without_contexts,
+    totals,
+)
 from prasanga.report.words import Word, glosses_of, word_sets
 
 THINNEST = 12
