@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -155,24 +155,15 @@ _MODELS = 2
 _WHAT = "Combined effect sizes of CEAT; positive if the first target set is closer to the first attribute set."
 
 
-class _Line(NamedTuple):
-    """One line of the layout: a category in one sample mode, with the number of each (model, length)."""
-
-    category: Category
-    mode: str
-    cells: dict[tuple[str, str], Cell]
-    first: bool
-
-
 def to_csv(ceat: pl.DataFrame) -> str:
     """Return the layout as CSV: one column per model and length, and a last one that says what is missing."""
-    return sheet_to_csv(arranged(ceat, HOLM).plain)
+    return sheet_to_csv(arranged(ceat, HOLM)[0])
 
 
 def to_markdown(ceat: pl.DataFrame) -> str:
     """Return the layout in Markdown, two models side by side and the others below, with notes."""
-    found = arranged(ceat, HOLM)
-    return sheets_to_markdown(found.in_markdown, found.notes)
+    _, in_markdown, _, notes = arranged(ceat, HOLM)
+    return sheets_to_markdown(in_markdown, notes)
 
 
 def to_latex(ceat: pl.DataFrame) -> str:
@@ -242,19 +233,18 @@ def _notes_of_reported(grid: Grid) -> Iterator[str]:
         f"Intervals are over words and contexts ({', '.join(kinds) or 'none'}); a set of fewer than {FEWEST_WORDS}"
         " words has none."
     )
-    n_tests = sorted({row["n_tests"] for row in rows if is_number(row.get("n_tests"))})
+    tests, twins = (
+        ", ".join(map(str, sorted({row[name] for row in rows if is_number(row.get(name))})))
+        for name in ("n_tests", "n_twins")
+    )
     exact = sum(bool(row["p_stimuli_exact"] and row["p_attributes_exact"]) for row in rows)
-    tests = f" ({', '.join(map(str, n_tests))})" if n_tests else ""
+    of_tests = f" ({tests})" if tests else ""
     yield (
-        f"{MARK} {HOLM.said_of(grid.estimates.values())} Tests{tests} with all partitions counted on both sides:"
+        f"{MARK} {HOLM.said_of(grid.estimates.values())} Tests{of_tests} with all partitions counted on both sides:"
         f" {exact} of {len(rows)} rows of the study."
     )
-    twins = sorted({row["n_twins"] for row in rows if is_number(row.get("n_twins"))})
     if twins:
-        yield (
-            "From twins: d minus the mean of twins with random weights"
-            f" ({', '.join(map(str, twins))} of a model); \N{DAGGER} p_twins < .05."
-        )
+        yield f"From twins: d minus the mean of twins with random weights ({twins} of a model); † p_twins < .05."
     fewest = [row["contexts_min"] for row in rows if is_number(row.get("contexts_min"))]
     contexts = f" The word with fewest contexts has {min(fewest)}." if fewest else ""
     yield f"Words: target words used of those listed; attribute words likewise.{contexts}"
@@ -277,75 +267,70 @@ def in_capitals(names: str) -> str:
     return "/".join(name[:1].upper() + name[1:] for name in names.split("/"))
 
 
-class Arranged(NamedTuple):
-    """The layout: one sheet for CSV with each label in a column of its own, parts for Markdown and LaTeX, and notes."""
+def arranged(
+    ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()
+) -> tuple[Sheet, list[Sheet], list[Sheet], list[str]]:
+    """Return the layout: a sheet for CSV, each label in a column of its own, parts for Markdown and LaTeX, and notes.
 
-    plain: Sheet
-    in_markdown: list[Sheet]
-    in_latex: list[Sheet]
-    notes: list[str]
+    Labels of the parts are those of the paper; `more` are notes after that on the mark.
+    """
 
-
-def arranged(ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()) -> Arranged:
-    """Return the layout, labels in Markdown and LaTeX as in the paper; `more` are notes after that on the mark."""
-    grid = grid_of(ceat)
-    columns, lines = _columns(grid, grid.models), list(_lines(grid, marking))
-    reasons = [_reasons(grid, line, columns) for line in lines]
-    rows = [
-        Row((c.name, c.targets, c.attributes, mode), tuple(cells[column] for column in columns), "; ".join(why))
-        for (c, mode, cells, _), why in zip(lines, reasons, strict=True)
-    ]
-    at_most = _MODELS * len(grid.lengths)
-    in_latex = _sheets(grid, lines, ("Category", ""), lambda mode: mode[:1])
-    notes = [_WHAT, f"{MARK} {marking.said_of(grid.estimates.values())}", *more]
-    notes += [FEW_WORDS] * any(map(few_words, grid.estimates.values()))
-    if len(grid.modes) == 1:
-        notes.append("Attributes: " + "; ".join(f"{each.name} {each.attributes}" for each in grid.categories) + ".")
-    for line, why in zip(lines, reasons, strict=True):
-        notes += [f"{MISSING} {line.category.name}, {line.mode}: {reason}." for reason in why]
-    return Arranged(
-        Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows),
-        _sheets(grid, lines, ("Category", "draws"), lambda mode: mode),
-        [part for sheet in in_latex for part in split_wide(sheet, at_most)],
-        notes,
-    )
-
-
-def _sheets(grid: Grid, lines: Sequence[_Line], heads: tuple[str, str], short: Callable[[str], str]) -> list[Sheet]:
-    """Return the layout in parts of a few models."""
-    sheets = []
-    for start in range(0, len(grid.models), _MODELS):
-        columns = _columns(grid, grid.models[start : start + _MODELS])
-        rows = [Row((_label(line), short(line.mode)), tuple(line.cells[c] for c in columns)) for line in lines]
-        sheets.append(Sheet(heads, tuple(columns), rows))
-    return sheets
-
-
-def _lines(grid: Grid, marking: Marking) -> Iterator[_Line]:
     def cell(estimate: Estimate | None) -> Cell:
         if estimate is None or not is_number(estimate["effect_size"]):
             return Cell()
         return Cell(signed(estimate["effect_size"]), MARK * marking.marks(estimate), words=few_words(estimate))
 
-    for category, (number, mode) in product(grid.categories, enumerate(grid.modes)):
-        places = _columns(grid, grid.models)
-        cells = {place: cell(grid.at(category.name, *place, mode)) for place in places}
-        yield _Line(category, mode, cells, first=number == 0)
+    grid = grid_of(ceat)
+    columns = _columns(grid, grid.models)
+    cells = {
+        (category, mode): {column: cell(grid.at(category.name, *column, mode)) for column in columns}
+        for category, mode in product(grid.categories, grid.modes)
+    }
+    reasons = {(category, mode): _reasons(grid, category, mode, columns) for category, mode in cells}
+    rows = [
+        Row((c.name, c.targets, c.attributes, mode), tuple(of_line.values()), "; ".join(reasons[c, mode]))
+        for (c, mode), of_line in cells.items()
+    ]
+    at_most = _MODELS * len(grid.lengths)
+    in_latex = _sheets(grid, cells, ("Category", ""), lambda mode: mode[:1])
+    notes = [_WHAT, f"{MARK} {marking.said_of(grid.estimates.values())}", *more]
+    notes += [FEW_WORDS] * any(map(few_words, grid.estimates.values()))
+    if len(grid.modes) == 1:
+        notes.append("Attributes: " + "; ".join(f"{each.name} {each.attributes}" for each in grid.categories) + ".")
+    notes += [f"{MISSING} {c.name}, {mode}: {reason}." for (c, mode), why in reasons.items() for reason in why]
+    return (
+        Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows),
+        _sheets(grid, cells, ("Category", "draws"), str),
+        [part for sheet in in_latex for part in split_wide(sheet, at_most)],
+        notes,
+    )
 
 
-def _label(line: _Line) -> str:
-    """Return the label as in the paper: name and targets in a category's first line, the attributes in its second."""
-    if line.first:
-        return f"{line.category.name}: {in_capitals(line.category.targets)}"
-    return f"({in_capitals(line.category.attributes)})"
+def _sheets(
+    grid: Grid,
+    cells: Mapping[tuple[Category, str], Mapping[tuple[str, str], Cell]],
+    heads: tuple[str, str],
+    short: Callable[[str], str],
+) -> list[Sheet]:
+    """Return the layout in parts of a few models; a label has targets in the first line, attributes in the second."""
+    sheets = []
+    for start in range(0, len(grid.models), _MODELS):
+        columns = _columns(grid, grid.models[start : start + _MODELS])
+        rows = []
+        for (category, mode), of_line in cells.items():
+            is_first = mode == grid.modes[0]
+            targets, attributes = in_capitals(category.targets), in_capitals(category.attributes)
+            label = f"{category.name}: {targets}" if is_first else f"({attributes})"
+            rows.append(Row((label, short(mode)), tuple(of_line[column] for column in columns)))
+        sheets.append(Sheet(heads, tuple(columns), rows))
+    return sheets
 
 
-def _reasons(grid: Grid, line: _Line, columns: Sequence[tuple[str, str]]) -> list[str]:
+def _reasons(grid: Grid, category: Category, mode: str, columns: Sequence[tuple[str, str]]) -> list[str]:
     """Return why cells of a row have no number: a reason once, with the cells it holds for."""
     cells: dict[str, list[str]] = {}
     for model, length in columns:
-        reason = why_missing(grid.at(line.category.name, model, length, line.mode))
-        if reason:
+        if reason := why_missing(grid.at(category.name, model, length, mode)):
             cells.setdefault(reason, []).append(f"{model} {length}")
     return [f"{', '.join(where)}: {reason}" for reason, where in cells.items()]
 

@@ -91,8 +91,8 @@ class PaperTable(NamedTuple):
     Attributes:
         name: of its files under `results/report/tables/`.
         caption: what it is, in plain text.
-        plain: each label in a column of its own, all columns side by side; the CSV.
         heads: of the labels of `plain` as readers see them.
+        plain: each label in a column of its own, all columns side by side; the CSV.
         in_markdown: its parts in Markdown, labels as in the paper.
         in_latex: its parts in LaTeX, which fit on a page.
         notes: sentences below it.
@@ -100,8 +100,8 @@ class PaperTable(NamedTuple):
 
     name: str
     caption: str
-    plain: Sheet
     heads: tuple[str, ...]
+    plain: Sheet
     in_markdown: Sequence[Sheet]
     in_latex: Sequence[Sheet]
     notes: Sequence[str]
@@ -116,14 +116,8 @@ class PaperTable(NamedTuple):
         )
 
 
-class _Column(NamedTuple):
-    """A column: its group and name, its estimates by category, whose mark it has, and why all of it is missing."""
-
-    group: str
-    name: str
-    estimates: Mapping[str, Estimate]
-    marked_as: str
-    missing: str = ""
+_Columns: TypeAlias = Mapping[tuple[str, str], Mapping[str, Estimate]]
+"""Estimates by category of each column, by its group and name; none of a method that was not measured."""
 
 
 def layouts_of(config: Mapping[str, Any]) -> list[str]:
@@ -223,18 +217,17 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
     tables = {method: table for method, table in tables.items() if len(table)}
     if not tables:
         raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
-    columns = [column for method in PUBLISHED_AS for column in _columns_of(method, tables)]
-    categories = _categories(tables, SADHU)
-    markings = {method: _table_4_marking(method, preset) for method in PUBLISHED_AS}
+    columns = {head: cells for method in PUBLISHED_AS for head, cells in _columns_of(method, tables).items()}
+    markings = {PUBLISHED_AS[method]: _table_4_marking(method, preset) for method in PUBLISHED_AS}
 
-    def cell(column: _Column, estimate: Estimate) -> Cell:
-        mark = MARK if markings[column.marked_as].marks(estimate) else ""
+    def cell(method: str, estimate: Estimate) -> Cell:
+        mark = MARK if markings[method].marks(estimate) else ""
         return Cell(signed(estimate["effect_size"]), mark, words=few_words(estimate))
 
     measured = [method for method in PUBLISHED_AS if method in tables]
     marks: dict[str, list[str]] = {}
     for method in measured:
-        said = markings[method].said_of(tables[method].iter_rows(named=True))
+        said = markings[PUBLISHED_AS[method]].said_of(tables[method].iter_rows(named=True))
         marks.setdefault(said, []).append(PUBLISHED_AS[method])
     notes = [
         "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
@@ -244,21 +237,20 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
         *_ceat_choice(tables),
         *_exchange(tables),
         *(f"Conventions of {PUBLISHED_AS[method]}: {_conventions(tables[method])}" for method in measured),
-        *(f"{MISSING} {PUBLISHED_AS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
+        *(f"{MISSING} {name}: not measured in this study." for (_, name), cells in columns.items() if not cells),
     ]
     caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
-    return _arranged("sadhu_table4", columns, categories, cell, notes, caption=caption, short=False)
+    return _arranged("sadhu_table4", columns, _categories(tables, SADHU), cell, notes, caption=caption, short=False)
 
 
-def _columns_of(method: str, tables: Tables) -> list[_Column]:
+def _columns_of(method: str, tables: Tables) -> _Columns:
     """Return the columns of one method: a column for each model, or one without numbers."""
     table, group = tables.get(method), PUBLISHED_AS[method]
     if table is None:
-        return [_Column("", group, {}, method, "not measured in this study")]
+        return {("", group): {}}
     length, mode = _length_and_mode(table)
     rows = table if length is None else table.filter(segment_length=length, sample_mode=mode)
-    by_model = _by_model(method, rows.rows(named=True))
-    return [_Column(group, model, estimates, method) for model, estimates in by_model.items()]
+    return _by_model(method, group, rows)
 
 
 def _length_and_mode(table: pl.DataFrame) -> tuple[str | None, str | None]:
@@ -319,8 +311,7 @@ def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> PaperTable:
         f" draws. In the layout of Table {number} of Sadhu et al. (2024)."
     )
     found = ceat_table.arranged(ceat, marking, [f"Conventions of CEAT: {_conventions(ceat)}"])
-    heads, name = ("Category", "Targets", "Attributes", "Draws"), f"sadhu_table{number}"
-    return PaperTable(name, caption, found.plain, heads, found.in_markdown, found.in_latex, found.notes)
+    return PaperTable(f"sadhu_table{number}", caption, ("Category", "Targets", "Attributes", "Draws"), *found)
 
 
 def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> PaperTable:
@@ -335,15 +326,12 @@ def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Paper
             raise InputError(f"the table of SEAT has none of {tests}, so there is no {name}.")
     categories = _categories(studies, SAHOO[name])
     markings = {language: _sahoo_marking(seat, preset) for language, seat in studies.items()}
-    columns = [
-        _Column(language, model, estimates, language)
-        for language, seat in studies.items()
-        for model, estimates in _by_model("seat", seat.rows(named=True)).items()
-    ]
+    columns = {
+        head: cells for language, seat in studies.items() for head, cells in _by_model("seat", language, seat).items()
+    }
 
-    def cell(column: _Column, estimate: Estimate) -> Cell:
-        large = abs(estimate["effect_size"]) >= LARGE
-        marked = markings[column.marked_as].marks(estimate)
+    def cell(language: str, estimate: Estimate) -> Cell:
+        large, marked = abs(estimate["effect_size"]) >= LARGE, markings[language].marks(estimate)
         return Cell(signed(estimate["effect_size"]), bold=large, underlined=marked, words=few_words(estimate))
 
     short = dict.fromkeys(f"{_initials(category)}: {category.attributes}" for category in categories)
@@ -364,29 +352,26 @@ def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Paper
 
 def _arranged(
     name: str,
-    columns: Sequence[_Column],
+    columns: _Columns,
     categories: Sequence[Category],
-    cell: Callable[[_Column, Estimate], Cell],
+    cell: Callable[[str, Estimate], Cell],
     notes: Sequence[str],
     *,
     caption: str,
     short: bool,
 ) -> PaperTable:
-    """Return a table with a row for each category; `cell` writes an estimate that has a number."""
-    heads, first = tuple((column.group, column.name) for column in columns), "Test" if short else "Category"
+    """Return a table with a row for each category; `cell` writes an estimate of a group that has a number."""
+    first, heads = "Test" if short else "Category", tuple(columns)
     plain, labelled = [], []
     rows_of: dict[str, list[str]] = {}
     for category in categories:
-        estimates = [(column, column.estimates.get(category.name)) for column in columns]
+        estimates = {head: of_column.get(category.name) for head, of_column in columns.items()}
         cells = tuple(
-            cell(column, row) if row is not None and is_number(row["effect_size"]) else Cell()
-            for column, row in estimates
+            cell(group, row) if row is not None and is_number(row["effect_size"]) else Cell()
+            for (group, _), row in estimates.items()
         )
-        reasons = [
-            f"{column.group} {column.name}: {reason}"
-            for column, row in estimates
-            if not column.missing and (reason := why_missing(row))
-        ]
+        found = {" ".join(head): why_missing(row) for head, row in estimates.items() if columns[head]}
+        reasons = [f"{column}: {reason}" for column, reason in found.items() if reason]
         for reason in reasons:
             rows_of.setdefault(reason, []).append(category.name)
         labels = (category.name, category.targets, category.attributes)
@@ -396,8 +381,8 @@ def _arranged(
     return PaperTable(
         name,
         caption,
-        Sheet(("category", "targets", "attributes"), heads, plain),
         (first, "Targets", "Attributes"),
+        Sheet(("category", "targets", "attributes"), heads, plain),
         [sheet],
         split_wide(sheet, _WIDTH),
         # each reason once, with the rows that it holds for
@@ -416,9 +401,9 @@ def _initials(category: Category) -> str:
     return f"{category.attribute_a[:1]}/{category.attribute_b[:1]}".upper()
 
 
-def _few_words(columns: Sequence[_Column]) -> list[str]:
+def _few_words(columns: _Columns) -> list[str]:
     """Return the note on effects of few words, where a column has one."""
-    return [FEW_WORDS] * any(few_words(estimate) for column in columns for estimate in column.estimates.values())
+    return [FEW_WORDS] * any(few_words(estimate) for cells in columns.values() for estimate in cells.values())
 
 
 def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
@@ -459,18 +444,18 @@ def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
     return [found[name] for name in names if name in found]
 
 
-def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Estimate]]:
-    """Return estimates by model and category; models in the order in which the table has them."""
-    models: dict[str, dict[str, Estimate]] = {}
-    for row in rows:
-        cells = models.setdefault(row["model"], {})
+def _by_model(method: str, group: str, table: pl.DataFrame) -> _Columns:
+    """Return a column for each model, in the order in which the table has them."""
+    columns: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in table.iter_rows(named=True):
+        cells = columns.setdefault((group, row["model"]), {})
         if row["category"] in cells:
             raise InputError(
                 f"the table of {PUBLISHED_AS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
                 " with the associations stage."
             )
         cells[row["category"]] = row
-    return models
+    return columns
 
 
 def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
@@ -514,7 +499,7 @@ def _sahoo_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     labelled = [Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines]
     sheet = Sheet(("Bias type",), heads, labelled)
     notes = list(_notes(grid, by_runs, has_bold=any(cell.bold for _, cells in lines for cell in cells)))
-    return PaperTable(PAIR_TABLE, _OF_PAIRS, plain, ("Bias type",), [sheet], split_wide(sheet, _PAIRS_WIDE), notes)
+    return PaperTable(PAIR_TABLE, _OF_PAIRS, ("Bias type",), plain, [sheet], split_wide(sheet, _PAIRS_WIDE), notes)
 
 
 def _cells(

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures.registry import VARIABLES, figure_named
-from prasanga.report.sheet import Sheet, html, sheet_to_html, shown
+from prasanga.report.sheet import MARK, MINUS, Cell, Row, Sheet, group_heads, html, shown
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
 
@@ -368,6 +368,45 @@ def prose(passage: str, **values: object) -> Markup:
     return Markup(" ".join(written.split()))
 
 
+def sheet_to_html(sheet: Sheet) -> Markup:
+    """Write a table of the page, in a region that scrolls sideways on a narrow screen."""
+    groups, bodies = group_heads(sheet), list[list[Row]]()
+    has_groups = any(group for group, _ in groups)
+    for row in sheet.rows:
+        if row.block is not None or not bodies:
+            bodies.append([])
+        bodies[-1].append(row)
+    table = render(
+        "table",
+        sheet=sheet,
+        label=shown(sheet.caption).striptags(),
+        kinds={**dict.fromkeys(sheet.heads, ""), **{name: "number" for _, name in sheet.columns}, **sheet.kinds},
+        groups=groups if has_groups else [],
+        # whether a group begins with a column
+        starts=[has_groups and n == 0 for _, n_columns in groups for n in range(n_columns)],
+        bodies=bodies,
+    )
+    return table + "\n"
+
+
+def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
+    """Write a cell: its text, how it is set off, and what it leads to."""
+    is_negative = cell.text[:1] == "-" and cell.text[1:2].isdigit()
+    text = shown(f"{MINUS}{cell.text[1:]}" if is_negative else cell.text)
+    if cell.underlined:
+        text = html('<u>{}</u><span class="unseen">{}</span>', text, cell.mark or MARK)
+    elif cell.mark:
+        text += escape(cell.mark)
+    if cell.link:
+        text = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), text)
+    if cell.words:
+        text += html(' <span class="used-words">{}</span>', cell.words)
+    looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
+    found = {"class": " ".join(filter(None, looks)) or None, "title": cell.hover or None, "data-order": cell.order}
+    attributes = "".join(f' {name}="{escape(value)}"' for name, value in found.items() if value is not None)
+    return Markup(f"<td{attributes}>{text}</td>")
+
+
 def section_to_html(section: Section, language: str = "en") -> Markup:
     """Write a section of the page, its head in this language."""
     return render("section", section=section, language=language)
@@ -488,5 +527,6 @@ def _templates() -> Environment:
     environment.filters["packed"] = pack
     environment.filters["visible"] = visible
     environment.filters["table"] = sheet_to_html
+    environment.filters["cell"] = _cell_to_html
     environment.filters["with_code"] = with_code
     return environment

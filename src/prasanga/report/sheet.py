@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby
+from itertools import groupby
 
 from markupsafe import Markup, escape
 
@@ -265,42 +265,6 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
     return "\n".join(lines)
 
 
-def sheet_to_html(sheet: Sheet) -> Markup:
-    """Write a table of the page, in a region that scrolls sideways on a narrow screen."""
-    kinds = {**{name: "number" for _, name in sheet.columns}, **sheet.kinds}
-    width = len(sheet.heads) + len(sheet.columns)
-    firsts = {0, *accumulate(n for _, n in group_heads(sheet))} if _has_groups(sheet) else set()
-    bodies = [""]
-    for row in sheet.rows:
-        if row.block is not None:
-            bodies.append("")
-        if row.block:
-            bodies[-1] += _element(
-                "tr",
-                _element("th", html("<span>{}</span>", row.block), scope="rowgroup", colspan=width),
-                class_="block",
-            )
-        first, *others = row.labels
-        cells = [
-            _element("th", shown(first), scope="row", title=row.hover, data_search=row.search, data_order=row.order),
-            *(_element("td", Markup("/<wbr>").join(map(shown, label.split("/"))), class_="label") for label in others),
-            *(
-                _html_cell(cell, kinds[name], starts_group=n in firsts)
-                for n, ((_, name), cell) in enumerate(zip(sheet.columns, row.cells, strict=True))
-            ),
-        ]
-        bodies[-1] += _element("tr", Markup("").join(cells), id=row.anchor, class_=row.look) + "\n"
-    table = _element(
-        "table",
-        _element("caption", shown(sheet.caption))
-        + _element("thead", _html_heads(sheet, kinds, firsts))
-        + Markup("").join(_element("tbody", Markup(body)) for body in bodies if body),
-        class_=sheet.look,
-    )
-    label = shown(sheet.caption).striptags()
-    return Markup('<div class="scroll" role="region" aria-label="{}" tabindex="0">{}</div>\n').format(label, table)
-
-
 def html(template: str, *values: str | float) -> Markup:
     """Return HTML with these values in its places, text among them escaped (`shown`)."""
     return Markup(template.format(*(shown(value) if isinstance(value, str) else value for value in values)))
@@ -322,60 +286,6 @@ def shown(text: str) -> Markup:
 def language_of(text: str) -> str:
     """Return bn or hi by the script of a text: Bangla, or Devanagari; a danda alone counts as Bangla."""
     return "bn" if _BANGLA.search(text) or not _DEVANAGARI.search(text) else "hi"
-
-
-def _html_heads(sheet: Sheet, kinds: Mapping[str, str], firsts: Collection[int]) -> Markup:
-    labels = [
-        _element("th", shown(head), scope="col", class_=kinds.get(head, ""), rowspan="2" if firsts else "")
-        for head in sheet.heads
-    ]
-    names = [
-        _element(
-            "th",
-            shown(name),
-            scope="col",
-            class_=f"{kinds[name]}{' first' if n in firsts else ''}",
-            data_visible="false" if name in sheet.hidden else "",
-        )
-        for n, (_, name) in enumerate(sheet.columns)
-    ]
-    if not firsts:
-        return _element("tr", Markup("").join([*labels, *names]))
-    groups = [
-        _element("th", shown(group), scope="colgroup", colspan=n_columns, class_="group first")
-        for group, n_columns in group_heads(sheet)
-    ]
-    return _element("tr", Markup("").join([*labels, *groups])) + _element("tr", Markup("").join(names))
-
-
-def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
-    is_negative = cell.text[:1] == "-" and cell.text[1:2].isdigit()
-    written = shown(f"{MINUS}{cell.text[1:]}" if is_negative else cell.text)
-    if cell.underlined:
-        written = html('<u>{}</u><span class="unseen">{}</span>', written, cell.mark or MARK)
-    elif cell.mark:
-        written += escape(cell.mark)
-    if cell.link:
-        written = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), written)
-    if cell.words:
-        written += html(' <span class="used-words">{}</span>', cell.words)
-    looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
-    order = "" if cell.order is None else escape(cell.order)
-    return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, data_order=order)
-
-
-def _element(name: str, content: str, **attributes: object) -> Markup:
-    """Return an element of HTML; attributes that are empty texts are left out, but for those that are `Markup`."""
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
-        for key, value in attributes.items()
-        if value != "" or isinstance(value, Markup)
-    )
-    return Markup(f"<{name}{written}>{content}</{name}>")
-
-
-def _has_groups(sheet: Sheet) -> bool:
-    return any(group for group, _ in sheet.columns)
 
 
 def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
@@ -587,7 +497,7 @@ def _tabular(sheet: Sheet) -> str:
     n_labels = len(sheet.heads)
     lines = [rf"\begin{{tabular}}{{{'l' * n_labels}{'r' * len(sheet.columns)}}}", r"\toprule"]
     names = [_stacked(name) for _, name in sheet.columns]
-    if _has_groups(sheet):
+    if any(group for group, _ in sheet.columns):
         heads, rules = zip(*_group_heads(sheet), strict=True)
         lines += [" & ".join([*map(escape_latex, sheet.heads), *heads]) + r" \\", " ".join(filter(None, rules))]
         lines += [" & ".join([*[""] * n_labels, *names]) + r" \\"]

@@ -22,9 +22,10 @@ from prasanga.report.section import (
     prose,
     render,
     section_to_html,
+    sheet_to_html,
     with_code,
 )
-from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, sheet_to_html, shown
+from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, shown
 from prasanga.report.study import Results
 
 HOSTILE = "<script>alert('x')</script>\" onload=\"y"

@@ -30,7 +30,17 @@ from prasanga.report.grid import (
     why_missing,
     yes_no,
 )
-from prasanga.report.section import Section, conventions_note, count, figure_of, fold, preset_of, prose, render
+from prasanga.report.section import (
+    Section,
+    conventions_note,
+    count,
+    figure_of,
+    fold,
+    preset_of,
+    prose,
+    render,
+    sheet_to_html,
+)
 from prasanga.report.sections.estimates import (
     NUMBERS,
     SIDES,
@@ -57,7 +67,6 @@ from prasanga.report.sheet import (
     plain,
     probability,
     row_of,
-    sheet_to_html,
     two,
     with_sign,
 )

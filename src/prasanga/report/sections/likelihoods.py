@@ -39,7 +39,7 @@ from prasanga.report.grid import (
     tests_of,
     why_no_percentage,
 )
-from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose
+from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose, sheet_to_html
 from prasanga.report.sections.estimates import order_of, shade_of
 from prasanga.report.sections.pair_browser import browser_part, pair_browser
 from prasanga.report.sheet import (
@@ -55,7 +55,6 @@ from prasanga.report.sheet import (
     plain,
     probability,
     row_of,
-    sheet_to_html,
     shown,
     two,
     with_sign,
