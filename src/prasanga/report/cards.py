@@ -366,15 +366,6 @@ class Choice(NamedTuple):
     meaning: str
 
 
-class Model(NamedTuple):
-    """A model: its name, where it comes from, and the size of its vectors if known."""
-
-    name: str
-    source: str
-    details: str
-    dimensions: str
-
-
 _SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
 _NO_NUMBERS = {"construction", "report"}
 """Sections of the config that change no number of the page."""
@@ -413,16 +404,12 @@ def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
     return sentences
 
 
-def describe_models(models: Sequence[Mapping[str, Any]]) -> list[Model]:
-    """Return one row for each model.
+def describe_model(model: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return the name of a model, where it comes from, the size of its vectors if known, and its other settings.
 
     A model is a mapping with `name`, and `path` (with `revision`, `layer`, `dtype`), `package` or `train` (the
     settings of its training); `dimensions` if the size of its vectors is known.
     """
-    return [_described(model) for model in models]
-
-
-def _described(model: Mapping[str, Any]) -> Model:
     training = model.get("train")
     dimensions = model.get("dimensions")
     if training is not None:
@@ -437,7 +424,7 @@ def _described(model: Mapping[str, Any]) -> Model:
         details = {key: value for key, value in model.items() if key not in shown}
     stated = {key.replace("_", " "): value for key, value in details.items() if value not in (None, {})}
     listed = ", ".join(f"{key} {_value_text(value)}" for key, value in stated.items())
-    return Model(str(model["name"]), source, listed, "not known" if dimensions is None else str(dimensions))
+    return str(model["name"]), source, "not known" if dimensions is None else str(dimensions), listed
 
 
 def _flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -78,6 +78,7 @@ PAIRS = "pairs"
 """The method of the rows of sentence pairs in a comparison."""
 
 _OF_RUNS = "mean over runs"
+_NONE = pl.Series(dtype=pl.String)
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,9 @@ def compare(
     Raises:
         InputError: `models` names a model that the paper does not have, or a table lacks a column.
     """
-    studied = list(dict.fromkeys(name for table in tables.values() for name in _models_of(table)))
+    studied = list(
+        dict.fromkeys(name for table in tables.values() for name in table.get_column("model", default=_NONE))
+    )
     names = published["model"].unique(maintain_order=True).to_list()
     # a name of the study that no table has was refused before the run, or measured by no method
     matched = match_models(models, dict.fromkeys([*studied, *models]), names)
@@ -140,7 +143,8 @@ def compare(
         for model, theirs in matched.items()
         if theirs == row["model"]
         for method, by_cell in estimates
-        if method == row["method"] and (estimate := by_cell.get(_cell(_with_mode(row), model))) is not None
+        if method == row["method"]
+        and (estimate := by_cell.get(_cell(row | {"sample_mode": mode_of(row)}, model))) is not None
     ]
     table = _nearest_n(pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row"))
     nothing = "" if len(table) else _why_nothing(tables, published, matched, studied, language)
@@ -219,9 +223,12 @@ def compare_pairs(
     grid = pair_grid_of(bias)
     names = [*published["model"].unique(maintain_order=True), *models.values()]
     matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
+    value = value_of(bias, preset)
     rows = [
-        row | {"model_doubt": doubt_of(about, str(row["published_model"]), PAIRS)}
-        for row in _pair_rows(grid, published, matched, value_of(bias, preset))
+        _pair_row(theirs, model, ours, value) | {"model_doubt": doubt_of(about, name, PAIRS)}
+        for theirs, group, (model, name) in product(published.iter_rows(named=True), grid.groups, matched.items())
+        if (group.language, name) == (theirs["language"], theirs["model"])
+        and (ours := grid.at(group, model, theirs["bias_type"])) is not None
     ]
     table = pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row")
     nothing = "" if rows else _why_no_pairs(grid, published, matched, paper)
@@ -336,9 +343,9 @@ def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def _with_mode(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a published row with fixed draws where it is of CEAT and does not say how draws were made."""
-    return {**row, "sample_mode": row.get("sample_mode") or ("fixed" if row["method"] == "ceat" else None)}
+def mode_of(row: Mapping[str, Any]) -> str | None:
+    """Return how draws of a published number were made: fixed where it is of CEAT and the paper does not say."""
+    return row.get("sample_mode") or ("fixed" if row["method"] == "ceat" else None)
 
 
 def _cell(row: Mapping[str, Any], model: str) -> tuple[str | None, ...]:
@@ -348,10 +355,6 @@ def _cell(row: Mapping[str, Any], model: str) -> tuple[str | None, ...]:
 def _by_cell(method: str, table: pl.DataFrame) -> dict[tuple[str | None, ...], Estimate]:
     require_columns(method, table, ("category", "model", "effect_size", "dropped"), remade_by("associations"))
     return {_cell(row, row["model"]): row for row in table.iter_rows(named=True)}
-
-
-def _models_of(table: pl.DataFrame) -> list[str]:
-    return table["model"].unique(maintain_order=True).to_list() if "model" in table.columns else []
 
 
 def _why_nothing(
@@ -383,15 +386,6 @@ def _why_nothing(
         f"{start}no test of the study has category, segment length and sample mode of one that the paper has for these"
         f" models ({', '.join(f'{ours} as {name}' for ours, name in matched.items())})."
     )
-
-
-def _pair_rows(
-    grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str], value: str
-) -> Iterator[dict[str, object]]:
-    for theirs, group, (model, name) in product(published.iter_rows(named=True), grid.groups, matched.items()):
-        ours = grid.at(group, model, theirs["bias_type"])
-        if group.language == theirs["language"] and name == theirs["model"] and ours is not None:
-            yield _pair_row(theirs, model, ours, value)
 
 
 def _pair_row(theirs: Mapping[str, Any], model: str, ours: Estimate, value: str) -> dict[str, object]:
@@ -506,7 +500,10 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
     doubts = {text: f"({number})" for number, text in enumerate([*of_cells, *of_models.values()], start=1)}
     notes = {text: f"n{number}" for number, text in enumerate(_texts(comparison.rows, "note"), start=1)}
     in_doubt = {model: doubts[text] for model, text in of_models.items()}
-    summary = (_summary_line(row, in_doubt) for row in comparison.summary.iter_rows(named=True))
+    summary = (
+        [row["method"], *agreement_texts(row), in_doubt.get(row["published_model"], "")]
+        for row in comparison.summary.iter_rows(named=True)
+    )
     rows = (_line(row, doubts, notes) for row in comparison.rows.iter_rows(named=True))
     sections = [
         *(title, markdown_list(HOW_TO_READ)),
@@ -591,10 +588,6 @@ def agreement_texts(row: Mapping[str, Any], decimals: int = 3, write: Callable[.
         f"{write(row['spearman'], 2)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING,
         *(plain(row["median_difference"], decimals), f"{row['n_inside']} of {row['n_intervals']}"),
     ]
-
-
-def _summary_line(row: Mapping[str, Any], in_doubt: Mapping[str, str]) -> list[str]:
-    return [row["method"], *agreement_texts(row), in_doubt.get(row["published_model"], "")]
 
 
 def _line(row: Mapping[str, Any], doubts: Mapping[str, str], notes: Mapping[str, str]) -> list[str]:

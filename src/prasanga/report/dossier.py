@@ -6,6 +6,7 @@ its own below that of the dossier, so that it can be run, looked at and run agai
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ import yaml
 from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
-from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of
+from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of, mode_of
 from prasanga.report.grid import interval
 from prasanga.report.published import (
     PAPERS,
@@ -228,48 +229,41 @@ def write_dossier(
         configs: the folder of the papers' configs.
         published: `resources/published`.
     """
-    found = {study.name: _rows_of(place / study.comparison) for study, place in studies}
-    used = {study.name: read_config(place / "study.yaml") for study, place in studies}
-    changed = {
-        study.name: _changed(_beside(read_config(configs / f"{study.name}.yaml")), used[study.name], study)
-        for study, _ in studies
-    }
-    cells = dossier(published, paper, found, used, changed)
+    ran = {}
+    for study, place in studies:
+        path, used = place / study.comparison, read_config(place / "study.yaml")
+        rows = comparison_rows(pl.read_csv(path, infer_schema_length=None)) if path.is_file() else None
+        theirs = _beside(read_config(configs / f"{study.name}.yaml"))
+        ran[study.name] = _Ran(rows, used, _changed(theirs, used, study))
+    cells = _cells(published, paper, ran)
     write_text(folder / "dossier.csv", cells.write_csv(line_terminator="\n"))
-    write_text(folder / "dossier.md", dossier_to_markdown(paper, cells, found, changed))
+    write_text(folder / "dossier.md", _to_markdown(paper, cells, ran))
     return folder / "dossier.md"
 
 
-def dossier(
-    published: Path,
-    paper: str,
-    found: Mapping[str, pl.DataFrame | None],
-    used: Mapping[str, Mapping[str, Any]],
-    changed: Mapping[str, Sequence[str]],
-) -> pl.DataFrame:
-    """Return a row for each number that a paper prints (`DOSSIER_SCHEMA`).
+class _Ran(NamedTuple):
+    """A study: its comparison with the paper, None if it is not finished; its config; keys that are not the paper's."""
 
-    Args:
-        published: the folder of the published numbers.
-        paper: sadhu2024 or sahoo2024.
-        found: of each study its comparison with the paper (`COMPARISON_SCHEMA`); None of one that is not finished.
-        used: the config of each.
-        changed: the keys in which it is not the paper's.
-    """
+    rows: pl.DataFrame | None
+    config: Mapping[str, Any]
+    changed: Sequence[str]
+
+
+def _cells(published: Path, paper: str, ran: Mapping[str, _Ran]) -> pl.DataFrame:
+    """Return a row for each number that a paper prints (`DOSSIER_SCHEMA`), with that of the studies."""
     about = read_models(published, paper)
     ours: dict[tuple[Any, ...], tuple[str, dict[str, Any]]] = {}
-    for study, rows in found.items():
+    for study, (rows, _, _) in ran.items():
         for row in [] if rows is None else rows.iter_rows(named=True):
             ours.setdefault(tuple(row[name] for name in _CELL), (study, row))
-    unfinished = [study for study, rows in found.items() if rows is None]
     lines = []
     for cell in _printed(published, paper):
         study, row = ours.get(tuple(cell[name] for name in _CELL), ("", {}))
-        measured, has_interval = row.get("measured"), row.get("published_inside") is not None
-        inside = "agrees" if row.get("published_inside") else "differs"
-        verdict = "not measured" if measured is None else inside if has_interval else "no interval"
+        verdict = {True: "agrees", False: "differs", None: "no interval"}[row.get("published_inside")]
+        if row.get("measured") is None:
+            verdict = "not measured"
         model_doubt = doubt_of(about, cell["published_model"], cell["method"])
-        reasons = _reasons(cell, row, study, model_doubt, used, changed, unfinished) if verdict != "agrees" else ()
+        reasons = _reasons(cell | {"model_doubt": model_doubt}, row, study, ran) if verdict != "agrees" else ()
         lines.append(
             {
                 **{name: cell[name] for name in DOSSIER_SCHEMA if name in cell},
@@ -284,26 +278,22 @@ def dossier(
     return pl.DataFrame(lines, schema=dict(DOSSIER_SCHEMA), orient="row")
 
 
-def dossier_to_markdown(
-    paper: str, cells: pl.DataFrame, found: Mapping[str, pl.DataFrame | None], changed: Mapping[str, Sequence[str]]
-) -> str:
+def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, _Ran]) -> str:
     """Return a dossier for readers: the studies, a count for each table, what the reasons mean, and every number."""
-    studies = []
-    for study, rows in found.items():
-        state = "not finished" if rows is None else f"{len(rows)} numbers beside the paper's"
-        studies.append([study, state, ", ".join(changed[study])])
+    studies = [
+        (name, "not finished" if rows is None else f"{len(rows)} numbers beside the paper's", ", ".join(changed))
+        for name, (rows, _, changed) in ran.items()
+    ]
     groups = cells.partition_by(["table", "method"], maintain_order=True)
     counts = [
         [
-            printed_at(part["table"][0]),
-            part["method"][0],
-            str(len(part)),
+            *(printed_at(part["table"][0]), part["method"][0], str(len(part))),
             *(str(part.filter(verdict=verdict).height) for verdict in VERDICTS),
             _signs(part),
         ]
         for part in groups
     ]
-    used = {reason for text in cells["reasons"].drop_nulls() for reason in text.split("; ")}
+    named = Counter(reason for text in cells["reasons"].drop_nulls() for reason in text.split("; "))
     parts = [
         f"# {PAPERS[paper]}, number by number\n",
         "Each number that the paper prints, with ours. Neither is the truth; a number in our interval does not"
@@ -314,8 +304,7 @@ def dossier_to_markdown(
         markdown_table(("printed in", "method", "numbers", *VERDICTS, "same sign"), counts, labels=2),
         "\n".join(f"- *{name}*: {text}." for name, text in VERDICTS.items()) + "\n",
         "## Reasons\n",
-        "\n".join(f"- *{name}* ({_count(cells, name)}): {text}." for name, text in REASONS.items() if name in used)
-        + "\n",
+        "\n".join(f"- *{name}* ({named[name]}): {text}." for name, text in REASONS.items() if name in named) + "\n",
     ]
     for part in groups:
         lines = map(_line, part.iter_rows(named=True))
@@ -326,47 +315,33 @@ def dossier_to_markdown(
     return "\n".join(parts)
 
 
-def _rows_of(path: Path) -> pl.DataFrame | None:
-    if not path.is_file():
-        return None
-    return comparison_rows(pl.read_csv(path, infer_schema_length=None))
-
-
 def _printed(published: Path, paper: str) -> Iterator[dict[str, Any]]:
     """Yield every number of a paper, effects and percentages, by the columns of a dossier."""
     for row in read_published(published, paper).iter_rows(named=True):
-        # in a comparison, what does not say its mode stands beside fixed draws
-        mode = row["sample_mode"] or ("fixed" if row["method"] == "ceat" else None)
-        yield {**row, "published_model": row["model"], "published": row["effect_size"], "sample_mode": mode}
+        yield {**row, "published_model": row["model"], "published": row["effect_size"], "sample_mode": mode_of(row)}
     for row in read_percentages(published, paper).iter_rows(named=True):
         unsaid = dict.fromkeys(("sample_mode", "segment_length", "bound", "doubt", "doubts"))
         named = {"method": PAIRS, "category": row["bias_type"], "published": row["percentage"]}
         yield {**row, **unsaid, **named, "published_model": row["model"]}
 
 
-def _reasons(
-    cell: Mapping[str, Any],
-    row: Mapping[str, Any],
-    study: str,
-    model_doubt: str | None,
-    used: Mapping[str, Mapping[str, Any]],
-    changed: Mapping[str, Sequence[str]],
-    unfinished: Sequence[str],
-) -> Iterator[str]:
+def _reasons(cell: Mapping[str, Any], row: Mapping[str, Any], study: str, ran: Mapping[str, _Ran]) -> Iterator[str]:
     if REPEATED in (cell["doubts"] or "").split():
         yield "repeated"
     elif not study:
-        asking = [name for name in unfinished if _may_have(cell, name, used[name])]
+        asking = any(each.rows is None and _may_have(cell, name, each.config) for name, each in ran.items())
         yield "not finished" if asking else "not asked for"
     else:
-        keys, stimuli = list(changed[study]), str(used[study].get("lexicon", {}).get("stimuli", ""))
+        _, config, keys = ran[study]
+        stimuli = str(config.get("lexicon", {}).get("stimuli", ""))
+        vectors = config.get("static", {}).get("vectors", {}).get(row["model"], {})
         named = [
             ("number in doubt", bool(cell["doubt"])),
-            ("model in doubt", bool(model_doubt)),
+            ("model in doubt", bool(cell["model_doubt"])),
             ("stand-in", f"models.{row['model']}.path" in keys or f"models.{row['model']}" in keys),
             ("own texts", any(key.startswith("corpus") for key in keys) and cell["method"] in ("ceat", "weat")),
             ("own words", cell["method"] != PAIRS and stimuli.startswith("resources/")),
-            ("own vectors", cell["method"] == "weat" and "train" in _vectors(used[study], row["model"])),
+            ("own vectors", cell["method"] == "weat" and "train" in vectors),
             ("sample of pairs", cell["method"] == PAIRS),
             ("own settings", any(not key.startswith(_NO_SETTINGS) for key in keys)),
             ("few words", row["measured"] is None or any(word in (row["note"] or "") for word in _FEW)),
@@ -381,11 +356,6 @@ def _may_have(cell: Mapping[str, Any], study: str, config: Mapping[str, Any]) ->
     key = of_method.get(cell["method"], "samples")
     names = {*config.get("comparison", {}).get("models", {}).values(), *config.get("static", {}).get("vectors", {})}
     return key in config and cell["published_model"] in names and (key != "samples" or study != "sadhu2024_seat")
-
-
-def _vectors(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    vectors: Mapping[str, Any] = config.get("static", {}).get("vectors", {}).get(name, {})
-    return vectors
 
 
 def _changed(theirs: Mapping[str, Any], ours: Mapping[str, Any], study: Study, place: str = "") -> list[str]:
@@ -407,10 +377,6 @@ def _signs(cells: pl.DataFrame) -> str:
     level = 50 if len(both) and both["method"][0] == PAIRS else 0
     same = both.filter((pl.col("measured") > level) == (pl.col("published") > level)).height
     return f"{same} of {len(both)}"
-
-
-def _count(cells: pl.DataFrame, reason: str) -> int:
-    return sum(reason in text.split("; ") for text in cells["reasons"].drop_nulls())
 
 
 def _line(row: Mapping[str, Any]) -> list[str]:

@@ -20,7 +20,7 @@ from prasanga.methods import CEAT
 from prasanga.report.cards import (
     Reference,
     choices,
-    describe_models,
+    describe_model,
     fixed_choices,
     references_of,
     vector_conventions,
@@ -179,7 +179,7 @@ def methods(config: Mapping[str, Any], results: Results) -> Section:
     rows = [row_of(html("<code>{}</code>", choice.key), choice.value, choice.meaning) for choice in choices(config)]
     texts = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
     of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", texts)
-    described = [row_of(model.name, model.source, model.dimensions, model.details) for model in describe_models(models)]
+    described = [row_of(*describe_model(model)) for model in models]
     columns = numbers("Source", "Dimensions", "Settings")
     of_models = Sheet(("Name",), columns, described, "Models measured", "models", texts)
     grid = ceat_grid(results)

@@ -104,7 +104,7 @@ def policy_of(scripts: Iterable[str]) -> str:
 
 def digest_of(script: str) -> str:
     """Return the SHA-256 digest of a script element's text, in base64 as the policy names it."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return _base64(hashlib.sha256(script.encode()).digest())
 
 
 def checked(name: str, text: str, element: str) -> str:
@@ -136,28 +136,21 @@ def _notice(name: str) -> str:
     return f"/*! {entry.package} {entry.version}, {entry.licence}\n\n{licence}\n*/\n"
 
 
-class _Family(NamedTuple):
-    """A family as the style sheet calls it, its file without weight and ending, and the characters it is for."""
-
-    name: str
-    file: str
-    characters: str
-
-
 _FAMILIES = {
-    "bn": _Family(
+    "bn": (
         "Noto Sans Bengali",
         "fonts/noto-sans-bengali",
         "U+0951-0952,U+0964-0965,U+0980-09FE,U+1CD0,U+1CD2,U+1CD5-1CD6,U+1CD8,U+1CE1,U+1CEA,U+1CED,U+1CF2,U+1CF5-1CF7,"
         "U+200C-200D,U+20B9,U+25CC,U+A8F1",
     ),
-    "hi": _Family(
+    "hi": (
         "Noto Sans Devanagari",
         "fonts/noto-sans-devanagari",
         "U+0900-097F,U+1CD0-1CF9,U+200C-200D,U+20A8,U+20B9,U+20F0,U+25CC,U+A830-A839,U+A8E0-A8FF,U+11B00-11B09",
     ),
 }
-"""By language; the ranges are those of the npm packages that the files come from."""
+"""By language the family as the style sheet calls it, its file without weight and ending, and the characters it is for,
+which are those of the npm packages that the files come from."""
 
 _WEIGHTS = (400, 700)
 
@@ -169,15 +162,23 @@ def font_faces(languages: Iterable[str]) -> str:
         languages: codes of those on the page (bn, hi, en ...); one without a font of its own adds nothing.
     """
     used = set(languages)
-    return "\n".join(_rule(family, weight) for code, family in _FAMILIES.items() if code in used for weight in _WEIGHTS)
-
-
-def _rule(family: _Family, weight: int) -> str:
-    data = base64.b64encode(place_of(f"{family.file}-{weight}.woff2").read_bytes()).decode("ascii")
-    return (
-        f'@font-face {{ font-family: "{family.name}"; font-style: normal; font-weight: {weight}; font-display: block;'
-        f' src: url("data:font/woff2;base64,{data}") format("woff2"); unicode-range: {family.characters}; }}'
+    return "\n".join(
+        f'@font-face {{ font-family: "{family}"; font-style: normal; font-weight: {weight}; font-display: block;'
+        f' src: url("data:font/woff2;base64,{_base64(place_of(f"{file}-{weight}.woff2").read_bytes())}")'
+        f' format("woff2"); unicode-range: {characters}; }}'
+        for code, (family, file, characters) in _FAMILIES.items()
+        if code in used
+        for weight in _WEIGHTS
     )
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _gzipped(text: str) -> Markup:
+    # no time goes in, so that the same page comes out
+    return Markup(_base64(gzip.compress(text.encode(), compresslevel=9, mtime=0)))
 
 
 def pack(html: str) -> Markup:
@@ -186,9 +187,7 @@ def pack(html: str) -> Markup:
     Args:
         html: a part of the page, escaped as it is to be shown: it is put into the page as it is.
     """
-    html = visible(html)
-    # no time goes in, so that the same page comes out
-    return Markup(base64.b64encode(gzip.compress(html.encode(), compresslevel=9, mtime=0)).decode())
+    return _gzipped(visible(html))
 
 
 PLAIN_BYTES = 1 << 18
@@ -203,10 +202,9 @@ def inline_data(data: Mapping[str, Any], plain_bytes: int = PLAIN_BYTES) -> tupl
         plain_bytes: see `PLAIN_BYTES`.
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    packed = text.encode()
-    if len(packed) <= plain_bytes:
+    if len(text.encode()) <= plain_bytes:
         return "json", Markup(text.translate(_ESCAPED))
-    return "gzip", Markup(base64.b64encode(gzip.compress(packed, compresslevel=9, mtime=0)).decode())
+    return "gzip", _gzipped(text)
 
 
 # What could end the element or begin a comment; and what turns the direction of a line, in which a reader of the source
@@ -267,12 +265,6 @@ def inline(svg: str, *, label: str) -> Markup:
 
 ENGLISH = "en"
 """The language of the page where a study names none."""
-
-RECOMMENDED = "recommended"
-"""The preset of a study that names none."""
-
-HIDDEN = "hidden"
-"""The value of `report.texts` with which no sentence of the corpus and no sentence pair is on the page."""
 
 
 @dataclass(frozen=True)
@@ -474,13 +466,13 @@ def conventions_note(conventions: Sequence[str], more: str, *, head: str = "Conv
 
 
 def preset_of(config: Mapping[str, Any]) -> str:
-    """Return the preset of a study."""
-    return str(config.get("preset", RECOMMENDED))
+    """Return the preset of a study, which need not name it."""
+    return str(config.get("preset", "recommended"))
 
 
 def hides_texts(config: Mapping[str, Any]) -> bool:
     """Return whether sentences of the corpus and of pairs are to stay out of the page."""
-    return bool(config.get("report", {}).get("texts") == HIDDEN)
+    return bool(config.get("report", {}).get("texts") == "hidden")
 
 
 def count(n: int, one: str, many: str = "") -> str:
