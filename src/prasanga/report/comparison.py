@@ -78,7 +78,6 @@ PAIRS = "pairs"
 """The method of the rows of sentence pairs in a comparison."""
 
 _OF_RUNS = "mean over runs"
-_NONE = pl.Series(dtype=pl.String)
 
 
 @dataclass(frozen=True)
@@ -124,18 +123,14 @@ def compare(
     Raises:
         InputError: `models` names a model that the paper does not have, or a table lacks a column.
     """
-    studied = list(
-        dict.fromkeys(name for table in tables.values() for name in table.get_column("model", default=_NONE))
-    )
-    names = published["model"].unique(maintain_order=True).to_list()
-    # a name of the study that no table has was refused before the run, or measured by no method
-    matched = match_models(models, dict.fromkeys([*studied, *models]), names)
-    parts = [
-        (method, part)
+    estimates = [
+        (method, _by_cell(method, part))
         for method, table in tables.items()
         for part in (table.partition_by("n_samples", maintain_order=True) if method == "ceat" else [table])
     ]
-    estimates = [(method, _by_cell(method, part)) for method, part in parts]
+    studied = list(dict.fromkeys(name for table in tables.values() for name in table["model"]))
+    # a name of the study that no table has was refused before the run, or measured by no method
+    matched = match_models(models, dict.fromkeys([*studied, *models]), dict.fromkeys(published["model"]))
     rows = [
         _row(row, model, estimate) | {"model_doubt": doubt_of(about, row["model"], row["method"])}
         for row in published.filter(pl.col("language") == language).iter_rows(named=True)
@@ -144,7 +139,7 @@ def compare(
         if theirs == row["model"]
         for method, by_cell in estimates
         if method == row["method"]
-        and (estimate := by_cell.get(_cell(row | {"sample_mode": mode_of(row)}, model))) is not None
+        and (estimate := by_cell.get((row["category"], model, mode_of(row), row["segment_length"]))) is not None
     ]
     table = _nearest_n(pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row"))
     nothing = "" if len(table) else _why_nothing(tables, published, matched, studied, language)
@@ -345,16 +340,15 @@ def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
 
 def mode_of(row: Mapping[str, Any]) -> str | None:
     """Return how draws of a published number were made: fixed where it is of CEAT and the paper does not say."""
-    return row.get("sample_mode") or ("fixed" if row["method"] == "ceat" else None)
-
-
-def _cell(row: Mapping[str, Any], model: str) -> tuple[str | None, ...]:
-    return row["category"], model, row.get("sample_mode"), row.get("segment_length")
+    return row["sample_mode"] or ("fixed" if row["method"] == "ceat" else None)
 
 
 def _by_cell(method: str, table: pl.DataFrame) -> dict[tuple[str | None, ...], Estimate]:
     require_columns(method, table, ("category", "model", "effect_size", "dropped"), remade_by("associations"))
-    return {_cell(row, row["model"]): row for row in table.iter_rows(named=True)}
+    return {
+        (row["category"], row["model"], row.get("sample_mode"), row.get("segment_length")): row
+        for row in table.iter_rows(named=True)
+    }
 
 
 def _why_nothing(

@@ -168,7 +168,7 @@ def largest_opposite_association(ceat: pl.DataFrame) -> str | None:
     found = list(filter(is_found, _computed(ceat)))
     largest = max(found, key=_size, default={"effect_size": 0.0})["effect_size"]
     opposite = max((row for row in found if row["effect_size"] * largest < 0), key=_size, default=None)
-    return opposite and f"The largest of the opposite sign is {_in_full(opposite)}"
+    return None if opposite is None else f"The largest of the opposite sign is {_in_full(opposite)}"
 
 
 def not_found(ceat: pl.DataFrame) -> str | None:
@@ -480,7 +480,8 @@ def interval_of_percentage(row: Estimate, which: str) -> str:
 def _computed(ceat: pl.DataFrame) -> list[Estimate]:
     """Return the estimates that have a number and do not rest on few words, in reading order."""
     grid = grid_of(ceat)
-    rows = (_at(grid, category.name, *place, mode) for (category, *place), mode in product(grid.places, grid.modes))
+    every = product(grid.places, grid.modes)
+    rows = (_at(grid, category.name, model, length, mode) for (category, model, length), mode in every)
     return [row for row in rows if row]
 
 

@@ -17,14 +17,7 @@ from typing import Any
 from markupsafe import Markup
 
 from prasanga.methods import CEAT
-from prasanga.report.cards import (
-    Reference,
-    choices,
-    describe_model,
-    fixed_choices,
-    references_of,
-    vector_conventions,
-)
+from prasanga.report import cards
 from prasanga.report.grid import (
     LABELS,
     METHODS,
@@ -48,10 +41,6 @@ from prasanga.report.sections import (
     texts,
     words,
 )
-from prasanga.report.sections.ceat import ceat_grid, chart, texts_of
-from prasanga.report.sections.estimates import NUMBERS, number_cells, shaded
-from prasanga.report.sections.texts import words_with_hits
-from prasanga.report.sections.words import gloss_after, words_of_categories
 from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
 from prasanga.report.study import Results, without_places
 from prasanga.report.summary import summary_of_estimates, summary_of_pairs, summary_of_structures
@@ -79,7 +68,7 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         views,
         language=language_of(config),
         scripts={str(config["language"]), *of_pairs},
-        panel=behind.panel(config, results, ceat_grid(results)),
+        panel=behind.panel(config, results, ceat.ceat_grid(results)),
     )
 
 
@@ -176,15 +165,15 @@ def overview_sheet(results: Results) -> Sheet:
 def methods(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
     models = [{"name": name, **settings} for name, settings in config.get("models", {}).items()]
-    rows = [row_of(html("<code>{}</code>", choice.key), choice.value, choice.meaning) for choice in choices(config)]
-    texts = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
-    of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", texts)
-    described = [row_of(*describe_model(model)) for model in models]
+    rows = [row_of(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
+    kinds = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
+    of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", kinds)
+    described = [row_of(*cards.describe_model(model)) for model in models]
     columns = numbers("Source", "Dimensions", "Settings")
-    of_models = Sheet(("Name",), columns, described, "Models measured", "models", texts)
-    grid = ceat_grid(results)
+    of_models = Sheet(("Name",), columns, described, "Models measured", "models", kinds)
+    grid = ceat.ceat_grid(results)
     nothing = [] if grid is None else [f"Nothing is known of the models but their names: {', '.join(grid.models)}."]
-    vectors, fixed = vector_conventions(models), fixed_choices(_measured(results))
+    vectors, fixed = cards.vector_conventions(models), cards.fixed_choices(_measured(results))
     return Section(
         "Models and choices",
         "methods",
@@ -239,7 +228,7 @@ def downloads(results: Results) -> Section:
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
-    items = [_reference(each) for each in references_of(_measured(results), with_papers=True)]
+    items = [_reference(each) for each in cards.references_of(_measured(results), with_papers=True)]
     return Section("References", "references", text=[text], items=items)
 
 
@@ -247,7 +236,7 @@ def _link(path: str, what: str) -> Markup:
     return html('<a href="{}">{}</a>', Markup.escape(path), what)
 
 
-def _reference(each: Reference) -> Markup:
+def _reference(each: cards.Reference) -> Markup:
     link = html("{}. ", _link(each.url, each.link)) if each.url else ""
     where = html("{} ({}). <cite>{}.</cite> {}. ", each.authors, each.year, each.title, each.venue)
     return html("{}{}{}", where, link, each.used)
@@ -290,14 +279,14 @@ _OF_CATEGORY = (
 
 def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
     """Return a view for each category that any method measured, in natural order."""
-    grid = ceat_grid(results)
-    texts = {} if grid is None else texts_of(grid)
-    of_words = words_of_categories(results)
+    grid = ceat.ceat_grid(results)
+    said = {} if grid is None else ceat.texts_of(grid)
+    of_words = words.words_of_categories(results)
     rows: dict[str, list[tuple[str, Estimate]]] = {}
     for method, row in behind.estimates_of(results, grid):
         rows.setdefault(row["category"], []).append((method, row))
-    with_hits = {} if hides_texts(config) else words_with_hits(results)
-    hits = {word.stimulus: anchor_of(name, "hits") for name, words in with_hits.items() for word in words}
+    with_hits = {} if hides_texts(config) else texts.words_with_hits(results)
+    hits = {word.stimulus: anchor_of(name, "hits") for name, found in with_hits.items() for word in found}
     made = []
     for name in sorted(rows, key=natural_order):
         anchor, first = anchor_of(name), rows[name][0][1]
@@ -305,11 +294,11 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
         about = Section(
             f"{name}: {first['category_title']}",
             f"{anchor}-methods",
-            widget=chart(grid, shown, texts, choose=False) if grid and shown else "",
+            widget=ceat.chart(grid, shown, said, choose=False) if grid and shown else "",
             sheets=[_by_method(name, rows[name], grid)],
             notes=_links(name, grid),
         )
-        words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, first, hits))
+        its_words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, first, hits))
         carrying = of_words.get(name)
         if carrying:
             carrying = replace(carrying, title="Which words carry the effect", id=f"{anchor}-carrying")
@@ -318,7 +307,7 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
                 anchor,
                 "By category",
                 name,
-                [about, words],
+                [about, its_words],
                 [carrying, behind.index(name, anchor, rows[name], results)],
                 hover=first["category_title"],
             )
@@ -328,14 +317,14 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
 
 def _by_method(category: str, rows: list[tuple[str, Estimate]], grid: Grid | None) -> Sheet:
     """Return the estimates of a category; of CEAT those of the first sample mode."""
-    columns = [number for number in NUMBERS if number.name in _OF_CATEGORY]
+    columns = [number for number in estimates.NUMBERS if number.name in _OF_CATEGORY]
     lines = []
     for method, row in rows:
         if grid is not None and row.get("sample_mode", grid.modes[0]) != grid.modes[0]:
             continue
-        effect, *others = number_cells(method, row, columns)
+        effect, *others = estimates.number_cells(method, row, columns)
         where = (row["model"], str(row.get("segment_length") or ""))
-        lines.append(row_of(METHODS[method], *where, shaded(row, effect), *others))
+        lines.append(row_of(METHODS[method], *where, estimates.shaded(row, effect), *others))
     heads = numbers("Model", "Words", *(number.name for number in columns))
     kinds = dict.fromkeys(("Model", "Words"), "list")
     return Sheet(("Method",), heads, lines, f"{category} by every method and model", "by-methods", kinds)
@@ -358,9 +347,9 @@ def _words(results: Results, name: str, row: Estimate, hits: Mapping[str, str]) 
 
     def written(stimulus: str) -> Markup:
         if stimulus not in hits:
-            return html("{}{}", stimulus, gloss_after(stimulus, glosses))
+            return html("{}{}", stimulus, words.gloss_after(stimulus, glosses))
         places = map(Markup.escape, (hits[stimulus], anchor_of(stimulus, "word")))
-        return html('<a href="#{}" data-then="{}">{}</a>{}', *places, stimulus, gloss_after(stimulus, glosses))
+        return html('<a href="#{}" data-then="{}">{}</a>{}', *places, stimulus, words.gloss_after(stimulus, glosses))
 
     return [
         (title_of_set(each), Markup(", ").join(map(written, dict.fromkeys(each["stimuli"]))))

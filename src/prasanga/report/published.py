@@ -7,6 +7,7 @@ concerns the number (`doubt`) or the mark of significance (`mark_doubt`).
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -104,20 +105,18 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
         InputError: the paper is unknown, a column is missing, or a cell holds what it may not; the message names the
             file.
     """
-    for path in percentage_files(folder, paper):
-        rows = _read_csv(path, PERCENTAGES_SCHEMA)
-        for line, row in rows:
-            if row["language"] not in LANGUAGES:
-                raise InputError(
-                    f"{path}, line {line}: language is {row['language']!r}; allowed: {', '.join(LANGUAGES)}."
-                )
-            for name in ("percentage", *(["spread"] if row["spread"] else [])):
-                if not _is_percentage(row[name]):
-                    raise InputError(f"{path}, line {line}: {name} is {row[name]!r}; write a number from 0 to 100.")
-        cells = [{name: row[name] or None for name in PERCENTAGES_SCHEMA} for _, row in rows]
-        table = pl.DataFrame(cells, schema=dict.fromkeys(PERCENTAGES_SCHEMA, pl.String))
-        return table.cast(pl.Schema(PERCENTAGES_SCHEMA)).with_columns(pl.col("bias_type").str.to_lowercase())
-    return pl.DataFrame(schema=dict(PERCENTAGES_SCHEMA))
+    files = percentage_files(folder, paper)
+    rows = _read_csv(files[0], PERCENTAGES_SCHEMA) if files else []
+    for line, row in rows:
+        if row["language"] not in LANGUAGES:
+            allowed = ", ".join(LANGUAGES)
+            raise InputError(f"{files[0]}, line {line}: language is {row['language']!r}; allowed: {allowed}.")
+        for name in ("percentage", *(["spread"] if row["spread"] else [])):
+            if not 0 <= _float(row[name]) <= 100:
+                raise InputError(f"{files[0]}, line {line}: {name} is {row[name]!r}; write a number from 0 to 100.")
+    cells = [{name: row[name] or None for name in PERCENTAGES_SCHEMA} for _, row in rows]
+    table = pl.DataFrame(cells, schema=dict.fromkeys(PERCENTAGES_SCHEMA, pl.String))
+    return table.cast(pl.Schema(PERCENTAGES_SCHEMA)).with_columns(pl.col("bias_type").str.to_lowercase())
 
 
 def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
@@ -275,11 +274,8 @@ def _effect(
 def _number(path: Path, line: int, name: str, text: str) -> float | None:
     if not text:
         return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not abs(number) < float("inf"):
+    number = _float(text)
+    if not math.isfinite(number):
         raise InputError(f"{path}, line {line}: {name} is {text!r}; it must be a number, such as -0.226.")
     return number
 
@@ -317,8 +313,9 @@ def _read_csv(path: Path, columns: Iterable[str]) -> list[tuple[int, dict[str, s
     return rows
 
 
-def _is_percentage(text: str | None) -> bool:
+def _float(text: str) -> float:
+    """Return a number; NaN for what is none."""
     try:
-        return text is not None and 0 <= float(text) <= 100
+        return float(text)
     except ValueError:
-        return False
+        return math.nan

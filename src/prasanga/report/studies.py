@@ -197,20 +197,20 @@ class Number:
     language: str
     category: str
     category_title: str
-    set: str
-    segment_length: str
-    sample_mode: str
     value: float | None
     ci_low: float | None
     ci_high: float | None
     p: float | None
     p_holm_of_study: float | None
     twin: float | None
-    few_words: str
     conventions: Mapping[str, Any]
     material: str
     note: str
     seed: tuple[str, ...]
+    set: str = ""
+    segment_length: str = ""
+    sample_mode: str = ""
+    few_words: str = ""
     p_holm: float | None = None
     block: int = 0
     rank: int | None = None
@@ -280,7 +280,6 @@ def _numbers_of(study: Study) -> Iterator[Number]:
             yield Number(
                 method=method,
                 language=summary["language"],
-                set="",
                 segment_length=row["segment_length"] or "",
                 sample_mode=row["sample_mode"] or "",
                 conventions={**common, **row["conventions"]},
@@ -295,9 +294,6 @@ def _numbers_of(study: Study) -> Iterator[Number]:
             category=row["bias_type"],
             category_title=name_of_type(row["bias_type"]),
             set=name,
-            segment_length="",
-            sample_mode="",
-            few_words="",
             material=methods[PAIRS.name]["digests"].get(name, ""),
             **{key: row[key] for key in ("language", "conventions")},
             **_of_row(study, PAIRS.name, row, _PERCENTAGE, ("bias_type", "language", "set")),

@@ -26,16 +26,7 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
-from prasanga.report.findings import (
-    ALL,
-    comparisons_of_model,
-    farthest_percentage,
-    findings_of_differences,
-    findings_of_pairs,
-    findings_of_structures,
-    headline_findings,
-    other_method,
-)
+from prasanga.report import findings
 from prasanga.report.grid import (
     ALPHA,
     LABELS,
@@ -258,14 +249,14 @@ def _findings(results: Results) -> list[tuple[str, str]]:
     """Return all sentences of the page's findings, each with the method that it is about."""
     found: list[tuple[str, Iterable[str | None]]] = []
     if results.ceat is not None and not results.ceat.is_empty():
-        found.append(("ceat", headline_findings(results.ceat)))
+        found.append(("ceat", findings.headline_findings(results.ceat)))
     if results.differences is not None and results.settling is not None:
-        found.append(("ceat", findings_of_differences(results.differences, results.settling)))
-    found += [(name, [other_method(LABELS[name], table)]) for name, table in results.methods]
+        found.append(("ceat", findings.findings_of_differences(results.differences, results.settling)))
+    found += [(name, [findings.other_method(LABELS[name], table)]) for name, table in results.methods]
     if results.structures is not None and results.structure_differences is not None:
-        found.append(("structures", findings_of_structures(results.structures, results.structure_differences)))
+        found.append(("structures", findings.findings_of_structures(results.structures, results.structure_differences)))
     if results.bias_percentages is not None and not results.bias_percentages.is_empty():
-        found.append(("pairs", findings_of_pairs(results.bias_percentages)))
+        found.append(("pairs", findings.findings_of_pairs(results.bias_percentages)))
     return [(method, text) for method, texts in found for text in texts if text]
 
 
@@ -390,10 +381,10 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
     if differences is not None:
         compared_by = ("model", "polarity", "quantity", "ratio_low", "ratio_high")
         require_columns("structures compared", differences, compared_by, remade_by("likelihoods"))
-        of_models = [comparisons_of_model(rows, differences) for rows in spread.partition_by("model")]
+        of_models = [findings.comparisons_of_model(rows, differences) for rows in spread.partition_by("model")]
         compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
     # every polarity has its traits; a row over all of them counts them again
-    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != ALL))
+    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != findings.ALL))
     scored, left_out = (int(of_one[name].sum()) for name in ("n", "n_left_out"))
     return known(
         {
@@ -428,7 +419,7 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
     rows = list(grid.rows.values())
     computed = [row for row in rows if is_number(row["bias_percentage"])]
     overall = [row for row in rows if row["bias_type"] == OVERALL]
-    farthest = farthest_percentage(grid)
+    farthest = findings.farthest_percentage(grid)
     return known(
         {
             "sets": list(dict.fromkeys(group.set for group in grid.groups)),

@@ -81,20 +81,19 @@ def glosses_of(categories: Mapping[str, Any]) -> Mapping[str, str]:
 
 def word_sets(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list[WordSet]:
     """Return all word sets in the order of the categories, each once."""
-    glosses, inflected = glosses_of(categories), _forms_by_stimulus(forms)
-    used: dict[str, list[str]] = {}
+    glosses = glosses_of(categories)
+    inflected = {} if forms is None else forms.rows_by_key("stimulus", named=True)
+    used: dict[str, dict[str, list[str]]] = {}
     sets: dict[str, Mapping[str, Any]] = {}
     for name, category in categories.items():
-        if name == "glosses":
-            continue
-        for role in ("targets", "attributes"):
+        for role in ("targets", "attributes") if name != "glosses" else ():
             for word_set in category[role]:
                 sets.setdefault(word_set["name"], word_set)
-                used.setdefault(word_set["name"], []).append(f"{role[:-1]} in {name}")
+                used.setdefault(word_set["name"], {}).setdefault(role[:-1], []).append(name)
     return [
         WordSet(
             str(word_set.get("gloss") or name),
-            _roles(used[name]),
+            "; ".join(f"{role} in {', '.join(dict.fromkeys(names))}" for role, names in used[name].items()),
             [_word(each, glosses.get(each, ""), inflected.get(each, [])) for each in word_set["stimuli"]],
         )
         for name, word_set in sets.items()
@@ -151,23 +150,6 @@ def pieces_as_text(row: Mapping[str, Any]) -> str:
 
 
 _SIGN_WITHOUT_LETTER = regex.compile(r"(?<![\p{L}\p{M}\u200c\u200d])(?=\p{M})")
-
-
-def _roles(uses: list[str]) -> str:
-    """Return ["target in C3", "target in C4", "attribute in C7"] as "target in C3, C4; attribute in C7"."""
-    roles: dict[str, list[str]] = {}
-    for use in uses:
-        role, _, category = use.partition(" in ")
-        roles.setdefault(role, []).append(category)
-    return "; ".join(f"{role} in {', '.join(dict.fromkeys(names))}" for role, names in roles.items())
-
-
-def _forms_by_stimulus(forms: pl.DataFrame | None) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    if forms is not None:
-        for row in forms.iter_rows(named=True):
-            found.setdefault(row["stimulus"], []).append(row)
-    return found
 
 
 def _word(stimulus: str, gloss: str, rows: list[dict[str, Any]]) -> Word:
