@@ -227,10 +227,9 @@ def shares_that_hold(multiverse: pl.DataFrame) -> pl.DataFrame:
         starred_positive=(star & (effect > 0)).mean(),
         starred_negative=(star & (effect < 0)).mean(),
     )
-    is_positive = pl.col("positive") >= 0.5
     found = found.with_columns(
-        sign_holds=pl.when(is_positive).then("positive").otherwise(1 - pl.col("positive")),
-        star_holds=pl.when(is_positive).then("starred_positive").otherwise("starred_negative"),
+        sign_holds=pl.max_horizontal("positive", 1 - pl.col("positive")),
+        star_holds=pl.when(pl.col("positive") >= 0.5).then("starred_positive").otherwise("starred_negative"),
     )
     rows = sorted(found.to_dicts(), key=lambda row: (order[row["method"]], natural_order(row["category"])))
     names = ("method", "category", "model", "n", "low", "median", "high", "sign_holds", "star_holds")

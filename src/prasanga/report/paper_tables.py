@@ -416,17 +416,11 @@ def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
 def _conventions(table: pl.DataFrame) -> str:
     """Return the choices behind the numbers, as the columns name them; those that differ with the models named."""
     parts = []
-    for name in _CONVENTIONS:
-        if name not in table.columns:
-            continue
-        models: dict[object, dict[str, None]] = {}
-        for model, value in table.select("model", name).iter_rows():
-            if value is not None:
-                models.setdefault(value, {})[model] = None
-        if len(models) == 1:
-            parts.append(f"{name} {next(iter(models))}")
-        elif models:
-            parts.append(f"{name} " + ", ".join(f"{value} ({', '.join(which)})" for value, which in models.items()))
+    for name in (name for name in _CONVENTIONS if name in table.columns):
+        of_value = table.drop_nulls(name).group_by(name, maintain_order=True)
+        models = of_value.agg(pl.col("model").unique(maintain_order=True)).rows()
+        said = [f"{value} ({', '.join(which)})" if len(models) > 1 else f"{value}" for value, which in models]
+        parts += [f"{name} {', '.join(said)}"] if said else []
     return f"{'; '.join(parts) or 'the table names none'}."
 
 
@@ -483,7 +477,7 @@ _OF_PAIRS = (
 )
 
 _PAIRS_WIDE = 8
-_RUNS = ("mean of runs", "deviation over runs")
+_RUNS = {"mean of runs": "runs_mean", "deviation over runs": "runs_sd"}
 
 
 def _sahoo_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
@@ -493,8 +487,9 @@ def _sahoo_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
     heads = tuple((group.title, model) for group, model in columns)
     shown = [*grid.types, *([] if by_runs else [OVERALL])]
-    lines = [(name, _cells(grid, columns, name, value, marked=not by_runs)) for name in shown]
-    lines += [(name, _of_runs(grid, columns, name)) for name in _RUNS if bias["runs_mean"].is_not_null().any()]
+    lines = [(name, _cells(grid, columns, name, value, marked=not by_runs, bold=True)) for name in shown]
+    if bias["runs_mean"].is_not_null().any():
+        lines += [(name, _cells(grid, columns, OVERALL, column)) for name, column in _RUNS.items()]
     plain = Sheet(("bias_type",), heads, [Row((name,), cells, _why(grid, columns, name)) for name, cells in lines])
     labelled = [Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines]
     sheet = Sheet(("Bias type",), heads, labelled)
@@ -503,31 +498,32 @@ def _sahoo_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
 
 
 def _cells(
-    grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str, value: str, *, marked: bool
+    grid: PairGrid,
+    columns: Iterable[tuple[Group, str]],
+    bias_type: str,
+    value: str,
+    *,
+    marked: bool = False,
+    bold: bool = False,
 ) -> tuple[Cell, ...]:
     rows = [(group, grid.at(group, model, bias_type)) for group, model in columns]
+    found = [(group, row if row is not None and is_number(row[value]) else None) for group, row in rows]
     distances: dict[Group, list[float]] = {}
-    for group, row in rows:
-        if row is not None and is_number(row[value]):
+    for group, row in found if bold else ():
+        if row is not None:
             distances.setdefault(group, []).append(_distance(row[value]))
     # of one model nothing is nearest
-    nearest = {group: min(found) for group, found in distances.items() if len(found) > 1}
+    nearest = {group: min(of_group) for group, of_group in distances.items() if len(of_group) > 1}
     return tuple(
-        Cell(
+        Cell()
+        if row is None
+        else Cell(
             f"{row[value]:.2f}",
-            MARK if marked and is_significant(row) else "",
+            MARK * (marked and is_significant(row)),
             bold=_distance(row[value]) == nearest.get(group),
         )
-        if row is not None and is_number(row[value])
-        else Cell()
-        for group, row in rows
+        for group, row in found
     )
-
-
-def _of_runs(grid: PairGrid, columns: Iterable[tuple[Group, str]], name: str) -> tuple[Cell, ...]:
-    column = "runs_mean" if name == _RUNS[0] else "runs_sd"
-    rows = (grid.at(group, model, OVERALL) for group, model in columns)
-    return tuple(Cell(f"{row[column]:.2f}") if row is not None and is_number(row[column]) else Cell() for row in rows)
 
 
 def value_of(bias: pl.DataFrame, preset: str) -> str:

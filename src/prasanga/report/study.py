@@ -349,12 +349,11 @@ _TRAITS = {
     "too-long": "the sentence is longer than the model reads",
 }
 _PLACES = {
-    "corpus": ("#coverage", "Coverage"),
-    "samples": ("#coverage", "Coverage"),
-    "embeddings": ("#embeddings", "Embeddings"),
-    **{method.name: (f"#{method.name}", method.label) for method in methods.METHODS},
-    "ceat": ("#coverage", "Coverage"),
+    **{method.label: (f"#{method.name}", method.label) for method in methods.METHODS},
+    **dict.fromkeys(("Corpus", "Samples", methods.CEAT.label), ("#coverage", "Coverage")),
+    "Embeddings": ("#embeddings", "Embeddings"),
 }
+"""Where the losses of each stage are listed: the address on the page, and its name."""
 
 
 class Loss(NamedTuple):
@@ -469,25 +468,21 @@ def _of_corpus(read: Mapping[str, int]) -> Iterator[Loss]:
         ("sentences", "divided", cut, sentences, "they are of extreme length; no text is lost"),
         ("matches", _LEFT_OUT, shorter, shorter + kept, "a longer form of the same stimulus begins at the same place"),
     )
-    for place, loss in enumerate(found):
-        if place == 0 or loss[2]:
-            yield Loss("Corpus", *loss, *_PLACES["corpus"])
+    yield from (Loss("Corpus", *loss, *_PLACES["Corpus"]) for loss in found if loss is found[0] or loss[2])
 
 
 def _of_samples(coverage: pl.DataFrame | None) -> Iterator[Loss]:
     if coverage is None or coverage.is_empty():
         return
-    place, contexts = _PLACES["samples"], int(coverage["contexts"].sum())
     what = "contexts, each counted for every stimulus and length"
     counts = {why: int(coverage[name].sum()) for name, why in _CONTEXTS.items() if name in coverage.columns}
-    yield from _by_reason("Samples", what, _LEFT_OUT, contexts, counts, place)
+    yield from _by_reason("Samples", what, _LEFT_OUT, int(coverage["contexts"].sum()), counts)
     what = "stimuli, each counted for every length"
     without = Counter(_REASONS.get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
-    yield from _by_reason("Samples", what, "without contexts", len(coverage), without, place)
+    yield from _by_reason("Samples", what, "without contexts", len(coverage), without)
 
 
 def _of_embeddings(files: EmbeddingFiles) -> Iterator[Loss]:
-    place = _PLACES["embeddings"]
     for family, name in families_of(files).items():
         said = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
         if not said:
@@ -495,15 +490,14 @@ def _of_embeddings(files: EmbeddingFiles) -> Iterator[Loss]:
         left_out = sum((Counter(reasons) for each in said for reasons in each["left_out"].values()), Counter[str]())
         vectors = sum(listed["n_segments"] for listed in said)
         reasons = {VECTOR_REASONS.get(reason, reason): n for reason, n in left_out.items()}
-        whole = vectors + left_out.total()
-        yield from _by_reason("Embeddings", f"targets of {family}", _LEFT_OUT, whole, reasons, place)
+        yield from _by_reason("Embeddings", f"targets of {family}", _LEFT_OUT, vectors + left_out.total(), reasons)
         if cut := sum(sum(listed.get("cut", {}).values()) for listed in said):
             why = f"{VECTOR_REASONS['cut']}; the vector is of a part of the context"
-            yield Loss("Embeddings", f"contexts of {family}", "cut", cut, vectors, why, *place)
+            yield Loss("Embeddings", f"contexts of {family}", "cut", cut, vectors, why, *_PLACES["Embeddings"])
 
 
 def _of_estimates(method: str, rows: Sequence[Estimate]) -> Iterator[Loss]:
-    stage, place = METHODS[method], _PLACES[method]
+    stage, place = METHODS[method], _PLACES[METHODS[method]]
     missing = [row for row in rows if not is_number(row["effect_size"])]
     listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
     why = _in_short(Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words))
@@ -524,7 +518,7 @@ def _of_traits(traits: pl.DataFrame | None) -> Iterator[Loss]:
     rows = traits.select("fill", "left_out").iter_rows(named=True)
     without = Counter(_why_no_score(row["left_out"]) for row in rows if not is_number(row["fill"]))
     what = "traits, each counted for every model and structure"
-    yield from _by_reason("Sentence structures", what, "without a score", len(traits), without, _PLACES["structures"])
+    yield from _by_reason("Sentence structures", what, "without a score", len(traits), without)
 
 
 def _why_no_score(left_out: str | None) -> str:
@@ -536,27 +530,24 @@ def _why_no_score(left_out: str | None) -> str:
 def _of_pairs(pairs: pl.DataFrame | None) -> Iterator[Loss]:
     if pairs is None or pairs.is_empty():
         return
-    place = _PLACES["pairs"]
     grid = pair_grid_of(pairs)
     for model in grid.models:
         rows = [row for key, row in grid.rows.items() if key[2] == model and key[3] == OVERALL]
         found = (each for row in rows for each in pairs_left_out(row).items())
         reasons = Counter(PAIR_REASONS.get(reason, reason) for reason, listed in found for _ in listed)
         n_pairs, ties = (sum(row[name] for row in rows) for name in ("n_pairs", "n_ties"))
-        yield from _by_reason("Sentence pairs", f"pairs of {model}", _LEFT_OUT, n_pairs, reasons, place)
+        yield from _by_reason("Sentence pairs", f"pairs of {model}", _LEFT_OUT, n_pairs, reasons)
         if ties:
             counted = "they count as not stereotypical" if rows[0]["ties"] == "against" else "no preference"
-            why = f"both sentences have the same score: {counted}"
-            yield Loss("Sentence pairs", f"pairs of {model}", "not in the test against 50", ties, n_pairs, why, *place)
+            reasons = {f"both sentences have the same score: {counted}": ties}
+            yield from _by_reason("Sentence pairs", f"pairs of {model}", "not in the test against 50", n_pairs, reasons)
 
 
-def _by_reason(
-    stage: str, what: str, lost: str, of: int, reasons: Mapping[str, int], place: tuple[str, str]
-) -> Iterator[Loss]:
+def _by_reason(stage: str, what: str, lost: str, of: int, reasons: Mapping[str, int]) -> Iterator[Loss]:
     """Yield a row for each reason, the most frequent first; one of none where there is no loss."""
     found = sorted(((n, why) for why, n in reasons.items() if n), key=lambda pair: (-pair[0], pair[1]))
     for n, why in found or [(0, "")]:
-        yield Loss(stage, what, lost, n, of, why, *place)
+        yield Loss(stage, what, lost, n, of, why, *_PLACES[stage])
 
 
 def _in_short(reasons: Counter[str]) -> str:
