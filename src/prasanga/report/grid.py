@@ -224,18 +224,15 @@ def _pair(first: str, second: str) -> str:
 
 def anchor_of(name: str, kind: str = "category") -> str:
     """Return the address of something on the page by its name and kind; no two names have the same."""
-    return f"{kind}-" + "".join(c if c.isalnum() or c in "_.-" or _is_mark(c) else f"~{ord(c):x}~" for c in name)
+    # a vowel sign or the like is a mark, and no letter to Python
+    kept = (c.isalnum() or c in "_.-" or unicodedata.category(c).startswith("M") for c in name)
+    return f"{kind}-" + "".join(c if is_kept else f"~{ord(c):x}~" for c, is_kept in zip(name, kept, strict=True))
 
 
 def address_of_number(method: str, row: Estimate) -> str:
     """Return the address of what stands behind an estimate of a method of words."""
     parts = (row.get(name) for name in _KEY)
     return anchor_of(".".join((method, *(str(part) for part in parts if part is not None))), "behind")
-
-
-def _is_mark(character: str) -> bool:
-    """Return whether it is a vowel sign or the like, which is no letter to Python."""
-    return unicodedata.category(character).startswith("M")
 
 
 def natural_order(text: str) -> list[tuple[int, str]]:

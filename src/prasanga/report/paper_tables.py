@@ -169,8 +169,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
     """
     if name == PAIR_TABLE:
         return _sahoo_pairs(_table_of(PAIRS.name, tables, name), preset)
-    for method, table in tables.items():
-        _require_columns(method, table)
+    _require_columns(tables)
     tables = {method: _of_one_n(table, name) if method == "ceat" else table for method, table in tables.items()}
     if name == "sadhu_table4":
         return _sadhu_table_4(tables, preset)
@@ -206,8 +205,7 @@ def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = 
     if name not in SAHOO:
         raise InputError(f"{name!r} has no languages side by side; {', '.join(SAHOO)} have.")
     for tables in studies.values():
-        for method, table in tables.items():
-            _require_columns(method, table)
+        _require_columns(tables)
     seat = {language: _table_of("seat", tables, name) for language, tables in studies.items()}
     return _sahoo(name, seat, preset).written()
 
@@ -375,8 +373,9 @@ def _arranged(
         for reason in reasons:
             rows_of.setdefault(reason, []).append(category.name)
         labels = (category.name, category.targets, category.attributes)
+        label = f"{category.name}: {ceat_table.in_capitals(category.targets)}, {_initials(category)}"
         plain.append(Row(labels, cells, "; ".join(dict.fromkeys(reasons))))
-        labelled.append(Row((_label(category, short),), cells))
+        labelled.append(Row((label if short else ceat_table.category_label(category),), cells))
     sheet = Sheet((first,), heads, labelled)
     return PaperTable(
         name,
@@ -388,12 +387,6 @@ def _arranged(
         # each reason once, with the rows that it holds for
         [*notes, *(f"{MISSING} {', '.join(where)}: {reason}." for reason, where in rows_of.items())],
     )
-
-
-def _label(category: Category, short: bool) -> str:
-    if not short:
-        return ceat_table.category_label(category)
-    return f"{category.name}: {ceat_table.in_capitals(category.targets)}, {_initials(category)}"
 
 
 def _initials(category: Category) -> str:
@@ -459,10 +452,11 @@ def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
     return tables[method]
 
 
-def _require_columns(method: str, table: pl.DataFrame) -> None:
-    if method not in PUBLISHED_AS:
-        raise InputError(f"there is no method {method!r}; there are {', '.join(PUBLISHED_AS)}.")
-    require_columns(PUBLISHED_AS[method], table, _NEEDED, remade_by("associations"))
+def _require_columns(tables: Tables) -> None:
+    for method, table in tables.items():
+        if method not in PUBLISHED_AS:
+            raise InputError(f"there is no method {method!r}; there are {', '.join(PUBLISHED_AS)}.")
+        require_columns(PUBLISHED_AS[method], table, _NEEDED, remade_by("associations"))
 
 
 # --------------------
@@ -506,24 +500,21 @@ def _cells(
     marked: bool = False,
     bold: bool = False,
 ) -> tuple[Cell, ...]:
-    rows = [(group, grid.at(group, model, bias_type)) for group, model in columns]
-    found = [(group, row if row is not None and is_number(row[value]) else None) for group, row in rows]
+    """Return a line of cells: `marked` for a mark of significance, `bold` for the nearest to 50 of each group."""
+    found = [(group, grid.at(group, model, bias_type)) for group, model in columns]
+    found = [(group, row if row is not None and is_number(row[value]) else None) for group, row in found]
     distances: dict[Group, list[float]] = {}
-    for group, row in found if bold else ():
+    for group, row in found:
         if row is not None:
             distances.setdefault(group, []).append(_distance(row[value]))
     # of one model nothing is nearest
-    nearest = {group: min(of_group) for group, of_group in distances.items() if len(of_group) > 1}
-    return tuple(
-        Cell()
-        if row is None
-        else Cell(
-            f"{row[value]:.2f}",
-            MARK * (marked and is_significant(row)),
-            bold=_distance(row[value]) == nearest.get(group),
-        )
-        for group, row in found
-    )
+    nearest = {group: min(of_group) for group, of_group in distances.items() if bold and len(of_group) > 1}
+
+    def cell(group: Group, row: Estimate) -> Cell:
+        is_nearest = _distance(row[value]) == nearest.get(group)
+        return Cell(f"{row[value]:.2f}", MARK * (marked and is_significant(row)), bold=is_nearest)
+
+    return tuple(Cell() if row is None else cell(group, row) for group, row in found)
 
 
 def value_of(bias: pl.DataFrame, preset: str) -> str:

@@ -1,6 +1,6 @@
-"""A table for readers, and how it is written as HTML, CSV, Markdown and LaTeX: labels in front, numbers, notes below.
+"""A table for readers, and how it is written as CSV, Markdown and LaTeX: labels in front, numbers, notes below.
 
-What a table shows is decided where it is made (`ceat_table`, `paper_tables`, `sections`).
+What a table shows is decided where it is made (`ceat_table`, `paper_tables`, `sections`); `section` writes it as HTML.
 """
 
 from __future__ import annotations
