@@ -119,14 +119,13 @@ def data_card(
     files = [_file(each._replace(path=shareable(each.path, config)), counts) for each in corpus]
     config, results = without_places(config, results)
     listed = files[:LONGEST_LIST]
-    known = [n for n in range(len(COUNTS)) if any(file["counts"][n] != MISSING for file in listed)]
     return _render(
         "data_card.md.j2",
         summary=summary,
         language=name_of_language(summary["language"]),
-        texts=_texts(config.get("corpus") or {}),
-        counts=[COUNTS[n] for n in known],
-        files=[{**file, "counts": [file["counts"][n] for n in known]} for file in listed],
+        texts=config.get("corpus") or {},
+        counts=[name for name in COUNTS if any(file["counts"][name] != MISSING for file in listed)],
+        files=listed,
         n_files=len(files),
         corpus=_totals(summary["corpus"]),
         losses=losses_of(results),
@@ -173,8 +172,8 @@ def _trained(summary: Mapping[str, Any]) -> str:
     return no_model_of_a_language([each["name"] for each in found if each["trained"]])
 
 
-def _method(name: str, of_method: Mapping[str, Any]) -> _Entry:
-    """Return a line on what a method measured and found."""
+def _method(name: str, of_method: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a line on what a method measured and found: models, what, computed, significant, and the farthest."""
     far, found = MISSING, _of_tests(of_method)
     if name == "structures":
         measured = f"{', '.join(of_method['structures'])}; {of_method['n_traits_most']} traits at most"
@@ -192,14 +191,7 @@ def _method(name: str, of_method: Mapping[str, Any]) -> _Entry:
             measured += f"; {', '.join(lengths)} words; {' and '.join(of_method['sample_modes'])} draws"
         computed, row = f"{of_method['n_computed']} of {of_method['n_estimates']}", of_method["largest"]
         far = MISSING if row is None else _effect(row)
-    return {
-        "name": NAMES[name],
-        "models": ", ".join(of_method["models"]),
-        "measured": measured,
-        "computed": computed,
-        "significant": found,
-        "strongest": far,
-    }
+    return NAMES[name], ", ".join(of_method["models"]), measured, computed, found, far
 
 
 def _effect(row: Mapping[str, Any]) -> str:
@@ -234,26 +226,12 @@ def _conventions(found: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str
     return list(found)
 
 
-def _texts(corpus: Mapping[str, Any]) -> list[_Entry]:
-    roles = {"texts": "searched for all words", "supplement": "searched for words with too few contexts"}
-    return [
-        {
-            "title": str(entry.get("title") or entry.get("files")),
-            "files": str(entry.get("files")),
-            "licence": str(entry.get("licence") or NOT_STATED),
-            "role": role,
-        }
-        for key, role in roles.items()
-        for entry in corpus.get(key) or ()
-    ]
-
-
 def _file(file: CorpusFile, counts: Mapping[str, Mapping[str, int]]) -> _Entry:
     """Return a file with the sums over its parts; a dash where nothing is known of one of them."""
     parts = [counts.get(part) for part in file.parts]
     known = [part for part in parts if part is not None]
     whole = bool(parts) and len(known) == len(parts)
-    sums = [f"{sum(part.get(name, 0) for part in known):,}" if whole else MISSING for name in COUNTS]
+    sums = {name: f"{sum(part.get(name, 0) for part in known):,}" if whole else MISSING for name in COUNTS}
     return {"path": said(file.path), "digest": file.digest or "not known", "counts": sums}
 
 
@@ -265,18 +243,15 @@ def _totals(corpus: Mapping[str, int] | None) -> str:
     return ", ".join([parts, *(f"{corpus[name]:,} {name.replace('_', ' ')}" for name in COUNTS if name in corpus)])
 
 
-def _sets(categories: Mapping[str, Any]) -> list[_Entry]:
-    """Return the word sets of all categories, each once, with the categories that it stands in."""
+def _sets(categories: Mapping[str, Any]) -> list[tuple[str, str, int, str]]:
+    """Return the word sets of all categories, each once: its name, gloss, number of words, and the categories."""
     sets: dict[str, tuple[str, int]] = {}
     users: dict[str, list[str]] = {}
     for category, found in categories.items():
         for each in (*found.get("targets", ()), *found.get("attributes", ())):
             sets.setdefault(each["name"], (str(each.get("gloss") or ""), len(each.get("stimuli", ()))))
             users.setdefault(each["name"], []).append(category)
-    return [
-        {"name": name, "gloss": gloss, "n_words": n, "categories": ", ".join(users[name])}
-        for name, (gloss, n) in sets.items()
-    ]
+    return [(name, *about, ", ".join(users[name])) for name, about in sets.items()]
 
 
 def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Entry]:
@@ -311,20 +286,17 @@ def origin(path: str) -> str:
 
 
 def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Results) -> list[_Entry]:
-    found = []
-    for name, settings in ((config.get("pairs") or {}).get("sets") or {}).items():
-        path = str(settings.get("path"))
-        found.append(
-            {
-                "name": name,
-                "path": said(path),
-                "source": str(settings.get("title") or origin(path)),
-                "licence": str(settings.get("licence") or origin(path)),
-                "counts": _count_of_pairs(name, results) or "not known",
-                "sha256": next((digest for _, digest in _under(path, digests)), "not known"),
-            }
-        )
-    return found
+    return [
+        {
+            "name": name,
+            "path": said(path := str(settings.get("path"))),
+            "source": str(settings.get("title") or origin(path)),
+            "licence": str(settings.get("licence") or origin(path)),
+            "counts": _count_of_pairs(name, results) or "not known",
+            "sha256": next((digest for _, digest in _under(path, digests)), "not known"),
+        }
+        for name, settings in ((config.get("pairs") or {}).get("sets") or {}).items()
+    ]
 
 
 def _count_of_pairs(name: str, results: Results) -> str:
