@@ -61,20 +61,17 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         left out.
     """
     of_table = [name for name in SIDE_BY_SIDE_SCHEMA if name not in ("method", "few_words")]
-    parts = []
-    for method in METHODS:
-        table = tables.get(method)
+    rows = []
+    for method, table in ((method, tables.get(method)) for method in METHODS):
         if table is None or table.is_empty():
             continue
-        if method == "ceat":
-            table = at_longest(table)
-        rows = [
+        shown = at_longest(table) if method == "ceat" else table
+        rows += [
             {"method": method, **{name: row.get(name) for name in of_table}, "few_words": few_words(row)}
-            for row in sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
+            for row in sorted(shown.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
             if is_number(row["effect_size"])
         ]
-        parts.append(pl.DataFrame(rows, schema=dict(SIDE_BY_SIDE_SCHEMA)))
-    return pl.concat(parts) if parts else pl.DataFrame(schema=dict(SIDE_BY_SIDE_SCHEMA))
+    return pl.DataFrame(rows, schema=dict(SIDE_BY_SIDE_SCHEMA))
 
 
 def at_longest(ceat: pl.DataFrame) -> pl.DataFrame:

@@ -332,10 +332,8 @@ def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
         return len(columns) <= 1 or (len(columns) <= at_most and _width_of_columns(sheet, columns) <= room)
 
     parts: list[list[int]] = []
-    first = 0
-    for _, n_columns in group_heads(sheet):
-        group = list(range(first, first + n_columns))
-        first += n_columns
+    for _, of_group in groupby(range(len(sheet.columns)), key=lambda i: sheet.columns[i][0]):
+        group = list(of_group)
         if parts and fits([*parts[-1], *group]):
             parts[-1] += group
             continue

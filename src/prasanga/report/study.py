@@ -539,8 +539,8 @@ def _of_pairs(pairs: pl.DataFrame | None) -> Iterator[Loss]:
         yield from _by_reason("Sentence pairs", f"pairs of {model}", _LEFT_OUT, n_pairs, reasons)
         if ties:
             counted = "they count as not stereotypical" if rows[0]["ties"] == "against" else "no preference"
-            reasons = {f"both sentences have the same score: {counted}": ties}
-            yield from _by_reason("Sentence pairs", f"pairs of {model}", "not in the test against 50", n_pairs, reasons)
+            equal = {f"both sentences have the same score: {counted}": ties}
+            yield from _by_reason("Sentence pairs", f"pairs of {model}", "not in the test against 50", n_pairs, equal)
 
 
 def _by_reason(stage: str, what: str, lost: str, of: int, reasons: Mapping[str, int]) -> Iterator[Loss]:

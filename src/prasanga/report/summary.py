@@ -550,8 +550,8 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
     """
     methods = summary["methods"]
     estimates = [methods[name] for name in METHODS if methods[name] is not None]
-    came_out = "; ".join(_came_out(estimates, methods["structures"], methods["pairs"]))
-    left_out = "; ".join(_lost(summary, estimates, methods["pairs"]))
+    came_out = "; ".join(_came_out(methods, estimates))
+    left_out = "; ".join(_lost(summary, estimates))
     return [
         *_much_left_out(summary["coverage"], methods["pairs"]),
         f"Results: {came_out or 'nothing was measured yet'}.",
@@ -579,9 +579,8 @@ def print_last_words(summary: Path, page: Path, stream: TextIO | None = None) ->
         return
 
 
-def _came_out(
-    estimates: Sequence[Mapping[str, Any]], structures: Mapping[str, Any] | None, pairs: Mapping[str, Any] | None
-) -> Iterable[str]:
+def _came_out(methods: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    pairs, structures = methods["pairs"], methods["structures"]
     if estimates:
         computed, found = (sum(each[name] or 0 for each in estimates) for name in ("n_computed", "n_significant_holm"))
         models = {model for method in estimates for model in method["models"]}
@@ -594,11 +593,9 @@ def _came_out(
         yield f"traits in {_many(len(structures['structures']), 'sentence structure')}"
 
 
-def _lost(
-    summary: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]], pairs: Mapping[str, Any] | None
-) -> Iterable[str]:
+def _lost(summary: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     """Yield what was left out; what an unfinished study lacks comes first: it can be made yet."""
-    missing = summary["missing"]
+    missing, pairs, coverage = summary["missing"], summary["methods"]["pairs"], summary["coverage"]
     if missing:
         yield f"{_many(len(missing), 'result')} not made yet"
     if lost := sum(method["n_not_computed"] for method in estimates):
@@ -607,7 +604,6 @@ def _lost(
         yield _many(lost, "bias percentage")
     if pairs is not None and (lost := sum(row["n"] for row in pairs["left_out"])):
         yield f"{_many(lost, 'score')} of pairs"
-    coverage = summary["coverage"]
     if coverage is not None and (lost := coverage["n_without_contexts"]):
         yield f"{_many(lost, 'stimulus', 'stimuli')} without contexts"
 
