@@ -334,8 +334,8 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     require_columns("estimates", table, _NEEDED, remade_by("associations"))
     rows = list(table.iter_rows(named=True))
     computed = [row for row in rows if is_number(row["effect_size"])]
+    counts = _counts_of(rows, computed, why_missing, "p_association_holm")
     significant = sum(_below(row.get("p_association_holm")) for row in computed)
-    tested = sum(is_number(row.get("p_association_holm")) for row in computed)
     conventions = _conventions(computed or rows)
     several = [name for name, values in conventions.items() if len(values) > 1]
     enough = (row for row in computed if not few_words(row))
@@ -347,10 +347,9 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "segment_lengths": sort_lengths(_column(table, "segment_length")),
             "sample_modes": sorted(set(_column(table, "sample_mode"))),
             "n_estimates": len(rows),
-            **_counts_of(rows, computed, why_missing),
-            "n_tested": tested,
+            **counts,
             "n_significant": sum(_below(row.get("p_association")) for row in computed),
-            "n_significant_holm": significant if tested else None,
+            "n_significant_holm": significant if counts["n_tested"] else None,
             "largest": None if largest is None else _effect(largest),
             "twin": _twin([row.get("twin_effect_size") for row in computed], of=0),
             "conventions": conventions,
@@ -427,9 +426,8 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
             "models": list(grid.models),
             "bias_types": list(grid.types),
             "n_percentages": len(rows),
-            **_counts_of(rows, computed, why_no_percentage),
-            "n_tested": sum(is_number(row["p_binomial_holm"]) for row in computed),
-            "n_significant_holm": sum(is_significant(row) for row in computed),
+            **_counts_of(rows, computed, why_no_percentage, "p_binomial_holm"),
+            "n_significant_holm": sum(map(is_significant, computed)),
             "farthest": None if farthest is None else _percentage(grid.rows[farthest]),
             "overall": [_percentage(row) for row in overall],
             "percentages": [_percentage(row) for row in rows],
@@ -449,15 +447,16 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
 
 
 def _counts_of(
-    rows: Sequence[Estimate], computed: Sequence[Estimate], why: Callable[[Estimate], str]
+    rows: Sequence[Estimate], computed: Sequence[Estimate], why: Callable[[Estimate], str], p: str
 ) -> dict[str, Any]:
-    """Return how many rows have a number, why the others have none, and of how many tests the correction is."""
+    """Return how many rows have a number, why the others have none, and of how many tests the correction of `p` is."""
     return {
         "n_computed": len(computed),
         "n_not_computed": len(rows) - len(computed),
         "not_computed": by_reason(Counter(filter(None, map(why, rows)))),
         "level": ALPHA,
         "n_tests": next((row["n_tests"] for row in computed if is_number(row.get("n_tests"))), None),
+        "n_tested": sum(is_number(row.get(p)) for row in computed),
     }
 
 
