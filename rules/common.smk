@@ -32,7 +32,7 @@ from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, kee
 from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
-from prasanga.report.figures.registry import shown_in
+from prasanga.report.figures import shown_in
 from prasanga.warm import warm_python
 
 collect_seldom()  # nearly all that a plan makes stays

@@ -3,7 +3,7 @@
 A rule is there if the results that it draws are made by the run, or are there already.
 """
 
-from prasanga.report.figures.registry import Measured, drawings_of, figure_files, figure_named
+from prasanga.report.figures import Measured, drawings_of, figure_files, figure_named
 
 TABLES, PARTS = [*LAYOUTS, *PAIR_TABLES, *AGREED], FILES.results.keys()
 
@@ -21,7 +21,7 @@ FIGURES = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
 
 
 rule draw_figure:
-    """One figure of the study, in all its formats and widths; `prasanga.report.figures.registry` lists them."""
+    """One figure of the study, in all its formats and widths; `prasanga.report.figures` lists them."""
     input:
         unpack(lambda wildcards: DRAWINGS[wildcards.figure].tables),
     output:

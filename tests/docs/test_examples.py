@@ -27,7 +27,7 @@ from prasanga.base import offered
 from prasanga.base.config import complete, read_schema
 from prasanga.cli import app
 from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
-from prasanga.report.figures.registry import COLUMN, FOLDER, figure_named
+from prasanga.report.figures import COLUMN, FOLDER, figure_named
 
 PAGES = [page for page in pages() if page not in GENERATED]
 PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]

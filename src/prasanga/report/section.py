@@ -24,7 +24,7 @@ from markupsafe import Markup, escape
 from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
-from prasanga.report.figures.registry import VARIABLES, figure_named
+from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.sheet import MARK, MINUS, Cell, Row, Sheet, group_heads, html, shown
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of

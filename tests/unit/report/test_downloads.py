@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.report.figures.registry import shown_in
+from prasanga.report.figures import shown_in
 from prasanga.report.sections.papers import Download, DownloadGroup, downloads_of
 
 

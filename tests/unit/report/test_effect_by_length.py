@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from prasanga.base.errors import InputError
+from prasanga.report.figures import MODELS
 from prasanga.report.figures.canvas import WIDTHS, save_figure
 from prasanga.report.figures.effects import plot_effect_by_length
-from prasanga.report.figures.registry import MODELS
 from prasanga.report.sections.ceat import effect_by_length
 from prasanga.report.study import Results
 

@@ -16,8 +16,8 @@ from drawn_studies import drawn_study
 
 from prasanga.base.errors import InputError
 from prasanga.provenance.code import fingerprint, fingerprint_of
+from prasanga.report.figures import Measured, all_figures, drawings_of, figure_files, name_of
 from prasanga.report.figures.canvas import draw_figure
-from prasanga.report.figures.registry import Measured, all_figures, drawings_of, figure_files, name_of
 
 RESULTS = (
     *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
@@ -101,7 +101,7 @@ def test_another_caption_makes_the_page_anew_and_draws_no_figure(project_root: P
 
 
 def test_the_rules_read_the_registry_without_waiting_for_a_drawing_library() -> None:
-    code = "import sys, prasanga.report.figures.registry; print({'matplotlib', 'numpy', 'polars'} & set(sys.modules))"
+    code = "import sys, prasanga.report.figures; print({'matplotlib', 'numpy', 'polars'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 

@@ -16,9 +16,9 @@ from matplotlib.colors import to_hex
 from scipy import stats
 
 from prasanga.base.errors import InputError
+from prasanga.report.figures import COUNTS, VARIABLES
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.figures.likelihoods import FEWEST, correlation, plot_hexbins
-from prasanga.report.figures.registry import COUNTS, VARIABLES
 from prasanga.report.section import inline
 
 

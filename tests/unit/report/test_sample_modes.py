@@ -10,8 +10,8 @@ import pytest
 from page_parts import lines_of, said_in, sheet_of
 
 from prasanga.base.errors import InputError
+from prasanga.report.figures import MODELS, MUTED
 from prasanga.report.figures.agreement import plot_sample_modes
-from prasanga.report.figures.registry import MODELS, MUTED
 from prasanga.report.section import section_to_html
 from prasanga.report.sections.ceat import sample_modes
 from prasanga.report.study import Results

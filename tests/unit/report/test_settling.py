@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from prasanga.base.errors import InputError
+from prasanga.report.figures import MODELS, PAPER
 from prasanga.report.figures.canvas import WIDTHS, save_figure
 from prasanga.report.figures.effects import plot_convergence, plot_settling
-from prasanga.report.figures.registry import MODELS, PAPER
 
 Table = Callable[..., pl.DataFrame]
 LENGTHS = ("9", "25", ">75")

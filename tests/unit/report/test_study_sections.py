@@ -17,7 +17,7 @@ from page_parts import lines_of
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods import bias_percentage
-from prasanga.report.figures.registry import all_figures, figure_files
+from prasanga.report.figures import all_figures, figure_files
 from prasanga.report.page import overview_sheet
 from prasanga.report.section import Section
 from prasanga.report.sections.papers import figures

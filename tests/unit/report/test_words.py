@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 
 from prasanga.associations import effect_size
 from prasanga.base.errors import InputError
-from prasanga.report.figures import fonts
+from prasanga.report.figures import INK, MODELS, MUTED, fonts, name_of
 from prasanga.report.figures.canvas import WIDTHS, save_figure
 from prasanga.report.figures.effects import MOST, plot_words
-from prasanga.report.figures.registry import INK, MODELS, MUTED, name_of
 
 FLOWERS = {"গোলাপ": 0.30, "শাপলা": 0.10, "জুঁই": 0.20}
 INSECTS = {"মশা": -0.10, "মাছি": 0.05, "উকুন": -0.30}

@@ -18,8 +18,8 @@ import pytest
 from page_parts import cells_of, lines_of, names_of, plain, said_in
 
 from prasanga.base.errors import InputError
+from prasanga.report.figures import MARKERS, MODELS
 from prasanga.report.figures.effects import plot_words
-from prasanga.report.figures.registry import MARKERS, MODELS
 from prasanga.report.section import Section
 from prasanga.report.sections.words import SHAPES, STRIP_WIDTH, words_of_categories
 from prasanga.report.sheet import Row, Sheet

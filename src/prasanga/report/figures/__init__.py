@@ -1,4 +1,222 @@
-"""Figures for papers and the page: `registry` lists them, `canvas` is what they are drawn on.
+"""The figures of a study, for papers and the page, and their colours.
 
-Nothing is imported here: whoever wants a colour does not wait for matplotlib.
+An entry of `wording/figures.yaml` is a figure, or a family of them: rule, files, caption and download follow from it.
+The modules of this package draw, on `canvas`. This one imports neither them nor matplotlib: the rules read it while
+they plan, and the page for its colours.
 """
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple, TypeAlias
+
+from prasanga.base.yaml import load_yaml
+from prasanga.methods import TABLES
+from prasanga.report import wording
+
+FOLDER = "results/report/figures"
+"""Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
+
+COLUMN = "column"
+_LONGEST_NAME = 120  # of what a config calls something, in the name of a file
+
+Options: TypeAlias = Mapping[str, Any]
+"""Arguments of the function that draws a figure, by name."""
+
+
+class Measured(NamedTuple):
+    """What decides which figures a study has, besides its results: the config, and the models that score traits."""
+
+    config: Mapping[str, Any]
+    models_of_traits: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, or a family of figures that one function draws; what its entry in `wording/figures.yaml` says."""
+
+    file: str
+    label: str
+    plot: str
+    tables: Sequence[str]
+    caption: str
+    method: str
+    variants: str = "one"
+    on_page: bool = True
+
+    @property
+    def function(self) -> str:
+        """Return the full name of the function."""
+        return f"{__package__}.{self.plot}"
+
+    def name(self, options: Options) -> str:
+        """Return the name of the files with these options."""
+        return name_of(self.file, **options)
+
+    def options(self, measured: Measured) -> Sequence[Options]:
+        """Return the options of each figure that a study has; none where it has no such figure."""
+        return VARIANTS[self.variants](measured)
+
+    def filled(self, options: Options) -> Figure:
+        """Return the figure with these options in its label and caption."""
+        return replace(self, label=self.label.format_map(options), caption=self.caption.format_map(options))
+
+
+class Drawing(NamedTuple):
+    """One figure of a study: its entry, its options, and the paths of its tables by name."""
+
+    figure: Figure
+    options: Options
+    tables: Mapping[str, str]
+
+
+VARIANTS: Mapping[str, Callable[[Measured], Sequence[Options]]] = {
+    "one": lambda _: [{}],
+    "by_bias_type": lambda _: [{"lines": "bias_type"}],
+    "with_band": lambda measured: [{"band": measured.config["associations"]["band"]}],
+    "both_modes": lambda measured: (
+        [{}] if {"fixed", "random"} <= set(measured.config["associations"]["sample_modes"]) else []
+    ),
+    "each_category": lambda measured: [{"category": name} for name in measured.config["categories"]],
+    "each_category_of_sentences": lambda measured: [
+        {"category": name}  # one that both name is one figure, since both have the same file
+        for section in (measured.config, measured.config.get("seat", {}))
+        for name in section.get("categories", [])
+    ],
+    "each_model": lambda measured: [{"model": name} for name in measured.models_of_traits],
+}
+"""The options of the figures of an entry, by what the entry calls them."""
+
+
+@functools.cache
+def all_figures() -> tuple[Figure, ...]:
+    """Return all figures, in the order of the page."""
+    file = files(wording.__name__) / "figures.yaml"
+    return tuple(Figure(**entry) for entry in load_yaml(file.name, file.read_text(encoding="utf-8")))
+
+
+def drawings_of(measured: Measured, tables: Mapping[str, str]) -> dict[str, Drawing]:
+    """Return the figures that a study has, by the name of their files.
+
+    Args:
+        measured: its config and models.
+        tables: paths of the results that are there, by name.
+    """
+    return {
+        figure.name(options): Drawing(figure, options, {name: tables[name] for name in figure.tables})
+        for figure in all_figures()
+        if tables.keys() >= set(figure.tables)
+        for options in figure.options(measured)
+    }
+
+
+def figure_named(name: str) -> Figure | None:
+    """Return the figure whose files have this name, its label and caption filled in; None for a name of other files."""
+    for figure in all_figures():
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(figure.file))
+        if found := re.fullmatch(pattern, name):
+            return figure.filled(found.groupdict())
+    return None
+
+
+def figure_files(names: Iterable[str], report: Mapping[str, Any]) -> list[str]:
+    """Return the files of figures: SVG for the page, other formats at the widths that are asked for.
+
+    Args:
+        names: of the figures; also a pattern of Snakemake's.
+        report: the section `report` of the config.
+    """
+    names, widths = list(names), report["widths"]
+    others = [ending for ending in report["formats"] if ending != "svg"]
+    of_page = ["svg", *(others if "page" in widths else [])]
+    of_column = others if COLUMN in widths else []
+    return [
+        f"{folder}/{name}.{ending}"
+        for folder, endings in ((FOLDER, of_page), (f"{FOLDER}/{COLUMN}", of_column))
+        for name in names
+        for ending in endings
+    ]
+
+
+def name_of(file: str, **options: object) -> str:
+    """Return the name of a figure's files with these options; what a file name should not hold becomes _."""
+    return file.format_map({key: _safe(str(value)) for key, value in options.items()})
+
+
+def _safe(name: str) -> str:
+    """Return a name as a part of a file's; one that is long, or would lose its letters, with a digest of it."""
+    safe = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    return (
+        safe
+        if name.isascii() and len(name) <= _LONGEST_NAME
+        else f"{safe[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+    )
+
+
+# --------------------
+# Names of what lies beside the page.
+
+
+_NAMES = {
+    **{PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside},
+    "comparison": "this study beside a paper's numbers",
+    "ceat": "CEAT in the layout of the paper",
+    "methods": "effects by method, side by side",
+    "agreement": "agreement of methods: Kendall's tau of every two",
+    "concordance": "concordance with sources",
+    "suffixes": "all suffixes with their hits",
+    "forms": "all forms by stimulus and file",
+    "lengths": "lengths of contexts",
+    "methods_card": "methods card: what was measured and how",
+    "data_card": "data card: what it was measured on",
+}
+_FAMILIES = (
+    (re.compile(r"sadhu_table(\d+)"), "in the layout of Table {} of Sadhu et al."),
+    (re.compile(r"sahoo_table(\d+)"), "in the layout of Table {} of Sahoo et al."),
+    (re.compile(r"(.+)\.oddities"), "oddities of the pairs of {}"),
+)
+
+
+def shown_in(stem: str) -> str:
+    """Return what a file shows, by its name without the ending."""
+    if figure := figure_named(stem):
+        return figure.label
+    for pattern, name in _FAMILIES:
+        if match := pattern.fullmatch(stem):
+            return name.format(match.group(1))
+    return _NAMES.get(stem, stem.replace("_", " "))
+
+
+# --------------------
+# Colours, here so that the page can give them a dark counterpart without a drawing library.
+#
+# Those of the models are by Okabe and Ito (2008): people with any of the common forms of colour blindness tell them
+# apart. The yellow that vanishes on white is left out, and black comes last. Marker shapes differ besides.
+
+
+INK = "#22262b"
+MUTED = "#6a7078"
+LINE = "#d9dce0"
+PAPER = "#fefefe"
+"""Inside of open markers. Not quite white, so that nothing else in a figure has it."""
+
+MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4b4f55")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
+"""Their number shares no factor with that of the colours, so that 70 models look different."""
+
+COUNTS = ("#b2e2e2", "#73c0d1", "#4499c0", "#3270a9", "#2e468d", "#2b2061")
+"""Few to many. Lightness falls in equal steps of OKLab (Ottosson 2020), from 0.88 to 0.30, so that the order is seen
+without colour too."""
+
+VARIABLES = {INK: "--ink", MUTED: "--muted", LINE: "--line", PAPER: "--surface"} | {
+    colour: f"--{name}-{number}"
+    for name, colours in (("model", MODELS), ("count", COUNTS))
+    for number, colour in enumerate(colours, start=1)
+}
+"""Colour -> the variable of the page's style sheet that stands for it."""

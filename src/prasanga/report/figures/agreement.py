@@ -23,6 +23,7 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.agreement import SIDE_BY_SIDE_SCHEMA, SPECIFIED, has_star, specifications
 from prasanga.report.comparison import PAIRS, comparison_rows
+from prasanga.report.figures import LINE, MUTED, PAPER
 from prasanga.report.figures.canvas import (
     SIZES,
     NothingToDrawError,
@@ -36,7 +37,6 @@ from prasanga.report.figures.canvas import (
     room_of,
 )
 from prasanga.report.figures.fonts import width_of
-from prasanga.report.figures.registry import LINE, MUTED, PAPER
 from prasanga.report.grid import METHODS, MODES, Estimate, Grid, grid_of, is_number, natural_order
 from prasanga.report.published import PUBLISHED_AS
 from prasanga.report.sheet import MINUS

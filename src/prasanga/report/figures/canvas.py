@@ -34,8 +34,8 @@ from matplotlib.ticker import MaxNLocator
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, replacing
+from prasanga.report.figures import COLUMN, INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.figures.fonts import font_families, shortened, shortened_apart, thinned, width_of, wrapped
-from prasanga.report.figures.registry import COLUMN, INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Grid
 
 Given = ParamSpec("Given")
@@ -480,7 +480,7 @@ def draw_figure(
     *,
     made_from: str = "",
 ) -> None:
-    """Draw one figure of the registry to each path, as wide as `save_widths` says.
+    """Draw one figure of a study to each path, as wide as `save_widths` says.
 
     Args:
         plot: the function that draws it, as `module.function` of this package.

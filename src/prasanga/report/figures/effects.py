@@ -20,6 +20,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.report.figures import LINE, MUTED, PAPER
 from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
@@ -34,7 +35,6 @@ from prasanga.report.figures.canvas import (
     look,
 )
 from prasanga.report.figures.fonts import can_show, shortened, which_font_to_install, width_of, wrapped
-from prasanga.report.figures.registry import LINE, MUTED, PAPER
 from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, few_words, grid_of, is_number
 from prasanga.report.words import MeasuredSet, gloss_of, glosses_of, measured_sets, measured_words, title_of_set
 

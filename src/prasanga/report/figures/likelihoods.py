@@ -25,6 +25,7 @@ from scipy import stats
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER
 from prasanga.report.figures.canvas import (
     COLUMNS,
     NOTE,
@@ -38,7 +39,6 @@ from prasanga.report.figures.canvas import (
     room_of,
 )
 from prasanga.report.figures.fonts import shortened, thinned, width_of, wrapped
-from prasanga.report.figures.registry import COUNTS, MODELS, MUTED, PAPER
 from prasanga.report.findings import SPREAD_COLUMNS
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
 from prasanga.report.sheet import MISSING, signed, two

@@ -26,7 +26,7 @@ from prasanga.report.comparison import (
     summarize,
     summarize_pairs,
 )
-from prasanga.report.figures.registry import COLUMN, figure_named, shown_in
+from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import interval, is_number, name_of_type, natural_order, yes_no
 from prasanga.report.paper_tables import ENDINGS, N_OF_TABLE_6, PAIR_TABLE, SADHU, SAHOO, PaperTable, paper_table
 from prasanga.report.published import PAPERS, PUBLISHED_AS, printed_at

@@ -9,7 +9,7 @@ import polars as pl
 from prasanga.methods import CEAT
 from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
 from prasanga.report.ceat_table import HOLM
-from prasanga.report.figures.registry import FOLDER, name_of
+from prasanga.report.figures import FOLDER, name_of
 from prasanga.report.grid import METHODS, Estimate, interval, is_number, natural_order
 from prasanga.report.section import Section, count, figure_of, prose
 from prasanga.report.sections.estimates import interval_of, order_of

@@ -9,7 +9,7 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.report.figures.registry import MARKERS, MODELS, name_of
+from prasanga.report.figures import MARKERS, MODELS, name_of
 from prasanga.report.grid import is_number, natural_order
 from prasanga.report.section import Section, and_more, count, fold, prose
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, two
