@@ -19,8 +19,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, ParamSpec, get_args
 
+import numpy as np
 import polars as pl
 from matplotlib import rcParams
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -44,6 +46,8 @@ Width = Literal["column", "page"]
 WIDTHS: dict[str, float] = {"column": 3.3, "page": 6.8}
 """Inches: one column of a two-column page, and both."""
 
+_TICKS = {"color": MUTED, "labelcolor": INK, "major.width": 0.6, "major.size": 2, "major.pad": 2}
+
 STYLE: dict[str, Any] = {
     "font.family": list(font_families()),
     "text.parse_math": False,  # a name of a study may hold dollar signs
@@ -56,16 +60,7 @@ STYLE: dict[str, Any] = {
     "axes.unicode_minus": True,
     "grid.color": LINE,
     "grid.linewidth": 0.5,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2,
-    "ytick.major.size": 2,
-    "xtick.major.pad": 2,
-    "ytick.major.pad": 2,
+    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()},
     "legend.frameon": False,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -152,17 +147,28 @@ def look(model: int, mode: int, sizes: dict[str, float]) -> dict[str, Any]:
     }
 
 
+def dots(model: int, sizes: dict[str, float], share: float = 1.0, *, mode: int = 0) -> dict[str, Any]:
+    """Return the style of a model's points where no line joins them, `share` as large as on a line."""
+    return {**look(model, mode, sizes), "linestyle": "none", "markersize": sizes["marker"] * share}
+
+
+def handle(label: str, **style: Any) -> Line2D:
+    """Return what a legend shows of lines or points in this style."""
+    return Line2D([], [], label=label, **style)
+
+
+def widened(values: Iterable[float], share: float) -> tuple[float, float]:
+    """Return the ends of an axis: all values are inside, with a share of their range, or 1, beyond them."""
+    ends = list(values)
+    low, high = min(ends), max(ends)
+    beyond = share * (high - low) or 1.0
+    return low - beyond, high + beyond
+
+
 def draw_bars(panel: Any, bars: Sequence[tuple[float, float, float]], **style: Any) -> None:
     """Draw intervals, each as (x, low, high), as upright lines without caps. The axis does not grow with them."""
     lines = [((x, low), (x, high)) for x, low, high in bars]
     panel.add_collection(LineCollection(lines, **{"zorder": 2, "capstyle": "butt", **style}), autolim=False)
-
-
-class Head(NamedTuple):
-    """The title of a panel and the lines below it."""
-
-    title: str
-    lines: list[str]
 
 
 class Frame(NamedTuple):
@@ -171,19 +177,19 @@ class Frame(NamedTuple):
     Attributes:
         figure: as wide as asked for, and as high as its panels, legend and note need.
         panels: its axes by row.
-        heads: what stands above each panel.
+        heads: title of each panel, and the lines below it.
         room: width of a panel in points.
         sizes: the entry of `SIZES` for its width.
     """
 
     figure: Figure
     panels: list[Any]
-    heads: list[Head]
+    heads: list[tuple[str, list[str]]]
     room: float
     sizes: dict[str, float]
 
     def finish(self, *, grid: bool = False) -> Figure:
-        """Write the heads, and draw ticks (`finish_axes`), after all else is drawn and the limits are set."""
+        """Write the heads, and draw ticks (`_finish_axes`), after all else is drawn and the limits are set."""
         anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
         size, step = self.sizes["title"], _head_step(self.sizes)
         bold, small = {"fontsize": size, "fontweight": "bold"}, {"fontsize": size * NOTE, "linespacing": 1.1}
@@ -191,7 +197,7 @@ class Frame(NamedTuple):
             panel.annotate(title, (0, 1), (0, 4 + step * len(lines)), **bold, **anchor)
             if lines:
                 panel.annotate("\n".join(lines), (0, 1), (0, 3), color=INK, **small, **anchor)
-        finish_axes(self.panels, grid=grid)
+        _finish_axes(self.panels, grid=grid)
         return self.figure
 
 
@@ -230,7 +236,7 @@ def lay_out_categories(
         across=across,
         heads=[(category.name, (category.targets, category.attributes)) for category in grid.categories],
         labels=labels,
-        keys=[*keys, [Line2D([], [], label=name, **look(i, 0, SIZES[width])) for i, name in enumerate(grid.models)]],
+        keys=[*keys, [handle(name, **look(i, 0, SIZES[width])) for i, name in enumerate(grid.models)]],
         note=note,
         ticks=widest if upright else None,
     )
@@ -242,9 +248,9 @@ def lay_out_categories(
     return frame, thinned(ticks, [place * room for place in places], font * 1.05)
 
 
-def close_panel(panel: Any, *, empty: bool) -> None:
-    """Draw the line at zero, after all else; `empty` says that there is nothing else."""
-    if empty:
+def close_panel(panel: Any) -> None:
+    """Draw the line at zero, after all else; a panel without a point says so."""
+    if not any(np.isfinite(line.get_ydata()).any() for line in panel.lines):
         panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
     panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
 
@@ -310,7 +316,7 @@ def lay_out(
     room = room_of(width, n_columns, label=labels[1], gap=gap, left=left)
     left = left_of(sizes, labels[1]) if left is None else left
     written = [
-        Head(
+        (
             shortened(name, title, room, bold=True),
             wrapped(below, title * NOTE, room)
             if isinstance(below, str)
@@ -319,7 +325,7 @@ def lay_out(
         for name, below in heads
     ]
     if top is None:
-        most = max((len(head.lines) for head in written), default=0)
+        most = max((len(lines) for _, lines in written), default=0)
         top = (title * 1.5 + most * _head_step(sizes) + 3) / 72
     panel = sizes["panel"] if panel is None else panel
     line = font * 1.75 / 72
@@ -361,13 +367,23 @@ def lay_out(
     if labels[0]:
         figure.text(middle, (key + 0.5 * line) / height, labels[0], ha="center", va="center")
     figure.text(0.004, (height - top + below) / 2 / height, labels[1], rotation=90, ha="left", va="center")
-    _add_keys(figure, groups, line * (len(lines) * 0.85 + 0.25) / height, line / height, font)
+    base = line * (len(lines) * 0.85 + 0.25) / height
+    for columns, handles in groups:
+        figure.legend(
+            handles=handles,
+            ncols=columns,
+            loc="lower center",
+            bbox_to_anchor=(0.5, base),
+            **{"handlelength": _HANDLE, "handletextpad": _PAD, "columnspacing": _APART, "labelspacing": 0.4},
+            **{"borderaxespad": 0, "borderpad": 0, "fontsize": font},
+        )
+        base += math.ceil(len(handles) / columns) * (line / height)
     figure.text(0.5, line * 0.1 / height, "\n".join(lines), ha="center", va="bottom", color=MUTED,
                 fontsize=font * NOTE, linespacing=1.2)  # fmt: skip
     return Frame(figure, panels, written, room, sizes)
 
 
-def finish_axes(panels: Sequence[Any], *, grid: bool = False) -> None:
+def _finish_axes(panels: Sequence[Any], *, grid: bool = False) -> None:
     """Draw the ticks of panels that share both axes, after their limits are set.
 
     An axis without labels becomes a single line of marks: a tick of matplotlib's is many objects, each drawn by itself,
@@ -382,23 +398,19 @@ def finish_axes(panels: Sequence[Any], *, grid: bool = False) -> None:
         "zorder": 2.01,
     }
     lines: dict[str, Any] = {"colors": rcParams["grid.color"], "linewidths": rcParams["grid.linewidth"], "zorder": 0.4}
-    places = {name: _ticks_of(getattr(panels[0], f"{name}axis")) for name in "xy"}
-    for panel in panels:
-        if not panel.get_visible():
-            continue
-        for name, marker in (("x", TICKDOWN), ("y", TICKLEFT)):
-            axis = getattr(panel, f"{name}axis")
-            labelled = axis.get_tick_params()["labelbottom" if name == "x" else "labelleft"]
-            if labelled or not places[name]:
-                continue
-            axis.set_visible(False)
-            transform = panel.get_xaxis_transform() if name == "x" else panel.get_yaxis_transform()
-            at = [0.0] * len(places[name])
-            xy = (places[name], at) if name == "x" else (at, places[name])
-            panel.add_artist(Line2D(*xy, marker=marker, transform=transform, **marks))
+    xs, ys = _ticks_of(panels[0].xaxis), _ticks_of(panels[0].yaxis)
+    for panel in filter(Artist.get_visible, panels):
+        across, upright = panel.get_xaxis_transform(), panel.get_yaxis_transform()
+        for axis, label, xy, marker, transform in (
+            (panel.xaxis, "labelbottom", (xs, [0.0] * len(xs)), TICKDOWN, across),
+            (panel.yaxis, "labelleft", ([0.0] * len(ys), ys), TICKLEFT, upright),
+        ):
+            if xy[0] and not axis.get_tick_params()[label]:
+                axis.set_visible(False)
+                panel.add_artist(Line2D(*xy, marker=marker, transform=transform, **marks))
         if grid:
-            across = [((0.0, y), (1.0, y)) for y in places["y"]]
-            panel.add_collection(LineCollection(across, transform=panel.get_yaxis_transform(), **lines), autolim=False)
+            rules = [((0.0, y), (1.0, y)) for y in ys]
+            panel.add_collection(LineCollection(rules, transform=upright, **lines), autolim=False)
 
 
 def _only_a_note(width: Width, note: str) -> Figure:
@@ -442,26 +454,6 @@ def _fit(handles: Sequence[Any], font: float, room: float) -> int:
         if sum(widest) + (columns - 1) * _APART * font <= room:
             return columns
     return 1
-
-
-def _add_keys(
-    figure: Figure, groups: Sequence[tuple[int, Sequence[Any]]], base: float, line: float, font: float
-) -> None:
-    for columns, handles in groups:
-        figure.legend(
-            handles=handles,
-            ncols=columns,
-            loc="lower center",
-            bbox_to_anchor=(0.5, base),
-            handlelength=_HANDLE,
-            handletextpad=_PAD,
-            columnspacing=_APART,
-            borderaxespad=0,
-            borderpad=0,
-            labelspacing=0.4,
-            fontsize=font,
-        )
-        base += math.ceil(len(handles) / columns) * line
 
 
 # --------------------

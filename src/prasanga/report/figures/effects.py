@@ -9,12 +9,11 @@ category and one line a model.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, NullLocator
 
@@ -27,12 +26,15 @@ from prasanga.report.figures.canvas import (
     NothingToDrawError,
     Width,
     close_panel,
+    dots,
     draw_bars,
     drawn,
+    handle,
     lay_out,
     lay_out_categories,
     left_of,
     look,
+    widened,
 )
 from prasanga.report.figures.fonts import can_show, shortened, which_font_to_install, width_of, wrapped
 from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, few_words, grid_of, is_number
@@ -74,7 +76,8 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
         places=_places(grid),
     )
     for panel, category in zip(frame.panels, grid.categories, strict=False):
-        close_panel(panel, empty=not _draw_effects(panel, grid, category, frame.sizes))
+        _draw_effects(panel, grid, category, frame.sizes)
+        close_panel(panel)
     _set_lengths(frame.panels[0], grid, ticks)
     frame.panels[0].set_ylim(bottom, top)
     return frame.finish(grid=True)
@@ -97,7 +100,9 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
     Raises:
         InputError: tables that lack columns or rows, another width.
     """
-    grid = _checked(ceat, "convergence", convergence, ("segment_length", "n", "effect_size"))
+    needed = (*_CELL, "segment_length", "n", "effect_size")
+    require_columns("convergence", convergence, needed, remade_by("associations"))
+    grid = grid_of(ceat)
     length, mode = grid.lengths[-1], grid.modes[0]
     shown = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
     steps = sorted(set(shown["n"].to_list()))
@@ -112,7 +117,7 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         labels=("number of draws", "effect size (CEAT)"),
         keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
         note=f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words.",
-        ticks=[_count(n) for n in steps],
+        ticks=[f"{n // 1000}k" if n >= 1000 and n % 1000 == 0 else f"{n}" for n in steps],
         places=[math.log(n / low) / math.log(high / low) for n in steps],
     )
     for panel, category in zip(frame.panels, grid.categories, strict=False):
@@ -122,9 +127,9 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
                 effects, style = points["effect_size"].to_list(), look(number, 0, frame.sizes)
                 last = effects[-1]
                 panel.axhspan(last - band, last + band, color=style["color"], alpha=0.13, linewidth=0, zorder=0.5)
-                settled = _settled([effect - last for effect in effects], band)
-                _line(panel, points["n"].to_list(), effects, settled, style)
-        close_panel(panel, empty=not _has_points(panel))
+                beyond = [place for place, effect in enumerate(effects, start=1) if abs(effect - last) > band]
+                _line(panel, points["n"].to_list(), effects, max(beyond, default=0), style)
+        close_panel(panel)
     if not steps:
         return frame.finish()
     frame.panels[0].set_xscale("log")  # the panels share their axis
@@ -152,9 +157,10 @@ def plot_settling(
     Raises:
         InputError: tables that lack columns or rows, rows of another band, another width.
     """
-    needed = ("kind", "first", "second", "difference", "ci_low", "ci_high")
-    grid = _checked(ceat, "differences", differences, needed)
-    _checked(ceat, "settling", settling, ("band", "longest", "settled_length"))
+    needed = (*_CELL, "kind", "first", "second", "difference", "ci_low", "ci_high")
+    require_columns("differences", differences, needed, remade_by("associations"))
+    require_columns("settling", settling, (*_CELL, "band", "longest", "settled_length"), remade_by("associations"))
+    grid = grid_of(ceat)
     mode = grid.modes[0]
     between = {
         (row["category"], row["model"], row["first"], row["second"]): row
@@ -173,33 +179,34 @@ def plot_settling(
         ticks=grid.lengths,
         places=_places(grid),
     )
-    shown = [0.0, band, -band]
+    shown, n_models = [0.0, band, -band], len(grid.models)
     for panel, category in zip(frame.panels, grid.categories, strict=False):
         panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
         for number, model in enumerate(grid.models):
             cell = cells.get((category.name, model))
             if cell is None or cell["longest"] is None:
                 continue
-            style, step = look(number, 0, frame.sizes), _step(number, len(grid.models))
-            distances = [
-                _distance(between.get((category.name, model, length, cell["longest"])), length == cell["longest"])
-                for length in grid.lengths
-            ]
+            # markers and bars of equal estimates do not hide each other
+            style, step = look(number, 0, frame.sizes), (number - (n_models - 1) / 2) * min(0.09, 0.6 / n_models)
             places = [x + step for x in range(len(grid.lengths))]
-            bars = [
-                (x, low, high)
-                for x, (_, low, high) in zip(places, distances, strict=True)
-                if low is not None and high is not None
-            ]
+            distances, bars = [], []
+            for x, length in zip(places, grid.lengths, strict=True):
+                row = between.get((category.name, model, length, cell["longest"]))
+                if row is None or not is_number(row["difference"]):  # NaN leaves a gap
+                    distances.append(0.0 if length == cell["longest"] else math.nan)
+                    continue
+                # shorter minus longest, where the table has longest minus shorter
+                distances.append(-row["difference"])
+                if is_number(row["ci_low"]) and is_number(row["ci_high"]):
+                    bars.append((x, -row["ci_high"], -row["ci_low"]))
             draw_bars(panel, bars, color=style["color"], linewidth=style["linewidth"] * 0.8)
-            shown += [distance for distance, _, _ in distances if is_number(distance)]
+            shown += filter(is_number, distances)
             shown += [max(-FARTHEST, min(FARTHEST, end)) for _, *ends in bars for end in ends]
             settled = cell["settled_length"] or cell["longest"]
-            _line(panel, places, [d for d, _, _ in distances], grid.lengths.index(settled), style)
-        close_panel(panel, empty=not _has_points(panel))
+            _line(panel, places, distances, grid.lengths.index(settled), style)
+        close_panel(panel)
     _set_lengths(frame.panels[0], grid, ticks)
-    margin = 0.05 * (max(shown) - min(shown))
-    frame.panels[0].set_ylim(min(shown) - margin, max(shown) + margin)
+    frame.panels[0].set_ylim(widened(shown, 0.05))
     return frame.finish(grid=True)
 
 
@@ -214,12 +221,13 @@ def _set_lengths(panel: Any, grid: Grid, ticks: Sequence[str]) -> None:
     panel.set_xlim(-0.45, len(grid.lengths) - 0.55)
 
 
-def _draw_effects(panel: Any, grid: Grid, category: Category, sizes: dict[str, float]) -> int:
-    """Draw the lines of a category, and say how many estimates they show."""
-    shown = 0
+def _draw_effects(panel: Any, grid: Grid, category: Category, sizes: dict[str, float]) -> None:
+    """Draw the lines of a category. At a length models stand apart, modes of a model close to each other."""
+    between = min(0.16, 0.68 / len(grid.models))
     for number, model in enumerate(grid.models):
         for mode_number, mode in enumerate(grid.modes):
-            style, step = look(number, mode_number, sizes), _step_of_modes(number, len(grid.models), mode_number)
+            style = look(number, mode_number, sizes)
+            step = (number - (len(grid.models) - 1) / 2) * between + mode_number * between / 2
             cells = [grid.at(category.name, model, length, mode) for length in grid.lengths]
             # NaN where there is no estimate: a line must not run over a gap.
             effects = [math.nan if few_words(cell) else _effect(cell) for cell in cells]
@@ -231,17 +239,6 @@ def _draw_effects(panel: Any, grid: Grid, category: Category, sizes: dict[str, f
             panel.plot(x, effects, **style)
             if any(map(math.isfinite, few)):
                 panel.plot(x, few, **{**style, "linestyle": "none", "marker": "x"})
-            shown += sum(map(math.isfinite, [*effects, *few]))
-    return shown
-
-
-def _step_of_modes(model: int, n_models: int, mode: int) -> float:
-    """Return how far to the side of its length an estimate stands.
-
-    Models stand apart, modes of a model close to each other.
-    """
-    between = min(0.16, 0.68 / n_models)
-    return (model - (n_models - 1) / 2) * between + mode * between / 2
 
 
 def _limits_of_effects(grid: Grid) -> tuple[float, float]:
@@ -250,8 +247,7 @@ def _limits_of_effects(grid: Grid) -> tuple[float, float]:
     ends = [end for row in _first_mode(grid) for end in _interval(row) or ()]
     low = min(*effects, max(-FARTHEST, min(ends, default=0)))
     high = max(*effects, min(FARTHEST, max(ends, default=0)))
-    margin = 0.05 * (high - low) or 1.0
-    return low - margin, high + margin
+    return widened((low, high), 0.05)
 
 
 def _note_on_intervals(grid: Grid, bottom: float, top: float) -> str:
@@ -289,31 +285,10 @@ def _keys_of_modes(grid: Grid, sizes: dict[str, float]) -> list[Any]:
     handles: list[Any] = []
     for number, mode in enumerate(grid.modes):
         style = {**look(0, number, sizes), "color": MUTED, "marker": "o", "markerfacecolor": PAPER if number else MUTED}
-        handles.append(Line2D([], [], label=f"{mode} draws", **style))
+        handles.append(handle(f"{mode} draws", **style))
     if any(map(_interval, _first_mode(grid))):
         handles.append(Patch(facecolor=MUTED, alpha=_BAR["alpha"], linewidth=0, label="95 % interval"))
     return handles
-
-
-def _distance(row: dict[str, Any] | None, longest: bool) -> tuple[float, float | None, float | None]:
-    """Return shorter minus longest, where the table has longest minus shorter; NaN leaves a gap."""
-    if row is None or not is_number(row["difference"]):
-        return (0.0 if longest else math.nan), None, None
-    low, high = (-end if is_number(end) else None for end in (row["ci_high"], row["ci_low"]))
-    return -row["difference"], low, high
-
-
-def _step(number: int, total: int) -> float:
-    """Return a step to the side for each line, so that markers and bars of equal estimates do not hide each other."""
-    return (number - (total - 1) / 2) * min(0.09, 0.6 / max(1, total))
-
-
-def _settled(distances: Sequence[float], band: float) -> int:
-    """Return the first place at and after which all distances are within the band."""
-    place = len(distances)
-    while place and abs(distances[place - 1]) <= band:
-        place -= 1
-    return place
 
 
 def _line(panel: Any, x: Sequence[float], y: Sequence[float], settled: int, style: dict[str, Any]) -> None:
@@ -328,27 +303,8 @@ def _band_keys(width: Width, band: str) -> list[list[Any]]:
     """Return the handles of the band and of the markers for the legend, by row from the bottom up."""
     dot: dict[str, Any] = {"color": MUTED, "linestyle": "none", "marker": "o", "markersize": SIZES[width]["marker"]}
     patch = Patch(color=LINE, label=band)
-    markers = [
-        Line2D([], [], label="stays there", **dot),
-        Line2D([], [], label="not yet", **{**dot, "markerfacecolor": PAPER}),
-    ]
+    markers = [handle("stays there", **dot), handle("not yet", **{**dot, "markerfacecolor": PAPER})]
     return [markers, [patch]] if width == "column" else [[patch, *markers]]
-
-
-def _has_points(panel: Any) -> bool:
-    """Return whether a panel has a line with a point in it."""
-    return any(len(line.get_xdata()) for line in panel.lines)
-
-
-def _checked(ceat: pl.DataFrame, name: str, table: pl.DataFrame, columns: Iterable[str]) -> Grid:
-    """Return the grid of the estimates, with the other table looked at."""
-    require_columns(name, table, (*_CELL, *columns), remade_by("associations"))
-    return grid_of(ceat)
-
-
-def _count(n: int) -> str:
-    """Return a number of draws for an axis: 500, 1k, 10k."""
-    return f"{n // 1000}k" if n >= 1000 and n % 1000 == 0 else f"{n}"
 
 
 # --------------------
@@ -374,22 +330,11 @@ _BETWEEN = 0.04
 """Room between panels side by side, as a share of their width."""
 
 
-class _Row(NamedTuple):
-    """A word as it is written, its gloss, and its standardized association by model."""
-
-    word: str
-    gloss: str
-    values: Mapping[str, float]
-
-
 class _Set(NamedTuple):
-    """A target set: the words that are drawn, the mean of all by model, and how many there are."""
+    """A target set, and its words that are drawn: as written, gloss, and standardized association by model."""
 
-    title: str
-    rows: list[_Row]
-    means: Mapping[str, float]
-    measured: int
-    listed: int
+    all: MeasuredSet
+    rows: list[tuple[str, str, Mapping[str, float]]]
 
 
 @drawn
@@ -417,49 +362,18 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         _set_of(found, glosses_of(categories), MOST[width])
         for found in measured_sets(measured, categories[category]["targets"])
     ]
-    models = words["model"].unique(maintain_order=True)
     there = set(table["model"])
-    looks = {model: _look(number, width) for number, model in enumerate(models) if model in there}
+    sizes, wide, about = SIZES[width], WIDTHS[width] * 72 * 0.98, categories[category]
+    looks = {
+        model: {**dots(n, sizes), "alpha": 0.9}
+        for n, model in enumerate(words["model"].unique(maintain_order=True))
+        if model in there
+    }
     if looks:
         note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {which_font_to_install(table['stimulus'])}"
     else:
         note = "Not drawn: no target word has an association."
-    return _draw(category, categories[category], sets, looks, note, width)
-
-
-def _set_of(found: MeasuredSet, glosses: Mapping[str, str], most: int) -> _Set:
-    words = found.words
-    kept = words if len(words) <= most else [*words[: most // 2], *words[-(most // 2) :]]
-    rows = []
-    for place, (stimulus, values) in enumerate(kept, start=1):
-        word, gloss = stimulus, gloss_of(stimulus, glosses)
-        if not can_show(word):
-            word, gloss = gloss if gloss and can_show(gloss) else f"word {place}", ""
-        rows.append(_Row(word, gloss, values))
-    return _Set(found.title, rows, found.means, len(words), len(found.listed))
-
-
-def _note(sets: Sequence[_Set]) -> str:
-    said = ["Standardized for each model over both sets: 0 is their mean, 1 their standard deviation."]
-    lost = sum(found.listed - found.measured for found in sets)
-    if lost > 0:
-        said.append(f"Without an association: {lost} of {sum(found.listed for found in sets)} words.")
-    hidden = sum(found.measured - len(found.rows) for found in sets)
-    if hidden:
-        said.append(f"Left out for want of room: {hidden} in the middle of their set.")
-    return " ".join(said)
-
-
-def _draw(
-    category: str,
-    about: Mapping[str, Any],
-    sets: Sequence[_Set],
-    looks: Mapping[str, dict[str, Any]],
-    note: str,
-    width: Width,
-) -> Figure:
-    """Draw the sets side by side on a page, below each other in a column."""
-    sizes, wide = SIZES[width], WIDTHS[width] * 72 * 0.98
+    # side by side on a page, below each other in a column
     blocks = ([[found] for found in sets] if width == "page" else [list(sets)]) if looks else []
     n_rows = max((sum(len(found.rows) + 3 for found in block) - 1 for block in blocks), default=1)
     title = [
@@ -474,7 +388,7 @@ def _draw(
         panel=n_rows * _ROW[width] / 72,
         top=(len(title) + 0.4) * line / 72,
         labels=(_direction(about, sizes["font"], wide) if looks else "", ""),
-        keys=[[Line2D([], [], label=model, **style) for model, style in looks.items()]],
+        keys=[[handle(model, **style) for model, style in looks.items()]],
         note=note,
         gap=_BETWEEN,
         sharey=False,
@@ -498,17 +412,39 @@ def _draw(
     return figure
 
 
+def _set_of(found: MeasuredSet, glosses: Mapping[str, str], most: int) -> _Set:
+    words = found.words
+    kept = words if len(words) <= most else [*words[: most // 2], *words[-(most // 2) :]]
+    rows = []
+    for place, (stimulus, values) in enumerate(kept, start=1):
+        word, gloss = stimulus, gloss_of(stimulus, glosses)
+        if not can_show(word):
+            word, gloss = gloss if gloss and can_show(gloss) else f"word {place}", ""
+        rows.append((word, gloss, values))
+    return _Set(found, rows)
+
+
+def _note(sets: Sequence[_Set]) -> str:
+    said = ["Standardized for each model over both sets: 0 is their mean, 1 their standard deviation."]
+    measured, listed = (sum(len(getattr(found.all, which)) for found in sets) for which in ("words", "listed"))
+    if listed > measured:
+        said.append(f"Without an association: {listed - measured} of {listed} words.")
+    if hidden := measured - sum(len(found.rows) for found in sets):
+        said.append(f"Left out for want of room: {hidden} in the middle of their set.")
+    return " ".join(said)
+
+
 class _Labels:
     """Titles, words and glosses of the rows of a panel, in two columns of `wide` points together."""
 
     def __init__(self, sets: Sequence[_Set], room: float, width: Width) -> None:
         self._sets, self._font, self._gloss, self._row = sets, SIZES[width]["font"], _GLOSS[width], _ROW[width]
         rows = [row for found in sets for row in found.rows]
-        most = room * (0.55 if any(row.gloss for row in rows) else 1) - _GAP
-        self._words = [shortened(row.word[:200], self._font, most) for row in rows]
-        means = (width_of(f"mean of {found.measured}", self._font) for found in sets)
-        self._middle = max(*means, *(width_of(word, self._font) for word in self._words), 0) + _GAP
-        self._glosses = [shortened(row.gloss[:200], self._gloss, room - self._middle - _GAP) for row in rows]
+        most = room * (0.55 if any(gloss for _, gloss, _ in rows) else 1) - _GAP
+        self._words = [shortened(word[:200], self._font, most) for word, _, _ in rows]
+        names = [*(_mean_of(found) for found in sets), *self._words]
+        self._middle = max((width_of(name, self._font) for name in names), default=0) + _GAP
+        self._glosses = [shortened(gloss[:200], self._gloss, room - self._middle - _GAP) for _, gloss, _ in rows]
         beside = (width_of(text, self._gloss) + _GAP for text in self._glosses if text)
         self.wide = self._middle + max(beside, default=0.0)
 
@@ -524,13 +460,17 @@ class _Labels:
 
         written, start = zip(self._words, self._glosses, strict=True), 0
         for found in self._sets:
-            title = shortened(found.title, self._font, place.x1 * across - left, bold=True)
+            title = shortened(found.all.title, self._font, place.x1 * across - left, bold=True)
             figure.text(left / across, base(start) / high, title, fontweight="bold")
-            figure.text(left / across, base(start + 1) / high, f"mean of {found.measured}", color=MUTED)
+            figure.text(left / across, base(start + 1) / high, _mean_of(found), color=MUTED)
             for row, (word, gloss) in zip(range(start + 2, start + 2 + len(found.rows)), written, strict=False):
                 figure.text(left / across, base(row) / high, word)
                 figure.text((left + self._middle) / across, base(row) / high, gloss, size=self._gloss, color=MUTED)
             start += len(found.rows) + 3
+
+
+def _mean_of(found: _Set) -> str:
+    return f"mean of {len(found.all.words)}"
 
 
 def _draw_dots(panel: Any, sets: Sequence[_Set], looks: Mapping[str, dict[str, Any]]) -> None:
@@ -543,7 +483,7 @@ def _draw_dots(panel: Any, sets: Sequence[_Set], looks: Mapping[str, dict[str, A
         top, bottom = len(rows) + 0.5, len(rows) + len(found.rows) + 1.5
         panel.plot([0, 0], [top, bottom], color=MUTED, linewidth=0.8, zorder=1)
         panel.axhline(top + 1, color=MUTED, linewidth=0.6, zorder=1)
-        rows += [None, found.means, *(row.values for row in found.rows), None]
+        rows += [None, found.all.means, *(values for _, _, values in found.rows), None]
     lines = [y for y, row in enumerate(rows) if row is not None]
     panel.hlines(lines, 0, 1, transform=panel.get_yaxis_transform(), color=LINE, linewidth=0.4, zorder=0.5)
     spans = [(y, min(row.values()), max(row.values())) for y, row in enumerate(rows) if row]
@@ -562,7 +502,3 @@ def _direction(about: Mapping[str, Any], font: float, room: float) -> str:
     """Return what the two ends of the axis mean."""
     a, b = (shortened(title_of_set(word_set), font, room * 0.28) for word_set in about["attributes"])
     return f"← nearer to {b}      nearer to {a} →"
-
-
-def _look(model: int, width: Width) -> dict[str, Any]:
-    return {**look(model, 0, SIZES[width]), "linestyle": "none", "alpha": 0.9}
