@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
@@ -28,13 +27,15 @@ from prasanga.report.figures.canvas import (
     SIZES,
     NothingToDrawError,
     Width,
+    dots,
     draw_bars,
     drawn,
     few_ticks,
+    handle,
     lay_out,
     left_of,
-    look,
     room_of,
+    widened,
 )
 from prasanga.report.figures.fonts import width_of
 from prasanga.report.grid import METHODS, MODES, Estimate, Grid, grid_of, is_number, natural_order
@@ -86,11 +87,10 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
             f"the table of estimates has no {absent[0]} draws, so there is nothing to compare. Measure both: write"
             " `sample_modes: [fixed, random]` under associations."
         )
-    points = _estimates_by_both(grid)
+    points, unpaired = _by_both(grid)
     if not points:
         raise NothingToDrawError("no estimate has a number by fixed and by random draws.")
-    lengths = {length: [p for p in points if p.length == length] for length in grid.lengths}
-    lengths = {length: of_length for length, of_length in lengths.items() if of_length}
+    lengths = {length: of_length for length in grid.lengths if (of_length := [p for p in points if p.length == length])}
     models = [model for model in grid.models if any(point.model == model for point in points)]
     sizes, across = SIZES[width], min(_LENGTHS_ACROSS[width], len(lengths))
     frame = lay_out(
@@ -101,18 +101,17 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
         panel=min(room_of(width, across) / 72, sizes["panel"] * 1.2),
         heads=[(f"{length} words", _distances(of_length)) for length, of_length in lengths.items()],
         labels=("effect size, fixed draws", "random draws"),
-        keys=[[_key(grid.models, model, sizes) for model in models]],
-        note=_note_on_draws(points, _unpaired(grid, points)),
+        keys=[[handle(model, **dots(grid.models.index(model), sizes)) for model in models]],
+        note=_note_on_draws(points, unpaired),
     )
-    low, high = _limits([value for point in points for value in (point.fixed, point.random)], 0.0, 0.06)
+    limits = widened([0.0, *(value for point in points for value in (point.fixed, point.random))], 0.06)
     for panel, of_length in zip(frame.panels, lengths.values(), strict=False):
-        _draw_equality(panel, low, high, 0.0)
+        _draw_equality(panel, *limits, 0.0)
         for model in models:
             shown = [p for p in of_length if p.model == model]
-            style = {**look(grid.models.index(model), 0, sizes), "linestyle": "none", "alpha": 0.75}
-            style["markersize"] = sizes["marker"] * 0.9
+            style = {**dots(grid.models.index(model), sizes, 0.9), "alpha": 0.75}
             panel.plot([p.fixed for p in shown], [p.random for p in shown], **style)
-    frame.panels[0].set(xlim=(low, high), ylim=(low, high))
+    frame.panels[0].set(xlim=limits, ylim=limits)
     few_ticks(frame.panels[0].xaxis, frame.panels[0].yaxis)
     return frame.finish()
 
@@ -143,7 +142,16 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     methods: dict[str, list[_Published]] = {}
     for point in points:
         methods.setdefault(point["method"], []).append(point)
-    limits = {method: _limits_of_method(of_method) for method, of_method in methods.items()}
+    # all points are inside, intervals may leave the panel
+    limits = {
+        method: widened(
+            [_even(method), *(point[end] for point in of_method for end in ("published", "measured"))], 0.08
+        )
+        for method, of_method in methods.items()
+    }
+    of_doubt = {**dots(0, sizes, mode=1), "color": MUTED}
+    is_in_doubt = any(point["doubt"] is not None for point in points)
+    doubtful = [handle("the published number is in doubt", **of_doubt)] if is_in_doubt else []
     across = _METHODS_ACROSS[width][min(len(methods), len(_METHODS_ACROSS[width])) - 1]
     frame = lay_out(
         width,
@@ -153,14 +161,14 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
         panel=min(room_of(width, each, gap=_GAP) for each in (across, 2)) / 72,
         heads=[_head(method, of_method) for method, of_method in methods.items()],
         labels=("published", "measured"),
-        keys=[_keys_of_doubt(points, sizes), [_key(models, model, sizes) for model in models]],
+        keys=[doubtful, [handle(model, **dots(number, sizes)) for number, model in enumerate(models)]],
         note=_note_on_rows(points, len(rows), limits),
         gap=_GAP,
         sharex=False,
         sharey=False,
     )
     for panel, (method, of_method) in zip(frame.panels, methods.items(), strict=False):
-        _draw_equality(panel, *limits[method], _EVEN if method == PAIRS else 0.0)
+        _draw_equality(panel, *limits[method], _even(method))
         for number, model in enumerate(models):
             _draw_published(panel, [point for point in of_method if point["model"] == model], number, sizes)
         panel.set(xlim=limits[method], ylim=limits[method])
@@ -175,32 +183,17 @@ def _draw_equality(panel: Any, low: float, high: float, middle: float) -> None:
     panel.plot([low, high], [low, high], color=MUTED, linewidth=0.7, zorder=1.5)
 
 
-def _estimates_by_both(grid: Grid) -> list[_Draws]:
-    """Return every estimate that has a number by both modes."""
-    points = []
+def _by_both(grid: Grid) -> tuple[list[_Draws], int]:
+    """Return every estimate that has a number by both modes, and how many have one by one of them alone."""
+    points, unpaired = [], 0
     for category, model, length in grid.places:
         found = [grid.at(category.name, model, length, mode) for mode in MODES]
         effects = [float(row["effect_size"]) for row in found if row and is_number(row["effect_size"])]
         if len(effects) == len(MODES):
             points.append(_Draws(category.name, model, length, *effects))
-    return points
-
-
-def _unpaired(grid: Grid, points: list[_Draws]) -> int:
-    """Count the estimates with a number by one of the modes alone."""
-    known = {
-        (category, model, length)
-        for (category, model, length, mode), row in grid.estimates.items()
-        if mode in MODES and is_number(row["effect_size"])
-    }
-    return len(known) - len(points)
-
-
-def _limits(values: Sequence[float], middle: float, margin: float) -> tuple[float, float]:
-    """Return the limits of both axes: all values and the middle are inside, with a margin."""
-    low, high = min(*values, middle), max(*values, middle)
-    beyond = margin * (high - low) or 1.0
-    return low - beyond, high + beyond
+        else:
+            unpaired += len(effects)
+    return points, unpaired
 
 
 def _distances(points: list[_Draws]) -> str:
@@ -211,10 +204,6 @@ def _distances(points: list[_Draws]) -> str:
 
 def _distance(value: float) -> str:
     return f"{value:.3f}" if value < 10 else f"{value:.3g}"
-
-
-def _key(models: Sequence[str], model: str, sizes: dict[str, float]) -> Line2D:
-    return Line2D([], [], label=model, **{**look(models.index(model), 0, sizes), "linestyle": "none"})
 
 
 def _note_on_draws(points: list[_Draws], unpaired: int) -> str:
@@ -233,34 +222,25 @@ def _note_on_draws(points: list[_Draws], unpaired: int) -> str:
 def _draw_published(panel: Any, points: Sequence[_Published], model: int, sizes: dict[str, float]) -> None:
     for doubtful in (False, True):
         of_kind = [point for point in points if (point["doubt"] is not None) == doubtful]
-        style = {**look(model, int(doubtful), sizes), "linestyle": "none", "markersize": sizes["marker"] * 0.9}
+        style = dots(model, sizes, 0.9, mode=int(doubtful))
         panel.plot([point["published"] for point in of_kind], [point["measured"] for point in of_kind], **style)
     bars = [(point["published"], point["ci_low"], point["ci_high"]) for point in points if _has_interval(point)]
-    draw_bars(panel, bars, color=look(model, 0, sizes)["color"], linewidth=sizes["line"] * 0.6, alpha=0.35)
+    draw_bars(panel, bars, color=style["color"], linewidth=sizes["line"] * 0.6, alpha=0.35)
 
 
 def _has_interval(point: _Published) -> bool:
     return is_number(point["ci_low"]) and is_number(point["ci_high"])
 
 
-def _limits_of_method(points: Sequence[_Published]) -> tuple[float, float]:
-    """Return the limits of both axes of a panel: all points are inside, intervals may leave it."""
-    ends = [point[end] for point in points for end in ("published", "measured")]
-    return _limits(ends, _EVEN if points[0]["method"] == PAIRS else 0.0, 0.08)
+def _even(method: str) -> float:
+    """Return the number of no bias."""
+    return _EVEN if method == PAIRS else 0.0
 
 
 def _head(method: str, points: Sequence[_Published]) -> tuple[str, str]:
     name = "Sentence pairs" if method == PAIRS else PUBLISHED_AS[method]
     signs = [point["same_sign"] for point in points if point["same_sign"] is not None]
     return name, f"{'side' if method == PAIRS else 'sign'} agrees in {sum(signs)} of {len(signs)}"
-
-
-def _keys_of_doubt(points: Sequence[_Published], sizes: dict[str, float]) -> list[Line2D]:
-    """Return what open markers mean, where there are any."""
-    if all(point["doubt"] is None for point in points):
-        return []
-    style = {**look(0, 1, sizes), "linestyle": "none", "color": MUTED}
-    return [Line2D([], [], label="the published number is in doubt", **style)]
 
 
 def _note_on_rows(points: Sequence[_Published], n_rows: int, limits: Mapping[str, tuple[float, float]]) -> str:
@@ -273,10 +253,6 @@ def _note_on_rows(points: Sequence[_Published], n_rows: int, limits: Mapping[str
     if missing := n_rows - len(points):
         said += f" Not drawn: {missing} of {n_rows} rows, without a number of both."
     return said
-
-
-# --------------------
-# Figures with a row a category: effects beside each other that were measured in different ways.
 
 
 # --------------------
@@ -311,8 +287,7 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
     choices = [_choices(of_panel) for of_panel in panels]
     most = max(map(len, choices))
     widest = max((width_of(label, sizes["font"]) for of_panel in choices for label in of_panel), default=0.0)
-    style = {**look(0, 0, sizes), "linestyle": "none", "markersize": sizes["marker"] * 0.6}
-    stars = (("with a star", style), ("without", {**style, "markerfacecolor": PAPER}))
+    style = dots(0, sizes, 0.6)
     frame = lay_out(
         width,
         len(panels),
@@ -321,14 +296,13 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
         left=max(left_of(sizes, ""), (widest + sizes["font"]) / 72),  # names of choices are wider than numbers
         heads=[(f"{METHODS[m]}, {category}", _shares(of_panel)) for m, of_panel in zip(methods, panels, strict=True)],
         labels=("specifications, by effect size", ""),
-        keys=[[Line2D([], [], label=label, **each) for label, each in stars]],
+        keys=[[handle("with a star", **style), handle("without", **{**style, "markerfacecolor": PAPER})]],
         note="Upper part: effect sizes in ascending order. Marks below: the choices behind each.",
         sharex=False,
         sharey=False,
     )
     for panel, of_panel, of_choices in zip(frame.panels, panels, choices, strict=True):
         _draw_panel(panel, of_panel, of_choices, most, style)
-        _ticks(panel, of_panel, of_choices)
     return frame.finish()
 
 
@@ -342,22 +316,18 @@ def _choices(rows: Sequence[Estimate]) -> list[str]:
     return found
 
 
-def _scale(rows: Sequence[Estimate]) -> tuple[float, float]:
-    """Return the middle and the height of the effects: the curve is drawn as rows 0 to -`_CURVE` of the axis."""
-    effects = [0.0, *(row["effect_size"] for row in rows)]
-    return max(effects), (max(effects) - min(effects)) or 1.0
-
-
-def _place(effect: float, rows: Sequence[Estimate]) -> float:
-    top, height = _scale(rows)
-    return (top - effect) / height * (_CURVE - 1)
-
-
 def _draw_panel(panel: Any, rows: Sequence[Estimate], choices: Sequence[str], most: int, style: dict[str, Any]) -> None:
-    panel.axhline(_place(0.0, rows), color=MUTED, linewidth=0.8, zorder=1)
+    """Draw the curve as rows 0 to `_CURVE` - 1 of the axis, which points down, and below it a row for each choice."""
+    effects = [0.0, *(row["effect_size"] for row in rows)]
+    top, height = max(effects), (max(effects) - min(effects)) or 1.0
+
+    def place(effect: float) -> float:
+        return (top - effect) / height * (_CURVE - 1)
+
+    panel.axhline(place(0.0), color=MUTED, linewidth=0.8, zorder=1)
     panel.axhline(_CURVE, color=LINE, linewidth=0.6, zorder=0.5)
     for starred, face in ((True, style["markerfacecolor"]), (False, PAPER)):
-        shown = [(n, _place(row["effect_size"], rows)) for n, row in enumerate(rows) if has_star(row) == starred]
+        shown = [(n, place(row["effect_size"])) for n, row in enumerate(rows) if has_star(row) == starred]
         panel.plot([n for n, _ in shown], [y for _, y in shown], **{**style, "markerfacecolor": face})
     for number, label in enumerate(choices):
         name, _, value = label.partition(": ")
@@ -366,12 +336,8 @@ def _draw_panel(panel: Any, rows: Sequence[Estimate], choices: Sequence[str], mo
         panel.vlines(marked, y - 0.35, y + 0.35, color=style["color"], linewidth=0.5)
     panel.set_xlim(-0.02 * len(rows) - 0.5, 1.02 * len(rows) - 0.5)
     panel.set_ylim(_CURVE + most + 0.8, -0.8)
-
-
-def _ticks(panel: Any, rows: Sequence[Estimate], choices: Sequence[str]) -> None:
-    top, height = _scale(rows)
-    places = {effect: _place(effect, rows) for effect in sorted({0.0, top, top - height})}
-    kept = {effect: y for effect, y in places.items() if effect == 0 or abs(y - _place(0.0, rows)) > 1}
+    places = {effect: place(effect) for effect in sorted({0.0, top, top - height})}
+    kept = {effect: y for effect, y in places.items() if effect == 0 or abs(y - place(0.0)) > 1}
     labels = [f"{effect:.2f}".replace("-", MINUS) for effect in kept]
     panel.set_yticks([*kept.values(), *range(_CURVE + 1, _CURVE + 1 + len(choices))], [*labels, *choices])
 
@@ -476,8 +442,7 @@ def _plot_rows(
     there = {point.category for points in panels.values() for point in points}
     shown = [name for name in categories if name in there]
     height = max(1, len(series) / 4) * _ROW * sizes["font"] / 72
-    own = {"linestyle": "none", "markersize": sizes["marker"] * 0.8}
-    styles = {name: {**look(number, 0, sizes), **own} for number, name in enumerate(series)}
+    styles = {name: dots(number, sizes, 0.8) for number, name in enumerate(series)}
     frame = lay_out(
         width,
         len(panels),
@@ -485,7 +450,7 @@ def _plot_rows(
         panel=0.2 + len(shown) * height,
         heads=[(title, "") for title in panels],
         labels=("effect size", "category"),
-        keys=[[Line2D([], [], label=name, **style) for name, style in styles.items()]],
+        keys=[[handle(name, **style) for name, style in styles.items()]],
         note=note,
     )
     for panel, points in zip(frame.panels, panels.values(), strict=False):
@@ -495,16 +460,14 @@ def _plot_rows(
         of_panel = [name for name in series if any(point.series == name for point in points)]
         for point in points:
             y = shown.index(point.category) + ((of_panel.index(point.series) + 0.5) / len(of_panel) - 0.5) * 0.8
-            _draw_point(panel, point, y, styles[point.series])
+            style = styles[point.series]
+            panel.plot([point.effect], [y], **{**style, **({"markerfacecolor": PAPER} if point.is_open else {})})
+            if is_number(point.low) and is_number(point.high):
+                bar = {"color": style["color"], "alpha": 0.35, "linewidth": style["markersize"] * 0.4}
+                panel.hlines(y, point.low, point.high, **bar)
     first = frame.panels[0]
     few_ticks(first.xaxis)
     frame.finish()
     first.set_yticks(range(len(shown)), shown)
     first.set_ylim(len(shown) - 0.5, -0.5)
     return frame.figure
-
-
-def _draw_point(panel: Any, point: Point, y: float, style: Mapping[str, Any]) -> None:
-    panel.plot([point.effect], [y], **{**style, **({"markerfacecolor": PAPER} if point.is_open else {})})
-    if is_number(point.low) and is_number(point.high):
-        panel.hlines(y, point.low, point.high, color=style["color"], alpha=0.35, linewidth=style["markersize"] * 0.4)

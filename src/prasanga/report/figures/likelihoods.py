@@ -35,8 +35,10 @@ from prasanga.report.figures.canvas import (
     Width,
     drawn,
     few_ticks,
+    handle,
     lay_out,
     room_of,
+    widened,
 )
 from prasanga.report.figures.fonts import shortened, thinned, width_of, wrapped
 from prasanga.report.findings import SPREAD_COLUMNS
@@ -121,13 +123,12 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
         _draw_boxes(panel, [row for row in rows if row["model"] == model], structures, boxes, sizes["line"] * 0.8)
         panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
     ends = [0.0, *(row[end] for row in rows for end in ("min", "max") if is_number(row[end]))]
-    margin = 0.05 * (max(ends) - min(ends)) or 1.0
     step = frame.room / (len(structures) + 0.1)
     ticks = [shortened(name, sizes["font"], max(step - 3, sizes["font"] * 3)) for name in structures]
     widest = max(width_of(tick, sizes["font"]) for tick in ticks) + 2
     first = frame.panels[0]
     first.set_xticks(range(len(ticks)), thinned(ticks, [i * step for i in range(len(ticks))], widest))
-    first.set(xlim=(-0.55, len(structures) - 0.45), ylim=(min(ends) - margin, max(ends) + margin))
+    first.set(xlim=(-0.55, len(structures) - 0.45), ylim=widened(ends, 0.05))
     return frame.finish(grid=True)
 
 
@@ -159,7 +160,7 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         InputError: a column is missing, or another width.
     """
     require_columns("traits", traits, _NEEDED, remade_by("likelihoods"))
-    of_model = traits.filter(pl.col("model") == model)
+    of_model = traits.filter(model=model)
     if of_model.is_empty():
         raise NothingToDrawError(f"{model} has no row in the table of traits.")
     known = of_model.filter(pl.col("prior").is_finite() & pl.col("corrected").is_finite())
@@ -170,7 +171,7 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
     across = min(_STRUCTURES_ACROSS[width], len(clouds) if width == "column" else n_structures)
     room = room_of(width, across)
     most = max(cloud.prior.size for cloud in clouds)
-    x, y = (_limits(known[name].to_numpy()) for name in ("prior", "corrected"))
+    x, y = (widened([0.0, *known[name]], 0.05) for name in ("prior", "corrected"))
     height = sizes["panel"] * 0.8 if width == "column" else room / 72
     edges = []
     if most >= FEWEST:
@@ -197,9 +198,9 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
             panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
         for line in (panel.axhline, panel.axvline):
             line(0, color=MUTED, linewidth=0.6, zorder=1)
-    # a hexagon whose centre is at the end of its lattice is seen as a whole
-    beyond = (0.5 / shape[0], 1 / 3 / shape[1]) if edges else (0.0, 0.0)
-    frame.panels[0].set(xlim=_wider(x, beyond[0]), ylim=_wider(y, beyond[1]))
+    if edges:  # a hexagon whose centre is at the end of its lattice is seen as a whole
+        x, y = widened(x, 0.5 / shape[0]), widened(y, 1 / 3 / shape[1])
+    frame.panels[0].set(xlim=x, ylim=y)
     few_ticks(frame.panels[0].xaxis, frame.panels[0].yaxis)
     return frame.finish()
 
@@ -250,22 +251,10 @@ def _clouds(of_model: pl.DataFrame, known: pl.DataFrame, *, by_structure: bool) 
     order = product(structures, polarities) if by_structure else ((s, p) for p in polarities for s in structures)
     clouds = []
     for structure, polarity in order:
-        rows = known.filter(pl.col("structure") == structure, pl.col("polarity") == polarity)
+        rows = known.filter(structure=structure, polarity=polarity)
         prior, corrected = (rows[name].to_numpy().astype(np.float64) for name in ("prior", "corrected"))
         clouds.append(_Cloud(polarity, structure, prior, corrected))
     return clouds
-
-
-def _limits(values: Numbers) -> tuple[float, float]:
-    """Return the ends of an axis with all values and zero."""
-    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    return _wider((low, high), 0.05) if high > low else (-1.0, 1.0)
-
-
-def _wider(ends: tuple[float, float], share: float) -> tuple[float, float]:
-    """Return an interval with a share of its length added at both ends."""
-    low, high = ends
-    return low - share * (high - low), high + share * (high - low)
 
 
 def _counts(cloud: _Cloud, shape: tuple[int, int], extent: tuple[float, float, float, float]) -> Numbers:
@@ -318,7 +307,7 @@ def _keys_of_counts(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:
         return []
     hexagon: dict[str, Any] = {"linestyle": "none", "marker": "h", "markersize": sizes["font"], "markeredgewidth": 0}
     return [
-        Line2D([], [], color=colour, label=_range(first, after - 1), **hexagon)
+        handle(_range(first, after - 1), color=colour, **hexagon)
         for colour, (first, after) in zip(_colours(edges), pairwise(edges), strict=True)
     ]
 
@@ -405,10 +394,10 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     if known.filter(~pl.col("random_twin")).is_empty():
         raise NothingToDrawError("no pair has a score for both of its sentences.")
     names, panels = _by_language(known) if lines == "language" else _by_type(known)
-    low, high, beyond = _limits_of_differences(
-        [line.differences for panel in panels for line in panel.lines if not line.is_twin]
-    )
-    has_twins = any(line.is_twin for panel in panels for line in panel.lines)
+    lines_of_all = [line for panel in panels for line in panel.lines]
+    has_twins = any(line.is_twin for line in lines_of_all)
+    values = np.concatenate([line.differences for line in lines_of_all if not line.is_twin])
+    low, high = widened([0.0, *map(float, np.quantile(values, _SHOWN))], 0.15)
     frame = lay_out(
         width,
         len(panels),
@@ -416,7 +405,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
         heads=[(panel.title, panel.below) for panel in panels],
         labels=("difference of scores (natural logarithm)", ""),
         keys=[_keys(names, has_twins, SIZES[width])],
-        note=_note(beyond, has_twins),
+        note=_note(int(((values < low) | (values > high)).sum()), has_twins),
         sharey=False,
     )
     points = np.linspace(low, high, _POINTS)
@@ -439,9 +428,8 @@ def _by_language(known: pl.DataFrame) -> tuple[list[str], list[_Panel]]:
             if (found := _of(of_model, set=group.set, language=group.language, random_twin=is_twin)).size
         ]
         counts = [line.differences.size for line in lines if not line.is_twin]
-        panels.append(
-            _Panel(model or "scores", f"{_range_of_counts(counts)} pair{'' if max(counts) == 1 else 's'}", lines)
-        )
+        said = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
+        panels.append(_Panel(model or "scores", f"{said} pair{'' if max(counts) == 1 else 's'}", lines))
     return [group.title for group in groups], panels
 
 
@@ -462,20 +450,6 @@ def _by_type(known: pl.DataFrame) -> tuple[list[str], list[_Panel]]:
 
 def _of(known: pl.DataFrame, **where: Any) -> Numbers:
     return known.filter(**where)["difference"].to_numpy().astype(np.float64)
-
-
-def _range_of_counts(counts: Sequence[int]) -> str:
-    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-
-
-def _limits_of_differences(found: Sequence[Numbers]) -> tuple[float, float, int]:
-    """Return where the axis begins and ends, zero inside, and how many differences lie beyond."""
-    values = np.concatenate(found)
-    low, high = (float(end) for end in np.quantile(values, _SHOWN))
-    low, high = min(low, 0.0), max(high, 0.0)
-    margin = 0.15 * (high - low) or 1.0
-    low, high = low - margin, high + margin
-    return low, high, int(((values < low) | (values > high)).sum())
 
 
 def _note(beyond: int, has_twins: bool) -> str:
@@ -534,7 +508,6 @@ def _look(place: int, line: float) -> dict[str, Any]:
 
 
 def _keys(names: Sequence[str], has_twins: bool, sizes: dict[str, float]) -> list[Line2D]:
-    handles = [Line2D([], [], label=name, **_look(n, sizes["line"])) for n, name in enumerate(names)]
-    if has_twins:
-        handles.append(Line2D([], [], label="random twins", color=MUTED, linewidth=sizes["line"] * 0.5, alpha=0.55))
-    return handles
+    handles = [handle(name, **_look(n, sizes["line"])) for n, name in enumerate(names)]
+    twins = [handle("random twins", color=MUTED, linewidth=sizes["line"] * 0.5, alpha=0.55)] if has_twins else []
+    return handles + twins
