@@ -32,12 +32,10 @@ from prasanga.report.section import Section, View, hides_texts, language_of, pag
 from prasanga.report.sections import (
     behind,
     ceat,
-    embeddings,
     estimates,
     likelihoods,
     overview,
     papers,
-    robustness,
     texts,
     words,
 )
@@ -99,8 +97,8 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
             "methods-compared",
             method,
             "Compared",
-            [robustness.methods_agree(results)],
-            [robustness.raw_numbers(results), robustness.other_choices(results)],
+            [estimates.methods_agree(results)],
+            [estimates.raw_numbers(results), estimates.other_choices(results)],
         ),
         *category_views(config, results),
         View(
@@ -112,7 +110,7 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
                 texts.coverage(results),
                 words.lexicon(results),
                 texts.audit(config, results),
-                embeddings.embeddings(results),
+                texts.embeddings(results),
             ],
         ),
         View("how", how, how, [methods(config, results)], [references(results), making(config, made_from)]),

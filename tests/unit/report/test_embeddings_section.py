@@ -10,7 +10,7 @@ import pytest
 from page_parts import lines_of, numbers_of, part_of, plain, said_in, sheet_of
 
 from prasanga.report.section import Section
-from prasanga.report.sections.embeddings import embeddings
+from prasanga.report.sections.texts import embeddings
 from prasanga.report.study import EmbeddingFiles, Results, left_out_of, read_embedding_files
 
 GLOSSES = {"গোলাপ": "rose", "মশা": "mosquito"}

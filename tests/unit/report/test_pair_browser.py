@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import itertools
 import json
 import math
 from pathlib import Path
@@ -15,14 +14,12 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.pairs import align_spans, read_pairs
 from prasanga.pairs.preferences import add_differences
 from prasanga.report.section import section_to_html
 from prasanga.report.sections.pair_browser import (
     PairBrowser,
     browser_part,
     common_beginning,
-    modified_spans,
     pair_browser,
     utf16_length,
 )
@@ -243,20 +240,6 @@ def test_marks_follow_the_convention_of_the_scores() -> None:
     assert rows_of(pair_browser([scored("m", pair)]), "m")[0]["marks"] == "/"
     with_word = scored("m", pair, punctuation="with-word")
     assert rows_of(pair_browser([with_word]), "m")[0]["marks"] == "3 5/3 4"
-
-
-@pytest.mark.parametrize("punctuation", ["apart", "with-word"])
-def test_modified_spans_are_those_of_the_alignment(punctuation: Any) -> None:
-    pairs = read_pairs(DEMO).select("first", "second").rows()
-    texts = [text for pair in pairs for text in pair]
-    words = ["ক", "খ", "গ", "ক।", "“গ”", "|", "He", "he", "don't", "don\u2019t", "ক\u200c", "ড়", "ড\u09bc"]
-    blanks = (" ", "  ", "\u00a0", "\n", "\u3000")
-    made = [
-        "".join(words[(i * k + k) % len(words)] + blanks[(i + k) % 5] for k in range(1, 2 + i % 7)) for i in range(120)
-    ]
-    for first, second in [*pairs, *itertools.pairwise(texts), *itertools.pairwise(made)]:
-        expected = align_spans(first, second, punctuation=punctuation)
-        assert modified_spans(first, second, punctuation) == (expected.modified_first, expected.modified_second)
 
 
 def test_lengths_and_beginnings() -> None:

@@ -1,4 +1,4 @@
-"""The numbers of estimates as cells of a table, and the sections of SEAT, WEAT and log-probability bias."""
+"""The numbers of estimates as cells; sections of methods besides CEAT, and on what else could have been measured."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from markupsafe import Markup
 
 from prasanga.associations.cosines import VarianceComponents
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.methods import method_named
+from prasanga.methods import CEAT, method_named
+from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
 from prasanga.report.ceat_table import HOLM
+from prasanga.report.figures import FOLDER, name_of
 from prasanga.report.findings import other_method
 from prasanga.report.grid import (
     LABELS,
+    METHODS,
     Category,
     Estimate,
     address_of_number,
@@ -28,7 +31,7 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.report.section import Section, conventions_note, count, fold, prose
+from prasanga.report.section import Section, conventions_note, count, figure_of, fold, prose
 from prasanga.report.sheet import (
     MARK,
     MISSING,
@@ -40,6 +43,7 @@ from prasanga.report.sheet import (
     numbers,
     plain,
     probability,
+    row_of,
     two,
     with_sign,
 )
@@ -93,11 +97,6 @@ def _of_twins(row: Estimate) -> str:
     return f"{mean} (sd {plain(row['twin_sd'])}, {row['n_twins']})" if is_number(row.get("twin_sd")) else mean
 
 
-def _from_twins(row: Estimate) -> str:
-    difference, between = with_sign(row.get("twin_difference")), interval_of(row, "twin_difference")
-    return difference if between == MISSING else f"{difference} ({between})"
-
-
 def components_of(row: Estimate) -> VarianceComponents | None:
     """Return the components of variance of an estimate of CEAT; None where there are none."""
     said = [row.get(f"variance_{name}") for name in VarianceComponents._fields]
@@ -108,11 +107,6 @@ def components_of(row: Estimate) -> VarianceComponents | None:
 def _varies_with(row: Estimate) -> str:
     found, names = components_of(row), ("words", "attributes", "contexts", "rest")
     return ", ".join(f"{n} {share:.0f} %" for n, share in zip(names, found.shares, strict=True)) if found else MISSING
-
-
-def _share_of_contexts(row: Estimate) -> float | None:
-    found = components_of(row)
-    return found.shares[2] if found else None
 
 
 _DEALT = "attributes dealt anew"
@@ -136,7 +130,7 @@ NUMBERS = (
     _number("smallest effect to be found", "smallest_effect", plain, 2),
     _number("p_equivalence", "p_equivalence", probability),
     _number("within ±", "equivalent_within", plain, 2),
-    Number("varies with", _varies_with, _share_of_contexts),
+    Number("varies with", _varies_with, lambda row: found.shares[2] if (found := components_of(row)) else None),
     _number("contexts enough", "contexts_enough"),
     _number("draws settled", "draws_settled"),
     _number("standard error of the draws", "standard_error", plain, 4),
@@ -214,16 +208,16 @@ def interval_of(row: Estimate, column: str) -> str:
     return interval(row.get(f"{column}_low"), row.get(f"{column}_high"), with_sign)
 
 
-def order_of(value: object) -> str:
-    """Return a number in full precision, as a table of the page sorts by it; empty where there is none."""
-    return repr(value) if is_number(value) else ""
+def sorted_by(value: object, text: str) -> Cell:
+    """Return a cell with a text, by which a table of the page sorts in full precision; last where it is no number."""
+    return Cell(text, order=repr(value) if is_number(value) else "")
 
 
 def number_cells(method: str, row: Estimate, columns: Iterable[Number]) -> list[Cell]:
     """Return the cells of an estimate of a method in these columns, the effect first."""
     measured = is_number(row["effect_size"])
     effect, *others = [
-        Cell(number.text(row), order=order_of(number.order(row))) if measured or number.counted else Cell(order="")
+        sorted_by(number.order(row), number.text(row)) if measured or number.counted else Cell(order="")
         for number in columns
     ]
     link = address_of_number(method, row) if measured else ""
@@ -233,13 +227,14 @@ def number_cells(method: str, row: Estimate, columns: Iterable[Number]) -> list[
 def _other_method(method: str, table: pl.DataFrame) -> Section:
     """Return the section of SEAT ("seat"), WEAT ("weat") or log-probability bias ("log_probability")."""
     require_columns(LABELS[method], table, NEEDED_OF_OTHERS, remade_by("associations"))
-    rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
+    rows = _by_category(table)
     families: dict[str, list[Category]] = {}
     for category in dict.fromkeys(map(category_of, rows)):
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
     about = method_named(method)
-    twin = " and the difference from its twins" if about.has_twins else ""
-    no_twin = "" if about.has_twins else ", and no twins of static vectors"
+    twin, no_twin = " and the difference from its twins", ""
+    if not about.has_twins:
+        twin, no_twin = "", ", and no twins of static vectors"
     more = f"There is no interval where a set has fewer than eight words{no_twin}."
     return Section(
         about.title,
@@ -250,6 +245,10 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
         parts=[_family(method, rows, letters, categories) for letters, categories in families.items()],
         notes=[conventions_note(conventions_of(rows, _CONVENTIONS_OF_OTHERS), more)],
     )
+
+
+def _by_category(table: pl.DataFrame) -> list[Estimate]:
+    return sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
 
 
 def _findings_of_templates(rows: Sequence[Estimate]) -> Iterator[str]:
@@ -284,7 +283,7 @@ def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Se
     estimates = {(row["category"], row["model"]): row for row in rows}
     lines = tuple(
         Row(
-            (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
+            (_with_sets(category),),
             tuple(_overview_cell(method, estimates.get((category.name, model)), model) for model in models),
             block="" if category is family[0] else None,
             hover=category.title,
@@ -304,7 +303,11 @@ def _overview_cell(method: str, row: Estimate | None, model: str) -> Cell:
 
 def told_of(row: Estimate) -> str:
     """Return what is to be known of an effect of SEAT, WEAT or log-probability bias, a line each."""
-    twins = f"\ndifference from twins {_from_twins(row)}" if is_number(row["twin_effect_size"]) else ""
+    twins = ""
+    if is_number(row["twin_effect_size"]):
+        between = interval_of(row, "twin_difference")
+        twins = f"\ndifference from twins {with_sign(row.get('twin_difference'))}"
+        twins += "" if between == MISSING else f" ({between})"
     return (
         f"{row['model']}\neffect size {with_sign(row['effect_size'])}"
         f"\n95 % interval over words {interval_of(row, 'ci')}"
@@ -316,7 +319,7 @@ def told_of(row: Estimate) -> str:
 def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Sequence[Category]) -> Section:
     """Return all numbers of the categories whose names begin with the same letters."""
     names = [category.name for category in categories]
-    name = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    name = " to ".join(dict.fromkeys((names[0], names[-1])))
     about = AXES.get(letters) or ", ".join(dict.fromkeys(category.attributes for category in categories))
     first = _unit(method)
     columns = [
@@ -345,12 +348,16 @@ def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Seq
     return fold(name, f"{about}: all numbers", sheets=[sheet])
 
 
+def _with_sets(category: Category) -> Markup:
+    return html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes)
+
+
 def _line(method: str, row: Estimate, number: int, columns: Sequence[Number]) -> Row:
     category, missing = category_of(row), why_missing(row)
     effect, *others = number_cells(method, row, columns)
     why = html("Not computed: {}. ", missing) if missing else Markup("")
     return Row(
-        (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
+        (_with_sets(category),),
         (Cell(row["model"]), shaded(row, effect), *others, Cell(why + _left_out(row))),
         search=f"{category.name} {category.targets} {category.attributes}",
         order=str(number),
@@ -398,3 +405,217 @@ def _used_of(row: Estimate, sides: Iterable[str]) -> str:
     """Return how many words were used: "14 + 14", or "13 of 14 + 14" where some were left out."""
     counts = ((row[f"n_{side}"], row[f"listed_{side}"]) for side in sides)
     return " + ".join(f"{used}" if used == listed else f"{used} of {listed}" for used, listed in counts)
+
+
+# --------------------
+# What else could have been measured: other vectors, other words, other methods, other choices.
+
+
+_RAW = (
+    *("difference", "difference_centered", "difference_standardized"),
+    *("effect_size", "effect_centered", "effect_standardized"),
+)
+_ADJUSTED = ("difference_adjusted", "adjusted_low", "adjusted_high", "effect_adjusted", "adjusted_note")
+
+
+def raw_numbers(results: Results) -> Section | None:
+    """Return the section on differences of mean cosines: of vectors scaled otherwise, and of words that are alike."""
+    rows = [
+        (METHODS[method], row)
+        for method, table in results.estimates.items()
+        if {*_RAW, *_ADJUSTED} <= set(table.columns)
+        for row in _by_category(at_longest(table) if method == CEAT.name else table)
+        if is_number(row["effect_size"])
+    ]
+    if not rows:
+        return None
+    names = ("difference", "centered", "standardized", "d", "d, centered", "d, standardized")
+    sheet = Sheet(
+        ("Category",),
+        numbers("Method", "Model", *names, "adjusted difference", "its 95 % interval", "d, adjusted", "adjusted for"),
+        [_raw_line(method, row) for method, row in rows],
+        "Differences of mean cosines, and effect sizes of the same vectors",
+        "explorable raw",
+        {"Category": "list", "Method": "list", "Model": "list", "adjusted for": "text"},
+    )
+    title = f"{count(len(rows), 'estimate')}, raw and adjusted: all numbers"
+    return Section(
+        "Raw numbers, and what cosines rest on",
+        "raw",
+        text=[prose("raw_numbers")],
+        findings=list(_findings_of_scales(rows)),
+        figures=figure_of(results, "scales", label=prose("scales_label")),
+        parts=[Section(title, sheets=[sheet], folded=True)],
+    )
+
+
+def methods_agree(results: Results) -> Section | None:
+    """Return the section with all methods side by side, and Kendall's tau of every two."""
+    estimates = side_by_side(results.estimates)
+    if estimates["method"].n_unique() < 2:
+        return None
+    found = agreement(estimates)
+    sheet = Sheet(
+        ("Methods",),
+        numbers("Kendall's tau", "95 % interval", "of the twins", "same sign", "points", "categories", "models"),
+        [_tau_line(row) for row in found.iter_rows(named=True)],
+        "Agreement of every two methods",
+    )
+    return Section(
+        "Agreement of methods",
+        "agreement",
+        text=[prose("agreement")],
+        findings=list(_findings_of_agreement(found)),
+        sheets=[sheet],
+        figures=figure_of(results, "methods", label=prose("methods_label")),
+        parts=[Section("Each category by every method", sheets=[_by_method(estimates)], folded=True)],
+    )
+
+
+def _tau_line(row: Estimate) -> Row:
+    return row_of(
+        _both(row),
+        *(_two(row["tau"]), sorted_by(row["tau_low"], _ends(row)), _two(row["twin_tau"])),
+        MISSING if row["same_sign"] is None else f"{100 * row['same_sign']:.0f} %",
+        *(plain(row[name]) for name in ("n_points", "n_categories", "n_models")),
+    )
+
+
+def _two(value: float | None) -> Cell:
+    return sorted_by(value, two(value))
+
+
+def _three(value: float | None) -> Cell:
+    return sorted_by(value, with_sign(value))
+
+
+def _both(row: Estimate) -> str:
+    return f"{METHODS[row['method_1']]} and {METHODS[row['method_2']]}"
+
+
+def _ends(row: Estimate) -> str:
+    return interval(row["tau_low"], row["tau_high"], two)
+
+
+def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
+    """Yield one sentence a pair of methods, whether it agrees by more than chance and by more than its twins."""
+    for row in found.iter_rows(named=True):
+        if row["tau"] is None:
+            continue
+        if row["tau_low"] is None:
+            known = "too few categories for an interval"
+        else:
+            sure = "which excludes zero" if row["tau_low"] > 0 or row["tau_high"] < 0 else "which includes zero"
+            known = f"95 % interval {_ends(row)}, {sure}"
+        twins = ""
+        if row["twin_tau"] is not None:
+            more = "no more than" if row["tau"] <= row["twin_tau"] else "more than"
+            twins = f"; {more} twins with random weights, {two(row['twin_tau'])}"
+        yield (
+            f"{_both(row)}: Kendall's tau {two(row['tau'])} over {count(row['n_points'], 'point')} ({known}{twins})."
+        )
+
+
+def _by_method(estimates: pl.DataFrame) -> Sheet:
+    """Return the estimates, a row a category and model, a column a method."""
+    methods = estimates["method"].unique(maintain_order=True).to_list()
+    rows = {(row["category"], row["model"], row["method"]): row for row in estimates.iter_rows(named=True)}
+    lines = []
+    for category, model in sorted({key[:2] for key in rows}, key=lambda key: (natural_order(key[0]), key[1])):
+        cells = []
+        for method in methods:
+            row = rows.get((category, model, method))
+            if row is None:
+                cells.append(_two(None))
+                continue
+            cell, marked = _two(row["effect_size"]), HOLM.marks(row)
+            text = cell.text + (f" ({interval_of(row, 'ci')})" if is_number(row["ci_low"]) else "")
+            cells.append(replace(cell, text=text, mark=MARK * marked, bold=marked, words=row["few_words"]))
+        lines.append(Row((category,), (Cell(model), *cells)))
+    return Sheet(
+        ("Category",),
+        numbers("Model", *(METHODS[method] for method in methods)),
+        lines,
+        "Effect size by every method, with its 95 % interval over words",
+        "explorable by_method",
+        {"Category": "list", "Model": "list"},
+    )
+
+
+def other_choices(results: Results) -> Section | None:
+    """Return the section on what holds under other choices: a row a method, category and model."""
+    if results.multiverse is None or results.multiverse.is_empty():
+        return None
+    shares = shares_that_hold(results.multiverse)
+    if shares.is_empty():
+        return None
+    names = ("specifications", "sign holds", "star holds", "lowest d", "median d", "highest d")
+    sheet = Sheet(
+        ("Category",),
+        numbers("Method", "Model", *names),
+        [_share_line(row) for row in shares.iter_rows(named=True)],
+        "Estimates under all choices",
+        "explorable choices",
+        {"Category": "list", "Method": "list", "Model": "list"},
+    )
+    file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
+    title = f"{count(len(shares), 'estimate')} under all choices"
+    return Section(
+        "Other choices",
+        "choices",
+        text=[prose("other_choices", file=file)],
+        findings=list(_findings_of_choices(shares)),
+        parts=[Section(title, sheets=[sheet], folded=True)],
+    )
+
+
+def _share_line(row: Estimate) -> Row:
+    shares = (sorted_by(row[name], f"{100 * row[name]:.0f} %") for name in ("sign_holds", "star_holds"))
+    effects = (_two(row[name]) for name in ("low", "median", "high"))
+    return row_of(row["category"], METHODS[row["method"]], row["model"], str(row["n"]), *shares, *effects)
+
+
+def _findings_of_choices(shares: pl.DataFrame) -> Iterator[str]:
+    """Yield, for each method, in how many estimates sign and star hold whatever is chosen."""
+    for method in shares["method"].unique(maintain_order=True):
+        rows = shares.filter(method=method)
+        n = len(rows)
+        always, starred, never = rows.filter(sign_holds=1.0), rows.filter(star_holds=1.0), rows.filter(star_holds=0.0)
+        yield (
+            f"{METHODS[method]}: the sign is the same under all choices in {len(always)} of {count(n, 'estimate')}; the"
+            f" star holds under all in {len(starred)}, under some in {n - len(starred) - len(never)}, and under none in"
+            f" {len(never)}."
+        )
+
+
+def _raw_line(method: str, row: Estimate) -> Row:
+    adjusted_for = "frequency and pieces" if is_number(row["difference_adjusted"]) else ""
+    return row_of(
+        *(row["category"], method, row["model"]),
+        *(_three(row[name]) for name in (*_RAW, "difference_adjusted")),
+        sorted_by(row["adjusted_low"], interval_of(row, "adjusted")),
+        _three(row["effect_adjusted"]),
+        "; ".join(filter(None, [adjusted_for, row["adjusted_note"]])),
+    )
+
+
+def _findings_of_scales(rows: list[tuple[str, Estimate]]) -> Iterator[str]:
+    """Yield how many signs depend on the mean or on few dimensions, and how many differences stay among words alike."""
+    known = [row for _, row in rows if is_number(row["effect_standardized"])]
+    if known:
+        turned = [row for row in known if row["effect_size"] * row["effect_standardized"] < 0]
+        yield (
+            f"With every dimension standardized {len(turned)} of {count(len(known), 'effect')} would have the other"
+            " sign."
+        )
+    adjusted = [row for _, row in rows if is_number(row["adjusted_low"])]
+    if adjusted:
+        kept = [row for row in adjusted if row["adjusted_low"] > 0 or row["adjusted_high"] < 0]
+        yield (
+            f"Among words alike in corpus frequency and pieces, {len(kept)} of"
+            f" {count(len(adjusted), 'difference')} of mean cosines {'has' if len(kept) == 1 else 'have'} a 95 %"
+            " interval that excludes zero."
+        )
+    few = len(rows) - len(adjusted)
+    if few:
+        yield f"{count(few, 'estimate')} could not be adjusted for frequency and pieces; the table says why."

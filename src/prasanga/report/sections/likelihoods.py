@@ -40,7 +40,7 @@ from prasanga.report.grid import (
     why_no_percentage,
 )
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose, sheet_to_html
-from prasanga.report.sections.estimates import order_of, shade_of
+from prasanga.report.sections.estimates import shade_of, sorted_by
 from prasanga.report.sections.pair_browser import browser_part, pair_browser
 from prasanga.report.sheet import (
     MARK,
@@ -250,7 +250,7 @@ def _traits_of_structures(results: Results) -> list[Section]:
         rows = []
         for polarity, trait, gloss in once.select("polarity", "trait", "gloss").iter_rows():
             scores = [found.get((structure, polarity, trait, model)) for model in models]
-            cells = [Cell(with_sign(score), order=order_of(score)) for score in scores]
+            cells = [sorted_by(score, with_sign(score)) for score in scores]
             said = [Markup("<br>").join(map(shown, texts.get((structure, trait), ())))] if texts else []
             rows.append(row_of(trait, gloss or "", polarity, *cells, *said))
         sheet = Sheet(("Trait",), columns, rows, f"Traits in {structure}: corrected association", "explorable", kinds)

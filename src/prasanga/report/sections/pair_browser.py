@@ -7,19 +7,17 @@ difference as what rounding adds to that of the two. So 100,000 pairs by ten mod
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import regex
 from markupsafe import Markup
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.pairs.alignment import Punctuation, Span, comparable, match_words, words_of
+from prasanga.pairs.alignment import Punctuation, align_spans
 from prasanga.pairs.preferences import LABELS, OVERALL, PREFERENCES, REASONS, add_differences
 from prasanga.report.grid import LANGUAGES, name_of_language, name_of_type, sort_types
 from prasanga.report.section import PLAIN_BYTES, Section, count, inline_data, render, utf16_length, with_code
@@ -38,8 +36,6 @@ _NEEDED = ("model", *_KEY, "bias_type", "label", "score_first", "score_second")
 _TEXTS = ("first", "second")
 _CONVENTIONS = ("measure", "reduction")
 _TWIN = "-random"
-
-_CHUNK = regex.compile(r"\S+")
 
 
 class PairBrowser(NamedTuple):
@@ -98,18 +94,10 @@ def pair_browser(
         **(_sentences_of(pairs) if texts else {}),
         **_scores_of(rows, pairs, models),
     }
-    kind, payload = inline_data(data, plain_bytes)
     twins = [name for name in models if _is_twin(name, models)]
-    return PairBrowser(
-        len(pairs),
-        len(models) - len(twins),
-        bool(twins),
-        pairs["set"].unique(maintain_order=True).to_list(),
-        texts,
-        DECIMALS,
-        kind,
-        payload,
-    )
+    sets = pairs["set"].unique(maintain_order=True).to_list()
+    n_models = len(models) - len(twins)
+    return PairBrowser(len(pairs), n_models, bool(twins), sets, texts, DECIMALS, *inline_data(data, plain_bytes))
 
 
 def browser_part(browser: PairBrowser | None, *, scored: bool) -> Section:
@@ -136,14 +124,6 @@ def browser_part(browser: PairBrowser | None, *, scored: bool) -> Section:
     return Section("Every pair and its scores", "pair-browser-title", text=[text], widget=widget)
 
 
-def modified_spans(first: str, second: str, punctuation: Punctuation = "apart") -> tuple[list[Span], list[Span]]:
-    """Return the modified words of both sentences as spans of characters, those that `align_spans` finds."""
-    begin = first.rfind(" ", 0, common_beginning(first, second)) + 1  # what is before it are the same words
-    words = _words_from(first, begin, punctuation), _words_from(second, begin, punctuation)
-    kept = _unmatched([word for word, _ in words[0]], [word for word, _ in words[1]])
-    return [words[0][place][1] for place in kept[0]], [words[1][place][1] for place in kept[1]]
-
-
 def common_beginning(first: str, second: str) -> int:
     """Return how many characters both texts begin with."""
     low, high = 0, min(len(first), len(second))
@@ -154,14 +134,6 @@ def common_beginning(first: str, second: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-class _Piece(NamedTuple):
-    """A word as it is compared, and its place in what stands between blanks."""
-
-    compared: str
-    start: int
-    end: int
 
 
 def _prepared(table: pl.DataFrame, *, texts: bool) -> pl.DataFrame:
@@ -204,29 +176,29 @@ def _named(row: Mapping[str, Any]) -> str:
 
 def _columns_of(pairs: pl.DataFrame) -> dict[str, Any]:
     """Return set, language, type and label as codes with their names, and the ids."""
-    languages = list(dict.fromkeys(pairs["language"].to_list()))
     order = list(LANGUAGES)
-    languages.sort(key=lambda code: order.index(code) if code in order else len(order))
-    sets = pairs["set"].unique(maintain_order=True).to_list()
-    types = sort_types(pairs["bias_type"].to_list())
-    if OVERALL in pairs["bias_type"].to_list():
-        types.append(OVERALL)  # no file has it, but a table may come from elsewhere
+    languages = sorted(
+        pairs["language"].unique(maintain_order=True),
+        key=lambda code: order.index(code) if code in order else len(order),
+    )
+    # no file has OVERALL, but a table may come from elsewhere
+    types = [*sort_types(pairs["bias_type"]), *([OVERALL] if OVERALL in pairs["bias_type"] else [])]
     return {
         "ids": pairs["pair_id"].to_list(),
-        "set": _coded(pairs["set"], {name: name for name in sets}),
-        "language": _coded(pairs["language"], {code: name_of_language(code) for code in languages}),
-        "type": _coded(pairs["bias_type"], {name: name_of_type(name) for name in types}),
-        "label": _coded(pairs["label"], {label: label for label in LABELS}),
+        "set": _coded(pairs["set"], pairs["set"].unique(maintain_order=True)),
+        "language": _coded(pairs["language"], languages, name_of_language),
+        "type": _coded(pairs["bias_type"], types, name_of_type),
+        "label": _coded(pairs["label"], LABELS),
     }
 
 
-def _coded(values: pl.Series, names: Mapping[str, str]) -> dict[str, Any]:
+def _coded(column: pl.Series, values: Iterable[str], name: Callable[[str], str] = str) -> dict[str, Any]:
     """Return a column of few values: the values, what a reader sees of them, and the number of each row's."""
-    numbers = {value: number for number, value in enumerate(names)}
+    numbers = {value: number for number, value in enumerate(values)}
     return {
-        "values": list(names),
-        "names": list(names.values()),
-        "codes": [numbers[value] for value in values.to_list()],
+        "values": list(numbers),
+        "names": list(map(name, numbers)),
+        "codes": [numbers[value] for value in column.to_list()],
     }
 
 
@@ -256,10 +228,10 @@ def _sentences_of(pairs: pl.DataFrame) -> dict[str, Any]:
 
 def _marks(first: str, second: str, punctuation: Punctuation) -> str:
     """Start and length of each modified word of either sentence, in UTF-16 units: "4 3 12 5/4 2"."""
-    spans = modified_spans(first, second, punctuation)
+    found = align_spans(first, second, punctuation=punctuation)
     return "/".join(
-        " ".join(f"{utf16_length(text[:start])} {utf16_length(text[start:end])}" for start, end in found)
-        for text, found in zip((first, second), spans, strict=True)
+        " ".join(f"{utf16_length(text[:start])} {utf16_length(text[start:end])}" for start, end in spans)
+        for text, spans in ((first, found.modified_first), (second, found.modified_second))
     )
 
 
@@ -326,33 +298,3 @@ def _whole(values: NDArray[np.float64]) -> str:
 
 def _is_twin(name: str, models: Iterable[str]) -> bool:
     return name.endswith(_TWIN) and name.removesuffix(_TWIN) in models
-
-
-def _words_from(text: str, begin: int, punctuation: Punctuation) -> list[tuple[str, Span]]:
-    """Return the words from `begin` on, as they are compared, with their spans."""
-    found = []
-    for chunk in _CHUNK.finditer(text, begin):
-        piece = _piece(chunk[0], punctuation)
-        if piece is not None:
-            found.append((piece.compared, (chunk.start() + piece.start, chunk.start() + piece.end)))
-    return found
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _piece(chunk: str, punctuation: Punctuation) -> _Piece | None:
-    """Return the word in what stands between blanks; None if that is nothing but punctuation."""
-    words = words_of(chunk, punctuation)
-    return _Piece(comparable(words[0].text), words[0].start, words[0].end) if words else None
-
-
-def _unmatched(first: list[str], second: list[str]) -> tuple[list[int], list[int]]:
-    """Return places of the words that are not matched, in both lists."""
-    shorter = min(len(first), len(second))
-    begin = next((i for i in range(shorter) if first[i] != second[i]), shorter)
-    end = next((i for i in range(shorter - begin) if first[-1 - i] != second[-1 - i]), shorter - begin)
-    inner = range(begin, len(first) - end), range(begin, len(second) - end)
-    if set(first[begin : len(first) - end]).isdisjoint(second[begin : len(second) - end]):
-        return list(inner[0]), list(inner[1])
-    matches = match_words(first, second)
-    left, right = {place for place, _ in matches}, {place for _, place in matches}
-    return [i for i in inner[0] if i not in left], [i for i in inner[1] if i not in right]

@@ -31,7 +31,7 @@ from prasanga.report.grid import interval, is_number, name_of_type, natural_orde
 from prasanga.report.paper_tables import ENDINGS, N_OF_TABLE_6, PAIR_TABLE, SADHU, SAHOO, PaperTable, paper_table
 from prasanga.report.published import PAPERS, PUBLISHED_AS, printed_at
 from prasanga.report.section import Section, count, figure_of, fold, preset_of, prose, with_code
-from prasanga.report.sections.estimates import order_of
+from prasanga.report.sections.estimates import sorted_by
 from prasanga.report.sheet import MISSING, Cell, Row, Sheet, escape_latex, html, numbers, row_of, with_sign
 from prasanga.report.study import Results
 
@@ -320,7 +320,7 @@ def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:
         "difference": with_sign(row["difference"], 2 if of_pairs else 3),
         "ci_low": interval(row["ci_low"], row["ci_high"], text),
     }
-    return [Cell(said, order=order_of(row[name])) for name, said in texts.items()]
+    return [sorted_by(row[name], said) for name, said in texts.items()]
 
 
 def _listed(title: str, texts: Mapping[str, int], letter: str) -> list[Section]:
