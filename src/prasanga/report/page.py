@@ -30,7 +30,6 @@ from prasanga.report.grid import (
 )
 from prasanga.report.section import Section, View, hides_texts, language_of, page_to_html
 from prasanga.report.sections import (
-    behind,
     ceat,
     estimates,
     likelihoods,
@@ -66,7 +65,7 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         views,
         language=language_of(config),
         scripts={str(config["language"]), *of_pairs},
-        panel=behind.panel(config, results, ceat.ceat_grid(results)),
+        panel=words.panel(config, results, ceat.ceat_grid(results)),
     )
 
 
@@ -281,7 +280,7 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
     said = {} if grid is None else ceat.texts_of(grid)
     of_words = words.words_of_categories(results)
     rows: dict[str, list[tuple[str, Estimate]]] = {}
-    for method, row in behind.estimates_of(results, grid):
+    for method, row in words.estimates_of(results, grid):
         rows.setdefault(row["category"], []).append((method, row))
     with_hits = {} if hides_texts(config) else texts.words_with_hits(results)
     hits = {word.stimulus: anchor_of(name, "hits") for name, found in with_hits.items() for word in found}
@@ -306,7 +305,7 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
                 "By category",
                 name,
                 [about, its_words],
-                [carrying, behind.index(name, anchor, rows[name], results)],
+                [carrying, words.index(name, anchor, rows[name], results)],
                 hover=first["category_title"],
             )
         )

@@ -15,7 +15,7 @@ from report_pages import CATEGORIES, CONFIG, estimates, write_page
 from report_tables import SCHEMA, estimate
 
 from prasanga.report.grid import address_of_number, grid_of
-from prasanga.report.sections.behind import index, panel_data
+from prasanga.report.sections.words import index, panel_data
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.words import SENTENCES_SCHEMA, choose_sentences
 
@@ -187,7 +187,7 @@ def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypa
     )
     shown = results(sentences=several)
     assert len(read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")) == 3
-    monkeypatch.setattr("prasanga.report.sections.behind.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
+    monkeypatch.setattr("prasanga.report.sections.words.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
     found = read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")
     assert [text for text, _, _ in found] == [f"{TEXTS['9']} 1", f"{TEXTS['9']} 2"]
 

@@ -21,7 +21,8 @@ from prasanga.base.errors import InputError
 from prasanga.report.figures import MARKERS, MODELS
 from prasanga.report.figures.effects import plot_words
 from prasanga.report.section import Section
-from prasanga.report.sections.words import SHAPES, STRIP_WIDTH, words_of_categories
+from prasanga.report.sections.ceat import SHAPES
+from prasanga.report.sections.words import STRIP_WIDTH, words_of_categories
 from prasanga.report.sheet import Row, Sheet
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.words import measured_sets, measured_words

@@ -14,6 +14,7 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import CEAT
 from prasanga.report.cards import quantities
 from prasanga.report.ceat_table import NOT_BY_DRAWS
+from prasanga.report.figures import MARKERS, MODELS
 from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences, headline_findings, is_found
 from prasanga.report.grid import (
     FIRST_DRAWS,
@@ -52,7 +53,6 @@ from prasanga.report.sections.estimates import (
     shaded,
     words_in_full,
 )
-from prasanga.report.sections.words import Look, looks_of
 from prasanga.report.sheet import (
     MARK,
     MINUS,
@@ -414,6 +414,49 @@ def _settled(row: Estimate) -> str:
 _NEEDED = ("kind", "category", "model", "sample_mode", "first", "second", "difference", "ci_low", "ci_high")
 _BEYOND = 0.8
 """So far beyond all effects their intervals are drawn."""
+
+
+SHAPES: Mapping[str, str] = {
+    "o": "M-4.6 0a4.6 4.6 0 1 0 9.2 0a4.6 4.6 0 1 0 -9.2 0z",
+    "s": "M-4.1 -4.1H4.1V4.1H-4.1z",
+    "^": "M0 -5.2L5 4.1H-5z",
+    "D": "M0 -5.6L5.6 0L0 5.6L-5.6 0z",
+    "v": "M0 5.2L5 -4.1H-5z",
+    "P": "M-1.8 -5.2H1.8V-1.8H5.2V1.8H1.8V5.2H-1.8V1.8H-5.2V-1.8H-1.8z",
+    "X": "M-5 -2.5L-2.5 -5L0 -2.5L2.5 -5L5 -2.5L2.5 0L5 2.5L2.5 5L0 2.5L-2.5 5L-5 2.5L-2.5 0z",
+    "<": "M-5.2 0L4.1 -5V5z",
+    ">": "M5.2 0L-4.1 -5V5z",
+    "h": "M0 -5.2L4.5 -2.6V2.6L0 5.2L-4.5 2.6V-2.6z",
+}
+"""Each marker of the figures as an SVG path around 0, 0."""
+
+
+class Look(NamedTuple):
+    """Colour and shape of a model, the same in all categories: n of `--model-n`, and an SVG path."""
+
+    model: str
+    colour: int
+    shape: str
+
+    def at(self, x: float, y: float, *, is_open: bool = False) -> Markup:
+        """Return the mark of the model, at this place, filled or as an outline."""
+        look = "fill:var(--surface);stroke" if is_open else "fill"
+        mark = '<path transform="translate({} {})" style="{}:var(--model-{})" d="{}"/>'
+        return html(mark, x, y, look, self.colour, Markup(self.shape))
+
+    @property
+    def head(self) -> Markup:
+        """Return its mark and its name."""
+        mark = html('<svg class="mark" viewBox="-7 -7 14 14" aria-hidden="true">{}</svg>', self.at(0, 0))
+        return html("{} {}", mark, self.model)
+
+
+def looks_of(models: Iterable[str]) -> list[Look]:
+    """Return a look for each model, by its place among them."""
+    return [
+        Look(model, number % len(MODELS) + 1, SHAPES[MARKERS[number % len(MARKERS)]])
+        for number, model in enumerate(models)
+    ]
 
 
 class Change(NamedTuple):

@@ -1,21 +1,46 @@
-"""Sections on words: which of them carry an effect, and the word sets for a reader to judge."""
+"""Sections on words: which of them carry an effect, the word sets, and what stands behind each number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.report.figures import MARKERS, MODELS, name_of
-from prasanga.report.grid import is_number, natural_order
-from prasanga.report.section import Section, and_more, count, fold, prose
+from prasanga.methods import CEAT, SEAT, method_named
+from prasanga.report.figures import name_of
+from prasanga.report.grid import (
+    METHODS,
+    Estimate,
+    Grid,
+    address_of_number,
+    anchor_of,
+    is_number,
+    names_of_sets,
+    natural_order,
+)
+from prasanga.report.section import (
+    Section,
+    and_more,
+    count,
+    fold,
+    hides_texts,
+    inline_data,
+    language_of,
+    prose,
+    render,
+    utf16_length,
+)
+from prasanga.report.sections.ceat import Look, looks_of, told_of_ceat
+from prasanga.report.sections.estimates import told_of
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, two
 from prasanga.report.study import EmbeddingFiles, Results, family_of
 from prasanga.report.words import (
     NEEDED,
+    SENTENCES_SCHEMA,
+    TEMPLATES,
     Measured,
     MeasuredSet,
     WordSet,
@@ -34,54 +59,12 @@ NOTABLE = 0.2
 STRIP_WIDTH = 160
 """Width of a strip of dots, in the units of its marks."""
 
-SHAPES: Mapping[str, str] = {
-    "o": "M-4.6 0a4.6 4.6 0 1 0 9.2 0a4.6 4.6 0 1 0 -9.2 0z",
-    "s": "M-4.1 -4.1H4.1V4.1H-4.1z",
-    "^": "M0 -5.2L5 4.1H-5z",
-    "D": "M0 -5.6L5.6 0L0 5.6L-5.6 0z",
-    "v": "M0 5.2L5 -4.1H-5z",
-    "P": "M-1.8 -5.2H1.8V-1.8H5.2V1.8H1.8V5.2H-1.8V1.8H-5.2V-1.8H-1.8z",
-    "X": "M-5 -2.5L-2.5 -5L0 -2.5L2.5 -5L5 -2.5L2.5 0L5 2.5L2.5 5L0 2.5L-2.5 5L-5 2.5L-2.5 0z",
-    "<": "M-5.2 0L4.1 -5V5z",
-    ">": "M5.2 0L-4.1 -5V5z",
-    "h": "M0 -5.2L4.5 -2.6V2.6L0 5.2L-4.5 2.6V-2.6z",
-}
-"""Each marker of the figures as an SVG path around 0, 0."""
-
 _MARGIN = 7.0
 """What a strip leaves free on each side, so that no mark is cut."""
 
 _ROLES = {"x": "first target set", "y": "second target set", "a": "first attribute set", "b": "second attribute set"}
 _DECIMALS = 2
 _WITHOUT = "Effect without the word"
-
-
-class Look(NamedTuple):
-    """Colour and shape of a model, the same in all categories: n of `--model-n`, and an SVG path."""
-
-    model: str
-    colour: int
-    shape: str
-
-    def at(self, x: float, y: float, *, is_open: bool = False) -> Markup:
-        """Return the mark of the model, at this place, filled or as an outline."""
-        look = "fill:var(--surface);stroke" if is_open else "fill"
-        mark = '<path transform="translate({} {})" style="{}:var(--model-{})" d="{}"/>'
-        return html(mark, x, y, look, self.colour, Markup(self.shape))
-
-    @property
-    def head(self) -> Markup:
-        """Return its mark and its name."""
-        mark = html('<svg class="mark" viewBox="-7 -7 14 14" aria-hidden="true">{}</svg>', self.at(0, 0))
-        return html("{} {}", mark, self.model)
-
-
-def looks_of(models: Iterable[str]) -> list[Look]:
-    """Return a look for each model, by its place among them."""
-    return [
-        Look(model, number % len(MODELS) + 1, SHAPES[MARKERS[number % len(MARKERS)]])
-        for number, model in enumerate(models)
-    ]
 
 
 def words_of_categories(results: Results) -> dict[str, Section]:
@@ -312,3 +295,205 @@ def _is_notable(without: float | None, effect: float | None) -> bool:
         return False
     other_sign = round(without, _DECIMALS) * round(effect, _DECIMALS) < 0
     return other_sign or abs(without - effect) > NOTABLE
+
+
+# --------------------
+# What stands behind a number: the words that it rests on, and the sentences that these were measured in.
+#
+# Every estimate on the page is a link. A script opens it as a panel over the view, from data that stand in the page
+# once, as JSON. Without a script the link leads to a list of the estimates of its category, which names the files.
+#
+# Words, and the effects without each of them, are those of the tables of words, from the highest association down.
+# Sentences are those of `prasanga.report.words.choose_sentences`. A context of 9 words is mostly a part of that of 25,
+# so of each occurrence only the longest text is kept, and from where to where a shorter one goes.
+
+
+_DECIMALS_OF_PANEL = 4
+"""Of associations; effects have one less."""
+
+_KEY = ("category", "model", "segment_length", "sample_mode")
+MOST_CHARACTERS = 2_000_000
+"""Of the sentences together, about 1 MB of the page; of a study with more the last of each word are left out."""
+
+_NEEDED_OF_PANEL = ("category", "model", "role", "stimulus", "association", "effect_without")
+_HIDDEN = "Sentences of the corpus are left out of this page (report.texts: hidden)."
+_STATIC = "No sentence stands behind a static vector: it is one for all sentences that the word was seen in."
+_NOT_THERE = (
+    "The sentences are not among the results that this page was drawn from. `snakemake` chooses them where the segments"
+    " are there (results/samples)."
+)
+
+
+def panel(config: Mapping[str, Any], results: Results, grid: Grid | None) -> Markup:
+    """Return the panel with its data, to stand once in the page; empty where no method of words was measured."""
+    data = panel_data(config, results, grid)
+    if not data["estimates"]:
+        return Markup("")
+    kind, payload = inline_data(data)
+    return render("behind", kind=kind, payload=payload, language=language_of(config))
+
+
+def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -> dict[str, Any]:
+    """Return what the script of the panel shows, as plain values.
+
+    Returns:
+        `words` with their `glosses`, and by model their `pieces`; `estimates` by their addresses, with their words from
+        the highest association to the lowest, targets before attributes; `sentences` by what they were measured for,
+        and word: how many there were, and of the first [text, from, to, start, end, source] in UTF-16 units; `why` a
+        method has no sentences.
+    """
+    found, is_hidden = _Words(results), hides_texts(config)
+    estimates = {
+        address_of_number(method, row): found.of(method, row)
+        for method, row in estimates_of(results, grid)
+        if is_number(row["effect_size"])
+    }
+    chosen = None if is_hidden else results.sentences
+    return {
+        "decimals": _DECIMALS_OF_PANEL,
+        "words": list(found.numbers),
+        "glosses": [gloss_of(word, glosses_of(results.categories)) for word in found.numbers],
+        "pieces": found.pieces(results),
+        "estimates": estimates,
+        **_sentences(chosen, {each["sentences"] for each in estimates.values()}, found.numbers),
+        "why": {
+            name: _STATIC if method_named(name).unit == "vectors" else _HIDDEN if is_hidden else _NOT_THERE
+            for name in METHODS
+        },
+    }
+
+
+def index(category: str, anchor: str, rows: Iterable[tuple[str, Estimate]], results: Results) -> Section:
+    """Return the section with a link to what stands behind each number of a category."""
+    places: dict[str, list[Markup]] = {}
+    for method, row in rows:
+        if not is_number(row["effect_size"]):
+            continue
+        mode = f", {row['sample_mode']} draws" if "sample_mode" in row else ""
+        what = f"{row['segment_length']} words" if "segment_length" in row else "its number"
+        address = Markup.escape(address_of_number(method, row))
+        link = html('<a id="{0}" href="#{0}">{1}</a>', address, what)
+        places.setdefault(f"{METHODS[method]}, {row['model']}{mode}", []).append(link)
+    listed = (f"data/{name}" for name in (*(f"{method}_words.parquet" for method in METHODS), "measured_sentences.tsv"))
+    files = ", ".join(file for file in listed if file in results.files)
+    unscripted = f" It takes a script. Without one, words and sentences are in {files}." if files else ""
+    text = html(
+        "A number of {} opens the words that it rests on, the effect without each of them, the pieces that the model"
+        " read, and sentences that were measured.{}",
+        category,
+        html("<noscript>{}</noscript>", unscripted) if unscripted else "",
+    )
+    items = [html("{}: {}", name, Markup(", ").join(links)) for name, links in places.items()]
+    return Section("Words and sentences behind each number", f"{anchor}-behind", text=[text], items=items)
+
+
+def estimates_of(results: Results, grid: Grid | None) -> Iterator[tuple[str, Estimate]]:
+    """Yield method and estimate of all methods of words; those of CEAT from short to long, by sample mode."""
+    if grid is not None:
+        lengths, modes = grid.lengths.index, grid.modes.index
+        for _, row in sorted(grid.estimates.items(), key=lambda each: (modes(each[0][3]), lengths(each[0][2]))):
+            yield CEAT.name, row
+    for name, table in results.methods:
+        for row in table.iter_rows(named=True):
+            yield name, row
+
+
+class _Words:
+    """The words of all estimates, each with a number of its own from when it is first asked for."""
+
+    def __init__(self, results: Results) -> None:
+        self.numbers: dict[str, int] = {}
+        self._tables: dict[tuple[str | None, ...], pl.DataFrame] = {}
+        tables = {CEAT.name: results.ceat_words, **results.words}
+        for method, table in tables.items():
+            if table is None:
+                continue
+            require_columns(
+                f"associations of words, {METHODS[method]}", table, _NEEDED_OF_PANEL, remade_by("associations")
+            )
+            keys = [name for name in _KEY if name in table.columns]
+            for key, rows in table.partition_by(keys, as_dict=True, maintain_order=True).items():
+                of = dict(zip(keys, key, strict=True))
+                self._tables[method, *(of.get(name) for name in _KEY)] = rows
+
+    def of(self, method: str, row: Estimate) -> dict[str, Any]:
+        """Return an estimate with its words."""
+        x, y, a, b = names_of_sets(row)
+        length = row.get("segment_length")
+        where = f"{row['model']}, {length} words, {row.get('sample_mode')} draws"
+        key = (method, *(row.get(name) for name in _KEY))
+        words = self._tables.get(key, pl.DataFrame(schema=dict.fromkeys(_NEEDED_OF_PANEL)))
+        attributes = pl.col("role").is_in(["a", "b"])
+        words = words.sort(
+            attributes, pl.col("association"), "stimulus", descending=[False, True, False], nulls_last=True
+        )
+        # the sentences of CEAT and SEAT are those of all categories
+        lengths = {CEAT.name: length, SEAT.name: TEMPLATES}
+        kept_for = {
+            "method": method,
+            "category": "" if method in lengths else row["category"],
+            "segment_length": lengths.get(method, ""),
+        }
+        return {
+            "title": f"{row['category']}, {METHODS[method]}",
+            "category": row["category"],
+            "view": anchor_of(row["category"]),
+            "method": method,
+            "model": row["model"],
+            "sets": [x, y, a, b],
+            "effect": row["effect_size"],
+            "told": told_of_ceat(row, where) if method == CEAT.name else told_of(row),
+            "sentences": _key_of(kept_for),
+            "roles": "".join(words["role"].to_list()),
+            "words": [self.numbers.setdefault(word, len(self.numbers)) for word in words["stimulus"].to_list()],
+            "associations": [_rounded(value, _DECIMALS_OF_PANEL) for value in words["association"].to_list()],
+            "without": [_rounded(value, _DECIMALS_OF_PANEL - 1) for value in words["effect_without"].to_list()],
+        }
+
+    def pieces(self, results: Results) -> dict[str, list[str]]:
+        """Return the pieces of each word by the model that reads them; "" where they are not known."""
+        known = pieces_by_word(results.embeddings)
+        models = dict.fromkeys(model for model, _ in known)
+        return {model: [known.get((model, word), "") for word in self.numbers] for model in models}
+
+
+_REMADE = "Run `snakemake` where the segments are, or delete results/samples/measured_sentences.parquet."
+
+
+def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapping[str, int]) -> dict[str, Any]:
+    """Return texts, sources, and the places of the sentences by key, of those that are asked for, and word."""
+    found: dict[str, dict[int, list[Any]]] = {}
+    texts: dict[str, int] = {}
+    sources: dict[str, int] = {}
+    if chosen is not None:
+        require_columns("measured sentences", chosen, SENTENCES_SCHEMA, _REMADE)
+        longest: dict[str, tuple[str, int]] = {}
+        rows = [row for row in chosen.iter_rows(named=True) if row["stimulus"] in numbers and _key_of(row) in keys]
+        for most in range(max((row["rank"] for row in rows), default=0), 1, -1):
+            if sum(len(row["text"]) for row in rows) > MOST_CHARACTERS:
+                rows = [row for row in rows if row["rank"] < most]
+        for row in rows:
+            text, start = longest.get(row["occurrence_id"], ("", 0))
+            if row["occurrence_id"] and len(row["text"]) > len(text):
+                longest[row["occurrence_id"]] = row["text"], row["start"]
+        for row in rows:
+            whole, start = longest.get(row["occurrence_id"], (row["text"], row["start"]))
+            text, own = row["text"], row["start"]
+            begin = 0 if own is None else start - own
+            if begin < 0 or whole[begin : begin + len(text)] != text:
+                whole, begin = text, 0
+            marked = (0, 0) if own is None else (begin + own, begin + row["end"])
+            units = [utf16_length(whole[:at]) for at in (begin, begin + len(text), *marked)]
+            place = [texts.setdefault(whole, len(texts)), *units, sources.setdefault(row["source"], len(sources))]
+            of_word = found.setdefault(_key_of(row), {}).setdefault(numbers[row["stimulus"]], [row["n_measured"]])
+            of_word.append(place)
+    return {"texts": list(texts), "sources": list(sources), "sentences": found}
+
+
+def _key_of(row: Mapping[str, Any]) -> str:
+    """Return what a sentence was measured for."""
+    return "\t".join((row["method"], row["category"], row["segment_length"]))
+
+
+def _rounded(value: float | None, decimals: int) -> float | None:
+    return round(value, decimals) if is_number(value) else None
