@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import polars as pl
+import pytest
 
 from prasanga.report.grid import grid_of
 from prasanga.report.section import said
@@ -67,6 +68,16 @@ def test_what_is_well_supported_comes_first_and_names_its_direction(table: Table
     assert first.grounds.startswith("95 % interval −1.50 to −0.50, ")
     assert "So are 1 of 2 estimates" in first.grounds
     assert all(each.sure != SHOWN for each in others)
+
+
+@pytest.mark.parametrize(
+    ("models", "named"), [(["b"], "What b "), (["b", "a"], "What a and b "), (["b", "a", "c"], "What 3 models ")]
+)
+def test_the_models_are_named_where_there_are_few(table: Table, models: list[str], named: str) -> None:
+    ceat = table(*((name, model, "9", "fixed", 0.5) for name in ("C1", "C4") for model in models))
+    assert (
+        f"{named}associate with people and things: 2 categories" in overview({"models": {}}, Results(ceat=ceat)).widget
+    )
 
 
 def test_nothing_is_found_in_nothing_and_caution_is_always_said() -> None:

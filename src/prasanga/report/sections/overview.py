@@ -77,15 +77,15 @@ def three_findings(results: Results, say: Callable[..., str]) -> list[Finding]:
 def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> str:
     """Return in one sentence what was measured."""
     tables = (*results.estimates.values(), results.bias_percentages)
-    models = {model for table in tables if table is not None for model in table["model"]}
+    models = sorted({model for table in tables if table is not None for model in table["model"]})
     parts = []
     if grid is not None:
-        n, lengths = len(grid.categories), ", ".join(grid.lengths)
         many, one = (
             "{n} categories in contexts of {lengths} words (CEAT)",
             "one category in contexts of {lengths} words (CEAT)",
         )
-        parts.append(say(many if n > 1 else one, n=n, lengths=lengths))
+        n = len(grid.categories)
+        parts.append(say(many if n > 1 else one, n=n, lengths=", ".join(grid.lengths)))
     for name, table in results.methods:
         n = table["category"].n_unique()
         many, one = "{n} categories by {method}", "one category by {method}"
@@ -96,7 +96,9 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
         parts.append(say("{n} sentence pairs", n=f"{max(results.bias_percentages['n_pairs']):,}"))
     if not parts:
         return say("Nothing has been measured yet.")
-    named = say("{n} models", n=len(models)) if len(models) > 2 else ", ".join(sorted(models))
+    named = say("{n} models", n=len(models)) if len(models) > 2 else "".join(models)
+    if len(models) == 2:
+        named = say("{first} and {second}", first=models[0], second=models[1])
     return say("What {models} associate with people and things: {parts}.", models=named, parts="; ".join(parts))
 
 
@@ -213,27 +215,24 @@ def _of_pairs(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
     if key is None:
         return
     row, (_, language, model, bias_type) = grid.rows[key], key
-    values = {
-        "percent": one_decimal(row["bias_percentage"]),
-        "n": pairs_counted(row),
-        "model": model,
-        "which": f"{name_of_type(bias_type).lower()}, {name_of_language(language)}",
-    }
-    grounds = say(
-        "Exact 95 % interval {low} to {high} %; 50 is no preference.",
-        low=one_decimal(row["exact_low"]),
-        high=one_decimal(row["exact_high"]),
-    )
-    if is_significant(row):
-        text = say("{model} scores the stereotype higher in {percent} % of {n} sentence pairs ({which}).", **values)
-        yield Finding(SHOWN, text, grounds)
-    else:
-        text = say(
-            "No model prefers stereotypes by more than chance; farthest from 50 % is {model}, {percent} % of {n}"
+    yield Finding(
+        SHOWN if is_significant(row) else OPEN,
+        say(
+            "{model} scores the stereotype higher in {percent} % of {n} sentence pairs ({which})."
+            if is_significant(row)
+            else "No model prefers stereotypes by more than chance; farthest from 50 % is {model}, {percent} % of {n}"
             " sentence pairs ({which}).",
-            **values,
-        )
-        yield Finding(OPEN, text, grounds)
+            percent=one_decimal(row["bias_percentage"]),
+            n=pairs_counted(row),
+            model=model,
+            which=f"{name_of_type(bias_type).lower()}, {name_of_language(language)}",
+        ),
+        say(
+            "Exact 95 % interval {low} to {high} %; 50 is no preference.",
+            low=one_decimal(row["exact_low"]),
+            high=one_decimal(row["exact_high"]),
+        ),
+    )
 
 
 def _of_twins(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
