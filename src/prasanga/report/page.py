@@ -210,13 +210,10 @@ def downloads(results: Results) -> Section:
     """Return the section on the files beside the page."""
     groups = [
         Section(
-            group.title,
-            items=[
-                html("{}: {}", download.name, Markup(", ").join(_link(path, what) for what, path in download.files))
-                for download in group.downloads
-            ],
+            title,
+            items=[html("{}: {}", name, Markup(", ").join(_link(*file) for file in files)) for name, files in found],
         )
-        for group in papers.downloads_of(results.files)
+        for title, found in papers.downloads_of(results.files).items()
     ]
     text = "All of it lies in the folder of this page, which can be packed and sent as it is."
     return Section("Downloads", "downloads", text=[text if groups else "Nothing lies beside this page."], parts=groups)

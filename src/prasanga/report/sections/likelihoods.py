@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -122,7 +123,9 @@ def structures(results: Results) -> Section | None:
         for row in rows
         if row["quantity"] == "fill" and row["polarity"] != ALL and row["n_left_out"]
     ]
-    twins = "The random twins are the same model with random weights. " * any(is_number(row["twin_sd"]) for row in rows)
+    conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
+    has_twins = any(is_number(row["twin_sd"]) for row in rows)
+    all_numbers = _spread_sheet(rows, has_traits=results.traits is not None)
     return Section(
         "Traits in sentence structures",
         "structures",
@@ -131,27 +134,12 @@ def structures(results: Results) -> Section | None:
         figures=figure_of(results, "structures", label=prose("structures_label")),
         parts=[
             *_hexbins(results),
-            Section(
-                "Spread by structure: all numbers",
-                sheets=[_spread_sheet(rows, has_traits=results.traits is not None)],
-                folded=True,
-            ),
+            Section("Spread by structure: all numbers", sheets=[all_numbers], folded=True),
             *_traits_of_structures(results),
-            Section(
-                "Two structures compared on the same traits",
-                text=[prose("structures_compared")],
-                sheets=[_compared_sheet(differences)],
-                folded=True,
-            ),
+            _structures_compared(differences),
             *([Section("Traits without a score", items=unscored, folded=True)] if unscored else []),
         ],
-        notes=[
-            conventions_note(
-                list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows)),
-                f"{twins}A sentence that a model finds likelier says something about its texts, and nothing about the"
-                " people it names.",
-            )
-        ],
+        notes=[conventions_note(conventions, prose("structures_note", has_twins=has_twins))],
     )
 
 
@@ -160,32 +148,29 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     bias, described = results.bias_percentages, results.pair_statistics
     if bias is None and described is None:
         return None
-    text = (
-        "Two sentences that differ in a few words, one more stereotypical than the other (Sahoo et al. 2024, section"
-        f" 6.1).{' No model of the study has scored them.' if bias is None else ''}"
-    )
+    text = prose("pairs", scored=bias is not None)
     browser = browser_part(pair_browser(results.pair_scores, texts=not hides_texts(config)), scored=bias is not None)
     oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
     sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
     if bias is None:
         return Section("Sentence pairs", "pairs", text=[text], parts=[browser, *sets])
     grid = pair_grid_of(bias)
-    first = next(iter(grid.rows.values()))
+    n_tests = tests_of(grid)
+    tests = "the one percentage" if n_tests == 1 else f"the {n_tests} percentages"
+    conventions = list(dict.fromkeys(row["conventions"] for row in grid.rows.values()))
     return Section(
         "Sentence pairs",
         "pairs",
-        text=[text, _about_percentages(tests_of(grid))],
+        text=[text, prose("percentages", percentages=tests)],
         findings=list(findings_of_pairs(bias)),
         widget=html(
             '<div class="beside">{}</div>',
             Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups),
         ),
         figures=figure_of(results, "score_differences", label=prose("densities_label")),
-        definitions=_readings(first),
+        definitions=_readings(next(iter(grid.rows.values()))),
         parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
-        notes=[
-            conventions_note(list(dict.fromkeys(row["conventions"] for row in grid.rows.values())), prose("pairs_note"))
-        ],
+        notes=[conventions_note(conventions, prose("pairs_note"))],
     )
 
 
@@ -195,10 +180,8 @@ def _hexbins(results: Results) -> list[Section]:
     parts = []
     for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=natural_order):
         file = f"figures/{name}.svg"
-        linked = html("<code>{}</code>", file)
-        if file in results.files:
-            linked = html('<a href="{0}">{0}</a>', Markup.escape(file))
-        packed = html("A script unpacks this figure; without one it is in the file {}.", linked)
+        linked = '<a href="{0}">{0}</a>' if file in results.files else "<code>{}</code>"
+        packed = html(f"A script unpacks this figure; without one it is in the file {linked}.", Markup.escape(file))
         head = name.removeprefix("hexbins_"), "prior against corrected, trait by trait"
         parts.append(fold(*head, figures=figure_of(results, name, label=label), packed=packed))
     return parts
@@ -209,21 +192,14 @@ def _spread_sheet(rows: Sequence[Estimate], *, has_traits: bool) -> Sheet:
     found: dict[tuple[str, str, str], list[Estimate]] = {}
     for row in rows:
         found.setdefault((row["model"], row["polarity"], row["quantity"]), []).append(row)
-    lines = [
-        Row(
-            (
-                html('<a href="#{}">{}</a>', Markup.escape(anchor_of(row["structure"], "structure")), row["structure"])
-                if has_traits
-                else row["structure"],
-            ),
-            tuple(Cell(text(row)) for text in _SPREAD.values()),
-            block=html('{} <span class="sets">{}, {} traits</span>', model, quantity, polarity) if n == 0 else None,
-        )
-        for model in dict.fromkeys(model for model, _, _ in found)
-        for polarity in _POLARITIES
-        for quantity in QUANTITIES
-        for n, row in enumerate(found.get((model, polarity, quantity), ()))
-    ]
+    lines = []
+    for key in product(dict.fromkeys(model for model, _, _ in found), _POLARITIES, QUANTITIES):
+        for n, row in enumerate(found.get(key, ())):
+            model, polarity, quantity = key
+            name, anchor = row["structure"], Markup.escape(anchor_of(row["structure"], "structure"))
+            label = html('<a href="#{}">{}</a>', anchor, name) if has_traits else name
+            block = html('{} <span class="sets">{}, {} traits</span>', model, quantity, polarity) if n == 0 else None
+            lines.append(Row((label,), tuple(Cell(text(row)) for text in _SPREAD.values()), block=block))
     return Sheet(("Structure",), numbers(*_SPREAD), lines, "Associations over traits by structure", "blocks")
 
 
@@ -260,7 +236,7 @@ def _traits_of_structures(results: Results) -> list[Section]:
     return parts
 
 
-def _compared_sheet(differences: pl.DataFrame) -> Sheet:
+def _structures_compared(differences: pl.DataFrame) -> Section:
     rows = []
     for row in differences.iter_rows(named=True):
         if row["quantity"] not in QUANTITIES[:2]:
@@ -280,11 +256,9 @@ def _compared_sheet(differences: pl.DataFrame) -> Sheet:
         )
     texts = ("Traits", "Quantity", "Structures")
     columns = numbers(*texts, "traits in both", "ratio of deviations", "difference of means")
-    return Sheet(("Model",), columns, rows, "Structures compared", "compared", dict.fromkeys(texts, "text"))
-
-
-def _about_percentages(n_tests: int) -> Markup:
-    return prose("percentages", percentages="the one percentage" if n_tests == 1 else f"the {n_tests} percentages")
+    sheet = Sheet(("Model",), columns, rows, "Structures compared", "compared", dict.fromkeys(texts, "text"))
+    title = "Two structures compared on the same traits"
+    return Section(title, text=[prose("structures_compared")], sheets=[sheet], folded=True)
 
 
 def _readings(row: Estimate) -> list[tuple[str, str]]:
@@ -350,30 +324,23 @@ def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
     lines = []
     before = None
     for name, model, row in rows:
-        cells = [_shaded(row), *(Cell(_PERCENTAGES[head](row)) for head in heads[1:])]
+        why = why_no_percentage(row)
+        texts = [_PERCENTAGES[head](row) for head in heads[1:]]
         if lacks:
-            why = why_no_percentage(row)
-            cells.append(Cell(f"Not computed: {why}." if why else ""))
-        lines.append(Row((model,), tuple(cells), block=name_of_type(name) if name != before else None))
+            texts.append(f"Not computed: {why}." if why else "")
+        block = name_of_type(name) if name != before else None
+        lines.append(Row((model,), (_shaded(row), *map(Cell, texts)), block=block))
         before = name
     columns = numbers(*heads, *(["why not"] if lacks else []))
     sheet = Sheet(("Model",), columns, lines, f"Sentence pairs, {group.title}", "blocks", {"why not": "text"})
     parts = [fold(group.title, "all numbers", sheets=[sheet])]
-    left_out = [
-        item
-        for model in grid.models_of(group)
-        if (row := grid.at(group, model, OVERALL)) is not None and row["n_left_out"]
-        for item in _left_out(model, row)
-    ]
+    left_out = []
+    for name, model, row in rows:
+        if name == OVERALL and row["n_left_out"]:
+            left_out.append(f"{model}: {row['n_left_out']} of {count(row['n_pairs'], 'pair')}.")
+            listed = pairs_left_out(row).items()
+            left_out += [f"{REASONS.get(reason, reason)}: {', '.join(pairs)}" for reason, pairs in listed]
     return [*parts, *([fold(group.title, "pairs left out, and why", items=left_out)] if left_out else [])]
-
-
-def _left_out(model: str, row: Estimate) -> list[str]:
-    """Return how many pairs a model leaves out, and the pairs by reason, the reason in words where it is known."""
-    return [
-        f"{model}: {row['n_left_out']} of {count(row['n_pairs'], 'pair')}.",
-        *(f"{REASONS.get(reason, reason)}: {', '.join(listed)}" for reason, listed in pairs_left_out(row).items()),
-    ]
 
 
 def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], files: Sequence[str]) -> Section:
@@ -402,23 +369,14 @@ def _set(table: pl.DataFrame, group: Group) -> Section:
     n_pairs = {subset: values["mean_words", subset, OVERALL][1] for subset in subsets}
     # a subset of all pairs would say everything twice
     subsets = [subset for subset in subsets if subset == OVERALL or n_pairs[subset] < n_pairs[OVERALL]]
-    rows = [
-        row_of(
-            _statistic_name(statistic, category),
-            *(_statistic_text(statistic, *values[statistic, subset, category]) for subset in subsets),
-        )
-        for statistic, category in table.select("statistic", "category").unique(maintain_order=True).rows()
-    ]
-    total = row_of("Pairs", *(f"{n_pairs[subset]:,}" for subset in subsets))
+    rows = [row_of("Pairs", *(f"{n_pairs[subset]:,}" for subset in subsets))]
+    for statistic, category in table.select("statistic", "category").unique(maintain_order=True).rows():
+        name = name_of_type(category) if statistic == "bias_type_percentage" else f"Labelled {category}"
+        name = "Words in a sentence, mean" if statistic == "mean_words" else name
+        rows.append(row_of(name, *(_statistic_text(statistic, *values[statistic, each, category]) for each in subsets)))
     columns = numbers(*(_ORIGINS.get(subset, subset) for subset in subsets))
-    sheet = Sheet(("Statistic",), columns, [total, *rows], f"What the pairs consist of, {group.title}")
+    sheet = Sheet(("Statistic",), columns, rows, f"What the pairs consist of, {group.title}")
     return fold(group.title, count(n_pairs[subsets[0]], "pair"), sheets=[sheet])
-
-
-def _statistic_name(statistic: str, category: str) -> str:
-    if statistic == "mean_words":
-        return "Words in a sentence, mean"
-    return name_of_type(category) if statistic == "bias_type_percentage" else f"Labelled {category}"
 
 
 def _statistic_text(statistic: str, value: float | None, n_pairs: int) -> str:
@@ -437,20 +395,17 @@ def _oddities_of(name: str, table: pl.DataFrame) -> Section:
         found = table.filter(kind=kind)
         counts = found.group_by("language", maintain_order=True).agg(pl.col("pair_id").n_unique()).rows()
         said = ", ".join(f"{n:,}\u00a0{name_of_language(language)}" for language, n in counts)
-        for n, row in enumerate(found.head(_EXAMPLES).iter_rows(named=True)):
-            where = f"{row['pair_id']}, {row['language']}, {row['column']}"
-            head = html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]) if n == 0 else ""
-            cells = (Cell("" if n else said), Cell(where), Cell(_short(row["found"])), Cell(row["done"]))
-            rows.append(Row((head,), cells, block=None if n else ""))
+        head, block = html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]), ""
+        for row in found.head(_EXAMPLES).iter_rows(named=True):
+            where, text = f"{row['pair_id']}, {row['language']}, {row['column']}", row["found"]
+            short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
+            rows.append(Row((head,), tuple(map(Cell, (said, where, short, row["done"]))), block=block))
+            head, said, block = "", "", None
     texts = ("Pairs", "Pair, language, column", "Found", "Done")
     caption = f"Oddities of {name}, the first of each kind"
     sheet = Sheet(("Kind",), numbers(*texts), rows, caption, "oddities", dict.fromkeys(texts, "text"))
     what = f"{count(len(table), 'oddity', 'oddities')} of {count(len(kinds), 'kind')}"
     return fold(name, what, text=[prose("oddities", name=name)], sheets=[sheet])
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
 
 
 def _share_of(percentage: float | None, n: int) -> str:

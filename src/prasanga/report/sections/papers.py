@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -39,7 +39,12 @@ OPEN = "sadhu_table4"
 """The table that is open when the page opens: the comparison of methods."""
 
 _NAMES = {"sadhu": "sadhu2024", "sahoo": "sahoo2024"}
-_FORMATS = {"csv": "CSV", "md": "Markdown", "tex": "LaTeX"}
+_FORMATS = {
+    **{"pdf": "PDF", "svg": "SVG", "png": "PNG"},
+    **{"csv": "CSV", "md": "Markdown", "tex": "LaTeX", "tsv": "TSV", "parquet": "Parquet"},
+}
+"""Names of the endings, in the order in which they are offered."""
+
 _ABOUT = {
     "sadhu_table4": "methods side by side",
     "sadhu_table5": "CEAT by length",
@@ -83,9 +88,8 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
         made.append(paper_table(PAIR_TABLE, {PAIRS: pairs}, preset=preset))
     if not made:
         return None
-    beside = html('<a href="#beside-paper">Beside the paper</a>') if _is_compared(config, results) else ""
     parts = [_paper_table(table, results.files) for table in made]
-    text = prose("paper_tables", place=beside, preset=preset)
+    text = prose("paper_tables", is_compared=_is_compared(config, results), preset=preset)
     return Section("The papers' tables", "paper-tables", text=[text], parts=parts)
 
 
@@ -113,7 +117,9 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     of_models = rows["published_model"] + ": " + rows["model_doubt"]
     doubts, notes = _counted([rows["doubt"], rows["mark_doubt"], of_models]), _counted([rows["note"]])
     every = _every_row(rows, {(group.set, group.language): group.title for group in groups_in(pairs)}, doubts, notes)
-    name = rows["paper"][0]
+    name, all_rows = rows["paper"][0], html("{:,} numbers of the paper beside this study's", len(rows))
+    about_all = ["The numbers of doubts and notes are those of the lists below."]
+    how_to_read = [*(HOW_TO_READ if len(effects) else ()), *(HOW_TO_READ_PAIRS if len(pairs) else ())]
     return replace(
         section,
         title=f"Beside {PAPERS.get(name, name)}",
@@ -122,17 +128,8 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         sheets=[_agreement(effects, pairs)],
         figures=figure_of(results, "published", label=prose("published_label")),
         parts=[
-            fold(
-                "All rows",
-                html("{:,} numbers of the paper beside this study's", len(rows)),
-                text=["The numbers of doubts and notes are those of the lists below."],
-                sheets=[every],
-            ),
-            Section(
-                "How to read this",
-                items=[*(HOW_TO_READ if len(effects) else ()), *(HOW_TO_READ_PAIRS if len(pairs) else ())],
-                folded=True,
-            ),
+            fold("All rows", all_rows, text=about_all, sheets=[every]),
+            Section("How to read this", items=how_to_read, folded=True),
             *_listed("Doubts about the paper's numbers", doubts, ""),
             *_listed("Notes on this study's numbers", notes, "n"),
         ],
@@ -149,8 +146,7 @@ def figures(config: Mapping[str, Any], results: Results) -> Section | None:
         if table is not None:
             values[name] = f"{table.drop_nulls(number).select(keys).n_unique():,}"
     parts = []
-    for download in next((group.downloads for group in downloads_of(results.files) if group.title == "Figures"), []):
-        files = [(path, what) for what, path in download.files]
+    for _, files in downloads_of(results.files).get("Figures", ()):
         name = PurePosixPath(files[0][0]).stem
         if figure := figure_named(name):
             method = re.sub(r"\{([\w.]+)\}", lambda key: values.get(key[1], "not stated"), figure.method)
@@ -248,11 +244,12 @@ def _counts(rows: pl.DataFrame, one: str, many: str) -> str:
 
 def _agreement(effects: pl.DataFrame, pairs: pl.DataFrame) -> Sheet:
     rows = [
-        row_of(PUBLISHED_AS[row["method"]], *agreement_texts(row, 3, with_sign))
-        for row in _without_repeats(summarize(effects))
-    ] + [
-        row_of(f"Sentence pairs, {row['method']}", *agreement_texts(row, 1, with_sign))
-        for row in _without_repeats(summarize_pairs(pairs))
+        row_of(name.format(PUBLISHED_AS.get(row["method"], row["method"])), *agreement_texts(row, decimals, with_sign))
+        for name, summary, decimals in (
+            ("{}", summarize(effects), 3),
+            ("Sentence pairs, {}", summarize_pairs(pairs), 1),
+        )
+        for row in _without_repeats(summary)
     ]
     texts = dict.fromkeys(("Model", "Model of the paper", "Cells"), "text")
     columns = numbers(*texts, *_AGREEMENT)
@@ -299,11 +296,8 @@ def _line(
     method = "Sentence pairs" if of_pairs else PUBLISHED_AS[row["method"]]
     category = name_of_type(row["category"]) if of_pairs else row["category"]
     said = (method, category, row["model"], row["published_model"], where)
-    after = (
-        *(yes_no(row["same_sign"]), yes_no(row["published_inside"])),
-        ", ".join(map(str, found)),
-        f"n{notes.index(row['note']) + 1}" if row["note"] else "",
-    )
+    note = f"n{notes.index(row['note']) + 1}" if row["note"] else ""
+    after = (yes_no(row["same_sign"]), yes_no(row["published_inside"]), ", ".join(map(str, found)), note)
     return row_of(printed_at(row["table"]), *said, *_number_cells(row, of_pairs), *after)
 
 
@@ -340,56 +334,30 @@ def _counted(columns: Sequence[pl.Series]) -> dict[str, int]:
 # Files that lie beside the page: one entry for all formats of a figure or table.
 
 
-FORMATS = {
-    **{"pdf": "PDF", "svg": "SVG", "png": "PNG"},
-    **{"csv": "CSV", "md": "Markdown", "tex": "LaTeX", "tsv": "TSV", "parquet": "Parquet"},
-}
-"""Names of the endings, in the order in which they are offered."""
-
 _FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
 
 
-class Download(NamedTuple):
-    """A figure or table: its name, and (format, path from the page) of each file."""
-
-    name: str
-    files: list[tuple[str, str]]
-
-
-class DownloadGroup(NamedTuple):
-    """The downloads of one folder."""
-
-    title: str
-    downloads: list[Download]
-
-
-def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
-    """Return what lies beside the page, by folder.
+def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[str, str]]]]]:
+    """Return what lies beside the page by title of its folder: what is shown, and (path, format) of each of its files.
 
     Args:
         files: paths from the page, as `figures/settling.pdf`; those in `figures/column` are the same figures at the
             width of one column.
     """
-    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
-    for path in map(PurePosixPath, files):
-        top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == COLUMN
+    order = list(_FORMATS)
+
+    def place(path: PurePosixPath) -> tuple[bool, int, str]:
         ending = path.suffix[1:]
-        label = f"{FORMATS.get(ending, ending.upper())}{', one column wide' * column}"
-        found.setdefault(top, {}).setdefault(path.stem, []).append((label, str(path)))
-    return [
-        DownloadGroup(
-            title,
-            [
-                Download(shown_in(stem), sorted(found[top][stem], key=lambda file: _place(file[1])))
-                for stem in sorted(found[top], key=natural_order)
-            ],
-        )
+        return path.parent.name == COLUMN, order.index(ending) if ending in order else len(order), str(path)
+
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for path in sorted(map(PurePosixPath, files), key=place):
+        ending, column = path.suffix[1:], path.parent.name == COLUMN
+        label = f"{_FORMATS.get(ending, ending.upper())}{', one column wide' * column}"
+        top = path.parts[0] if len(path.parts) > 1 else ""
+        found.setdefault(top, {}).setdefault(path.stem, []).append((str(path), label))
+    return {
+        title: [(shown_in(stem), found[top][stem]) for stem in sorted(found[top], key=natural_order)]
         for top, title in _FOLDERS.items()
         if top in found
-    ]
-
-
-def _place(path: str) -> tuple[bool, int, str]:
-    file, order = PurePosixPath(path), list(FORMATS)
-    ending = file.suffix[1:]
-    return file.parent.name == COLUMN, order.index(ending) if ending in order else len(order), path
+    }
