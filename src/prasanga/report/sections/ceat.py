@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
 from statistics import median
 from typing import Any, NamedTuple
@@ -50,6 +50,7 @@ from prasanga.report.sections.estimates import (
     conventions_of,
     interval_of,
     number_cells,
+    shade_of,
     shaded,
     words_in_full,
 )
@@ -72,8 +73,8 @@ from prasanga.report.sheet import (
 )
 from prasanga.report.study import Results
 
-IN_PAPER: Mapping[float, int] = {0.2: 2, 0.5: 3, 0.8: 4}
-"""The shades of Tables 5 and 6 of Sadhu et al. (2024), small, medium and large, each with the step that shows it."""
+_IN_PAPER = ((0.2, 0.5, 0.8), 2)
+"""Where the shades of Tables 5 and 6 of Sadhu et al. (2024) begin, small, medium and large, and which is the first."""
 
 _AT_FIRST = (
     *("effect size", "95 % interval over words", "p_association", "Holm", "difference from twins", "fewest contexts"),
@@ -105,7 +106,7 @@ def effect_by_length(results: Results) -> Section | None:
         "figure",
         text=[prose("effect_by_length")],
         widget=chart(grid, grid.categories, texts_of(grid), choose=True),
-        notes=list(_findings_of_variance(grid)),
+        notes=_findings_of_variance(grid),
     )
 
 
@@ -114,20 +115,15 @@ def texts_of(grid: Grid) -> dict[tuple[str, str, str, str], str]:
     return {key: told_of_ceat(row, f"{key[1]}, {key[2]} words, {key[3]} draws") for key, row in grid.estimates.items()}
 
 
-def _findings_of_variance(grid: Grid) -> Iterator[str]:
-    """Yield how much of what an effect rests on is words, and how much the contexts that they stand in."""
-    rows = [grid.at(category.name, model, length, grid.modes[0]) for category, model, length in grid.places]
-    found = [components for row in rows if row is not None and (components := components_of(row)) is not None]
-    shares = [of_row for each in found if (of_row := each.shares)[0] >= 0]
-    if shares:
-        words, attributes, contexts, rest = (median(column) for column in zip(*shares, strict=True))
-        of_contexts = [of_row[2] for of_row in shares]
-        yield (
-            "What the difference of means would vary with, had there been other words, each in one other context:"
-            f" contexts {contexts:.0f} % (from {min(of_contexts):.0f} to {max(of_contexts):.0f} %), target words"
-            f" {words:.0f} %, attribute words {attributes:.0f} %, their combinations {rest:.0f} %; medians of"
-            f" {count(len(shares), 'estimate')}."
-        )
+def _findings_of_variance(grid: Grid) -> list[str]:
+    """Return how much of what an effect rests on is words, and how much the contexts that they stand in."""
+    rows = (row for (*_, mode), row in grid.estimates.items() if mode == grid.modes[0])
+    shares = [of_row for row in rows if (found := components_of(row)) and (of_row := found.shares)[0] >= 0]
+    if not shares:
+        return []
+    columns = list(zip(*shares, strict=True))
+    values = [*map(median, columns), min(columns[2]), max(columns[2])]
+    return [prose("variance", of=[f"{value:.0f}" for value in values], estimates=count(len(shares), "estimate"))]
 
 
 def effects(config: Mapping[str, Any], results: Results) -> Section | None:
@@ -155,16 +151,16 @@ def sample_modes(results: Results) -> Section | None:
     rows: list[Row] = []
     apart: list[tuple[float, str]] = []
     for category, model, length in grid.places:
-        both = [grid.at(category.name, model, length, mode) for mode in MODES]
-        found = [row for row in both if row is not None]
-        if not found:
+        both = [grid.at(category.name, model, length, mode) or {} for mode in MODES]
+        if not any(both):
             continue
+        effects = [row.get("effect_size") for row in both]
         cells = [Cell(with_sign(row["effect_size"]), words=few_words(row)) if row else Cell() for row in both]
         difference = None
-        if all(row is not None and is_number(row["effect_size"]) for row in both):
-            difference = found[1]["effect_size"] - found[0]["effect_size"]
+        if all(map(is_number, effects)):
+            difference = effects[1] - effects[0]
             apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
-        p = next((p for row in found if is_number(p := row.get("p_association"))), None)
+        p = next((p for row in both if is_number(p := row.get("p_association"))), None)
         rows.append(row_of(category.name, model, length, *cells, with_sign(difference), probability(p)))
     columns = numbers("Model", "Length", "fixed", "random", "difference", "p_association")
     caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
@@ -173,11 +169,8 @@ def sample_modes(results: Results) -> Section | None:
     compared = "No estimate has a number by both."
     if apart:
         largest, where = max(apart)
-        middle = plain(median(distance for distance, _ in apart))
-        compared = (
-            f"Over {count(len(apart), 'estimate')} the median distance is {middle} and the largest {plain(largest)}"
-            f" ({where})."
-        )
+        said = f"the median distance is {plain(median(distance for distance, _ in apart))}"
+        compared = f"Over {count(len(apart), 'estimate')} {said} and the largest {plain(largest)} ({where})."
     return Section(
         "Fixed against random draws",
         "sample_modes",
@@ -248,18 +241,18 @@ def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section on the length from which on effects stay, and on effects as draws are added."""
     if results.settling is None or results.differences is None or results.settling.is_empty():
         return None
-    # with so few draws there is one point, which shows nothing
-    drawn = results.ceat is not None and bool((results.ceat["n_samples"] > FIRST_DRAWS).any())
     label = "Distance of each effect from the one at the longest segment length, one panel for each category."
-    distances = figure_of(results, "settling", label=label)
-    label = "Effect against the number of draws at the longest segment length, one panel for each category."
-    convergence = figure_of(results, "convergence", label=label)
+    figures = figure_of(results, "settling", label=label)
+    # with so few draws there is one point, which shows nothing
+    if results.ceat is not None and (results.ceat["n_samples"] > FIRST_DRAWS).any():
+        label = "Effect against the number of draws at the longest segment length, one panel for each category."
+        figures += figure_of(results, "convergence", label=label)
     return Section(
         "Where effects settle",
         "lengths",
         text=[prose("settling", band=config["associations"]["band"])],
         findings=list(findings_of_differences(results.differences, results.settling)),
-        figures=[*distances, *(convergence if drawn else [])],
+        figures=figures,
         parts=[Section("All categories and models", sheets=[_settling_sheet(results.settling)], folded=True)],
     )
 
@@ -303,20 +296,15 @@ def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
 
 def left_out_of_estimates(grid: Grid) -> list[Markup]:
     """Return what the estimates of each category say of stimuli left out: each text once, with where it holds."""
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, dict[str, list[str]]] = {category.name: {} for category in grid.categories}
     for (category, model, length, mode), row in grid.estimates.items():
         if row["dropped"]:
-            found.setdefault(category, {}).setdefault(row["dropped"], []).append(f"{model} {length} {mode}")
+            found[category].setdefault(row["dropped"], []).append(f"{model} {length} {mode}")
     total = len(grid.models) * len(grid.lengths) * len(grid.modes)
     return [
-        html(
-            "<strong>{}</strong>: {} ({})",
-            category.name,
-            text,
-            "all estimates" if len(where) == total else ", ".join(where),
-        )
-        for category in grid.categories
-        for text, where in found.get(category.name, {}).items()
+        html("<strong>{}</strong>: {} ({})", name, text, "all estimates" if len(at) == total else ", ".join(at))
+        for name, of_category in found.items()
+        for text, at in of_category.items()
     ]
 
 
@@ -326,8 +314,8 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
     effect, hover = estimate["effect_size"], told_of_ceat(estimate, where, in_paper=in_paper)
     text, words, link = two(effect), few_words(estimate), address_of_number(CEAT.name, estimate)
     if in_paper:
-        mark = MARK if NOT_BY_DRAWS.marks(estimate) else ""
-        return Cell(text, mark, shade=_shade_in_paper(effect), hover=hover, words=words, link=link)
+        mark, (steps, first) = MARK if NOT_BY_DRAWS.marks(estimate) else "", _IN_PAPER
+        return Cell(text, mark, shade=shade_of(effect, steps, first=first), hover=hover, words=words, link=link)
     return shaded(estimate, Cell(text, hover=hover, link=link))
 
 
@@ -352,55 +340,35 @@ def told_of_ceat(estimate: Estimate, where: str, *, in_paper: bool = False) -> s
     )
 
 
-def _shade_in_paper(effect: float) -> str:
-    """Return the class of a cell's shade in the paper's layout: `zero`, or small, medium and large to either side."""
-    step = max((step for edge, step in IN_PAPER.items() if abs(effect) >= edge), default=0)
-    return "zero" if step == 0 else f"{'plus' if effect > 0 else 'minus'}-{step}"
-
-
 def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
     """Return shade and range of each colour of the heat table, from the most negative to the most positive effects.
 
     At the end stands the hatching, if a cell has it.
     """
-    steps = IN_PAPER if in_paper else {edge: step for step, edge in enumerate(THRESHOLDS, start=1)}
-    edges = [*map(str, steps), ""]
-    shades = {
-        sign: [
-            (f"{sign}-{step}", f"{mark}{low} to {mark}{high}" if high else f"{mark}{low} and beyond")
-            for (low, high), step in zip(pairwise(edges), steps.values(), strict=True)
-        ]
-        for sign, mark in (("minus", MINUS), ("plus", "+"))
-    }
+    steps, first = _IN_PAPER if in_paper else (THRESHOLDS, 1)
+
+    def shades(sign: str, mark: str) -> list[tuple[str, str]]:
+        ranges = [*(f"{mark}{low} to {mark}{high}" for low, high in pairwise(steps)), f"{mark}{steps[-1]} and beyond"]
+        return [(f"{sign}-{step}", text) for step, text in enumerate(ranges, start=first)]
+
     hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, grid.estimates.values()))
-    return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"], *hatched]
+    return [*reversed(shades("minus", MINUS)), ("zero", f"within ±{steps[0]}"), *shades("plus", "+"), *hatched]
 
 
 def _settling_sheet(table: pl.DataFrame) -> Sheet:
     """Return the rows of the table of settling, by category; models keep the order of the table."""
     require_columns("settling", table, NEEDED_OF_SETTLING, remade_by("associations"))
-    rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
-    return Sheet(
-        ("Category",),
-        numbers("Model", "Draws", "settled from", "largest distance", "sure"),
-        [
-            row_of(
-                *(row["category"], row["model"], row["sample_mode"], _settled(row)),
-                f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING,
-                yes_no(None if row["longest"] is None else bool(row["sure"])),
-            )
-            for row in rows
-        ],
-        "From which length on the effect stays",
-        "explorable",
-        dict.fromkeys(("Category", "Model", "Draws", "settled from", "sure"), "list"),
-    )
-
-
-def _settled(row: Estimate) -> str:
-    if row["longest"] is None:
-        return "not computed"
-    return f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"
+    rows = []
+    for row in sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"])):
+        settled = f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"
+        if row["longest"] is None:
+            settled = "not computed"
+        distance = f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING
+        sure = yes_no(None if row["longest"] is None else bool(row["sure"]))
+        rows.append(row_of(row["category"], row["model"], row["sample_mode"], settled, distance, sure))
+    lists = dict.fromkeys(("Category", "Model", "Draws", "settled from", "sure"), "list")
+    columns = numbers("Model", "Draws", "settled from", "largest distance", "sure")
+    return Sheet(("Category",), columns, rows, "From which length on the effect stays", "explorable", lists)
 
 
 # --------------------
@@ -504,18 +472,14 @@ def small_picture(grid: Grid, category: Category, model: str, *, changed: bool) 
     """Return the effects of a category and model by length as one line with its intervals."""
     place = _Place(grid, 120, 40, left=6, right=6, top=4, bottom=4)
     rows = [grid.at(category.name, model, length, grid.modes[0]) for length in grid.lengths]
-    points = [
+    points = Markup("").join(
         html('<circle class="{}" r="2.6" cx="{}" cy="{}"/>', "found" if is_found(row) else "", *at)
         for row, at in place.points(rows)
-    ]
-    return html(
-        '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true">'
-        '<path class="zero-line" d="M0 {}H120"/>{}{}</svg>',
-        " changed" if changed else "",
-        place.y(0.0),
-        place.line(rows),
-        Markup("").join(points),
     )
+    svg = (
+        '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true"><path class="zero-line" d="M0 {}H120"/>{}{}</svg>'
+    )
+    return html(svg, " changed" if changed else "", place.y(0.0), place.line(rows), points)
 
 
 def chart(

@@ -186,10 +186,16 @@ def other_methods(results: Results) -> list[Section]:
     return [_other_method(method, table) for method, table in results.methods]
 
 
-def shade_of(value: float, steps: Sequence[float] = THRESHOLDS) -> str:
-    """Return the class of a cell's shade: `zero`, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below."""
-    step = sum(abs(value) >= threshold for threshold in steps)
-    return "zero" if step == 0 else f"{'plus' if value > 0 else 'minus'}-{step}"
+def shade_of(value: float, steps: Sequence[float] = THRESHOLDS, *, first: int = 1) -> str:
+    """Return the class of a cell's shade: `zero`, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below.
+
+    Args:
+        value: of the cell.
+        steps: where the shades begin.
+        first: number of the first shade.
+    """
+    reached = sum(abs(value) >= threshold for threshold in steps)
+    return f"{'plus' if value > 0 else 'minus'}-{first + reached - 1}" if reached else "zero"
 
 
 def conventions_of(rows: Iterable[Estimate], named: Sequence[str]) -> list[str]:

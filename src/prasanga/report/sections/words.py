@@ -109,12 +109,12 @@ def lexicon(results: Results) -> Section | None:
 
 
 def _word_set(word_set: WordSet, *, has_forms: bool) -> Section:
+    names = ("Gloss", "Suffix group", "Forms") if has_forms else ("Gloss",)
     rows = []
     for word in word_set.words:
         forms = and_more(", ".join(word.forms), word.n_forms - len(word.forms))
-        of_forms = (Cell(html("<code>{}</code>", word.groups)), Cell(forms)) if has_forms else ()
-        rows.append(row_of(word.stimulus, word.gloss, *of_forms))
-    names = ("Gloss", "Suffix group", "Forms") if has_forms else ("Gloss",)
+        cells = (word.gloss, html("<code>{}</code>", word.groups), forms)
+        rows.append(row_of(word.stimulus, *cells[: len(names)]))
     sheet = Sheet(("Stimulus",), numbers(*names), rows, word_set.name, "words", dict.fromkeys(names, "text"))
     return fold(word_set.name, f"{count(len(word_set.words), 'word')} · {word_set.used_in}", sheets=[sheet])
 
@@ -142,30 +142,21 @@ def _category(
         return fold(name, more, text=text, notes=notes, packed=unpacked, look="of-words")
     effects = _effects(ceat, name, measured)
     table = _CategoryTable(measured, sets, looks, effects, glosses_of(categories), pieces)
-    where = (
-        f"Contexts of {measured.length} words, {measured.mode} draws. Marks to the right are nearer to {a} than the"
-        f" mean of all words is, those to the left nearer to {b}."
-    )
     told = ["the pieces of the word that its model reads"] if pieces else []
-    told += ["what CEAT's effect size is without it"] if effects else []
-    if told:
-        where += f" A number tells {' and '.join(told)} when pointed at, tapped or reached by the keyboard."
+    shown = ""
     if effects:
-        where += (
-            f" Where it has another sign, or differs by more than {NOTABLE}, it stands in the last column."
-            if table.is_notable
-            else f" Without any single word it keeps its sign and stays within {NOTABLE}."
-        )
-    means = "The difference of the means is the effect size on these associations, each a mean over contexts."
-    if effects:
-        means += " CEAT's is taken draw by draw over single contexts; these scatter more, so it is mostly nearer to 0."
+        told.append("what CEAT's effect size is without it")
+        shown = f"Without any single word it keeps its sign and stays within {NOTABLE}."
+        if table.is_notable:
+            shown = f"Where it has another sign, or differs by more than {NOTABLE}, it stands in the last column."
+    where = prose("words_where", measured=measured, a=a, b=b, told=" and ".join(told), shown=shown)
     ends = html("<span>← {}</span> <span>{} →</span>", b, a)
     return fold(
         name,
         more,
         text=[where, prose("words", figure=name_of("words_{category}", category=name))],
         sheets=[table.sheet(f"Standardized associations of the target words of {name} by model", ends)],
-        notes=[means, *notes],
+        notes=[prose("words_means", has_effects=bool(effects)), *notes],
         packed=unpacked,
         look="of-words",
     )
@@ -219,24 +210,18 @@ class _CategoryTable:
     def _row_of_means(
         self, name: str, values: Mapping[str, float], *, block: str | None = None, strip: bool = True
     ) -> Row:
-        cells = [Cell(self._strip(values) if strip else "")]
-        cells += [Cell(two(values.get(look.model))) for look in self._looks]
-        cells += [Cell("")] if self.is_notable else []
-        return Row((name,), tuple(cells), block=block, look="of-set")
+        texts = [self._strip(values) if strip else "", *(two(values.get(look.model)) for look in self._looks)]
+        cells = tuple(map(Cell, [*texts, *([""] if self.is_notable else [])]))
+        return Row((name,), cells, block=block, look="of-set")
 
     def _strip(self, values: Mapping[str, float]) -> Markup:
         """Return a strip with a mark for each model that has a value, and a line at 0."""
         marks = [(self.at(values[look.model]), look) for look in self._looks if look.model in values]
         places = [x for x, _ in marks]
         span = html('<path class="span" d="M{} 8H{}"/>', min(places), max(places)) if places else ""
-        return html(
-            '<svg class="strip" viewBox="0 0 {} 16" aria-hidden="true"><path class="zero-line" d="M{}'
-            ' 0V16"/>{}{}</svg>',
-            STRIP_WIDTH,
-            self.at(0.0),
-            span,
-            Markup("").join(look.at(x, 8) for x, look in marks),
-        )
+        line = html('<path class="zero-line" d="M{} 0V16"/>', self.at(0.0))
+        drawn = Markup("").join([line, span, *(look.at(x, 8) for x, look in marks)])
+        return html('<svg class="strip" viewBox="0 0 {} 16" aria-hidden="true">{}</svg>', STRIP_WIDTH, drawn)
 
     def at(self, value: float) -> float:
         """Return the place of a value in a strip, to a tenth; 0 is always within it."""
@@ -412,9 +397,9 @@ class _Words:
                 f"associations of words, {METHODS[method]}", table, _NEEDED_OF_PANEL, remade_by("associations")
             )
             keys = [name for name in _KEY if name in table.columns]
-            for key, rows in table.partition_by(keys, as_dict=True, maintain_order=True).items():
-                of = dict(zip(keys, key, strict=True))
-                self._tables[method, *(of.get(name) for name in _KEY)] = rows
+            for rows in table.partition_by(keys, maintain_order=True):
+                first = rows.row(0, named=True)
+                self._tables[method, *(first.get(name) for name in _KEY)] = rows
 
     def of(self, method: str, row: Estimate) -> dict[str, Any]:
         """Return an estimate with its words."""
@@ -423,17 +408,11 @@ class _Words:
         where = f"{row['model']}, {length} words, {row.get('sample_mode')} draws"
         key = (method, *(row.get(name) for name in _KEY))
         words = self._tables.get(key, pl.DataFrame(schema=dict.fromkeys(_NEEDED_OF_PANEL)))
-        attributes = pl.col("role").is_in(["a", "b"])
-        words = words.sort(
-            attributes, pl.col("association"), "stimulus", descending=[False, True, False], nulls_last=True
-        )
+        order = (pl.col("role").is_in(["a", "b"]), "association", "stimulus")
+        words = words.sort(*order, descending=[False, True, False], nulls_last=True)
         # the sentences of CEAT and SEAT are those of all categories
         lengths = {CEAT.name: length, SEAT.name: TEMPLATES}
-        kept_for = {
-            "method": method,
-            "category": "" if method in lengths else row["category"],
-            "segment_length": lengths.get(method, ""),
-        }
+        kept_for = (method, "" if method in lengths else row["category"], lengths.get(method, ""))
         return {
             "title": f"{row['category']}, {METHODS[method]}",
             "category": row["category"],
@@ -443,7 +422,7 @@ class _Words:
             "sets": [x, y, a, b],
             "effect": row["effect_size"],
             "told": told_of_ceat(row, where) if method == CEAT.name else told_of(row),
-            "sentences": _key_of(kept_for),
+            "sentences": "\t".join(kept_for),
             "roles": "".join(words["role"].to_list()),
             "words": [self.numbers.setdefault(word, len(self.numbers)) for word in words["stimulus"].to_list()],
             "associations": [_rounded(value, _DECIMALS_OF_PANEL) for value in words["association"].to_list()],
@@ -468,7 +447,9 @@ def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapp
     if chosen is not None:
         require_columns("measured sentences", chosen, SENTENCES_SCHEMA, _REMADE)
         longest: dict[str, tuple[str, int]] = {}
-        rows = [row for row in chosen.iter_rows(named=True) if row["stimulus"] in numbers and _key_of(row) in keys]
+        of = pl.concat_str("method", "category", "segment_length", separator="\t")
+        asked = chosen.with_columns(key=of).filter(pl.col("stimulus").is_in([*numbers]) & pl.col("key").is_in([*keys]))
+        rows = asked.rows(named=True)
         for most in range(max((row["rank"] for row in rows), default=0), 1, -1):
             if sum(len(row["text"]) for row in rows) > MOST_CHARACTERS:
                 rows = [row for row in rows if row["rank"] < most]
@@ -485,14 +466,9 @@ def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapp
             marked = (0, 0) if own is None else (begin + own, begin + row["end"])
             units = [utf16_length(whole[:at]) for at in (begin, begin + len(text), *marked)]
             place = [texts.setdefault(whole, len(texts)), *units, sources.setdefault(row["source"], len(sources))]
-            of_word = found.setdefault(_key_of(row), {}).setdefault(numbers[row["stimulus"]], [row["n_measured"]])
+            of_word = found.setdefault(row["key"], {}).setdefault(numbers[row["stimulus"]], [row["n_measured"]])
             of_word.append(place)
     return {"texts": list(texts), "sources": list(sources), "sentences": found}
-
-
-def _key_of(row: Mapping[str, Any]) -> str:
-    """Return what a sentence was measured for."""
-    return "\t".join((row["method"], row["category"], row["segment_length"]))
 
 
 def _rounded(value: float | None, decimals: int) -> float | None:
