@@ -257,25 +257,24 @@ def _by_category(table: pl.DataFrame) -> list[Estimate]:
     return sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
 
 
-def _findings_of_templates(rows: Sequence[Estimate]) -> Iterator[str]:
-    """Yield in how many estimates the sign depends on the template, and how much wider templates make intervals."""
+def _excludes_zero(row: Estimate, interval: str) -> bool:
+    return bool(row[f"{interval}_low"] > 0 or row[f"{interval}_high"] < 0)
+
+
+def _findings_of_templates(rows: Sequence[Estimate]) -> list[str]:
+    """Return in how many estimates the sign depends on the template, and how much wider templates make intervals."""
     known = [row for row in rows if is_number(row.get("by_template_low")) and (row.get("n_templates") or 0) > 1]
     if not known:
-        return
-    turned = sum(row["by_template_low"] < 0 < row["by_template_high"] for row in known)
-    without = sum(row["without_template_low"] < 0 < row["without_template_high"] for row in known)
-    text = (
-        f"Templates are a sample: in {turned} of {count(len(known), 'estimate')} the effect has one sign in some"
-        f" templates and the other in others; in {without} leaving out one template is enough to change it."
+        return []
+    turned, changed = (
+        sum(row[f"{name}_low"] < 0 < row[f"{name}_high"] for row in known)
+        for name in ("by_template", "without_template")
     )
     both = [row for row in known if is_number(row.get("ci_templates_low")) and is_number(row["ci_low"])]
-    if both:
-        found = [sum(row[f"{ci}_low"] > 0 or row[f"{ci}_high"] < 0 for row in both) for ci in ("ci", "ci_templates")]
-        text += (
-            f" With words resampled {found[0]} of {count(len(both), 'interval')} exclude zero, with words and"
-            f" templates {found[1]}."
-        )
-    yield text
+    of_words, of_both = (sum(_excludes_zero(row, name) for row in both) for name in ("ci", "ci_templates"))
+    found = {"turned": turned, "changed": changed, "of_words": of_words, "of_both": of_both}
+    estimates, intervals = count(len(known), "estimate"), count(len(both), "interval") if both else ""
+    return [prose("templates", **found, estimates=estimates, intervals=intervals)]
 
 
 def _unit(method: str) -> str:
@@ -375,14 +374,11 @@ def _left_out(row: Estimate) -> Markup:
     reasons = words_left_out(row)
     if not reasons:
         return Markup("")
-    listed = sum(row[f"listed_{side}"] for side in "xyab")
-    texts = (f"{reason}: {', '.join(words)}" if reason else ", ".join(words) for reason, words in reasons.items())
-    return html(
-        '<details class="fold"><summary>{} of {} words left out</summary><ul>{}</ul></details>',
-        sum(map(len, reasons.values())),
-        listed,
-        Markup("").join(html("<li>{}</li>", text) for text in texts),
-    )
+    lost, listed = sum(map(len, reasons.values())), sum(row[f"listed_{side}"] for side in "xyab")
+    texts = (": ".join(filter(None, [reason, ", ".join(words)])) for reason, words in reasons.items())
+    items = Markup("").join(html("<li>{}</li>", text) for text in texts)
+    folded = '<details class="fold"><summary>{} of {} words left out</summary><ul>{}</ul></details>'
+    return html(folded, lost, listed, items)
 
 
 def shaded(row: Estimate, cell: Cell) -> Cell:
@@ -511,8 +507,7 @@ def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
         if row["tau_low"] is None:
             known = "too few categories for an interval"
         else:
-            sure = "which excludes zero" if row["tau_low"] > 0 or row["tau_high"] < 0 else "which includes zero"
-            known = f"95 % interval {_ends(row)}, {sure}"
+            known = f"95 % interval {_ends(row)}, which {'excludes' if _excludes_zero(row, 'tau') else 'includes'} zero"
         twins = ""
         if row["twin_tau"] is not None:
             more = "no more than" if row["tau"] <= row["twin_tau"] else "more than"
@@ -585,12 +580,12 @@ def _findings_of_choices(shares: pl.DataFrame) -> Iterator[str]:
     """Yield, for each method, in how many estimates sign and star hold whatever is chosen."""
     for method in shares["method"].unique(maintain_order=True):
         rows = shares.filter(method=method)
-        n = len(rows)
         always, starred, never = rows.filter(sign_holds=1.0), rows.filter(star_holds=1.0), rows.filter(star_holds=0.0)
+        some = len(rows) - len(starred) - len(never)
         yield (
-            f"{METHODS[method]}: the sign is the same under all choices in {len(always)} of {count(n, 'estimate')}; the"
-            f" star holds under all in {len(starred)}, under some in {n - len(starred) - len(never)}, and under none in"
-            f" {len(never)}."
+            f"{METHODS[method]}: the sign is the same under all choices in {len(always)} of"
+            f" {count(len(rows), 'estimate')}; the star holds under all in {len(starred)}, under some in {some}, and"
+            f" under none in {len(never)}."
         )
 
 
@@ -610,18 +605,15 @@ def _findings_of_scales(rows: list[tuple[str, Estimate]]) -> Iterator[str]:
     known = [row for _, row in rows if is_number(row["effect_standardized"])]
     if known:
         turned = [row for row in known if row["effect_size"] * row["effect_standardized"] < 0]
-        yield (
-            f"With every dimension standardized {len(turned)} of {count(len(known), 'effect')} would have the other"
-            " sign."
-        )
+        effects = count(len(known), "effect")
+        yield f"With every dimension standardized {len(turned)} of {effects} would have the other sign."
     adjusted = [row for _, row in rows if is_number(row["adjusted_low"])]
     if adjusted:
-        kept = [row for row in adjusted if row["adjusted_low"] > 0 or row["adjusted_high"] < 0]
-        yield (
-            f"Among words alike in corpus frequency and pieces, {len(kept)} of"
-            f" {count(len(adjusted), 'difference')} of mean cosines {'has' if len(kept) == 1 else 'have'} a 95 %"
-            " interval that excludes zero."
+        n = sum(_excludes_zero(row, "adjusted") for row in adjusted)
+        have = (
+            f"{n} of {count(len(adjusted), 'difference')} of mean cosines {'has' if n == 1 else 'have'} a 95 % interval"
         )
+        yield f"Among words alike in corpus frequency and pieces, {have} that excludes zero."
     few = len(rows) - len(adjusted)
     if few:
         yield f"{count(few, 'estimate')} could not be adjusted for frequency and pieces; the table says why."

@@ -36,6 +36,17 @@ THINNEST = 12
 _FEW = 10
 """A table of more rows sorts and filters."""
 
+_OF_LENGTHS = {
+    "Stimuli": ("n_stimuli", "g"),
+    "with contexts": ("n_with_contexts", "g"),
+    "Contexts in all": ("n_contexts", ","),
+    "fewest": ("fewest", "g"),
+    "median": ("median", "g"),
+    "Stimuli below the minimum": ("n_short", "g"),
+    "Contexts from the supplement": ("n_from_supplement", ","),
+}
+"""What is counted at each length, by its head, and how it is written."""
+
 _SUFFIXES_SHOWN = 40
 _NAMED = 3
 """So many forms, and so many files, are named of each stimulus."""
@@ -49,12 +60,8 @@ def coverage(results: Results) -> Section | None:
         return None
     text: list[str] = []
     if read := totals(results.corpus):
-        text.append(
-            f"Read: {count(read['files'], 'file')} with {read['lines']:,} lines and {read['sentences']:,} sentences;"
-            f" {read['matched_sentences']:,} of them hold a stimulus, in {read['occurrences']:,} occurrences. Left out:"
-            f" {read['skipped_lines']:,} lines that are not UTF-8. Divided because of extreme length:"
-            f" {read['cut_sentences']:,} sentences."
-        )
+        said = {name: f"{n:,}" for name, n in read.items()}
+        text.append(prose("read", files=count(read["files"], "file"), read=said))
     if table is None:
         text.append(prose("no_coverage"))
     without_vectors = {} if results.embeddings is None else left_out_of(results.embeddings)
@@ -102,13 +109,10 @@ def left_out(results: Results) -> Section | None:
     if found is None:
         return None
     columns = numbers("What", "Is", "How many", "of", "Share", "Why", "Listed under")
-    rows = [
-        row_of(
-            *(loss.stage, loss.what, loss.lost, f"{loss.n:,}", f"{loss.of:,}", loss.share, loss.why),
-            html('<a href="{}">{}</a>', loss.link, loss.place),
-        )
-        for loss in found.rows
-    ]
+    rows = []
+    for loss in found.rows:
+        counts, link = (f"{loss.n:,}", f"{loss.of:,}", loss.share), html('<a href="{}">{}</a>', loss.link, loss.place)
+        rows.append(row_of(loss.stage, loss.what, loss.lost, *counts, loss.why, link))
     texts = dict.fromkeys(("What", "Is", "Why", "Listed under"), "text")
     sheet = Sheet(("Stage",), columns, rows, "Left out, by stage and reason", "left-out", texts)
     nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
@@ -142,19 +146,9 @@ class _ContextTables:
 
     def by_length(self) -> Sheet:
         """Return the contexts by segment length."""
-        numbers_of = {
-            "Stimuli": "n_stimuli",
-            "with contexts": "n_with_contexts",
-            "Contexts in all": "n_contexts",
-            "fewest": "fewest",
-            "median": "median",
-            "Stimuli below the minimum": "n_short",
-            "Contexts from the supplement": "n_from_supplement",
-        }
-        told = {head: name for head, name in numbers_of.items() if self._lengths[0][name] is not None}
-        formats = dict.fromkeys(told.values(), "g") | dict.fromkeys(("n_contexts", "n_from_supplement"), ",")
+        told = {head: way for head, way in _OF_LENGTHS.items() if self._lengths[0][way[0]] is not None}
         rows = [
-            row_of(each["segment_length"], *(format(each[name], formats[name]) for name in told.values()))
+            row_of(each["segment_length"], *(format(each[name], how) for name, how in told.values()))
             for each in self._lengths
         ]
         return Sheet(("Words",), numbers(*told), rows, "Contexts by segment length")
@@ -177,10 +171,7 @@ class _ContextTables:
         title = f"All {len(self._rows)} stimuli at every length{forms}"
         parts = [Section(title, sheets=[self._stimuli()], folded=True)]
         if self.missing:
-            rows = [
-                row_of(stimulus, self._glosses.get(stimulus, ""), lengths, reason)
-                for stimulus, lengths, reason in self.missing
-            ]
+            rows = [row_of(each, self._glosses.get(each, ""), *where) for each, *where in self.missing]
             kinds = {"Gloss": "text", "Words": "list", "Reason": "list"}
             look = "explorable" if len(rows) > _FEW else ""
             sheet = Sheet(("Stimulus",), numbers(*kinds), rows, "Stimuli without contexts", look, kinds)
@@ -267,12 +258,8 @@ def _suffix_groups(suffixes: pl.DataFrame) -> list[Section]:
         used = rows.filter(pl.col("occurrences") > 0)
         more, unused = max(used.height - _SUFFIXES_SHOWN, 0), rows.height - used.height
         named = html("<code>{}</code>", str(name) or "no group")
-        caption = html(
-            "Suffixes of {} that occur{}{}",
-            named,
-            f", the most frequent {_SUFFIXES_SHOWN}; {more} more in the file" if more else "",
-            f"; {unused} do not occur" if unused else "",
-        )
+        said = f", the most frequent {_SUFFIXES_SHOWN}; {more} more in the file" if more else ""
+        caption = html("Suffixes of {} that occur{}{}", named, said, f"; {unused} do not occur" if unused else "")
         lines = [_suffix_row(row, brought) for row in used.head(_SUFFIXES_SHOWN).iter_rows(named=True)]
         columns = numbers("Read as", "Hits", "Share", "Stimuli", "Most frequent forms")
         look = "suffixes explorable" if len(lines) > _FEW else "suffixes"
@@ -284,11 +271,9 @@ def _suffix_groups(suffixes: pl.DataFrame) -> list[Section]:
 
 
 def _suffix_row(row: Mapping[str, Any], brought: int) -> Row:
-    kind = row["kind"]
+    kind, more = row["kind"], '<span class="more">{}</span>'
     whole = "whole form" if kind in ("altered stem", "irregular") else "" if kind == "suffix" else kind
-    label = html("{} {}", row["suffix"], html('<span class="more">{}</span>', whole) if whole else "")
-    if kind == "stem":
-        label = html('<span class="more">none</span>')
+    label = html(more, "none") if kind == "stem" else html("{} {}", row["suffix"], html(more, whole) if whole else "")
     share = 100 * row["occurrences"] / brought
     read_as = ", ".join(filter(None, (row["number"], row["case"])))
     cells = (read_as, f"{row['occurrences']:,}", f"{share:.1f} %", str(row["stimuli"]), row["examples"])
@@ -576,8 +561,7 @@ def _missing(files: EmbeddingFiles) -> list[str]:
 def _difference_to_float32(files: EmbeddingFiles) -> list[Section]:
     """Return how near the vectors are to those in float32."""
     rows = []
-    for name in (name for name in files.studied if name in files.precisions):
-        found = files.precisions[name]
+    for name, found in ((name, files.precisions[name]) for name in files.studied if name in files.precisions):
         cosines = (f"{found[key]:.7f}" if found.get(key) is not None else MISSING for key in _COSINES)
         compared = f"{found['compared']:,}" if found.get("compared") else MISSING
         rows.append(row_of(name, compared, *cosines, str(found.get("reason") or "")))
@@ -595,18 +579,16 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Secti
     if not audited:
         return []
     shares = ("With an unknown piece", "Losing marks", "With the pieces of another stimulus")
-    rows = []
+    rows, parts = [], []
     for family in audited:
         audit = files.audits[family]
         cells = (f"{100 * audit[name]:.3g} %" for name in _DAMAGES)
         occurrences = (f"{audit[name]:,}" if name in audit else "" for name in ("n_occurrences", "n_unseen"))
         counts = (f"{audit['n_forms']:,}", *occurrences, f"{audit['pieces_per_form']:.2f}")
         rows.append(row_of(family, *counts, *cells))
+        parts += _tokenizer(family, audit, files.audit_tables.get(family), glosses)
     columns = numbers("Forms", "Occurrences", "Forms that do not occur", "Pieces per form", *shares)
     sheet = Sheet(("Model",), columns, rows, "What the tokenizers make of the forms")
-    parts: list[Section] = []
-    for family in audited:
-        parts += _tokenizer(family, files.audits[family], files.audit_tables.get(family), glosses)
     return [Section("Audit of the tokenizers", text=[prose("tokenizers")], sheets=[sheet], parts=parts)]
 
 
@@ -618,31 +600,20 @@ def _tokenizer(model: str, audit: Report, table: pl.DataFrame | None, glosses: M
     if not rows:
         return [fold(model, "examples; the table by stimulus is not there", items=examples)] if examples else []
     damaged = sum(bool(row.cells[-1].text) for row in rows)
-    heads = (
-        *("Gloss", "Pieces", "Forms", "Occurrences", "Pieces per form", "Most", "Unknown", "Marks lost"),
-        *("Same pieces as", "Examples"),
-    )
-    sheet = Sheet(
-        ("Stimulus",),
-        numbers(*heads),
-        sorted(rows, key=lambda row: not row.cells[-1].text),
-        f"Stimuli in pieces of {model}",
-        "suffixes",
-        dict.fromkeys(("Gloss", "Pieces", "Same pieces as", "Examples"), "text"),
-    )
+    counts = ("Forms", "Occurrences", "Pieces per form", "Most", "Unknown", "Marks lost")
+    columns = numbers("Gloss", "Pieces", *counts, "Same pieces as", "Examples")
+    kinds = dict.fromkeys(("Gloss", "Pieces", "Same pieces as", "Examples"), "text")
+    rows.sort(key=lambda row: not row.cells[-1].text)
+    sheet = Sheet(("Stimulus",), columns, rows, f"Stimuli in pieces of {model}", "suffixes", kinds)
     more = f"{damaged} of {audit['n_stimuli']} stimuli with a form that comes out damaged"
     return [fold(model, more, sheets=[sheet], items=examples)]
 
 
 def _pieces(row: Mapping[str, Any], glosses: Mapping[str, str]) -> Row:
     """Return what a tokenizer makes of the forms of a stimulus; the last cell is empty where nothing is damaged."""
-    counts = (f"{row['unknown_forms']:,}", f"{row['marks_lost_forms']:,}")
-    cells = (
-        glosses.get(row["stimulus"], ""),
-        pieces_as_text(row),
-        *(f"{row['forms']:,}", f"{row['occurrences']:,}" if "occurrences" in row else ""),
-        *(f"{row['pieces_per_form']:.2f}", str(row["most_pieces"]), *counts),
-        ", ".join(row["identical_to"]),
-        "; ".join(row[f"{name}_example"] for name in _DAMAGES if row[f"{name}_example"]),
-    )
-    return row_of(row["stimulus"], *cells)
+    forms, unknown, lost = (f"{row[name]:,}" for name in ("forms", "unknown_forms", "marks_lost_forms"))
+    occurrences = f"{row['occurrences']:,}" if "occurrences" in row else ""
+    counts = (forms, occurrences, f"{row['pieces_per_form']:.2f}", str(row["most_pieces"]), unknown, lost)
+    examples = "; ".join(filter(None, (row[f"{name}_example"] for name in _DAMAGES)))
+    texts = (glosses.get(row["stimulus"], ""), pieces_as_text(row))
+    return row_of(row["stimulus"], *texts, *counts, ", ".join(row["identical_to"]), examples)
