@@ -322,7 +322,7 @@ def _draw_panel(panel: Any, rows: Sequence[Estimate], choices: Sequence[str], mo
     top, height = max(effects), (max(effects) - min(effects)) or 1.0
 
     def place(effect: float) -> float:
-        return (top - effect) / height * (_CURVE - 1)
+        return float((top - effect) / height * (_CURVE - 1))
 
     panel.axhline(place(0.0), color=MUTED, linewidth=0.8, zorder=1)
     panel.axhline(_CURVE, color=LINE, linewidth=0.6, zorder=0.5)

@@ -154,7 +154,7 @@ def sample_modes(results: Results) -> Section | None:
         both = [grid.at(category.name, model, length, mode) or {} for mode in MODES]
         if not any(both):
             continue
-        effects = [row.get("effect_size") for row in both]
+        effects: list[Any] = [row.get("effect_size") for row in both]
         cells = [Cell(with_sign(row["effect_size"]), words=few_words(row)) if row else Cell() for row in both]
         difference = None
         if all(map(is_number, effects)):

@@ -395,7 +395,8 @@ def _oddities_of(name: str, table: pl.DataFrame) -> Section:
         found = table.filter(kind=kind)
         counts = found.group_by("language", maintain_order=True).agg(pl.col("pair_id").n_unique()).rows()
         said = ", ".join(f"{n:,}\u00a0{name_of_language(language)}" for language, n in counts)
-        head, block = html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]), ""
+        head: str = html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind])
+        block: str | None = ""
         for row in found.head(_EXAMPLES).iter_rows(named=True):
             where, text = f"{row['pair_id']}, {row['language']}, {row['column']}", row["found"]
             short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"

@@ -60,8 +60,8 @@ def coverage(results: Results) -> Section | None:
         return None
     text: list[str] = []
     if read := totals(results.corpus):
-        said = {name: f"{n:,}" for name, n in read.items()}
-        text.append(prose("read", files=count(read["files"], "file"), read=said))
+        counts = {name: f"{n:,}" for name, n in read.items()}
+        text.append(prose("read", files=count(read["files"], "file"), read=counts))
     if table is None:
         text.append(prose("no_coverage"))
     without_vectors = {} if results.embeddings is None else left_out_of(results.embeddings)

@@ -412,7 +412,7 @@ class _Words:
         words = words.sort(*order, descending=[False, True, False], nulls_last=True)
         # the sentences of CEAT and SEAT are those of all categories
         lengths = {CEAT.name: length, SEAT.name: TEMPLATES}
-        kept_for = (method, "" if method in lengths else row["category"], lengths.get(method, ""))
+        kept_for = (method, "" if method in lengths else row["category"], str(lengths.get(method, "")))
         return {
             "title": f"{row['category']}, {METHODS[method]}",
             "category": row["category"],
