@@ -29,7 +29,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertFo
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.models.heads import ModelWithHead
 from prasanga.models.shape import quiet
-from prasanga.models.tiny import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
+from prasanga.models.training import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.pairs import align_spans, read_pairs
 
 PROJECT = Path(__file__).parents[2]

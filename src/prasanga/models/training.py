@@ -8,79 +8,289 @@ from __future__ import annotations
 
 import logging
 import platform
-import re
-import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import tokenizers
 import torch
 import transformers
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from torch.nn.functional import cross_entropy
 
-from prasanga.base.documents import write_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import explaining_full_disk, reach_the_disk, temporary_beside
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator, seed_of
 from prasanga.models.batches import pad
-from prasanga.models.hub import TRAINING, sha256_of
+from prasanga.models.hub import TRAINING
 from prasanga.models.options import KINDS
-from prasanga.models.shape import quiet
-from prasanga.models.tiny import (
-    BEGIN,
-    BYTE_PAD,
-    CLS,
-    END,
-    MASK,
-    POSITIONS,
-    SENTINELS,
-    SEP,
-    SPECIAL_TOKENS,
-    build_model,
-    learn_tokenizer,
-    piece_id,
-    with_names,
-)
+from prasanga.models.packaged import refuse_foreign_files, write_model
+
+_LOG = logging.getLogger(__name__)
 
 # --------------------
-# What each kind of tiny model learns: hidden pieces, the next piece, or hidden words.
+# A byte-level tokenizer for Indic text, trained in the run, for models that write: no text has an unknown piece.
+#
+# Byte-level BPE (Radford et al. 2019, section 2.2) begins with the 256 bytes and joins what often stands together,
+# so a letter that the training text never had is spelled in bytes. GPT-2 takes words apart at everything that is no
+# letter, such as a vowel sign; here a letter and its marks, joiners included, stay in one word.
+
+BYTE_PAD, BEGIN, END = "<pad>", "<s>", "</s>"
+SENTINELS = tuple(f"<extra_id_{number}>" for number in range(64))
+"""What stands for hidden words, in order (Raffel et al. 2020, section 3.1.4)."""
+
+_WORDS = r" ?[\p{L}\p{M}\u200c\u200d]+| ?\p{N}+| ?[^\s\p{L}\p{M}\p{N}\u200c\u200d]+|\s+"
+_BYTES = 256
+
+
+def train_byte_tokenizer(texts: Sequence[str], vocabulary_size: int, *, sentinels: bool = False) -> Tokenizer:
+    """Train a byte-level tokenizer on `texts`; the same texts give the same tokenizer, id by id.
+
+    Special pieces have the first ids. The space before a word belongs to its first piece, though not to the piece's
+    span of characters.
+
+    Args:
+        texts: what to learn the pieces from.
+        vocabulary_size: most pieces, special ones included.
+        sentinels: for an encoder-decoder, which has `SENTINELS` and ends a text with `END`; else for a decoder, which
+            begins it with `BEGIN`.
+
+    Raises:
+        InputError: `vocabulary_size` leaves no room beside the single bytes.
+    """
+    special = [BYTE_PAD, END, *SENTINELS] if sentinels else [BYTE_PAD, BEGIN, END]
+    needed = _BYTES + len(special)
+    if vocabulary_size <= needed:
+        raise InputError(
+            f"vocabulary_size is {vocabulary_size}, but bytes and special pieces alone take {needed}. Write a"
+            f" vocabulary_size well above {needed}, for example {4 * needed}."
+        )
+    tokenizer = Tokenizer(models.BPE())
+    to_words = pre_tokenizers.Split(Regex(_WORDS), "isolated")
+    to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([to_words, to_bytes])
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary_size,
+        special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    around = (f"$A {END}", END) if sentinels else (f"{BEGIN} $A", BEGIN)
+    tokenizer.post_processor = processors.Sequence(
+        [
+            processors.ByteLevel(trim_offsets=True),
+            processors.TemplateProcessing(single=around[0], special_tokens=[(around[1], special.index(around[1]))]),
+        ]
+    )
+    return tokenizer
 
 
 # --------------------
-# What a masked language model is trained on: windows of a stream of pieces, some of them hidden.
+# A WordPiece tokenizer for Indic text, trained in the run: case, accents and vowel signs stay as they are.
+#
+# BERT's usual normalizer strips accents, which in Bangla and Hindi turns a word into another one, and drops the
+# joiners ZWJ and ZWNJ as control characters; here there is no normalizer at all. Words are split at white space and
+# punctuation only, so a letter and its marks stay in one word.
+
+PAD, UNKNOWN, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_CONTINUATION = "##"
+
+
+def train_tokenizer(texts: Sequence[str], vocabulary_size: int) -> Tokenizer:
+    """Train a BERT-like WordPiece tokenizer on `texts`; the same texts give the same tokenizer, id by id.
+
+    Raises:
+        InputError: if the alphabet of `texts` leaves no room in a vocabulary of `vocabulary_size` pieces.
+    """
+    alphabet = sorted({character for text in texts for character in text if not character.isspace()})
+    # The trainer numbers the continuation letters in the order of a hash map, and equally frequent pairs are merged in
+    # the order of these numbers. Reserved beforehand, they have the same numbers in every run.
+    reserved = [*SPECIAL_TOKENS, *(_CONTINUATION + character for character in alphabet)]
+    needed = len(SPECIAL_TOKENS) + 2 * len(alphabet)
+    if vocabulary_size <= needed:
+        raise InputError(
+            f"vocabulary_size is {vocabulary_size}, but the texts have {len(alphabet)} different characters, which"
+            f" alone take {needed} pieces. Write a vocabulary_size well above {needed}, for example {4 * needed}."
+        )
+    learner = Tokenizer(models.WordPiece(unk_token=UNKNOWN))
+    learner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary_size,
+        special_tokens=reserved,
+        continuing_subword_prefix=_CONTINUATION,
+        limit_alphabet=len(alphabet),
+        show_progress=False,
+    )
+    learner.train_from_iterator(texts, trainer)
+    vocabulary = learner.get_vocab()
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN, continuing_subword_prefix=_CONTINUATION))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix=_CONTINUATION)
+    tokenizer.post_processor = processors.BertProcessing((SEP, vocabulary[SEP]), (CLS, vocabulary[CLS]))
+    tokenizer.add_special_tokens(list(SPECIAL_TOKENS))
+    return tokenizer
+
+
+def piece_id(tokenizer: Tokenizer, piece: str) -> int:
+    """Return the id of a piece that the vocabulary has."""
+    found = tokenizer.token_to_id(piece)
+    if found is None:
+        raise KeyError(piece)
+    return found
+
+
+# --------------------
+# The tiny models that are trained: BERT-like, GPT-2-like and mT5-like. Nothing is dropped out: a few hundred steps on a
+# small text underfit, and dropout would only slow them.
+
+POSITIONS = 512
+"""Pieces of the longest text that the models read."""
+
+
+def _encoder(tokenizer: Tokenizer, width: int, layers: int, heads: int) -> Any:
+    config = transformers.BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        max_position_embeddings=POSITIONS,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        # BERT's 0.02 suits a width of 768; at this width everything would look alike for hundreds of steps.
+        initializer_range=width**-0.5,
+        pad_token_id=piece_id(tokenizer, PAD),
+    )
+    model = transformers.BertForMaskedLM(config)
+    _begin_with_sinusoids(model.bert.embeddings.position_embeddings, config.initializer_range)
+    return model
+
+
+def _decoder(tokenizer: Tokenizer, width: int, layers: int, heads: int) -> Any:
+    config = transformers.GPT2Config(
+        vocab_size=tokenizer.get_vocab_size(),
+        n_embd=width,
+        n_layer=layers,
+        n_head=heads,
+        n_positions=POSITIONS,
+        embd_pdrop=0.0,
+        attn_pdrop=0.0,
+        resid_pdrop=0.0,
+        initializer_range=width**-0.5,
+        pad_token_id=piece_id(tokenizer, BYTE_PAD),
+        bos_token_id=piece_id(tokenizer, BEGIN),
+        eos_token_id=piece_id(tokenizer, END),
+    )
+    model = transformers.GPT2LMHeadModel(config)
+    _begin_with_sinusoids(model.transformer.wpe, config.initializer_range)
+    return model
+
+
+def _encoder_decoder(tokenizer: Tokenizer, width: int, layers: int, heads: int) -> Any:
+    config = transformers.MT5Config(
+        vocab_size=tokenizer.get_vocab_size(),
+        d_model=width,
+        d_kv=width // heads,
+        d_ff=2 * width,  # its gate doubles it
+        num_layers=layers,
+        num_decoder_layers=layers,
+        num_heads=heads,
+        dropout_rate=0.0,
+        pad_token_id=piece_id(tokenizer, BYTE_PAD),
+        eos_token_id=piece_id(tokenizer, END),
+        decoder_start_token_id=piece_id(tokenizer, BYTE_PAD),  # as T5: the decoder begins with the padding
+    )
+    model = transformers.MT5ForConditionalGeneration(config)
+    # The table is head and embeddings in one: with the family's spread of 1, the first logits would be far from even.
+    model.shared.weight.data.mul_(width**-0.5)
+    for half in (model.encoder, model.decoder):
+        _begin_with_slopes(half.block[0].layer[0].SelfAttention.relative_attention_bias, half.is_decoder)
+    return model
+
+
+def _begin_with_sinusoids(table: Any, spread: float) -> None:
+    """Set the positions to sines and cosines (Vaswani et al. 2017, section 3.5).
+
+    This is a start that knows what is near what.
+    """
+    positions, width = table.weight.shape
+    rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
+    angles = torch.arange(positions)[:, None] * rates
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(positions, -1)[:, :width]
+    table.weight.data.copy_(waves * spread / 2)
+
+
+def _begin_with_slopes(table: Any, backwards_only: bool) -> None:
+    """Make biases fall with the distance, in each head slower (Press et al. 2022, section 3), as T5 has no positions.
+
+    T5 learns them from nearly nothing, for which it needs far more steps than there are here.
+    """
+    distances, heads = table.weight.shape
+    near = torch.arange(distances if backwards_only else distances // 2).repeat(1 if backwards_only else 2)
+    table.weight.data.sub_(near[:, None] * 2.0 ** -torch.arange(heads))
+
+
+# --------------------
+# What models are trained on: a stream of the pieces of all texts.
+
+_FROM_THE_BEGINNING = 0.5
+"""Share of the windows that begin where a text does; the others reach what long texts have further on."""
+
+
+class Stream(NamedTuple):
+    """All pieces of the texts in a row, taken as a ring.
+
+    Attributes:
+        pieces: their ids; each text begins with `BEGIN`, where the tokenizer has it, and ends with `END`, or `SEP`.
+        starts: whether a word begins with the piece; so do those around a text.
+        texts: where each text begins.
+        specials: how many ids, the first ones, are those of special pieces.
+    """
+
+    pieces: NDArray[np.int64]
+    starts: NDArray[np.bool_]
+    texts: NDArray[np.int64]
+    specials: int
+
+
+def read_stream(tokenizer: Tokenizer, texts: Sequence[str]) -> Stream:
+    """Return the stream of `texts`."""
+    ids = {piece: tokenizer.token_to_id(piece) for piece in (BEGIN, END, SEP)}
+    before, after = ([ids[piece] for piece in around if ids[piece] is not None] for around in ((BEGIN,), (END, SEP)))
+    pieces, starts, lengths = [], [], []
+    for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False):
+        pieces.append(np.array([*before, *encoding.ids, *after], dtype=np.int64))
+        words = np.array([*(-1 for _ in before), *encoding.word_ids, -2], dtype=np.int64)
+        starts.append(np.diff(words, prepend=-3) != 0)
+        lengths.append(len(words))
+    begins = np.cumsum([0, *lengths[:-1]], dtype=np.int64)
+    specials = len(tokenizer.get_added_tokens_decoder())
+    return Stream(np.concatenate(pieces), np.concatenate(starts), begins, specials)
+
+
+def places_of(rng: np.random.Generator, stream: Stream, *, rows: int, length: int) -> NDArray[np.int64]:
+    """Return (rows, length) places in the stream: windows, half of which begin where a text does."""
+    anywhere = rng.integers(0, len(stream.pieces), size=rows)
+    at_a_text = stream.texts[rng.integers(0, len(stream.texts), size=rows)]
+    first = np.where(rng.random(rows) < _FROM_THE_BEGINNING, at_a_text, anywhere)
+    return (first[:, None] + np.arange(length)) % len(stream.pieces)
+
+
+# --------------------
+# What a masked language model learns: pieces that are hidden.
 #
 # The shares are BERT's (Devlin et al. 2019, section 3.1): of the chosen pieces 80 % are masked, 10 % replaced by a
 # random piece, and 10 % left as they are.
 
-
 IGNORED = -100
 _SHARE = 0.15
-
-
-def stream_of(tokenizer: Tokenizer, texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return all pieces in a row, each text closed by the separator."""
-    separator = piece_id(tokenizer, SEP)
-    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
-    return np.concatenate([np.array([*encoding.ids, separator], dtype=np.int64) for encoding in encodings])
-
-
-def windows(
-    rng: np.random.Generator, stream: NDArray[np.int64], tokenizer: Tokenizer, *, rows: int, length: int
-) -> NDArray[np.int64]:
-    """Return (rows, length) windows at random places of the stream, which is taken as a ring, in [CLS] ... [SEP]."""
-    starts = rng.integers(0, len(stream), size=rows)
-    pieces = np.empty((rows, length), dtype=np.int64)
-    pieces[:, 0] = piece_id(tokenizer, CLS)
-    pieces[:, 1:-1] = stream[(starts[:, None] + np.arange(length - 2)) % len(stream)]
-    pieces[:, -1] = piece_id(tokenizer, SEP)
-    return pieces
 
 
 def mask_pieces(
@@ -103,52 +313,13 @@ def mask_pieces(
 
 
 # --------------------
-# What models that write are trained on: texts from their beginning, and windows in which whole words are hidden.
+# What an encoder-decoder learns: whole words that are hidden in a window.
 #
-# Hidden words are T5's (Raffel et al. 2020, section 3.1.4): a sentinel stands for each run of them, and what is to
-# be written is each sentinel with the words that it stands for. T5 hides runs of pieces; here words are never cut,
-# since whole words are what a model is asked for later.
-
+# As T5's (Raffel et al. 2020, section 3.1.4): a sentinel stands for each run of them, and what is to be written is each
+# sentinel with the words that it stands for. T5 hides runs of pieces; here words are never cut, since whole words are
+# what a model is asked for later.
 
 _SHARE_OF_WORDS = 0.25  # T5 hides 15 %; the hundreds of steps here learn more from more
-_FROM_THE_BEGINNING = 0.5
-"""Share of the windows that begin where a text does; the others reach what long texts have further on."""
-
-
-class Stream(NamedTuple):
-    """All pieces of the texts in a row, taken as a ring.
-
-    Attributes:
-        pieces: their ids; each text begins with `BEGIN`, where the tokenizer has it, and ends with `END`.
-        starts: whether a word begins with the piece; so do `BEGIN` and `END`.
-        texts: where each text begins.
-    """
-
-    pieces: NDArray[np.int64]
-    starts: NDArray[np.bool_]
-    texts: NDArray[np.int64]
-
-
-def read_stream(tokenizer: Tokenizer, texts: Sequence[str]) -> Stream:
-    """Return the stream of `texts`."""
-    before = [] if tokenizer.token_to_id(BEGIN) is None else [piece_id(tokenizer, BEGIN)]
-    after = [piece_id(tokenizer, END)]
-    pieces, starts, lengths = [], [], []
-    for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False):
-        pieces.append(np.array([*before, *encoding.ids, *after], dtype=np.int64))
-        words = np.array([*(-1 for _ in before), *encoding.word_ids, -2], dtype=np.int64)
-        starts.append(np.diff(words, prepend=-3) != 0)
-        lengths.append(len(words))
-    begins = np.cumsum([0, *lengths[:-1]], dtype=np.int64)
-    return Stream(np.concatenate(pieces), np.concatenate(starts), begins)
-
-
-def places_of(rng: np.random.Generator, stream: Stream, *, rows: int, length: int) -> NDArray[np.int64]:
-    """Return (rows, length) places in the stream: windows, half of which begin where a text does."""
-    anywhere = rng.integers(0, len(stream.pieces), size=rows)
-    at_a_text = stream.texts[rng.integers(0, len(stream.texts), size=rows)]
-    first = np.where(rng.random(rows) < _FROM_THE_BEGINNING, at_a_text, anywhere)
-    return (first[:, None] + np.arange(length)) % len(stream.pieces)
 
 
 class Gapped(NamedTuple):
@@ -193,11 +364,10 @@ def hide_words(
 
 
 # --------------------
-# What each kind of model learns: to say hidden pieces, the next piece, or hidden words.
+# The loss of one step, by kind of model.
 #
-# Each objective gives the loss of one step. It is trained on every piece that is to be predicted, and reported over
-# the ordinary ones: special pieces, such as T5's sentinels, are easy to predict, and a model would look better than
-# it is.
+# It is trained on every piece that is to be predicted, and what is reported is the loss over the ordinary ones: special
+# pieces, such as T5's sentinels, are easy to predict, and a model would look better than it is.
 
 
 class Step(NamedTuple):
@@ -216,115 +386,57 @@ class Step(NamedTuple):
     length: int
 
 
-class Objective(Protocol):
-    """What a model is trained to do.
-
-    Attributes:
-        pieces: ids of all pieces of the texts in a row, special ones between texts included.
-        specials: how many ids, the first ones, are those of special pieces.
-    """
-
-    pieces: NDArray[np.int64]
-    specials: int
-
-    def __init__(self, tokenizer: Tokenizer, texts: Sequence[str]) -> None:
-        """Read the texts that are learnt from."""
-
-    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
-        """Return the loss of a step, and that over its ordinary pieces, if the step reports one.
-
-        Args:
-            model: from `build_model`.
-            step: what it is made of.
-        """
+Losses = tuple[torch.Tensor, float | None]
+"""What is trained on, and what is reported of the step, if anything."""
 
 
-class HiddenPieces:
-    """BERT's (Devlin et al. 2019, section 3.1): 15 % of the pieces are chosen and most of them masked."""
-
-    def __init__(self, tokenizer: Tokenizer, texts: Sequence[str]) -> None:
-        """Read the texts that are learnt from."""
-        self._tokenizer = tokenizer
-        self.pieces, self.specials = stream_of(tokenizer, texts), len(SPECIAL_TOKENS)
-
-    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
-        """Return what `Objective.loss` describes."""
-        pieces = windows(step.rng, self.pieces, self._tokenizer, rows=step.rows, length=step.length)
-        inputs, labels = mask_pieces(step.rng, pieces, self._tokenizer)
-        positions = _positions(step, step.length)
-        chosen = torch.from_numpy(labels != IGNORED)
-        states = model.bert(input_ids=torch.from_numpy(inputs), position_ids=positions).last_hidden_state
-        logits = model.cls(states[chosen])  # the vocabulary head runs at the chosen pieces only
-        loss = cross_entropy(logits, torch.from_numpy(labels)[chosen])
-        return loss, loss.item()
+def _hidden_pieces(model: Any, tokenizer: Tokenizer, stream: Stream, step: Step) -> Losses:
+    """Learn as BERT (Devlin et al. 2019, section 3.1): 15 % of the pieces are chosen and most of them masked."""
+    first = step.rng.integers(0, len(stream.pieces), size=(step.rows, 1))
+    pieces = stream.pieces[(first + np.arange(-1, step.length - 1)) % len(stream.pieces)]
+    pieces[:, 0], pieces[:, -1] = piece_id(tokenizer, CLS), piece_id(tokenizer, SEP)
+    inputs, labels = mask_pieces(step.rng, pieces, tokenizer)
+    chosen = torch.from_numpy(labels != IGNORED)
+    positions = _positions(step, step.length)
+    states = model.bert(input_ids=torch.from_numpy(inputs), position_ids=positions).last_hidden_state
+    logits = model.cls(states[chosen])  # the vocabulary head runs at the chosen pieces only
+    loss = cross_entropy(logits, torch.from_numpy(labels)[chosen])
+    return loss, loss.item()
 
 
-class NextPiece:
-    """GPT's (Radford et al. 2018, section 3.1): every piece from those before it."""
-
-    def __init__(self, tokenizer: Tokenizer, texts: Sequence[str]) -> None:
-        """Read the texts that are learnt from."""
-        self._stream = read_stream(tokenizer, texts)
-        self.pieces, self.specials = self._stream.pieces, piece_id(tokenizer, END) + 1
-
-    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
-        """Return what `Objective.loss` describes."""
-        places = places_of(step.rng, self._stream, rows=step.rows, length=step.length)
-        pieces, positions = torch.from_numpy(self.pieces[places]), _positions(step, step.length - 1)
-        logits = model(input_ids=pieces[:, :-1], position_ids=positions, use_cache=False).logits
-        return _losses(logits.flatten(0, 1), pieces[:, 1:].flatten(), self.specials)
+def _next_piece(model: Any, _tokenizer: Tokenizer, stream: Stream, step: Step) -> Losses:
+    """Learn as GPT (Radford et al. 2018, section 3.1): every piece from those before it."""
+    places = places_of(step.rng, stream, rows=step.rows, length=step.length)
+    pieces, positions = torch.from_numpy(stream.pieces[places]), _positions(step, step.length - 1)
+    logits = model(input_ids=pieces[:, :-1], position_ids=positions, use_cache=False).logits
+    return _losses(logits.flatten(0, 1), pieces[:, 1:].flatten(), stream.specials)
 
 
-class HiddenWords:
-    """T5's (Raffel et al. 2020, section 3.1.4), of whole words; in every second step, a text from nothing.
+def _hidden_words(model: Any, tokenizer: Tokenizer, stream: Stream, step: Step) -> Losses:
+    """Learn as T5 (Raffel et al. 2020, section 3.1.4), of whole words; in every second step, a text from nothing.
 
     T5 learns to fill gaps alone. Its decoder then learns little in a few hundred steps, and nothing of how a text
-    begins, which is what the score `causal` asks for.
+    begins, which is what the score `causal` asks for. What is reported is how well words are filled in.
     """
-
-    def __init__(self, tokenizer: Tokenizer, texts: Sequence[str]) -> None:
-        """Read the texts that are learnt from."""
-        self._tokenizer, self._stream = tokenizer, read_stream(tokenizer, texts)
-        self.pieces, self.specials = self._stream.pieces, piece_id(tokenizer, SENTINELS[-1]) + 1
-
-    def loss(self, model: Any, step: Step) -> tuple[torch.Tensor, float | None]:
-        """Return what `Objective.loss` describes; what is reported is how well words are filled in."""
-        padding, end = piece_id(self._tokenizer, BYTE_PAD), piece_id(self._tokenizer, END)
-        places = places_of(step.rng, self._stream, rows=step.rows, length=step.length - 1)
-        pieces, starts = self.pieces[places], self._stream.starts[places]
-        if step.number % 2:
-            made = [Gapped([end], window.tolist()) for window in pieces]
-        else:
-            made = [hide_words(step.rng, *window, self._tokenizer) for window in zip(pieces, starts, strict=True)]
-        read, reading = pad([one.read for one in made], padding)
-        written, writing = pad([one.written for one in made], padding)
-        before = np.concatenate([np.full((step.rows, 1), padding), written[:, :-1]], axis=1)
-        logits = model(
-            input_ids=torch.from_numpy(read),
-            attention_mask=torch.from_numpy(reading),
-            decoder_input_ids=torch.from_numpy(before),
-            use_cache=False,
-        ).logits
-        chosen = torch.from_numpy(writing)
-        loss, reported = _losses(logits[chosen], torch.from_numpy(written)[chosen], self.specials)
-        return loss, None if step.number % 2 else reported
-
-
-OBJECTIVES: dict[str, type[Objective]] = {
-    "encoder": HiddenPieces,
-    "decoder": NextPiece,
-    "encoder-decoder": HiddenWords,
-}
-
-
-def entropy_of(objective: Objective) -> float:
-    """Return the entropy (natural log) of the frequencies of ordinary pieces.
-
-    This is what is lost without a look at the context.
-    """
-    counts = np.bincount(objective.pieces)[objective.specials :]
-    shares = counts[counts > 0] / counts.sum()
-    return float(-(shares * np.log(shares)).sum())
+    padding, end = piece_id(tokenizer, BYTE_PAD), piece_id(tokenizer, END)
+    places = places_of(step.rng, stream, rows=step.rows, length=step.length - 1)
+    pieces, starts = stream.pieces[places], stream.starts[places]
+    if step.number % 2:
+        made = [Gapped([end], window.tolist()) for window in pieces]
+    else:
+        made = [hide_words(step.rng, *window, tokenizer) for window in zip(pieces, starts, strict=True)]
+    read, reading = pad([one.read for one in made], padding)
+    written, writing = pad([one.written for one in made], padding)
+    before = np.concatenate([np.full((step.rows, 1), padding), written[:, :-1]], axis=1)
+    logits = model(
+        input_ids=torch.from_numpy(read),
+        attention_mask=torch.from_numpy(reading),
+        decoder_input_ids=torch.from_numpy(before),
+        use_cache=False,
+    ).logits
+    chosen = torch.from_numpy(writing)
+    loss, reported = _losses(logits[chosen], torch.from_numpy(written)[chosen], stream.specials)
+    return loss, None if step.number % 2 else reported
 
 
 def _positions(step: Step, length: int) -> torch.Tensor:
@@ -339,11 +451,38 @@ def _losses(logits: torch.Tensor, labels: torch.Tensor, specials: int) -> tuple[
     return each.mean(), each.detach()[labels >= specials].mean().item()
 
 
-# --------------------
-
-
-_LOG = logging.getLogger(__name__)
 _FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", TRAINING)
+
+
+class _Family(NamedTuple):
+    """How a kind of model is made: its tokenizer, what its special pieces are called, its layers, what it learns."""
+
+    learn: Callable[[Sequence[str], int], Tokenizer]
+    names: Mapping[str, Any]
+    build: Callable[[Tokenizer, int, int, int], Any]
+    losses: Callable[[Any, Tokenizer, Stream, Step], Losses]
+
+
+_FAMILIES = {
+    "encoder": _Family(
+        train_tokenizer,
+        {"pad_token": PAD, "unk_token": UNKNOWN, "cls_token": CLS, "sep_token": SEP, "mask_token": MASK},
+        _encoder,
+        _hidden_pieces,
+    ),
+    "decoder": _Family(
+        train_byte_tokenizer,
+        {"pad_token": BYTE_PAD, "bos_token": BEGIN, "eos_token": END},
+        _decoder,
+        _next_piece,
+    ),
+    "encoder-decoder": _Family(
+        partial(train_byte_tokenizer, sentinels=True),
+        {"pad_token": BYTE_PAD, "eos_token": END, "extra_special_tokens": list(SENTINELS)},
+        _encoder_decoder,
+        _hidden_words,
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -426,31 +565,31 @@ def train_model(
     }
     _check(settings)
     folder = Path(folder)
-    _refuse_foreign_files(folder, _FILES)
+    refuse_foreign_files(folder, _FILES)
     kept = [text for text in texts if text.strip()]
     if not kept:
         raise InputError("no text to train on: all texts are empty. Name corpus files that have text in them.")
-    tokenizer = learn_tokenizer(kind, kept, vocabulary_size)
-    objective = OBJECTIVES[kind](tokenizer, kept)
+    family = _FAMILIES[kind]
+    tokenizer = family.learn(kept, vocabulary_size)
+    stream = read_stream(tokenizer, kept)
     with _deterministic(seed_of(seed, "models", "weights")):
-        model = build_model(kind, tokenizer, settings)
-        losses = _train(folder.name, model, objective, settings, seed)
+        model = family.build(tokenizer, hidden_size, layers, heads)
+        losses = _train(folder.name, model, lambda step: family.losses(model, tokenizer, stream, step), settings, seed)
+    counts = np.bincount(stream.pieces)[stream.specials :]
+    shares = counts[counts > 0] / counts.sum()
     report = TrainingReport(
         kind=kind,
         seed=seed,
         settings=settings,
         n_texts=len(kept),
-        n_pieces=len(objective.pieces),
-        entropy=round(entropy_of(objective), 4),
+        n_pieces=len(stream.pieces),
+        entropy=round(float(-(shares * np.log(shares)).sum()), 4),
         losses=tuple(round(float(np.mean(part)), 4) for part in np.array_split(losses, min(20, len(losses)))),
-        versions={
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            "tokenizers": tokenizers.__version__,
-        },
+        versions={"python": platform.python_version()}
+        | {library.__name__: library.__version__ for library in (torch, transformers, tokenizers)},
     )
-    write_model(folder, model.eval(), with_names(kind, tokenizer), TRAINING, asdict(report))
+    named = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=POSITIONS, **family.names)
+    write_model(folder, model.eval(), named, TRAINING, asdict(report))
     return report
 
 
@@ -465,16 +604,6 @@ def _check(settings: dict[str, int | float]) -> None:
         )
     if not 16 <= settings["sequence_length"] <= POSITIONS:
         raise InputError(f"train: sequence_length is {settings['sequence_length']}; write one from 16 to {POSITIONS}.")
-
-
-def _refuse_foreign_files(folder: Path, ours: Collection[str]) -> None:
-    """Refuse a folder with anything but files of ours, as it is replaced as a whole in the end."""
-    foreign = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
-    if foreign:
-        raise InputError(
-            f"{folder}: holds {foreign[0]!r}, which is no file of this model, and the whole folder would be replaced."
-            " Name an absent or empty folder."
-        )
 
 
 @contextmanager
@@ -492,8 +621,10 @@ def _deterministic(seed: int) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _train(name: str, model: Any, objective: Objective, settings: dict[str, int | float], seed: int) -> list[float]:
-    """Train the model, whose name is for the log; the loss of each step that reports one."""
+def _train(
+    name: str, model: Any, losses_of: Callable[[Step], Losses], settings: dict[str, int | float], seed: int
+) -> list[float]:
+    """Train the model, whose name is for the log, and return the loss of each step that reports one."""
     rng = generator(seed, "models", "batches")
     steps = int(settings["steps"])
     warmup = max(1, steps // 10)
@@ -507,7 +638,7 @@ def _train(name: str, model: Any, objective: Objective, settings: dict[str, int 
         for step in done.over(range(steps)):
             shrink = 2 ** (step % 3)
             length = max(8, int(settings["sequence_length"]) // shrink)
-            loss, reported = objective.loss(model, Step(rng, step, int(settings["batch_size"]) * shrink, length))
+            loss, reported = losses_of(Step(rng, step, int(settings["batch_size"]) * shrink, length))
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -517,52 +648,3 @@ def _train(name: str, model: Any, objective: Objective, settings: dict[str, int 
     if losses:
         _LOG.info("training %s: loss %.3f after %d steps", name, float(np.mean(losses[-100:])), steps)
     return losses
-
-
-def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapping[str, Any]) -> None:
-    """Write a model as a transformers folder, whole or not at all.
-
-    Args:
-        folder: absent, empty, or one that this function wrote before.
-        model: of transformers.
-        tokenizer: of transformers.
-        name: of a file that says where the model comes from, one of `prasanga.models.hub.ORIGINS`.
-        about: what it says; the sha256 of the other files is added.
-
-    Raises:
-        InputError: foreign files in the folder, no room or no permission to write.
-    """
-    fresh, stale = temporary_beside(folder), temporary_beside(folder)
-    with explaining_full_disk(folder.parent), _explaining_rust():
-        try:
-            fresh.mkdir()  # transformers would only log that it cannot
-            with quiet():
-                model.save_pretrained(fresh)
-            (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
-            tokenizer.save_pretrained(fresh)
-            written = {path.name: sha256_of(path) for path in sorted(fresh.iterdir())}
-            write_document(fresh / name, {**about, "sha256": written})
-            for path in fresh.iterdir():
-                path.chmod((fresh / "config.json").stat().st_mode)  # of safetensors: its owner's alone
-                reach_the_disk(path)
-            if folder.exists():
-                _refuse_foreign_files(folder, [path.name for path in fresh.iterdir()])
-                folder.rename(stale)
-            fresh.rename(folder)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
-            shutil.rmtree(stale, ignore_errors=True)
-
-
-@contextmanager
-def _explaining_rust() -> Iterator[None]:
-    """Raise Python's error where the writers of weights and tokenizers report a full disk in errors of their own."""
-    try:
-        yield
-    except OSError:
-        raise
-    except Exception as error:
-        number = re.search(r"(?:os error|code:) (\d+)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), str(error)) from error

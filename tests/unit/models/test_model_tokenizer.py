@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.models.tiny import train_byte_tokenizer, train_tokenizer
+from prasanga.models.training import train_byte_tokenizer, train_tokenizer
 
 WORDS = ["ফুল", "ফল", "চাঁদ", "দুঃখ", "কিংবা", "ক্ষমা", "বাঁশি", "সৎ", "ড়", "র\u200d্যাব", "हिंदी", "फूल", "फल"]
 TEXTS = [" ".join(WORDS[i:] + WORDS[:i]) + "।" for i in range(len(WORDS))] * 3
@@ -36,7 +36,7 @@ def test_no_mark_is_lost_and_offsets_are_those_of_the_text() -> None:
 def test_the_same_texts_give_the_same_ids_in_every_process() -> None:
     """Of both kinds. The order of hash maps differs between processes, so a second training here would prove little."""
     program = (
-        "import sys; from prasanga.models.tiny import train_byte_tokenizer, train_tokenizer;"
+        "import sys; from prasanga.models.training import train_byte_tokenizer, train_tokenizer;"
         "sys.stdout.write(train_tokenizer(sys.argv[1:], 150).to_str());"
         "sys.stdout.write(train_byte_tokenizer(sys.argv[1:], 400).to_str())"
     )

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from prasanga.base.errors import InputError
-from prasanga.models import check_model, tiny, train_model
+from prasanga.models import check_model, train_model
 from prasanga.models.hub import require_as_written
-from prasanga.models.tiny import MASK, piece_id, train_tokenizer
-from prasanga.models.training import mask_pieces
+from prasanga.models.training import MASK, mask_pieces, piece_id, train_tokenizer
 
 TEXTS = [
     f"{who} {where} {what} দেখে।"
@@ -94,7 +94,7 @@ def test_a_failed_training_leaves_the_old_model_alone(tmp_path: Path, monkeypatc
     def fail(*_: object, **__: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(tiny.PreTrainedTokenizerFast, "save_pretrained", fail)
+    monkeypatch.setattr(transformers.PreTrainedTokenizerFast, "save_pretrained", fail)
     with pytest.raises(OSError, match="No space"):
         train_model(TEXTS, tmp_path / "m", seed=4, **SMALL)
     assert digests(tmp_path / "m") == before

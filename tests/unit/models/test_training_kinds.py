@@ -18,8 +18,7 @@ from prasanga.likelihoods.queries import SentenceQueries
 from prasanga.models import check_model, train_model
 from prasanga.models.heads import load_with_head
 from prasanga.models.pieces import overlapping, read_pieces
-from prasanga.models.tiny import SENTINELS, piece_id, train_byte_tokenizer
-from prasanga.models.training import hide_words, places_of, read_stream
+from prasanga.models.training import SENTINELS, hide_words, piece_id, places_of, read_stream, train_byte_tokenizer
 
 WHERE, WHAT = ("ঘরে", "বাগানে", "মাঠে"), ("ফুল", "চাঁদ", "পাখি", "নদী")
 TEXTS = [f"{who} {where} {what} দেখে।" for who in ("মা", "বাবা", "রহিম") for where in WHERE for what in WHAT]
