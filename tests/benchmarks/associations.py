@@ -139,7 +139,7 @@ def write_vectors(
     """Write shards of random vectors as the embedding stage does; return their list."""
     from prasanga.base.parquet import write_row_groups
     from prasanga.embeddings import list_shards
-    from prasanga.embeddings.store import vectors_to_arrow
+    from prasanga.embeddings.shards import vectors_to_arrow
 
     def table_of(word: str) -> pa.Table:
         made = rng.standard_normal((n_contexts, dimensions), dtype=np.float32).astype(np.float16)

@@ -33,7 +33,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from prasanga.base.parquet import read_where, write_row_groups
 from prasanga.embeddings import load_encoder
-from prasanga.embeddings.store import arrow_to_vectors, embedding_field, vectors_to_arrow
+from prasanga.embeddings.shards import arrow_to_vectors, embedding_field, vectors_to_arrow
 from prasanga.models.shape import quiet, use_onednn
 from prasanga.models.training import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.text import words

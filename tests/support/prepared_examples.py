@@ -19,7 +19,7 @@ from sentence_tables import context, write_sentences
 
 from prasanga.base.parquet import write_row_groups
 from prasanga.embeddings import list_shards
-from prasanga.embeddings.store import vectors_to_arrow
+from prasanga.embeddings.shards import vectors_to_arrow
 
 NOT_RUN = {
     ("docs/my_model.md", "save_pretrained"): "the model and tokenizer are the reader's own",

@@ -22,14 +22,18 @@ if TYPE_CHECKING:
         start_encoder,
     )
     from prasanga.embeddings.shards import (
+        Rows,
         StoredEmbeddings,
+        VectorStore,
+        compact_stores,
+        history_of,
         list_shards,
         read_common_occurrences,
         read_embeddings,
         shard_paths,
+        vector_key,
     )
     from prasanga.embeddings.stage import ShardReport, Source, embed_shard
-    from prasanga.embeddings.store import Rows, VectorStore, compact_stores, history_of, vector_key
 
 
 def __getattr__(name: str) -> Any:

@@ -173,31 +173,27 @@ def _tensor(value: Any) -> torch.Tensor:
     return value
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where the vectors of n items are found in a batch, as tables on the device of its states.
-
-    Attributes:
-        row: (n, 1), the row of each item.
-        table: (n, k), its positions in that row, filled up with 0.
-        filling: (n, k, 1), true where `table` is filled up.
-        counts: (n, 1), how many positions it has.
-    """
-
-    row: torch.Tensor
-    table: torch.Tensor
-    filling: torch.Tensor
-    counts: torch.Tensor
+Places = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def place(rows: Sequence[int], positions: Sequence[Sequence[int]], device: torch.device) -> Places:
-    """Return the places of n items: the row of each, and its positions in that row, at least one."""
+    """Return where the vectors of n items are found in a batch, as tables on the device of its states.
+
+    Args:
+        rows: the row of each item.
+        positions: its positions in that row, at least one.
+        device: of the states.
+
+    Returns:
+        (n, 1), the row of each item; (n, k), its positions in that row, filled up with 0; (n, k, 1), true where they
+        are filled up; (n, 1), how many positions it has.
+    """
     counts = np.fromiter(map(len, positions), dtype=np.int64, count=len(positions))
     wanted = np.arange(counts.max()) < counts[:, None]
     table = np.zeros(wanted.shape, dtype=np.int64)
     table[wanted] = np.fromiter((i for one in positions for i in one), dtype=np.int64, count=int(counts.sum()))
     row = np.array(rows, dtype=np.int64)[:, None]
-    return Places(*(send(one, device) for one in (row, table, ~wanted[:, :, None], counts[:, None])))
+    return tuple(send(one, device) for one in (row, table, ~wanted[:, :, None], counts[:, None]))  # type: ignore[return-value]
 
 
 def mean_of(states: torch.Tensor, places: Places) -> torch.Tensor:
@@ -206,8 +202,9 @@ def mean_of(states: torch.Tensor, places: Places) -> torch.Tensor:
     States are gathered and summed in the order of their positions; adding them up in place (`index_add_`) would give
     other bits every time on a card.
     """
-    gathered = states[places.row, places.table].float()
-    return gathered.masked_fill_(places.filling, 0).sum(1) / places.counts
+    row, table, filling, counts = places
+    gathered = states[row, table].float()
+    return gathered.masked_fill_(filling, 0).sum(1) / counts
 
 
 # --------------------
@@ -389,21 +386,7 @@ class Encoder:
         Raises:
             InputError: as `embed` and `encode`.
         """
-        self._check_arguments(texts, spans, pooling, roots)
         return read_inputs(self.loaded, self.max_pieces, texts, spans, pooling, roots)
-
-    def _check_arguments(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]] | None,
-        pooling: Pooling,
-        roots: Sequence[int] | None,
-    ) -> None:
-        for name, given in (("spans", spans), ("roots", roots)):
-            if given is not None and len(texts) != len(given):
-                raise InputError(f"{len(texts)} texts, but {len(given)} {name}; give one for each text.")
-        if (spans is None) != (pooling.unit == "sentence"):
-            raise InputError(f"vectors of a {pooling.unit} are made {'with' if spans is None else 'without'} spans.")
 
     def _read_and_run(
         self,
@@ -413,7 +396,9 @@ class Encoder:
         roots: Sequence[int] | None = None,
     ) -> tuple[list[Vectors], tuple[Counts, Counts, NDArray[np.bool_]]]:
         """Return vectors at each layer, pieces, unknown pieces and cuts; texts are read while the card is at work."""
-        self._check_arguments(texts, spans, pooling, roots)
+        for name, given in (("spans", spans), ("roots", roots)):
+            if given is not None and len(texts) != len(given):
+                raise InputError(f"{len(texts)} texts, but {len(given)} {name}; give one for each text.")
 
         def read(places: list[int]) -> Inputs:
             return self.read(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, replacing
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end, sentence_pooling
-from prasanga.embeddings.store import StoredDtype, VectorStore, vector_key
+from prasanga.embeddings.shards import StoredDtype, VectorStore, vector_key
 from prasanga.models.options import ModelOptions, depth_of
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import Code, fingerprint_of
@@ -34,15 +34,15 @@ _MAKE_VECTORS = (
     "prasanga.embeddings.pooling.root_end",
     "prasanga.embeddings.pooling.read_inputs",
     "prasanga.embeddings.encoder.vectors_of",
-    "prasanga.embeddings.store.rounded",
+    "prasanga.embeddings.shards.rounded",
 )
 # ... but for what changes none: the choice of a card or of files (these are known by their content), and what is said.
 _CHANGE_NO_VECTOR = (
     "prasanga.base.errors",
     "prasanga.models.devices",
-    "prasanga.models.gpus",
     "prasanga.models.hub",
-    "prasanga.models.shares",
+    "prasanga.models.loading.divides",
+    "prasanga.models.loading.share_out",
     "prasanga.models.shape.quiet",
     "prasanga.models.shape.missing_of_head",
     "prasanga.models.shape.for_probabilities",
@@ -256,12 +256,9 @@ def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
     if found is not None:
         return found
     decision = decide()
-    try:
-        with replacing(path) as mine:
-            mine.write_text(json.dumps({"decision": decision}) + "\n", encoding="utf-8")
-            _claim(path, mine)  # who gets further than this is the only one to do so, and replaces nobody's file
-    except _TakenError:
-        pass
+    with suppress(_TakenError), replacing(path) as mine:
+        mine.write_text(json.dumps({"decision": decision}) + "\n", encoding="utf-8")
+        _claim(path, mine)  # who gets further than this is the only one to do so, and replaces nobody's file
     kept: Decision | None = _read(path)
     return decision if kept is None else kept
 
@@ -276,14 +273,14 @@ def _claim(path: Path, mine: Path) -> None:
     Where the file system has no hard links, an empty file stands there until `mine` replaces it.
     """
     try:
-        try:
-            path.hardlink_to(mine)
-        except FileExistsError:
-            raise
-        except OSError:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        path.hardlink_to(mine)
     except FileExistsError:
         raise _TakenError from None
+    except OSError:
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            raise _TakenError from None
 
 
 def _read(path: Path) -> Any:
@@ -330,18 +327,33 @@ def compare_with_full_precision(
         threads: of this process.
 
     Returns:
-        dtype, stored_dtype, quantization, and a `PrecisionReport`.
+        dtype, stored_dtype, quantization, and what `compare_vectors` says.
     """
-    compared = _compare(settings, report, segments, root, threads)
-    how = {"dtype": settings.dtype, "stored_dtype": settings.stored_dtype}
-    return {**how, "quantization": settings.options.quantization, **compared.to_dict()}
+    how = {name: getattr(settings, name) for name in ("dtype", "stored_dtype")}
+    how["quantization"] = settings.options.quantization
+    if settings.dtype == "float32" and settings.options.quantization == "none":
+        return how | not_compared("the model runs in full precision")
+    texts = read_frame(segments, columns=["text", "start", "end", "stimulus"])
+    chosen = texts[choose(texts["text"].to_list(), COMPARED)]
+    if chosen.is_empty():
+        return how | not_compared("there are no segments")
+    encoder = start_encoder(settings, report, root, threads=threads)
+    vectors, device = _embed(encoder, chosen, settings.pieces), str(encoder.loaded.device)
+    del encoder
+    gc.collect()  # the twin needs its room
+    try:
+        exact = _embed_exactly(settings, report, chosen, device, threads)
+    except InputError as error:
+        return how | not_compared(f"the model in float32 cannot be run here: {error}")
+    return how | compare_vectors(vectors, exact, stored_dtype=settings.stored_dtype)
 
 
-@dataclass(frozen=True)
-class PrecisionReport:
-    """Cosines between vectors as they are kept and the same vectors in float32 throughout.
+def compare_vectors(
+    vectors: NDArray[np.float32], exact: NDArray[np.float32], *, stored_dtype: str = "float16"
+) -> dict[str, Any]:
+    """Compare (n, d) vectors, once they are rounded to `stored_dtype`, with the (n, d) vectors that they should be.
 
-    Attributes:
+    Returns:
         compared: segments compared.
         cosine_mean: mean of the cosines; None if nothing was compared.
         cosine_min: the smallest of them.
@@ -349,39 +361,29 @@ class PrecisionReport:
             keeping vectors in float16 alone does, or would do.
         reason: why the figures are worse than they should be, or why there are none; None otherwise.
     """
-
-    compared: int
-    cosine_mean: float | None
-    cosine_min: float | None
-    float16_cosine_min: float | None
-    reason: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
-        return asdict(self)
-
-
-def compare_vectors(
-    vectors: NDArray[np.float32], exact: NDArray[np.float32], *, stored_dtype: str = "float16"
-) -> PrecisionReport:
-    """Compare (n, d) vectors, once they are rounded to `stored_dtype`, with the (n, d) vectors that they should be."""
     if not len(vectors):
         return not_compared("there are no segments")
     stored = _rounded(vectors, stored_dtype)
     found = cosines(stored, exact)
     overflowing = int((~np.isfinite(stored).all(axis=1)).sum())
-    return PrecisionReport(
-        compared=len(vectors),
-        cosine_mean=round(float(found.mean()), 8),
-        cosine_min=round(float(found.min()), 8),
-        float16_cosine_min=round(float(cosines(_rounded(vectors, "float16"), vectors).min()), 8),
-        reason=(
+    return {
+        "compared": len(vectors),
+        "cosine_mean": round(float(found.mean()), 8),
+        "cosine_min": round(float(found.min()), 8),
+        "float16_cosine_min": round(float(cosines(_rounded(vectors, "float16"), vectors).min()), 8),
+        "reason": (
             f"{overflowing} of {len(vectors)} vectors have numbers beyond the range of {stored_dtype}; write"
             " `embeddings: {stored_dtype: float32}`"
             if overflowing
             else None
         ),
-    )
+    }
+
+
+def not_compared(reason: str) -> dict[str, Any]:
+    """Return what `compare_vectors` says where there is nothing to compare, or no way to."""
+    nothing = dict.fromkeys(("cosine_mean", "cosine_min", "float16_cosine_min"))
+    return {"compared": 0, **nothing, "reason": reason}
 
 
 def choose(texts: Sequence[str], count: int) -> list[int]:
@@ -411,26 +413,6 @@ def cosines(one: NDArray[np.floating], other: NDArray[np.floating]) -> NDArray[n
     products = (both[0] * both[1]).sum(axis=1) / np.where(scale > 0.0, scale, 1.0)
     equal = finite & (lengths == 0.0).all(axis=0)
     return np.where(equal, 1.0, np.clip(products, -1.0, 1.0))
-
-
-def _compare(
-    settings: VectorSettings, report: Mapping[str, Any], segments: str | Path, root: str | Path, threads: int
-) -> PrecisionReport:
-    if settings.dtype == "float32" and settings.options.quantization == "none":
-        return not_compared("the model runs in full precision")
-    texts = read_frame(segments, columns=["text", "start", "end", "stimulus"])
-    chosen = texts[choose(texts["text"].to_list(), COMPARED)]
-    if chosen.is_empty():
-        return not_compared("there are no segments")
-    encoder = start_encoder(settings, report, root, threads=threads)
-    vectors, device = _embed(encoder, chosen, settings.pieces), str(encoder.loaded.device)
-    del encoder
-    gc.collect()  # the twin needs its room
-    try:
-        exact = _embed_exactly(settings, report, chosen, device, threads)
-    except InputError as error:
-        return not_compared(f"the model in float32 cannot be run here: {error}")
-    return compare_vectors(vectors, exact, stored_dtype=settings.stored_dtype)
 
 
 def _embed(encoder: Encoder, chosen: pl.DataFrame, pieces: str) -> NDArray[np.float32]:
@@ -466,11 +448,6 @@ def _embed_exactly(
             if place == "cpu":
                 raise
     raise AssertionError("the processor was tried")
-
-
-def not_compared(reason: str) -> PrecisionReport:
-    """Return the report where there is nothing to compare, or no way to."""
-    return PrecisionReport(0, None, None, None, reason)
 
 
 def _rounded(vectors: NDArray[np.float32], dtype: str) -> NDArray[np.float32]:

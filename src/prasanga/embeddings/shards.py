@@ -1,19 +1,22 @@
-"""The shards of vectors that belong together, and the lists that name them: written, compared and read. Without torch.
+"""Vectors on the disk: stores of all that were ever computed, the shards of a study, and the lists that name shards.
 
 A list is a small file beside a folder of shards that names each with its size and digest. Statistics take the list as
 their input, so equal shards rerun nothing; the price is that nobody else notices a shard that was deleted by hand. So
-every reader here compares what it finds with the list.
+every reader here compares what it finds with the list. All of it works without torch.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections import Counter, OrderedDict
+import logging
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from os.path import relpath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -34,8 +37,219 @@ from prasanga.base.parquet import (
     require_every_page,
     require_sound_footer,
 )
-from prasanga.embeddings.store import arrow_to_vectors
+from prasanga.base.store import KEY, Store
 from prasanga.provenance import sha256_of_file
+
+# --------------------
+# The stores of vectors: one for everything but text and span that a vector depends on.
+
+_LOG = logging.getLogger(__name__)
+StoredDtype = Literal["float16", "float32"]
+"""Precision in which vectors are kept."""
+_SETTINGS = ("model", "layer", "pooling", "dtype")
+_COLUMNS = {"segment_id": pa.string(), "n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a store: n vectors with what is known of each.
+
+    Attributes:
+        ids: n segment ids (digests of text and span, 32 hexadecimal digits).
+        n_pieces: (n,) int32, pieces of the target.
+        n_unknown: (n,) int32, those that the tokenizer does not know.
+        cut: (n,) bool, whether the text was cut to fit the model.
+        embedding: (n, d), float16 or float32.
+    """
+
+    ids: list[str]
+    n_pieces: NDArray[np.int32]
+    n_unknown: NDArray[np.int32]
+    cut: NDArray[np.bool_]
+    embedding: NDArray[np.floating]
+
+    def to_table(self) -> pa.Table:
+        """Return an Arrow table with the columns named as the attributes, `ids` as segment_id; none has nulls."""
+        known = zip((self.ids, self.n_pieces, self.n_unknown, self.cut), _COLUMNS.values(), strict=True)
+        vectors = vectors_to_arrow(self.embedding)
+        columns = [*(pa.array(values, kind) for values, kind in known), vectors]
+        return pa.Table.from_arrays(columns, schema=_columns(vectors.type))
+
+
+class VectorStore(Store):
+    """The vectors of one key."""
+
+    def __init__(
+        self,
+        folder: str | Path,
+        dtype: StoredDtype = "float16",
+        key: str = "",
+        describes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Use `folder`, which need not exist.
+
+        Args:
+            folder: the folder of this key alone.
+            dtype: precision that vectors are kept in.
+            key: `vector_key`. Files of another key, or in another dtype, count as absent.
+            describes: what the key is a digest of, for readers.
+
+        Raises:
+            InputError: if the folder is of another key.
+        """
+        self.dtype: StoredDtype = dtype
+        number = pa.from_numpy_dtype(np.dtype(dtype))
+        super().__init__(folder, key, _columns(_list_type(number)), describes)
+
+    def read(self, ids: Sequence[str]) -> Rows | None:
+        """Return the rows of `ids`, in their order, without those that the store lacks; None if it has none."""
+        table = self.read_table(ids)
+        if table is None:
+            return None
+        n_pieces, n_unknown, cut = (table.column(name).to_numpy() for name in ("n_pieces", "n_unknown", "cut"))
+        vectors = arrow_to_vectors(table.column("embedding"))
+        return Rows(table.column("segment_id").to_pylist(), n_pieces, n_unknown, cut, vectors)
+
+    def add(self, rows: Rows, record: Mapping[str, Any]) -> Path:
+        """Keep `rows` (`Store.add_table`).
+
+        Raises:
+            InputError: rows that this store cannot hold; a folder that cannot be written to.
+        """
+        lengths = {len(column) for column in (rows.n_pieces, rows.n_unknown, rows.cut, rows.embedding)}
+        if lengths != {n := len(rows.ids)} or rows.embedding.ndim != 2:
+            columns = f"{n} ids with columns of {sorted(lengths)} rows"
+            raise InputError(f"{self.folder}: {columns}, a mistake in the program.")
+        if rows.embedding.dtype != self.dtype:
+            raise InputError(f"{self.folder}: vectors in {rows.embedding.dtype} cannot be kept, only in {self.dtype}.")
+        whole = np.isfinite(rows.embedding).all(axis=1)
+        if not whole.all():
+            name = rows.ids[int(np.argmin(whole))]
+            raise InputError(
+                f"{self.folder}: the vector of segment {name} has a number that is not finite in {self.dtype}. If it is"
+                " only too large, write embeddings: {stored_dtype: float32}."
+            )
+        return self.add_table(rows.to_table(), record)
+
+
+def vector_key(
+    identity: Mapping[str, str], layer: int, pooling: str, dtype: str, code: str, **more: str | int | float | bool
+) -> str:
+    """Return the name of a store: a digest of everything but text and span that a vector depends on.
+
+    Args:
+        identity: `prasanga.models.model_identity` of the model.
+        layer: hidden layer.
+        pooling: how pieces become one vector.
+        dtype: precision that the model runs in.
+        code: fingerprint of the code that makes vectors.
+        more: anything else that changes vectors, such as stored_dtype, pieces, quantization, options of the tokenizer.
+    """
+    parts = {"identity": dict(identity), "layer": layer, "pooling": pooling, "dtype": dtype, "code": code, "more": more}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def history_of(root: str | Path) -> pl.DataFrame:
+    """Return a row for each file of every store under `root`, oldest first: the store, its model, `Store.history`.
+
+    A table with these columns and no rows if there is no store. A store whose key.json is damaged is left out, with a
+    warning that names the file.
+    """
+    tables = []
+    for store, described in [(VectorStore(Path(root, "none")), {}), *_stores(Path(root))]:
+        first = {"store": store.folder.name, **{name: str(described.get(name, "")) for name in _SETTINGS}}
+        columns = [pl.lit(value, pl.String).alias(name) for name, value in first.items()]
+        tables.append(store.history().select(*columns, pl.exclude(*first)))
+    return pl.concat(tables, how="diagonal_relaxed").sort("written", "store", "shard")
+
+
+def compact_stores(root: str | Path) -> int:
+    """Put the small files of every store under `root` together; return how many files were replaced.
+
+    A store whose key.json is damaged is left as it is, with a warning that names the file.
+    """
+    replaced = 0
+    for store, described in _stores(Path(root)):
+        count = store.compact()
+        _LOG.info("%s (%s): %d files put together", store.folder, described.get("model"), count)
+        replaced += count
+    return replaced
+
+
+def rounded(vectors: NDArray[np.float32], dtype: StoredDtype) -> NDArray[np.floating]:
+    """Return vectors in `dtype`.
+
+    Raises:
+        InputError: if one has a number too large for it.
+    """
+    with np.errstate(over="ignore"):
+        kept = vectors.astype(dtype)
+    if not np.isfinite(kept).all():
+        largest = float(np.abs(vectors).max())
+        raise InputError(
+            f"a vector has a number of {largest:.4g}, too large for {dtype} (at most {np.finfo(dtype).max:.0f}). Write"
+            " embeddings: {stored_dtype: float32}."
+        )
+    return kept
+
+
+def embedding_field(dtype: StoredDtype, width: int) -> pa.Field:
+    """Return the schema's field for vectors of `width` numbers: named embedding.
+
+    Neither a row nor a number in it may be null: Parquet then has no levels to decode, and is read much faster.
+    """
+    return pa.field("embedding", _list_type(pa.from_numpy_dtype(np.dtype(dtype)), width), nullable=False)
+
+
+def vectors_to_arrow(vectors: NDArray[np.floating]) -> pa.FixedSizeListArray:
+    """Return (n, d) vectors as an Arrow column of fixed-size lists of non-null numbers."""
+    flat = pa.array(np.ascontiguousarray(vectors).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, type=_list_type(flat.type, vectors.shape[1]))
+
+
+def arrow_to_vectors(column: pa.ChunkedArray) -> NDArray[np.floating]:
+    """Return a column of fixed-size lists as (n, d) vectors; no copy is made of a column in one chunk."""
+    width = column.type.list_size
+    chunks: list[NDArray[np.floating]] = [
+        chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width) for chunk in column.chunks
+    ]
+    if len(chunks) == 1:
+        return chunks[0]
+    return np.concatenate(chunks) if chunks else np.empty((0, width), column.type.value_type.to_pandas_dtype())
+
+
+def _list_type(number: pa.DataType, width: int = -1) -> pa.DataType:
+    return pa.list_(pa.field("element", number, nullable=False), width)
+
+
+def _columns(vectors: pa.DataType) -> pa.Schema:
+    kinds = {**_COLUMNS, "embedding": vectors}
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
+
+
+def _stores(root: Path) -> Iterator[tuple[VectorStore, dict[str, Any]]]:
+    for path in sorted(root.glob(f"*/{KEY}")):
+        try:
+            described = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(described, dict) or not isinstance(described.get("key"), str):
+                raise ValueError("it has no key")
+            described.setdefault("stored_dtype", "float16")
+            if described["stored_dtype"] not in (known := get_args(StoredDtype)):
+                raise ValueError(f"stored_dtype is {described['stored_dtype']!r}, not {' or '.join(known)}")
+            store = VectorStore(path.parent, described["stored_dtype"], described["key"])
+        except (OSError, ValueError) as error:
+            _LOG.warning(
+                "%s: does not say of what the vectors beside it are (%s); they are passed over. Delete the file, and"
+                " the next job that adds vectors there writes it anew; or delete the folder, if nobody needs them.",
+                path,
+                error,
+            )
+            continue
+        yield store, described
+
+
+# --------------------
+# The shards of vectors that belong together, and the lists that name them.
 
 RUN_KEYS = ("stage", "settings", "sampling", "key")
 """What shards of one list have in common, of all that their metadata say of their making."""
@@ -43,6 +257,7 @@ _AT_ONCE = 256 * 2**20
 """Bytes of memory that reading all shards at once may take: a job of statistics asks for 1,000 MB."""
 _READ = ("occurrence_id", "stimulus", "segment_length", "embedding")
 _SETTLED_LATER = (("dtype", "auto"), ("sentence_vector", "auto"))
+_OF_ONE_RUN = "These files do not belong to one run: delete the one that does not fit and run the workflow again."
 _REMEDY = (
     "Restore the shard; or delete both, the shard and the list, and run the workflow again with embeddings: {source:"
     " computed}: what the store has is not embedded again."
@@ -69,11 +284,20 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
     first, *others = (open_parquet(path).schema_arrow.field("embedding").type for path in paths)
     for path, kind in zip(paths[1:], others, strict=True):
         if kind != first:
-            raise InputError(
-                f"{path}: its vectors are {kind}, but those of {paths[0]} are {first}. These files do not belong to one"
-                " run: delete the one that does not fit and run the workflow again."
-            )
-    length = _common_length(paths)
+            raise InputError(f"{path}: its vectors are {kind}, but those of {paths[0]} are {first}. {_OF_ONE_RUN}")
+    lengths = [(length, path) for path in paths for length in segment_lengths(path)]
+    for length, path in lengths:
+        if length != lengths[0][0]:
+            other, known = lengths[0]
+            what = f"has segments of length {length}, but those of {known} have {other}."
+            raise InputError(f"{path}: {what} {_OF_ONE_RUN}")
+    left_out: dict[str, Counter[str]] = defaultdict(Counter)
+    totals: dict[str, Counter[str]] = {"cut": Counter(), "unknown": Counter()}
+    for said in map(made_from, paths):
+        for stimulus, reasons in json.loads(said.get("left_out", "{}")).items():
+            left_out[stimulus].update(reasons)
+        for name, total in totals.items():
+            total.update(json.loads(said.get(name, "{}")))
     folder = Path(output).parent
     names = {Path(relpath(path, folder)).as_posix(): Path(path) for path in paths}
     sizes = {name: path.stat().st_size for name, path in names.items()}
@@ -82,12 +306,11 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
         "sizes": sizes,
         "bytes": sum(sizes.values()),
         "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
-        "segment_length": length,
+        "segment_length": lengths[0][0] if lengths else None,
         "dimension": first.list_size,
         "stored_dtype": "float16" if first.value_type == pa.float16() else "float32",
-        "left_out": _left_out(paths),
-        "cut": _sum(paths, "cut"),
-        "unknown": _sum(paths, "unknown"),
+        "left_out": left_out,
+        **totals,
         "made_from": {key: value for key, value in common.items() if value},
     }
     write_document(output, dict(sorted(listed.items())))
@@ -104,9 +327,8 @@ def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
         InputError: no list, or a shard that is missing or another file than the one listed.
     """
     listed = _read_list(Path(list_path))
-    paths = []
-    for name, sha256 in listed["shards"].items():
-        path = Path(list_path).parent / name
+    paths = [Path(list_path).parent / name for name in listed["shards"]]
+    for path, (name, sha256) in zip(paths, listed["shards"].items(), strict=True):
         if not path.is_file():
             raise _BadListError(f"{path}: no such file, but {list_path} lists it.", _REMEDY)
         size, expected = path.stat().st_size, listed["sizes"][name]
@@ -114,7 +336,6 @@ def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
             raise _BadListError(f"{path}: has {size} bytes, but {list_path} lists it with {expected}.", _REMEDY)
         if verify and sha256_of_file(path) != sha256:
             raise _BadListError(f"{path}: its content is not what {list_path} lists (sha256 {sha256}).", _REMEDY)
-        paths.append(path)
     return paths
 
 
@@ -132,7 +353,7 @@ def fitting_shards(list_path: str | Path, *, verify: bool = False) -> list[Path]
     length: str | None = listed.get("segment_length")
     width: int | None = listed.get("dimension")
     for path in paths:
-        with reading_shards():
+        with _reading_shards():
             schema, said = open_parquet(path).schema_arrow, made_from(path)
         if absent := [name for name in _READ if name not in schema.names]:
             raise _misfit(path, list_path, f"has no column {absent[0]!r} and is no shard of vectors")
@@ -171,11 +392,9 @@ def require_shards(
     for list_path, expected in list_paths.items():
         try:
             shard_paths(list_path)
+            _require_settings(Path(list_path), expected)
         except _BadListError as error:
             problems[list_path] = error.what
-        else:
-            if misfits := _misfits(Path(list_path), expected):
-                problems[list_path] = misfits[0]
     if not problems:
         return
     more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
@@ -273,8 +492,12 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
             counted, shards = self._found[word]
             if word not in found or found[word][0] != counted:
                 raise InputError(f"{shards[0]}: its rows of {word!r} have changed since they were counted. Run again.")
-            found[word][1].flags.writeable = False  # the next one to ask gets the same array
-            self._keep(word, found[word][1])
+            vectors = found[word][1]
+            vectors.flags.writeable = False  # the next one to ask gets the same array
+            if vectors.nbytes <= self._cache_bytes:
+                while self._kept and self.kept_bytes + vectors.nbytes > self._cache_bytes:
+                    self._kept.popitem(last=False)  # what was not used for longest
+                self._kept[word] = vectors
         return list(ids), found[stimulus][1]
 
     def __iter__(self) -> Iterator[str]:
@@ -298,14 +521,6 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         """Bytes of the vectors in memory."""
         return sum(vectors.nbytes for vectors in self._kept.values())
 
-    def _keep(self, stimulus: str, vectors: NDArray[np.float32]) -> None:
-        """Keep the vectors of a stimulus, and let go of those not used for longest."""
-        if vectors.nbytes > self._cache_bytes:
-            return
-        while self._kept and self.kept_bytes + vectors.nbytes > self._cache_bytes:
-            self._kept.popitem(last=False)
-        self._kept[stimulus] = vectors
-
 
 def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[str]]:
     """Read the occurrences of each stimulus that all these lists have: what draws in the mode `fixed` may index.
@@ -319,22 +534,21 @@ def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[s
     Raises:
         InputError: as `read_embeddings`.
     """
-    of_models = []
+    of_models: list[dict[str, set[str]]] = []
     for list_path in list_paths:
-        mine: dict[str, set[str]] = {}
+        of_models.append(defaultdict(set))
         for path in fitting_shards(list_path):
             for stimulus, ids in _occurrences(path).items():
-                mine.setdefault(stimulus, set()).update(ids)
-        of_models.append(mine)
+                of_models[-1][stimulus].update(ids)
     stimuli = set().union(*of_models)
-    return {stimulus: set.intersection(*(mine.get(stimulus, set()) for mine in of_models)) for stimulus in stimuli}
+    return {stimulus: set.intersection(*(mine[stimulus] for mine in of_models)) for stimulus in stimuli}
 
 
 def _vectors_of(
     paths: Sequence[Path], stimuli: Collection[str] | None, twin: int | None
 ) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
     """Read ids and (n, d) vectors of each stimulus, in the order of the shards; arguments as of `read_embeddings`."""
-    with reading_shards():
+    with _reading_shards():
         tables = [_rows_of(path, ["occurrence_id", "stimulus", "embedding"], stimuli, twin) for path in paths]
     if not tables:
         return {}
@@ -357,7 +571,7 @@ def _rows_of(path: Path, columns: Sequence[str], stimuli: Collection[str] | None
 
 def _occurrences(path: Path, twin: int | None = None) -> dict[str, list[str]]:
     """Read the occurrence ids of each stimulus in one shard, in its order."""
-    with reading_shards():
+    with _reading_shards():
         table = _rows_of(path, ["occurrence_id", "stimulus"], None, twin)
     grouped = pl.DataFrame(table).group_by("stimulus", maintain_order=True).agg("occurrence_id")
     return dict(grouped.iter_rows())
@@ -372,12 +586,8 @@ class _BadListError(InputError):
 
 
 @contextmanager
-def reading_shards() -> Iterator[None]:
-    """Say of a damaged shard that its list is to be made again as well.
-
-    Raises:
-        InputError: in place of the one that speaks of the shard alone.
-    """
+def _reading_shards() -> Iterator[None]:
+    """Say of a damaged shard that its list is to be made again as well."""
     try:
         yield
     except DamagedFileError as error:
@@ -420,59 +630,20 @@ def _of_them(count: int, total: int) -> str:
     return f"{'All' if count == total else count} of these {total} {'is' if count == 1 else 'are'}"
 
 
-def _misfits(list_path: Path, expected: Mapping[str, Any]) -> list[str]:
+def _require_settings(list_path: Path, expected: Mapping[str, Any]) -> None:
     made_from = _read_list(list_path).get("made_from", {})
     recorded = {**json.loads(made_from.get("settings", "{}")), **json.loads(made_from.get("sampling", "{}"))}
-    return [
-        f"{list_path}: its vectors were made with {key} {recorded[key]!r}, but the config says {value!r}."
-        for key, value in expected.items()
-        if key in recorded and recorded[key] != value and (key, value) not in _SETTLED_LATER
-    ]
+    for key, value in expected.items():
+        if key in recorded and recorded[key] != value and (key, value) not in _SETTLED_LATER:
+            made = f"{list_path}: its vectors were made with {key} {recorded[key]!r}, but the config says {value!r}."
+            raise _BadListError(made, _REMEDY)
 
 
 def _read_list(path: Path) -> dict[str, Any]:
-    try:
+    if not path.exists():
+        raise _BadListError(f"{path}: no such list of shards.", "Restore it, or let the workflow make it.")
+    with suppress(InputError, KeyError, AttributeError):
         listed = read_document(path)
         if listed["shards"].keys() == listed["sizes"].keys():
             return listed
-    except (InputError, KeyError, AttributeError):
-        if not path.exists():
-            remedy = "Restore it, or let the workflow make it."
-            raise _BadListError(f"{path}: no such list of shards.", remedy) from None
     raise _BadListError(f"{path}: not a list of shards.", "Delete it and run the workflow again.")
-
-
-def _common_length(paths: Sequence[str | Path]) -> str | None:
-    """Return the segment length of all shards; None if they have no segments."""
-    known: tuple[str, str | Path] | None = None
-    for path in paths:
-        for length in segment_lengths(path):
-            known = known or (length, path)
-            if length != known[0]:
-                raise InputError(
-                    f"{path}: has segments of length {length}, but those of {known[1]} have {known[0]}. These files do"
-                    " not belong to one run: delete the one that does not fit and run the workflow again."
-                )
-    return known[0] if known else None
-
-
-def _left_out(paths: Sequence[str | Path]) -> dict[str, dict[str, int]]:
-    total: dict[str, Counter[str]] = {}
-    for path in paths:
-        reasons: dict[str, int]
-        for stimulus, reasons in _counts(path, "left_out").items():
-            total.setdefault(stimulus, Counter()).update(reasons)
-    return {stimulus: dict(counts) for stimulus, counts in total.items()}
-
-
-def _sum(paths: Sequence[str | Path], name: str) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for path in paths:
-        total.update(_counts(path, name))
-    return dict(total)
-
-
-def _counts(path: str | Path, name: str) -> dict[str, Any]:
-    """Read what a shard's metadata counts by stimulus."""
-    counts: dict[str, Any] = json.loads(made_from(path).get(name, "{}"))
-    return counts

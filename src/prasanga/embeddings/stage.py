@@ -13,14 +13,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,7 +42,7 @@ from prasanga.embeddings.settings import (
     settle_sentence_vector,
     start_encoder,
 )
-from prasanga.embeddings.store import Rows, VectorStore, embedding_field, rounded, vectors_to_arrow
+from prasanga.embeddings.shards import Rows, VectorStore, embedding_field, rounded, vectors_to_arrow
 from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.provenance import describe
 
@@ -178,7 +179,7 @@ def embed_shards(
     """
     pooling = pooling or Pooling()
     asked = [_asked(shard.segments, len(sources) if twins else 0, pooling) for shard in shards]
-    filled = [Filled(0, 0) for _ in shards]
+    filled: list[Counter[str]] = [Counter() for _ in shards]
     parts: list[list[Rows]] = [[] for _ in shards]
 
     def run(number: int, source: Source) -> None:
@@ -198,7 +199,7 @@ def embed_shards(
                     where=shard.segments,
                 )
                 done, rows_of = _fill_and_read(source.stores[0], [name for name, _ in mine], embed)
-                filled[place] = filled[place].plus(done)
+                filled[place].update(done)
                 parts[place].append(rows_of)
 
     for number, source in enumerate(sources):
@@ -211,7 +212,7 @@ def embed_shards(
         key_of = key if twins else stores[0].key
         reports.append(_write(shard, mine_of, found, done, stores[0], key_of, unknown))
         if pooling.positions != "root" and not twins:  # rows of the store with other names, or of several stores
-            stores[0].adopt(Path(shard.output), {"embedded": done.embedded, "reused": done.reused})
+            stores[0].adopt(Path(shard.output), {name: done[name] for name in ("embedded", "reused")})
     return reports
 
 
@@ -233,54 +234,58 @@ def _asked(segments: str | Path, n_twins: int, pooling: Pooling) -> _Asked:
 
 
 def _write(
-    shard: Shard, asked: _Asked, found: Rows, filled: Filled, store: VectorStore, key: str, unknown: Unknown
+    shard: Shard, asked: _Asked, found: Rows, filled: Counter[str], store: VectorStore, key: str, unknown: Unknown
 ) -> ShardReport:
     """Write a shard and the table of what is left out of it, and say in the log what became of its segments."""
-    rows, output = asked.rows, shard.output
-    forgotten = is_left_out(found.n_pieces, found.n_unknown, unknown)
-    nowhere = found.n_pieces == 0
-    kept = np.flatnonzero(~forgotten)
-    stimuli: list[str] = rows.column("stimulus").to_pylist()
-    reasons = _reasons(stimuli, {_UNKNOWN: forgotten & ~nowhere, _POSITION: nowhere})
-    counts = {
-        "cut": _count(stimuli, found.cut & ~forgotten),
-        "unknown": _count(stimuli, (found.n_unknown > 0) & ~forgotten),
-    }
-    write_text(shard.left_out, _table_of_left_out(rows, asked.items, np.flatnonzero(forgotten).tolist(), found))
+    output = shard.output
+    copied = asked.rows.select([name for name in (*_COPIED, _TWIN.name) if name in asked.rows.column_names])
+    forgotten, nowhere = is_left_out(found.n_pieces, found.n_unknown, unknown), found.n_pieces == 0
+    stimuli = copied.column("stimulus").to_pylist()
+
+    def count(chosen: NDArray[np.bool_]) -> Counter[str]:
+        """Return {stimulus: how many}."""
+        return Counter(itertools.compress(stimuli, chosen.tolist()))
+
+    reasons: dict[str, dict[str, int]] = defaultdict(dict)
+    for reason, chosen in ((_UNKNOWN, forgotten & ~nowhere), (_POSITION, nowhere)):
+        for stimulus, number in count(chosen).items():
+            reasons[stimulus][reason] = number
+    cut, kept_unknown = count(found.cut & ~forgotten), count((found.n_unknown > 0) & ~forgotten)
+    counts = {"left_out": reasons, "cut": cut, "unknown": kept_unknown}
+    write_text(shard.left_out, _table_of_left_out(asked, np.flatnonzero(forgotten).tolist(), found))
+    numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
     write_row_groups(
         output,
-        _schema(rows, store, found.embedding.shape[1]),
-        _by_stimulus(rows, found, kept),
+        pa.schema([*copied.schema, *numbers, embedding_field(store.dtype, found.embedding.shape[1])]),
+        _by_stimulus(copied, found, np.flatnonzero(~forgotten)),
         {
             **shard.made_from,
             "key": key,
-            **{name: _json(count) for name, count in {"left_out": reasons, **counts}.items()},
+            **{name: json.dumps(of, sort_keys=True, ensure_ascii=False) for name, of in counts.items()},
         },
     )
     report = ShardReport(
-        reused=filled.reused,
-        embedded=filled.embedded,
-        passes=filled.passes,
-        cut=int(np.count_nonzero(found.cut & ~forgotten)),
+        reused=filled["reused"],
+        embedded=filled["embedded"],
+        passes=filled["passes"],
+        cut=cut.total(),
         unknown=int(np.count_nonzero(found.n_unknown)),
         dropped=int(np.count_nonzero(forgotten)),
     )
-    _LOG.info("%s: %d segments; %s", output, rows.num_rows, report)
-    if filled.passes:
-        rates = (filled.passes / filled.seconds, filled.pieces / filled.seconds)
-        _LOG.info("%d passes in %.1f s: %.0f a second, %.0f pieces a second", filled.passes, filled.seconds, *rates)
-    if report.cut:
-        _LOG.warning("%s: %d contexts are too long for the model and were cut around the target", output, report.cut)
-    if kept_unknown := sum(counts["unknown"].values()):
-        _LOG.warning("%s: %d targets have unknown pieces and are kept, as the config says", output, kept_unknown)
-    if lost := int(np.count_nonzero(nowhere)):
-        _LOG.warning(
-            "%s: %d targets have no piece at their position and are left out; see %s", output, lost, shard.left_out
-        )
-    if report.dropped > lost:
-        _LOG.warning(
-            "%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped - lost, shard.left_out
-        )
+    _LOG.info("%s: %d segments; %s", output, copied.num_rows, report)
+    if passes := filled["passes"]:
+        seconds = filled["milliseconds"] / 1000
+        rates = (passes / seconds, filled["pieces"] / seconds)
+        _LOG.info("%d passes in %.1f s: %.0f a second, %.0f pieces a second", passes, seconds, *rates)
+    lost, aside = int(np.count_nonzero(nowhere)), f"and are left out; see {shard.left_out}"
+    for number, what in (
+        (report.cut, "contexts are too long for the model and were cut around the target"),
+        (kept_unknown.total(), "targets have unknown pieces and are kept, as the config says"),
+        (lost, f"targets have no piece at their position {aside}"),
+        (report.dropped - lost, f"targets have unknown pieces {aside}"),
+    ):
+        if number:
+            _LOG.warning("%s: %d %s", output, number, what)
     return report
 
 
@@ -293,7 +298,7 @@ def fill(
     unknown: Unknown = "leave-out",
     part: int | None = None,
     where: str | Path = "",
-) -> Filled:
+) -> Counter[str]:
     """Embed the items that the first store lacks, and keep the vectors of every layer in its own store.
 
     Args:
@@ -308,12 +313,16 @@ def fill(
 
     Raises:
         InputError: what the encoder refuses, naming file and text; a vector too large for the stored precision.
+
+    Returns:
+        How many items the store had (`reused`) and lacked (`embedded`); the texts (`passes`; equal ones share one) and
+        `pieces` run through the model; the `milliseconds` from the first batch to the last written part.
     """
     ids = list(items)
     has = [dict(zip(ids, store.find(ids).tolist(), strict=True)) for store in stores]
     lacking = len(ids) - sum(has[0].values())
     if not lacking:
-        return Filled(reused=len(ids), embedded=0)
+        return Counter(reused=len(ids))
     encoder = load()
     earlier, begin = encoder.report, time.perf_counter()
     names = sorted(ids, key=lambda name: (len(items[name].text), *items[name]))
@@ -333,12 +342,12 @@ def fill(
         for one in written:
             one.result()
     report = encoder.report
-    return Filled(
+    return Counter(
         reused=len(ids) - lacking,
         embedded=lacking,
         passes=report.passes - earlier.passes,
         pieces=report.pieces - earlier.pieces,
-        seconds=time.perf_counter() - begin,
+        milliseconds=max(1, round(1000 * (time.perf_counter() - begin))),
     )
 
 
@@ -361,33 +370,6 @@ class ShardReport:
     cut: int
     unknown: int
     dropped: int
-
-
-@dataclass(frozen=True)
-class Filled:
-    """What was done to fill a store.
-
-    Attributes:
-        reused: items that it had.
-        embedded: items that it lacked.
-        passes: texts run through the model; equal texts share one.
-        pieces: pieces run through the model.
-        seconds: from the first batch to the last written part, loading the model not counted.
-    """
-
-    reused: int
-    embedded: int
-    passes: int = 0
-    pieces: int = 0
-    seconds: float = 0.0
-
-    def plus(self, other: Filled) -> Filled:
-        """Add up what was done with different items."""
-        return Filled(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
-
-    def after(self, earlier: Filled) -> Filled:
-        """Add up both, where what was there at first turned out to be damaged."""
-        return replace(self.plus(earlier), reused=max(self.reused - earlier.embedded, 0))
 
 
 class Source(NamedTuple):
@@ -463,14 +445,19 @@ def _together(parts: Sequence[Rows], order: NDArray[np.intp]) -> Rows:
     return Rows([ids[place] for place in order], **columns)
 
 
-def _fill_and_read(store: VectorStore, names: Sequence[str], embed: Callable[[], Filled]) -> tuple[Filled, Rows]:
+def _fill_and_read(
+    store: VectorStore, names: Sequence[str], embed: Callable[[], Counter[str]]
+) -> tuple[Counter[str], Rows]:
     """Embed what the store lacks, and read the rows of `names`, in their order, repeated where they repeat.
 
     That a file of the store is damaged shows when it is read; from then on its rows are lacking, and embedded again.
     """
-    filled = Filled(0, 0)
+    filled: Counter[str] = Counter()
     for _ in range(_ATTEMPTS):
-        filled = embed().after(filled)
+        done = embed()
+        reused = max(done["reused"] - filled["embedded"], 0)
+        filled.update(done)
+        filled["reused"] = reused
         found = store.read(names)
         if found is not None and len(found.ids) == len(names):
             return filled, found
@@ -494,60 +481,28 @@ def _read_segments(path: str | Path) -> pa.Table:
     return read_table(path, columns)
 
 
-def _schema(rows: pa.Table, store: VectorStore, width: int) -> pa.Schema:
-    copied = [rows.schema.field(name) for name in (*_COPIED, _TWIN.name) if name in rows.column_names]
-    numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
-    return pa.schema([*copied, *numbers, embedding_field(store.dtype, width)])
-
-
-def _by_stimulus(rows: pa.Table, found: Rows, kept: np.ndarray) -> Iterator[pa.Table]:
+def _by_stimulus(copied: pa.Table, found: Rows, kept: NDArray[np.intp]) -> Iterator[pa.Table]:
     """Yield the rows that are kept, those of one stimulus together where they stand together."""
-    stimuli = rows.column("stimulus").combine_chunks().take(pa.array(kept, pa.int64()))
-    changes = np.flatnonzero(np.array(stimuli.to_pylist()[1:]) != np.array(stimuli.to_pylist()[:-1])) + 1
+    stimuli = np.array(copied.column("stimulus").to_pylist())[kept]
+    changes = np.flatnonzero(stimuli[1:] != stimuli[:-1]) + 1
     for group in np.split(kept, changes) if len(kept) else []:
-        copied = [name for name in (*_COPIED, _TWIN.name) if name in rows.column_names]
-        columns = {name: rows.column(name).take(pa.array(group, pa.int64())) for name in copied}
+        columns = {name: copied.column(name).take(pa.array(group, pa.int64())) for name in copied.column_names}
         numbers = {name: pa.array(getattr(found, name)[group], kind) for name, kind in _NUMBERS.items()}
         yield pa.table({**columns, **numbers, "embedding": vectors_to_arrow(found.embedding[group])})
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def _count(stimuli: Sequence[str], chosen: np.ndarray) -> dict[str, int]:
-    """Return {stimulus: how many}."""
-    return dict(Counter(stimuli[row] for row in np.flatnonzero(chosen).tolist()))
-
-
-def _reasons(stimuli: Sequence[str], chosen: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
-    """Return {stimulus: {reason: how many}}, from which rows each reason concerns."""
-    counts: dict[str, dict[str, int]] = {}
-    for reason, rows in chosen.items():
-        for stimulus, count in _count(stimuli, rows).items():
-            counts.setdefault(stimulus, {})[reason] = count
-    return counts
-
-
-def _reason(n_pieces: int, n_unknown: int) -> str:
-    if not n_pieces:
-        return "no piece at the position that the target has among the words"
-    return f"{n_unknown} of {n_pieces} pieces unknown to the tokenizer"
-
-
-def _table_of_left_out(rows: pa.Table, items: Sequence[tuple[str, Item]], places: Sequence[int], found: Rows) -> str:
-    chosen = [items[place][1] for place in places]
-    columns = {name: rows.column(name).take(pa.array(places, pa.int64())) for name in _LEFT_OUT}
-    reasons = [_reason(int(found.n_pieces[i]), int(found.n_unknown[i])) for i in places]
-    return to_tsv(
-        pa.table(
-            {
-                **columns,
-                "form": pa.array([item.text[item.start : item.end] for item in chosen], pa.string()),
-                "reason": pa.array(reasons, pa.string()),
-            }
-        )
-    )
+def _table_of_left_out(asked: _Asked, places: Sequence[int], found: Rows) -> str:
+    nowhere = "no piece at the position that the target has among the words"
+    items = [asked.items[place][1] for place in places]
+    reasons = [
+        f"{found.n_unknown[i]} of {found.n_pieces[i]} pieces unknown to the tokenizer" if found.n_pieces[i] else nowhere
+        for i in places
+    ]
+    forms = [item.text[item.start : item.end] for item in items]
+    left_out = asked.rows.select(_LEFT_OUT).take(pa.array(places, pa.int64()))
+    for name, column in (("form", forms), ("reason", reasons)):
+        left_out = left_out.append_column(name, pa.array(column, pa.string()))
+    return to_tsv(left_out)
 
 
 @contextmanager

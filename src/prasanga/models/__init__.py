@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.models.checking import check_model
+    from prasanga.models.checking import TokenizerAudit, audit_tokenizer, check_model
     from prasanga.models.devices import claim_device, resolve_dtype
     from prasanga.models.hub import model_identity
     from prasanga.models.loading import LoadedModel, load_config, load_model, load_tokenizer
     from prasanga.models.options import ModelOptions
-    from prasanga.models.tokenizer_audit import TokenizerAudit, audit_tokenizer
     from prasanga.models.training import TrainingReport, train_model
 
 

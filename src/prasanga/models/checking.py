@@ -6,11 +6,18 @@ weight is read into memory. Files of the hub are fetched into the cache on the w
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import polars as pl
+import regex
 
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
@@ -30,7 +37,7 @@ from prasanga.models.hub import (
 )
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
 from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
-from prasanga.models.pieces import read_pieces, require_language_pieces
+from prasanga.models.pieces import encoded_by, read_pieces, require_language_pieces, unknown_pieces
 from prasanga.models.shape import (
     WITH_HEAD,
     Size,
@@ -132,12 +139,19 @@ def check_model(
         _require_kind(source.name, kind, kinds, options)
         if kind in masked and mask is None:
             raise no_mask(source.name, kind)
-        head, whole = _look_at_head(source, config, weights, options)
+        with_head = skeleton(source, config, options, part=WITH_HEAD)
+        stored = stored_shapes(source, weights)
+        if stored and (missing := missing_of_head(with_head, stored)):
+            raise no_head(source.name, with_head, missing)
+        head = True if stored else None  # of pickles, which are not opened, nobody knows
+        # An 8-bit model keeps the last layer of its head as it is.
+        whole = size_of(with_head, apart=with_head.get_output_embeddings())
 
     def in_memory(size: Size) -> int:
         return weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization)
 
     size = size_of(bare)
+    special = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT].special
     return {
         "identity": identity_of(source, options),
         "pinned": source.pinned,
@@ -150,7 +164,7 @@ def check_model(
         "blocks": blocks,
         "max_pieces": max_pieces(tokenizer, text, bare),
         "vocabulary": len(tokenizer),
-        "begins_with_special": _begins_with_special(tokenizer),
+        "begins_with_special": len(special) > 0 and special[0] == 1,
         "sentence_vector": _sentence_vector(source),
         "head": head,
         "mask": None if mask is None else str(tokenizer.convert_ids_to_tokens(mask)),
@@ -180,34 +194,13 @@ def _sentence_vector(source: Source) -> str | None:
 
 
 def _require_kind(name: str, kind: str, kinds: Sequence[str], options: ModelOptions) -> None:
-    if kind in kinds:
-        return
-    said = options.kind == kind
-    ask_less = "" if said else f"kind: {kind} under it, so that only what such a model can give is asked; or write "
-    raise InputError(
-        f"model {name} is of the kind {kind}, and the probabilities that are asked of it can be had from the kind"
-        f" {' or '.join(kinds)}. Write {ask_less}stages: [embeddings] under it, or leave it out."
-    )
-
-
-def _look_at_head(source: Source, config: Any, weights: Weights, options: ModelOptions) -> tuple[bool | None, Size]:
-    """Return whether the files have the vocabulary head, None if that cannot be seen; the size of the model with it.
-
-    Raises:
-        InputError: they do not have it, or transformers has no such head for the model.
-    """
-    whole = skeleton(source, config, options, part=WITH_HEAD)
-    stored = stored_shapes(source, weights)
-    if stored and (missing := missing_of_head(whole, stored)):
-        raise no_head(source.name, whole, missing)
-    # An 8-bit model keeps the last layer of its head as it is.
-    quantized = size_of(whole, apart=whole.get_output_embeddings())
-    return (True if stored else None), quantized
-
-
-def _begins_with_special(tokenizer: Any) -> bool:
-    special = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT].special
-    return len(special) > 0 and special[0] == 1
+    if kind not in kinds:
+        less = f"kind: {kind} under it, so that only what such a model can give is asked; or write "
+        raise InputError(
+            f"model {name} is of the kind {kind}, and the probabilities that are asked of it can be had from the kind"
+            f" {' or '.join(kinds)}. Write {'' if options.kind == kind else less}stages: [embeddings] under it, or"
+            " leave it out."
+        )
 
 
 def _stored_rows(source: Source, weights: Weights, bare: Any) -> int | None:
@@ -253,3 +246,315 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
             f" {expected[:12]}...): replaced since, or damaged. Put them back if they are damaged; if you meant to"
             " replace them, delete the report on the model under results/models. Then run again."
         )
+
+
+# --------------------
+# Tries a tokenizer on every surface form of a study, before its model runs on any of them.
+#
+# Three things spoil the vector of a word without a word being said: the tokenizer does not know it, it drops marks
+# (many strip accents, which takes the vowel signs of Bangla and Hindi along: ফুল, flower, becomes ফল, fruit), or it
+# gives two stimuli the same pieces, so that the model cannot tell them apart. Each is counted here, and refused above a
+# share of what the model will read: a form weighs as often as it occurs, since most forms of a word list stand in no
+# text.
+
+
+SHARES = ("unknown", "marks_lost", "identical")
+"""What the limits of `TokenizerAudit.require` are called, in the summary and in the config (`embeddings.audit`)."""
+
+TABLE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "stimulus": pl.String,
+    "pieces": pl.List(pl.String),
+    **dict.fromkeys(("forms", "occurrences"), pl.Int64),
+    "pieces_per_form": pl.Float64,
+    **dict.fromkeys(("most_pieces", "one_piece", "unknown_forms", "marks_lost_forms"), pl.Int64),
+    **{f"{name}_occurrences": pl.Int64 for name in SHARES},
+    "identical_to": pl.List(pl.String),
+    **{f"{name}_example": pl.String for name in SHARES},
+}
+
+# Word starts are pieces of their own kind in most vocabularies, so a form is tried where it follows a word and a space.
+_BEFORE = "a "
+_AT_A_TIME = 8192
+_EXAMPLES = 5
+_JOINERS = "\u200c\u200d"
+_MARK = regex.compile(r"\p{M}")
+_LETTER = regex.compile(r"[\p{L}\p{N}]")
+
+
+@dataclass(frozen=True)
+class TokenizerAudit:
+    """What a tokenizer makes of the surface forms of a study.
+
+    Attributes:
+        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces` are those of the stimulus, or
+            of its first form where it is none of its forms; `pieces_per_form` is a mean; `one_piece` counts the forms
+            that are a single piece, `unknown_forms` those with a piece that the tokenizer does not know, with a letter
+            that it drops, or with no piece at all, `marks_lost_forms` those that lose a vowel sign or another mark;
+            `identical_to` names, sorted, the other stimuli of which a form has the same pieces as a form of this one.
+            `occurrences` are those of all its forms, `<share>_occurrences` those of the forms with the damage. An
+            example reads `ফুল -> ফল`, is of the most frequent such form, and is null where there is none.
+        summary: plain values for JSON: `n_forms`, `n_unseen` (of these, forms that occur nowhere), `n_occurrences`,
+            `n_stimuli`, `pieces_per_form`; the shares `unknown`, `marks_lost` and `identical`, of the occurrences, or
+            of the forms where none occurs; up to five `examples` of each, those of the most frequent stimuli first.
+    """
+
+    table: pl.DataFrame
+    summary: dict[str, Any]
+
+    def require(self, limits: Mapping[str, float], model: str) -> None:
+        """Refuse the tokenizer if a share is above its limit.
+
+        Args:
+            limits: `embeddings.audit` of the config: the largest share allowed of each of `SHARES`.
+            model: what the user calls the model, for the message.
+
+        Raises:
+            InputError: with the share found and the one allowed, an example, and what to write, for each that is above.
+        """
+        shares, occurrences = self.summary, self.summary["n_occurrences"]
+        all_of_them = f"{occurrences:,} occurrences" if occurrences else "the forms"
+        problems = [
+            f"- {_percent(shares[name])} of {all_of_them} {_FINDINGS[name]}, for example {shares['examples'][name][0]};"
+            f" embeddings.audit.{name} allows {_percent(limits[name])}."
+            for name in SHARES
+            if shares[name] > limits[name]
+        ]
+        if not problems:
+            return
+        remedy = (
+            "Write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents: false}` under the model (whichever"
+            " its tokenizer has), or use another model"
+            if shares["marks_lost"] > 0
+            else "Use a model whose tokenizer tells these words apart"
+            if shares["unknown"] <= limits["unknown"]
+            else "Use a model whose tokenizer knows these words"
+        )
+        n_forms, n_unseen = shares["n_forms"], shares["n_unseen"]
+        seen = (
+            f"the {n_forms:,} forms, so that each counts once."
+            if n_forms == n_unseen
+            else f"{n_unseen:,} of the {n_forms:,} forms; they weigh nothing."
+        )
+        raise InputError(
+            f"model {model}: its tokenizer spoils words of the lexicon.\n"
+            + "\n".join([*problems, f"A sample of the study's text has none of {seen}"])
+            + f"\n{remedy}; to go on all the same, allow a larger share under embeddings.audit."
+        )
+
+
+_FINDINGS = {
+    "unknown": "have a piece that it does not know",
+    "marks_lost": "lose a vowel sign or another mark",
+    "identical": "have the pieces of another stimulus",
+}
+
+
+class _Reading(NamedTuple):
+    """What the tokenizer makes of a form."""
+
+    ids: tuple[int, ...]
+    unknown: bool
+    loses: bool  # whether it loses marks
+    left: str  # the letters and marks that are left
+
+
+def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
+    """Try `tokenizer` on every form.
+
+    A mark is lost if the tokenizer's normalization drops it or no piece covers it. The two ways of writing one letter
+    (য় in one character or two, ো as ে and া) are the same; joiners (ZWJ, ZWNJ) and the case of Latin letters are not
+    marks. Forms with unknown pieces are not held to be identical: they are counted as unknown, and left out of a run.
+
+    Args:
+        tokenizer: a fast tokenizer of transformers.
+        forms: the lexicon's table of forms, with the columns `form` and `stimulus`, one row for each pair. Rows whose
+            `counted` is false (another stimulus gets the hits) are tried, but not compared with other stimuli. A form
+            weighs as many `occurrences` as it has; without that column, or where no form occurs, each weighs the same.
+    """
+    words = forms["form"].to_list()
+    readings = _read(tokenizer, list(dict.fromkeys(words)))
+    mine = [readings[word] for word in words]
+    name_of = tokenizer.backend_tokenizer.id_to_token
+    unknown, lost = [], []
+    for word, one in zip(words, mine, strict=True):
+        unknown.append(f"{word} -> {' '.join(map(name_of, one.ids)) or 'no piece'}" if one.unknown else None)
+        lost.append(f"{word} -> {one.left or 'nothing'}" if one.loses else None)
+    twins = _identical(forms, readings)
+    keys = list(zip(forms["stimulus"].to_list(), words, strict=True))
+    tried = pl.DataFrame(
+        {
+            "stimulus": forms["stimulus"],
+            "occurrences": forms["occurrences"] if "occurrences" in forms.columns else [0] * forms.height,
+            "pieces": [len(one.ids) for one in mine],
+            "unknown": unknown,
+            "marks_lost": lost,
+            "identical": [next(iter(twins.get(key, {}).values()), None) for key in keys],
+            "identical_to": [list(twins.get(key, {})) for key in keys],
+        },
+        schema={
+            "stimulus": pl.String,
+            **dict.fromkeys(("occurrences", "pieces"), pl.Int64),
+            **dict.fromkeys(SHARES, pl.String),
+            "identical_to": pl.List(pl.String),
+        },
+    )
+    often = tried.sort("occurrences", descending=True, maintain_order=True)
+    examples = often.group_by("stimulus").agg(
+        pl.col(name).drop_nulls().first().alias(f"{name}_example") for name in SHARES
+    )
+    shown: dict[str, str] = {}
+    for stimulus, word in keys:
+        shown[stimulus] = stimulus if word == stimulus else shown.get(stimulus, word)
+    pieces = pl.Series("pieces", _split(tokenizer, list(shown.values())), dtype=pl.List(pl.String))
+    table = (
+        tried.group_by("stimulus", maintain_order=True)
+        .agg(
+            pl.col("occurrences").sum(),
+            forms=pl.len(),
+            pieces_per_form=pl.col("pieces").mean().round(4),
+            most_pieces=pl.col("pieces").max(),
+            one_piece=(pl.col("pieces") == 1).sum(),
+            unknown_forms=pl.col("unknown").count(),
+            marks_lost_forms=pl.col("marks_lost").count(),
+            identical_to=pl.col("identical_to").explode().drop_nulls().unique().sort(),
+            **{
+                f"{name}_occurrences": pl.col("occurrences").filter(pl.col(name).is_not_null()).sum() for name in SHARES
+            },
+        )
+        .join(examples, on="stimulus", how="left", maintain_order="left")
+        .with_columns(pieces)
+        .select(pl.col(name).cast(kind) for name, kind in TABLE_SCHEMA.items())
+    )
+    return TokenizerAudit(table, _summary(tried, table))
+
+
+def _summary(tried: pl.DataFrame, table: pl.DataFrame) -> dict[str, Any]:
+    """Return the summary of an audit from its forms, a row each, and its stimuli."""
+    n_occurrences = int(tried["occurrences"].sum())
+    weights = tried["occurrences"] if n_occurrences else pl.Series([1] * tried.height, dtype=pl.Int64)
+    often = table.sort("occurrences", descending=True, maintain_order=True)
+    return {
+        "n_forms": tried.height,
+        "n_unseen": int((tried["occurrences"] == 0).sum()),
+        "n_occurrences": n_occurrences,
+        "n_stimuli": table.height,
+        "pieces_per_form": round(float(tried["pieces"].sum()) / max(tried.height, 1), 4),
+        **{name: int(weights.filter(tried[name].is_not_null()).sum()) / max(int(weights.sum()), 1) for name in SHARES},
+        "examples": {
+            name: often[f"{name}_example"].drop_nulls().unique(maintain_order=True).head(_EXAMPLES).to_list()
+            for name in SHARES
+        },
+    }
+
+
+def _read(tokenizer: Any, forms: list[str]) -> dict[str, _Reading]:
+    """Return what the tokenizer makes of each of these different forms."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()  # some tokenizer files pad every text to hundreds of pieces
+    unknown_ids = unknown_pieces(tokenizer)
+    texts = [_normalized(backend.normalizer, form) for form in forms]
+    shorter = [_lost(form, text) for form, text in zip(forms, texts, strict=True)]
+    # Offsets do not tell what is covered where normalization composes letters: they skip the second half. So a form
+    # that is another text once normalized, but still has its letters and marks, is tried a second time as that text.
+    changed = [text != form and not any(less) for form, text, less in zip(forms, texts, shorter, strict=True)]
+    again = _pieces(tokenizer, list(itertools.compress(texts, changed)))
+    readings = {}
+    for row, (ids, spans) in enumerate(_pieces(tokenizer, forms)):
+        text, (no_letter, no_mark) = texts[row], shorter[row]
+        dropped = set() if no_letter or no_mark else _uncovered(text, next(again)[1] if changed[row] else spans)
+        no_letter = no_letter or any(_LETTER.match(text[i]) for i in dropped)
+        no_mark = no_mark or any(_MARK.match(text[i]) for i in dropped)
+        left = "".join(character for i, character in enumerate(text) if i not in dropped) if dropped else text
+        readings[forms[row]] = _Reading(ids, no_letter or not ids or not unknown_ids.isdisjoint(ids), no_mark, left)
+    return readings
+
+
+def _normalized(normalizer: Any, form: str) -> str:
+    """Return what a normalizer makes of a form; a sign for the start of a word is not part of it."""
+    if normalizer is None:
+        return form
+    text = str(normalizer.normalize_str(form))
+    return form if form in text else text.replace("▁", " ").strip()
+
+
+def _pieces(tokenizer: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, int]]]]:
+    """Yield the ids and spans of the pieces of each word where it stands in a sentence.
+
+    A span counts from the word's start.
+    """
+    n = len(_BEFORE)
+    for begin in range(0, len(words), _AT_A_TIME):
+        texts = [_BEFORE + word for word in words[begin : begin + _AT_A_TIME]]
+        for encoding in encoded_by(tokenizer, texts, special=False):
+            ids, spans = encoding.ids, encoding.offsets
+            mine = [place for place, (_, end) in enumerate(spans) if end > n]
+            yield tuple([ids[place] for place in mine]), [(spans[place][0] - n, spans[place][1] - n) for place in mine]
+
+
+def _split(tokenizer: Any, words: Sequence[str]) -> list[list[str]]:
+    """Return the pieces of each word as text; a letter of several pieces (bytes) stands in each of them."""
+    backend, unknown_ids = tokenizer.backend_tokenizer, unknown_pieces(tokenizer)
+    texts = [_normalized(backend.normalizer, word) for word in words]
+    return [
+        [
+            str(backend.id_to_token(one)) if one in unknown_ids else text[max(start, 0) : end]
+            for one, (start, end) in zip(ids, spans, strict=True)
+        ]
+        for text, (ids, spans) in zip(texts, _pieces(tokenizer, texts), strict=True)
+    ]
+
+
+def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:
+    """Return the places of letters, marks and digits that no piece stands for; none in nearly every case."""
+    gaps: list[int] = []
+    reach = 0
+    for start, end in spans:
+        if start > reach:
+            gaps += range(reach, start)
+        reach = max(reach, end)
+    gaps += range(reach, len(word))
+    return {place for place in gaps if _LETTER.match(word[place]) or _MARK.match(word[place])}
+
+
+def _lost(form: str, text: str) -> tuple[bool, bool]:
+    """Return whether `text`, which normalization made of `form`, lacks letters, and whether it lacks marks.
+
+    How letters are composed makes no difference.
+    """
+    if text == form:
+        return False, False
+    before, after = (unicodedata.normalize("NFKD", one) for one in (form, text))
+    had, has = _MARK.findall(before), _MARK.findall(after)
+    fewer = len(_LETTER.findall(before)) > len(_LETTER.findall(after))
+    return fewer, len(had) > len(has) or (had != has and bool(Counter(had) - Counter(has)))
+
+
+def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[tuple[str, str], dict[str, str]]:
+    """Return {(stimulus, form): {another stimulus with a form of the same pieces: both, as an example}}.
+
+    Two stimuli that claim one and the same string are the lexicon's affair, and no finding.
+    """
+    counted = forms.filter(pl.col("counted")) if "counted" in forms.columns else forms
+    alike: dict[tuple[int, ...], dict[str, list[str]]] = {}
+    for form, stimulus in zip(counted["form"].to_list(), counted["stimulus"].to_list(), strict=True):
+        if not readings[form].unknown:
+            alike.setdefault(readings[form].ids, {}).setdefault(stimulus, []).append(form)
+    twins: dict[tuple[str, str], dict[str, str]] = {}
+    for claims in alike.values():
+        for (one, mine), (other, theirs) in itertools.combinations(claims.items(), 2):
+            for form, another in itertools.product(mine, theirs):
+                if _written(form) != _written(another):
+                    example = f"{form} ({one}) and {another} ({other})"
+                    twins.setdefault((one, form), {}).setdefault(other, example)
+                    twins.setdefault((other, another), {}).setdefault(one, example)
+    return twins
+
+
+def _written(form: str) -> str:
+    """Return a form without what makes no other word of it: joiners, and how its letters are composed."""
+    return unicodedata.normalize("NFC", form.translate(dict.fromkeys(map(ord, _JOINERS))))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

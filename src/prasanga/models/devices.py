@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
+import os
 import re
 import subprocess
+import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +20,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from prasanga.base.errors import InputError
-from prasanga.models.gpus import Card, claim_cards
 
 if TYPE_CHECKING:
     from prasanga.models.shape import Size
@@ -25,7 +29,23 @@ _LOG = logging.getLogger(__name__)
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _DEVICE = re.compile(r"cpu|cuda(:(?P<card>0|[1-9][0-9]*))?")  # torch has others, on which nothing here was tried
 _NATIVE_BFLOAT16 = (8, 0)  # compute capability of the first NVIDIA cards that have it (Ampere)
+_CPUINFO = Path("/proc/cpuinfo")
 _CPU_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # the last one is ARM's
+
+
+@dataclass(frozen=True)
+class Card:
+    """A CUDA card as this process sees it.
+
+    Attributes:
+        index: its number in this process, as in `cuda:<index>`.
+        uuid: what it is called by every process on the machine.
+        free: bytes of free memory.
+    """
+
+    index: int
+    uuid: str
+    free: int
 
 
 def list_cards() -> list[Card]:
@@ -110,12 +130,7 @@ def claim_several(
     return claim_cards(present, count, folder=folder)
 
 
-def resolve_dtype(
-    dtype: str,
-    device: str = "auto",
-    *,
-    capabilities: Callable[[], Sequence[tuple[int, int]]] | None = None,
-) -> str:
+def resolve_dtype(dtype: str, device: str = "auto") -> str:
     """Return the precision that `dtype` means on `device`.
 
     `auto` is bfloat16 on a CUDA card that has it natively, and float32 elsewhere. Where any card will do, all must
@@ -124,7 +139,6 @@ def resolve_dtype(
     Args:
         dtype: `auto`, `float32`, `bfloat16` or `float16`.
         device: as in `claim_device`; nothing is claimed.
-        capabilities: compute capabilities of the cards, by index.
 
     Raises:
         InputError: an unknown dtype or device.
@@ -133,26 +147,20 @@ def resolve_dtype(
         if dtype not in DTYPES:
             raise InputError(f"dtype is {dtype!r}; write auto, {', '.join(DTYPES)}.")
         return dtype
-    read = capabilities or _capabilities
-    where = _named_device(device, read)
+    where = _named_device(device)
     if where is not None and where.type != "cuda":
         return "float32"
-    found = read()
+    found = _capabilities()
     asked = found if where is None else [found[where.index]]
     return "bfloat16" if all(capability >= _NATIVE_BFLOAT16 for capability in asked) else "float32"
 
 
-def _named_device(device: str, capabilities: Callable[[], Sequence[tuple[int, int]]]) -> torch.device | None:
-    return check_device(device, cards=lambda: [Card(index, str(index), 0) for index in range(len(capabilities()))])
+def _named_device(device: str) -> torch.device | None:
+    """Return what `check_device` says, without a look at how much memory is free on the cards."""
+    return check_device(device, cards=lambda: [Card(index, str(index), 0) for index in range(len(_capabilities()))])
 
 
-def dtype_of_study(
-    dtype: str,
-    device: str = "auto",
-    *,
-    capabilities: Callable[[], Sequence[tuple[int, int]]] | None = None,
-    cpuinfo: Path = Path("/proc/cpuinfo"),
-) -> str:
+def dtype_of_study(dtype: str, device: str = "auto") -> str:
     """Return the precision that the jobs of a study compute in on `device`, where their config says `dtype`.
 
     It is that of `resolve_dtype`, but float32 in place of half precision that the processor only emulates, which is
@@ -161,36 +169,31 @@ def dtype_of_study(
     Args:
         dtype: as in `resolve_dtype`.
         device: likewise.
-        capabilities: likewise.
-        cpuinfo: what the system says of its processors.
     """
-    resolved = resolve_dtype(dtype, device, capabilities=capabilities)
-    where = _named_device(device, capabilities or _capabilities)
-    if where is None or not _is_emulated(resolved, where, cpuinfo):
+    resolved, where = resolve_dtype(dtype, device), _named_device(device)
+    if where is None or not _is_emulated(resolved, where):
         return resolved
     _LOG.warning("this processor does not compute in %s itself, and float32 is faster: float32 is used.", resolved)
     return "float32"
 
 
-def warn_if_slow(dtype: str, device: torch.device, *, cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
-    """Say in the log that half precision on this CPU is emulated, and whether it is."""
-    slow = _is_emulated(dtype, device, cpuinfo)
-    if slow:
+def warn_if_slow(dtype: str, device: torch.device) -> None:
+    """Say in the log that half precision on this CPU is emulated, where it is."""
+    if _is_emulated(dtype, device):
         _LOG.warning(
             "%s is allowed on this CPU, but will be slow: the processor does not compute with it. float32 is faster.",
             dtype,
         )
-    return slow
 
 
-def _is_emulated(dtype: str, device: torch.device, cpuinfo: Path) -> bool:
-    return device.type == "cpu" and dtype != "float32" and not (dtype == "bfloat16" and cpu_has_bfloat16(cpuinfo))
+def _is_emulated(dtype: str, device: torch.device) -> bool:
+    return device.type == "cpu" and dtype != "float32" and not (dtype == "bfloat16" and cpu_has_bfloat16())
 
 
-def cpu_has_bfloat16(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+def cpu_has_bfloat16() -> bool:
     """Return whether the processor multiplies bfloat16 itself; False where the system does not say."""
     try:
-        lines = cpuinfo.read_text().splitlines()
+        lines = _CPUINFO.read_text().splitlines()
     except OSError:
         return False
     flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
@@ -214,6 +217,79 @@ def _free_by_uuid() -> dict[str, int]:
         return {uuid.strip().removeprefix("GPU-"): int(mebibytes) * 2**20 for uuid, mebibytes in rows}
     except (OSError, ValueError, subprocess.SubprocessError):
         return {}
+
+
+# --------------------
+# Several processes on one machine each take a card of their own, without a server and without a fight.
+#
+# Who holds the lock on a card's file in the temporary folder has the card. The kernel releases the lock when the
+# process ends, however it ends, so that nothing has to be cleaned up after a kill.
+
+
+_HELD: dict[str, int] = {}
+"""Open, locked files by the uuid of their card; never closed, since closing one gives the card back."""
+_ONE_THREAD = threading.Lock()
+
+
+def claim_cards(cards: Sequence[Card], count: int = 1, *, folder: Path | None = None) -> list[Card]:
+    """Take `count` of `cards` for as long as this process lives; asked again, it gets the same ones.
+
+    Cards that no other process has claimed come first, among them those with most free memory (somebody who claims
+    nothing may be at work there). If too few are unclaimed, the rest are shared ones with most free memory.
+
+    Args:
+        cards: at least `count` of them.
+        count: how many are wanted.
+        folder: where the lock files are; the system's folder for temporary files if None.
+    """
+    folder = folder or Path(tempfile.gettempdir())
+    taken: list[Card] = []
+    with _ONE_THREAD:
+        best = sorted(cards, key=lambda card: (card.uuid not in _HELD, -card.free, card.index))
+        for card in best:
+            if len(taken) < count and (card.uuid in _HELD or _lock(card, folder)):
+                taken.append(card)
+    shared = [card for card in best if card not in taken][: count - len(taken)]
+    if shared:
+        _LOG.warning(
+            "every card is in use by another job; sharing %s, where most memory is free (%s GB)",
+            ", ".join(f"cuda:{card.index}" for card in shared),
+            ", ".join(f"{card.free / 1e9:.1f}" for card in shared),
+        )
+    return sorted([*taken, *shared], key=lambda card: card.index)
+
+
+def _lock(card: Card, folder: Path) -> bool:
+    """Return whether this process now has the lock on the file of `card`."""
+    try:
+        descriptor = _open(folder / f"prasanga-card-{card.uuid}.lock")
+    except OSError as error:
+        _LOG.warning("cuda:%d cannot be claimed: %s", card.index, error)
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return False
+    _HELD[card.uuid] = descriptor
+    return True
+
+
+def _open(path: Path) -> int:
+    """Open a lock file for reading, which is enough to lock it and works on another user's file too.
+
+    A file that is there is opened without `O_CREAT`, which Linux forbids on other users' files in /tmp.
+    """
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        pass
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    except FileExistsError:  # another process was faster
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    os.fchmod(descriptor, 0o644)  # whatever this user's umask, others must be able to open it
+    return descriptor
 
 
 # --------------------

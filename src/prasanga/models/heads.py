@@ -16,7 +16,7 @@ from transformers.masking_utils import sdpa_mask
 
 from prasanga.base.errors import InputError
 from prasanga.models.batches import pad, padding_of, send
-from prasanga.models.loading import load_part
+from prasanga.models.loading import LoadedModel, load_part
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.shape import WITH_HEAD, max_pieces, model_kind
 
@@ -169,22 +169,16 @@ class Halves:
         **asked: Any,
     ) -> Any:
         """Return the output of everything below the head."""
+        read = {"input_ids": input_ids, "attention_mask": attention_mask}
         if decoder_input_ids is None:
-            caching = {"use_cache": False} if self.model.config.get_text_config().to_dict().get("use_cache") else {}
-            return self._body(input_ids=input_ids, attention_mask=attention_mask, **caching, **asked)
+            return self._body(**read, **_uncached(self.model), **asked)
         if self._encoder is None:
-            return self._body(
-                input_ids=input_ids,
-                attention_mask=attention_mask,
-                decoder_input_ids=decoder_input_ids,
-                decoder_attention_mask=decoder_attention_mask,
-                use_cache=False,
-            )
-        read = self._encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            written = {"decoder_input_ids": decoder_input_ids, "decoder_attention_mask": decoder_attention_mask}
+            return self._body(**read, **written, use_cache=False)
         return self._body(
             input_ids=decoder_input_ids,
             attention_mask=decoder_attention_mask,
-            encoder_hidden_states=read,
+            encoder_hidden_states=self._encoder(**read).last_hidden_state,
             encoder_attention_mask=attention_mask,
             use_cache=False,
         )
@@ -210,13 +204,17 @@ class Whole:
 
     def body(self, **inputs: Any) -> Any:
         """Return the output of the whole model."""
-        caching = {"use_cache": False} if self.model.config.get_text_config().to_dict().get("use_cache") else {}
-        output = self.model(**inputs, **caching)
+        output = self.model(**inputs, **_uncached(self.model))
         return _Output((output.logits,), getattr(output, "attentions", None))
 
     def head(self, logits: torch.Tensor) -> torch.Tensor:
         """Return what it is given."""
         return logits
+
+
+def _uncached(model: Any) -> dict[str, bool]:
+    """Return what keeps a model from caching, where it would."""
+    return {"use_cache": False} if model.config.get_text_config().to_dict().get("use_cache") else {}
 
 
 class _StandIn(torch.nn.Module):
@@ -292,16 +290,8 @@ def load_with_head(
     """
     loaded = load_part(model, revision, device, dtype, options, WITH_HEAD)
     halves = Halves(loaded.encoder)
-    found = ModelWithHead(
-        name=loaded.name,
-        kind=model_kind(loaded.config),
-        tokenizer=loaded.tokenizer,
-        config=loaded.config,
-        device=loaded.device,
-        dtype=loaded.dtype,
-        max_pieces=max_pieces(loaded.tokenizer, loaded.config.get_text_config(), loaded.encoder),
-        _halves=halves,
-    )
+    longest = max_pieces(loaded.tokenizer, loaded.config.get_text_config(), loaded.encoder)
+    found = ModelWithHead(**vars(loaded), kind=model_kind(loaded.config), max_pieces=longest, _halves=halves)
     if not _runs_in(halves, found):
         found = replace(found, _halves=Whole(halves))
     _require_causal(found)
@@ -309,27 +299,17 @@ def load_with_head(
     return _with_attention(found) if attentions and found.kind == "encoder" else found
 
 
-@dataclass(frozen=True)
-class ModelWithHead:
+@dataclass(frozen=True, kw_only=True)
+class ModelWithHead(LoadedModel):
     """A tokenizer and a language model, ready to run in two halves.
 
     Attributes:
-        name: what the user wrote, for messages and records; with a remark if its weights are random.
         kind: `encoder`, `decoder` or `encoder-decoder`.
-        tokenizer: a fast tokenizer.
-        config: configuration of the model.
-        device: where it reads its input; of several cards, the first.
-        dtype: float32, bfloat16 or float16.
         max_pieces: the longest input, special pieces included; None if nothing limits it.
         alone: whether a row must run by itself, since the family takes padding into account (FNet, ConvBERT).
     """
 
-    name: str
     kind: str
-    tokenizer: Any
-    config: Any
-    device: torch.device
-    dtype: str
     max_pieces: int | None
     _halves: Halves | Whole
     alone: bool = False

@@ -260,7 +260,7 @@ def require_own_code(source: Source) -> None:
         if path is None:
             continue
         with explaining(source, name):
-            references = _code_references(json.loads(path.read_text(encoding="utf-8")))
+            references = list(_code_references(json.loads(path.read_text(encoding="utf-8"))))
         for reference in references:
             repository, marked, own = reference.partition("--")
             if marked and (source.folder is not None or repository != source.name):
@@ -288,16 +288,18 @@ def explaining(source: Source, part: str) -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ == "OutOfMemoryError" or not (isinstance(error, Exception) or gave_up(error)):
             raise
-        text = str(error).strip()
-        if "trust_remote_code" in text:
+        if "trust_remote_code" in str(error):
             raise InputError(
                 f"model {source.name}: it needs Python code of its own that is not part of transformers. Such code is"
                 " not run here, because it can do anything to the machine that you can do. Use a model that"
                 " transformers knows; or read the code, pin its revision, and write remote_code: true under the model."
             ) from error
-        reason = text.splitlines()[0] if text else type(error).__name__
         mend = "Fetch the model again." if source.folder else "Empty its place in the cache, or use another revision."
-        raise InputError(f"model {source.name}: its {part} cannot be loaded ({reason}). {mend}") from error
+        raise InputError(f"model {source.name}: its {part} cannot be loaded ({_first_line(error)}). {mend}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def download_command(name: str, revision: str | None) -> str:
@@ -324,18 +326,13 @@ def _has_address(endpoint: str) -> bool:
     return True
 
 
-def _code_references(settings: Any) -> list[str]:
-    """Return every piece of code that the `auto_map`s of a configuration name, those of its parts included."""
-    if isinstance(settings, list):
-        return [found for part in settings for found in _code_references(part)]
-    if not isinstance(settings, dict):
-        return []
-    named = settings.get("auto_map") or {}
-    values = named.values() if isinstance(named, dict) else [named]
-    # A tokenizer's entry is a list, of the code of the slow and of the fast one, with null where there is none.
-    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
-    inner = [part for key, part in settings.items() if key != "auto_map"]
-    return [one for one in flat if isinstance(one, str)] + _code_references(inner)
+def _code_references(settings: Any) -> Iterator[str]:
+    """Yield every piece of code that the `auto_map`s of a configuration name, those of its parts included."""
+    for key, named in _settings(settings):
+        if key == "auto_map":
+            # A tokenizer's entry is a list, of the code of the slow and of the fast one, with null where there is none.
+            for entry in named.values() if isinstance(named, dict) else [named]:
+                yield from (one for one in (entry if isinstance(entry, list) else [entry]) if isinstance(one, str))
 
 
 def _refusal(name: str, revision: str | None, error: Exception) -> str:
@@ -357,8 +354,8 @@ def _refusal(name: str, revision: str | None, error: Exception) -> str:
     if isinstance(error, OfflineModeIsEnabled | ConnectionError):
         return _unreachable(name, revision)
     return (
-        f"model {name}: it cannot be fetched to {constants.HF_HUB_CACHE} ({_first_line(error)}). Try again, or fetch it"
-        f" with `{download_command(name, revision)}` and look at what that says."
+        f"model {name}: it cannot be fetched to {constants.HF_HUB_CACHE} ({_first_line(error).rstrip('.')}). Try again,"
+        f" or fetch it with `{download_command(name, revision)}` and look at what that says."
     )
 
 
@@ -378,11 +375,6 @@ def _not_found(name: str, why: str) -> str:
         " with config.json, model.safetensors and tokenizer.json, or the id of a model of the hub, such as"
         " google/muril-base-cased."
     )
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0].rstrip(".") if text else type(error).__name__
 
 
 # --------------------
@@ -430,9 +422,15 @@ def model_identity(
 
 def identity_of(source: Source, options: ModelOptions) -> dict[str, str]:
     """Return the same as `model_identity`, for a model that has been found."""
-    if source.folder is not None:
-        return {"sha256": _digest_of_folder(source.folder, options)}
-    return {"id": source.name, "commit": str(source.commit)}
+    folder = source.folder
+    if folder is None:
+        return {"id": source.name, "commit": str(source.commit)}
+    pickled = not any((folder / name).is_file() for name in _SAFETENSORS)
+    patterns = [*_IDENTIFYING, *(_PICKLES if pickled else ()), *(_CODE if options.remote_code else ())]
+    whole = hashlib.sha256()
+    for path in sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}):
+        whole.update(f"{path.name}\0{sha256_of(path)}\0".encode())
+    return {"sha256": whole.hexdigest()}
 
 
 def sha256_of(path: Path) -> str:
@@ -447,16 +445,6 @@ def sha256_of(path: Path) -> str:
 @lru_cache(maxsize=1024)
 def _sha256(path: Path, *_state: int) -> str:
     return sha256_of_file(path)
-
-
-def _digest_of_folder(folder: Path, options: ModelOptions) -> str:
-    pickled = not any((folder / name).is_file() for name in _SAFETENSORS)
-    patterns = [*_IDENTIFYING, *(_PICKLES if pickled else ()), *(_CODE if options.remote_code else ())]
-    paths = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
-    whole = hashlib.sha256()
-    for path in sorted(paths):
-        whole.update(f"{path.name}\0{sha256_of(path)}\0".encode())
-    return whole.hexdigest()
 
 
 # --------------------
@@ -476,12 +464,10 @@ class Weights:
     """Files that hold all weights of a model and may be read.
 
     Attributes:
-        folder: the folder that all of them are in.
-        files: their paths.
+        files: their paths, in one folder.
         safetensors: whether they are safetensors, not pickles.
     """
 
-    folder: Path
     files: tuple[Path, ...]
     safetensors: bool
 
@@ -500,7 +486,7 @@ def find_weights(source: Source, options: ModelOptions) -> Weights:
         if files:
             if not safetensors:
                 _require_digests(source, files, options)
-            return Weights(files[0].parent, files, safetensors)
+            return Weights(files, safetensors)
     raise InputError(_no_weights(source))
 
 

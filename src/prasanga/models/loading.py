@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import torch
 import transformers
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch import distributed
 from transformers import AutoConfig, AutoTokenizer
-from transformers.initialization import guard_torch_init_functions
+from transformers.distributed import DistributedConfig
+from transformers.distributed.parallel_utils import replace_layer_number_by_wildcard
 
 from prasanga.base.errors import InputError
-from prasanga.base.seeds import seed_of
 from prasanga.models.devices import (
     DTYPES,
     check_device,
@@ -46,8 +55,8 @@ from prasanga.models.pieces import apply_options, check_options, keep_normalizer
 from prasanga.models.shape import (
     BASE,
     Part,
+    draw_weights,
     for_probabilities,
-    from_config,
     model_kind,
     no_head,
     quantize_linear_layers,
@@ -56,213 +65,12 @@ from prasanga.models.shape import (
     skeleton,
     use_onednn,
 )
-from prasanga.models.shares import as_share, divides, hold, share_out
 
 # --------------------
-# A model with random weights: the architecture of a real one as its family begins to train it, and nothing it
-# learnt.
-#
-# Weights are drawn module by module where the model will run, so that the machine never holds a copy of them: of a
-# model of 70 billion that would be 280 GB. A parameter is drawn in float32 and rounded to the model's precision. The
-# random numbers are a hash of the seed, the module's name and a counter, and not those of torch, which are others on a
-# processor and on each kind of card: a seed gives the same weights everywhere, but for rounding, in whatever order.
-
-
-_CPU = torch.device("cpu")
-_RUN = 1 << 18  # numbers that have one key
-_ROUNDS = ((16, 0x7FEB352D), (15, 0x846CA68B - (1 << 32)))  # shifts and factors of a 32-bit hash, by C. Wellons
-_HASH_OF_COUNTER = 0x5BD1E995
-
-
-class _Draws(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While it is active, normal and uniform numbers come from the seed, the name set last, and how many were drawn."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._seed, self._name, self._calls = seed, "", 0
-        self._counters: dict[torch.device, torch.Tensor] = {}
-
-    def of(self, name: str) -> None:
-        """Draw for the module of this name from here on."""
-        self._name, self._calls = name, 0
-        torch.manual_seed(seed_of(self._seed, name))  # for what is drawn in any other way
-
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Fill a tensor, where that is asked; leave all other functions as they are."""
-        if function is torch.ops.aten.normal_.default:
-            return self._fill(*args[:3], normal=True)
-        if function is torch.ops.aten.uniform_.default:
-            return self._fill(*args[:3], normal=False)
-        return function(*args, **(kwargs or {}))
-
-    def _fill(self, tensor: torch.Tensor, first: float = 0.0, second: float = 1.0, *, normal: bool) -> torch.Tensor:
-        """Fill with numbers of mean `first` and deviation `second`, or from `first` to `second`."""
-        drawn = torch.empty(tensor.numel(), dtype=tensor.dtype, device=tensor.device)
-        for start in range(0, len(drawn), _RUN):
-            here = drawn[start : start + _RUN]
-            middle = self._between_zero_and_one(len(here), start, tensor.device)
-            if normal:
-                here.copy_(torch.erfinv(2 * middle - 1) * (second * 2**0.5) + first)
-            else:
-                here.copy_(middle * (second - first) + first)
-        self._calls += 1
-        return tensor.copy_(drawn.view_as(tensor))
-
-    def _between_zero_and_one(self, n: int, start: int, device: torch.device) -> torch.Tensor:
-        """Return (n,) numbers, each the middle of one of 2^23 equal parts: more have no such float32 below 1."""
-        if device not in self._counters:
-            self._counters[device] = _hashed(torch.arange(_RUN, dtype=torch.int32, device=device), _HASH_OF_COUNTER, 0)
-        key = seed_of(self._seed, self._name, self._calls, start)
-        one, other = ((half & 0xFFFFFFFF) - (1 << 31) for half in (key, key >> 32))
-        bits = _hashed(self._counters[device][:n].clone(), one, other)
-        return (((bits >> 9) & 0x7FFFFF).float() + 0.5) * 2**-23
-
-
-def _hashed(numbers: torch.Tensor, key: int, other: int) -> torch.Tensor:
-    """Hash (n,) int32 numbers in place, with two keys of 32 bits."""
-    numbers ^= key
-    for shift, factor in _ROUNDS:
-        numbers ^= (numbers >> shift) & ((1 << (32 - shift)) - 1)  # the sign is no number to be shifted
-        numbers *= factor
-        numbers += other
-    numbers ^= (numbers >> 16) & 0xFFFF
-    return numbers
-
-
-def draw_weights(
-    source: Source,
-    config: Any,
-    seed: int,
-    dtype: str,
-    options: ModelOptions,
-    part: Part = BASE,
-    *,
-    device: torch.device = _CPU,
-    memory: Mapping[int, int] | None = None,
-) -> Any:
-    """Return a part of a model with the weights that its family begins to train with, drawn from `seed`.
-
-    No file of weights is opened. The random numbers of the process are as they were afterwards.
-
-    Args:
-        source: the model, which has been found.
-        config: its configuration.
-        seed: a whole number from 0 to 2^64 - 1.
-        dtype: precision of the model.
-        options: as the model is loaded with; with int8, each block is rounded once it is drawn.
-        part: how much of it.
-        device: where it goes.
-        memory: by card, how many bytes the model may take there; None for one device.
-
-    Raises:
-        InputError: transformers cannot build a model from this config.json; its code leaves out how a weight begins.
-    """
-    with _parameters_without_content():
-        whole = from_config(source, config, options, DTYPES[dtype], part)
-    module = part.of(whole, config)
-    blocks = tuple(sorted(getattr(module, "_no_split_modules", None) or ()))
-    places: dict[str, Any] = {"": device}
-    if memory is not None:
-        import accelerate  # slow to import, and needed for several cards alone
-
-        places = accelerate.infer_auto_device_map(module, dict(memory), no_split_module_classes=list(blocks))
-    apart = module.get_output_embeddings() if part.head else None
-    drawn: dict[int, torch.nn.Parameter] = {}
-    cards = {place.index for name in places if (place := _place_of(name, places)).type == "cuda"}
-    with (
-        torch.no_grad(),
-        torch.random.fork_rng(sorted(cards)),
-        guard_torch_init_functions(),
-        _Draws(seed) as draws,
-    ):
-        for name, each, owner in _children_first(module, whole):
-            draws.of(name)
-            _draw_module(each, owner, drawn, _place_of(name, places))
-            if options.quantization == "int8" and type(each).__name__ in blocks:
-                quantize_linear_layers(each, apart=apart)
-    if options.quantization == "int8":
-        quantize_linear_layers(module, apart=apart)
-    undrawn = [
-        name for name, each in module.named_parameters() if each.is_floating_point() and not bool(each.isfinite().all())
-    ]
-    if undrawn:
-        raise InputError(
-            f"model {source.name}: its code does not say how {len(undrawn)} of its weights begin, for example"
-            f" {undrawn[0]!r}, so it can have no twin with random weights. Write random_twins: 0 under the model."
-        )
-    return module.to(device) if memory is None else accelerate.dispatch_model(module, places)
-
-
-def _draw_module(
-    module: torch.nn.Module, owner: Any, drawn: dict[int, torch.nn.Parameter], device: torch.device
-) -> None:
-    """Give the parameters of one module, without its parts, their content; `drawn` has those of others, by identity."""
-    own = {name: each for name, each in module._parameters.items() if each is not None and each.is_meta}
-    shared = {name: drawn[id(each)] for name, each in own.items() if id(each) in drawn}
-    for name, each in own.items():
-        if name in shared:
-            module._parameters[name] = shared[name]
-        else:
-            wide, nothing = (torch.float32, math.nan) if each.is_floating_point() else (each.dtype, 0)
-            content = torch.full(each.shape, nothing, dtype=wide, device=device)
-            module._parameters[name] = torch.nn.Parameter(content, requires_grad=False)
-    for each in shared.values():  # it is drawn already, and transformers leaves such alone
-        each._is_hf_initialized = True  # type: ignore[attr-defined]
-    owner._init_weights(module)
-    mine = [module._parameters[name] for name in own if name not in shared]
-    begin = getattr(module, "reset_parameters", None)
-    if begin is not None and any(bool(each.isnan().any()) for each in mine if each is not None):
-        begin()  # as torch does
-    for each in shared.values():
-        del each._is_hf_initialized  # type: ignore[attr-defined]
-    for name, each in own.items():
-        if name not in shared:
-            rounded = module._parameters[name].to(each.dtype)  # type: ignore[union-attr]
-            drawn[id(each)] = module._parameters[name] = torch.nn.Parameter(rounded, requires_grad=False)
-
-
-def _children_first(module: Any, owner: Any, name: str = "") -> Iterator[tuple[str, torch.nn.Module, Any]]:
-    """Yield each module after its parts, with its name and the model that says how its weights begin."""
-    owner = module if isinstance(module, transformers.PreTrainedModel) else owner
-    for child, part in list(module.named_children()):
-        yield from _children_first(part, owner, f"{name}.{child}" if name else child)
-    yield name, module, owner
-
-
-def _place_of(name: str, places: Mapping[str, Any]) -> torch.device:
-    """Return the device of a module, by the longest beginning of its name that has one."""
-    while name and name not in places:
-        name = name.rpartition(".")[0]
-    place = places.get(name, next(iter(places.values())))
-    return torch.device("cuda", place) if isinstance(place, int) else torch.device(place)
-
-
-@contextmanager
-def _parameters_without_content() -> Iterator[None]:
-    """Let modules be made with parameters on the meta device; buffers, which are computed, are as ever."""
-    register = torch.nn.Module.register_parameter
-
-    def without_content(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter | None) -> None:
-        if parameter is not None and not parameter.is_meta:
-            parameter = torch.nn.Parameter(parameter.to("meta"), requires_grad=parameter.requires_grad)
-        register(module, name, parameter)
-
-    torch.nn.Module.register_parameter = without_content  # type: ignore[method-assign,assignment]
-    try:
-        yield
-    finally:
-        torch.nn.Module.register_parameter = register  # type: ignore[method-assign]
-
-
-# --------------------
-# Loads a model, from a local folder or from the hub: with its fast tokenizer, for hidden states or for
-# probabilities.
-#
-# Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code
-# that comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and
-# of an encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random
-# weights (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
-
+# Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
+# comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and of an
+# encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random weights
+# (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
 
 _LOG = logging.getLogger(__name__)
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
@@ -351,14 +159,13 @@ def load_part(
     try:
         if isinstance(weights, int):
             module = draw_weights(source, config, weights, precision, options, part, device=devices[0], memory=memory)
-        elif budget is not None:
-            module = share_out(
-                devices,
-                (model, revision, precision, options, len(devices)),
-                lambda: _read(source, weights, config, precision, options, part, as_share(len(devices))),
-            )
         else:
-            module = _read(source, weights, config, precision, options, part, _placed(devices[0], memory, options))
+            read = partial(_read, source, weights, config, precision, options, part)
+            if budget is not None:
+                task = (model, revision, precision, options, len(devices))
+                module = share_out(devices, task, lambda: read(_as_share(len(devices))))
+            else:
+                module = read(_placed(devices[0], memory, options))
             if quantization == "int8":
                 quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
                 module = module.to(devices[0])
@@ -366,15 +173,7 @@ def load_part(
         raise memory_gone(name, size, devices, dtype=precision, quantization=quantization) from error
     if (devices[0].type, precision, budget) == ("cpu", "float32", None):
         use_onednn(module)
-    return LoadedModel(
-        name=name,
-        tokenizer=tokenizer,
-        encoder=module.eval().requires_grad_(False),
-        config=config,
-        device=devices[0],
-        dtype=precision,
-        budget=budget,
-    )
+    return LoadedModel(name, tokenizer, module.eval().requires_grad_(False), config, devices[0], precision, budget)
 
 
 def _budget_of_shares(
@@ -400,20 +199,6 @@ def _budget_of_shares(
     bare.config.use_cache = False
     left = min(memory.values()) - share_bytes(bare, divided, len(devices), dtype)
     return largest_batch(bare.to(DTYPES[dtype]), left) or None
-
-
-def hold_share() -> None:
-    """Be one of the processes over which a model is divided (`prasanga.models.shares`)."""
-
-    def load(task: Any, _device: torch.device) -> Any:
-        model, revision, dtype, options, count = task
-        source = open_source(model, revision)
-        config, weights = open_config(source, options), find_weights(source, options)
-        module = _read(source, weights, config, dtype, options, BASE, as_share(count))
-        module.config.use_cache = False
-        return module.eval().requires_grad_(False)
-
-    hold(load)
 
 
 def _placed(device: torch.device, memory: Mapping[int, int] | None, options: ModelOptions) -> dict[str, Any]:
@@ -533,7 +318,7 @@ def _read(
     """Return the part with its weights; `places` tells `from_pretrained` where."""
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
-    place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.folder}
+    place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.files[0].parent}
     with quiet(), explaining(source, "weights"):
         loaded, report = getattr(transformers, part.class_name(config)).from_pretrained(
             **place,
@@ -548,23 +333,167 @@ def _read(
         )
     module = part.of(loaded, config)
     missing = [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])]
-    _require_whole(source.name, module, missing, part)
-    return module
-
-
-def _require_whole(name: str, module: Any, missing: list[str], part: Part) -> None:
-    """Refuse a model whose files lack weights, as these would be random numbers.
-
-    Those of a pooler or an unused decoder do not matter.
-    """
+    # Weights that lack would be random numbers; those of a pooler or an unused decoder do not matter.
     names = {name for name, _ in module.named_parameters()}
     absent = sorted(
         key for key in missing if "pooler" not in key and any(key == name or key.endswith(f".{name}") for name in names)
     )
     if absent and part.head and all(for_probabilities(module, key) for key in absent):
-        raise no_head(name, module, absent)
+        raise no_head(source.name, module, absent)
     if absent:
         raise InputError(
-            f"model {name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}. The file"
-            " is incomplete or belongs to another config.json: fetch the model again."
+            f"model {source.name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}."
+            " The file is incomplete or belongs to another config.json: fetch the model again."
         )
+    return module
+
+
+# --------------------
+# One model divided over several cards that all work at once: each layer's matrices are cut, by transformers' own plan.
+#
+# That takes a process for each card. The first is the job itself. It starts the others, which load their share of the
+# weights, and repeats to them what its model is called with, so that whoever calls it need not know. The others end
+# when the job does, however it ends: their standard input is a pipe of the job's.
+
+
+_CUT = {"colwise", "rowwise", "embedding_rowwise"}
+_WHOLE = {"replicated_with_grad_allreduce"}  # a norm within each head
+_HERE = "127.0.0.1"
+_SECONDS_TO_END = 10
+_OTHER = "from prasanga.models import loading; loading.hold_share()"
+
+
+def divides(model: Any, cards: int) -> Callable[[str], bool] | None:
+    """Return which parameters of a model are divided over `cards`, by name; None if it cannot be divided so.
+
+    That takes a plan of its family that is of dense layers alone, and as many attention heads on each card.
+
+    Args:
+        model: without vocabulary head, on whatever device.
+        cards: how many there are.
+    """
+    plan: dict[str, str] = getattr(model, "tp_plan", None) or {}
+    heads = [getattr(model.config, name, None) for name in ("num_attention_heads", "num_key_value_heads")]
+    if not plan or not set(plan.values()) <= _CUT | _WHOLE or any(count and count % cards for count in heads):
+        return None
+    cut = {name for name, style in plan.items() if style in _CUT}
+    return lambda name: replace_layer_number_by_wildcard(name).rpartition(".")[0] in cut
+
+
+def _as_share(devices: int) -> dict[str, Any]:
+    """Return what `from_pretrained` is told, in each of the processes, to load a share of a model."""
+    return {"distributed_config": DistributedConfig(tp_size=devices, tp_plan="auto")}
+
+
+def share_out(devices: Sequence[torch.device], task: Any, load: Callable[[], torch.nn.Module]) -> torch.nn.Module:
+    """Return the share of a model on the first of some devices; calling it runs the shares on all of them.
+
+    One model at a time is divided in a process: the shares of the one before end.
+
+    Args:
+        devices: of the shares.
+        task: what another process needs to know to load its share (`hold_share`): model, revision, precision, options
+            and the number of shares.
+        load: loads the share of this process.
+    """
+    _end_others()
+    atexit.register(_end_others)
+    listening = socket.create_server((_HERE, 0))  # by itself the store would listen to other machines as well
+    port = listening.getsockname()[1]
+    store = distributed.TCPStore(
+        _HERE, port, len(devices), is_master=True, wait_for_workers=False, master_listen_fd=listening.detach()
+    )
+    for rank, device in enumerate(devices[1:], start=1):
+        other = subprocess.Popen([sys.executable, "-c", _OTHER], stdin=subprocess.PIPE)
+        _OTHERS.append(other)
+        threading.Thread(target=_watch, args=(other, device), daemon=True).start()
+        _tell(other, (task, rank, port, device))
+    try:
+        _join(store, 0, len(devices), devices[0])
+        module = load()
+    except BaseException:
+        _end_others()
+        raise
+    module.register_forward_pre_hook(_repeat, with_kwargs=True)
+    return module
+
+
+def hold_share() -> None:
+    """Be one of the other processes: load a share, and run it whenever the first one does, as long as that lives."""
+    told: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=_listen, args=(told,), daemon=True).start()
+    (model, revision, dtype, options, count), rank, port, device = told.get()
+    _join(distributed.TCPStore(_HERE, port, count, is_master=False), rank, count, device)
+    source = open_source(model, revision)
+    config, weights = open_config(source, options), find_weights(source, options)
+    module = _read(source, weights, config, dtype, options, BASE, _as_share(count))
+    module.config.use_cache = False
+    module.eval().requires_grad_(False)
+    while True:
+        given = told.get()
+        for name, value in given.items():
+            if isinstance(value, tuple):
+                given[name] = torch.empty(value[0], dtype=value[1], device=device)
+                distributed.broadcast(given[name], 0)
+        with torch.inference_mode():
+            module(**given)
+
+
+_OTHERS: list[subprocess.Popen[bytes]] = []
+"""The other processes of the model that is divided now."""
+
+
+def _join(store: Any, rank: int, count: int, device: torch.device) -> None:
+    on_card = {"backend": "nccl", "device_id": device} if device.type == "cuda" else {"backend": "gloo"}
+    os.environ["LOCAL_RANK"] = str(device.index or 0)  # transformers takes it for the number of this process's card
+    distributed.init_process_group(store=store, rank=rank, world_size=count, **on_card)
+
+
+def _repeat(_module: torch.nn.Module, _args: Any, given: dict[str, Any]) -> None:
+    """Tell the other processes what the model is called with; tensors go from device to device."""
+    tensors = {name: value.contiguous() for name, value in given.items() if isinstance(value, torch.Tensor)}
+    shapes = {name: (tuple(value.shape), value.dtype) for name, value in tensors.items()}
+    for other in _OTHERS:
+        _tell(other, {**given, **shapes})
+    for value in tensors.values():
+        distributed.broadcast(value, 0)
+
+
+def _tell(other: subprocess.Popen[bytes], what: Any) -> None:
+    assert other.stdin is not None
+    pickle.dump(what, other.stdin)
+    other.stdin.flush()
+
+
+def _listen(told: SimpleQueue[Any]) -> None:
+    """Pass on what the first process says; end with it, in whatever this process is waiting for."""
+    try:
+        while True:
+            told.put(pickle.load(sys.stdin.buffer))
+    except EOFError:
+        os._exit(0)
+
+
+def _watch(other: subprocess.Popen[bytes], device: torch.device) -> None:
+    """End this process if another one ends too early, since it would wait for that one's share of a sum for ever."""
+    code = other.wait()
+    time.sleep(_SECONDS_TO_END / 2)  # what was wrong may be wrong here too, and is then told from here
+    if other in _OTHERS:
+        _LOG.error("the process with the model's share on %s ended (%d); what it said stands above", device, code)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _end_others() -> None:
+    """Let the other processes end, and leave their company."""
+    others, _OTHERS[:] = list(_OTHERS), []
+    for other in others:
+        assert other.stdin is not None
+        with suppress(OSError):  # what it was told last never reached it: it has ended by itself
+            other.stdin.close()
+    for other in others:
+        try:
+            other.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            other.kill()
+    if others and distributed.is_initialized():
+        distributed.destroy_process_group()

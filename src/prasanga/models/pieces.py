@@ -50,10 +50,11 @@ def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
     engine.no_padding()
     begins = [_dropped_at_start(engine.normalizer, text) for text in different]
     encoded = encoded_by(tokenizer, [text[begin:] for text, begin in zip(different, begins, strict=True)], special=True)
-    return {
-        text: Pieces(found.ids, _shifted(found.offsets, begin), found.special_tokens_mask)
-        for text, begin, found in zip(different, begins, encoded, strict=True)
-    }
+    pieces = {}
+    for text, begin, found in zip(different, begins, encoded, strict=True):
+        spans = [(start + begin, end + begin) for start, end in found.offsets] if begin else found.offsets
+        pieces[text] = Pieces(found.ids, spans, found.special_tokens_mask)
+    return pieces
 
 
 def encoded_by(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:
@@ -94,10 +95,6 @@ def _dropped_at_start(normalizer: Any, text: str) -> int:
             break
         count += 1
     return count
-
-
-def _shifted(spans: Sequence[Span], by: int) -> Sequence[Span]:
-    return [(start + by, end + by) for start, end in spans] if by else spans
 
 
 def unknown_pieces(tokenizer: Any) -> frozenset[int]:
@@ -369,10 +366,6 @@ def _marking_spaces(state: Any) -> list[dict[str, Any]]:
     return [step for step in _steps(state) if step["type"] == "Prepend" or step.get("pattern") == {"String": " "}]
 
 
-def _sequence(steps: list[dict[str, Any]]) -> Any:
-    return {"type": "Sequence", "normalizers": steps} if len(steps) != 1 else steps[0]
-
-
 def _set_step(state: Any, on: bool, *, setting: str, step_of: str) -> tuple[Any, bool]:
     """Strip marks or fold case, or do not; return the new state, and whether there was a step that this concerns.
 
@@ -390,7 +383,8 @@ def _set_step(state: Any, on: bool, *, setting: str, step_of: str) -> tuple[Any,
                     kept.pop()
                 continue
         kept.append(step)
-    return (_sequence(kept) if applies else state), applies
+    changed = kept[0] if len(kept) == 1 else {"type": "Sequence", "normalizers": kept}
+    return (changed if applies else state), applies
 
 
 _set_stripping = partial(_set_step, setting="strip_accents", step_of="StripAccents")

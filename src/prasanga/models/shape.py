@@ -1,10 +1,11 @@
-"""What a model is, told from its configuration and file headers: kind, size, longest input, vocabulary head."""
+"""What a model is, told from its configuration: kind, size, longest input, vocabulary head; its twin; its 8 bits."""
 
 from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +14,17 @@ import torch
 import transformers
 from torch import nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightRenaming
 from transformers.dynamic_module_utils import get_class_from_dynamic_module
+from transformers.initialization import guard_torch_init_functions
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging as transformers_logging
 
 from prasanga.base.errors import InputError
+from prasanga.base.seeds import seed_of
 from prasanga.models.hub import Source, explaining
 from prasanga.models.options import ModelOptions
 
@@ -185,12 +189,21 @@ class Part:
         return _WITH_HEAD[model_kind(config)] if self.head else "AutoModel"
 
     def config(self, config: Any) -> Any:
-        """Return a copy of `config` from which no more is built than is needed."""
-        return copied(config) if self.head else without_decoder(config)
+        """Return a copy of `config` from which no more is built than is needed, and from the files that were checked.
+
+        An encoder-decoder without head has no blocks in its decoder, so that their weights are not loaded.
+        """
+        config = copy.deepcopy(config)
+        config.transformers_weights = None  # a config may name another file to read them from
+        if not self.head and getattr(config, "is_encoder_decoder", False):
+            for key in ("decoder_layers", "num_decoder_layers"):
+                if hasattr(config, key):
+                    setattr(config, key, 0)
+        return config
 
     def of(self, model: Any, config: Any) -> Any:
-        """Return the part of what that class gives."""
-        return model if self.head else encoder_of(model, config)
+        """Return the part of what that class gives: all of it, or the encoder of an encoder-decoder."""
+        return model.get_encoder() if not self.head and getattr(config, "is_encoder_decoder", False) else model
 
 
 BASE, WITH_HEAD = Part(head=False), Part(head=True)
@@ -214,28 +227,6 @@ def model_kind(config: Any) -> str:
         return "decoder"
     names = getattr(config, "architectures", None) or []
     return "decoder" if any(name.endswith(_CAUSAL_NAMES) for name in names) else "encoder"
-
-
-def without_decoder(config: Any) -> Any:
-    """Copy `config` with no blocks in the decoder, so that an encoder-decoder is loaded without their weights."""
-    config = copied(config)
-    if getattr(config, "is_encoder_decoder", False):
-        for key in ("decoder_layers", "num_decoder_layers"):
-            if hasattr(config, key):
-                setattr(config, key, 0)
-    return config
-
-
-def copied(config: Any) -> Any:
-    """Return a copy of `config` to build a model from, and to read the weights of the files that were checked."""
-    config = copy.deepcopy(config)
-    config.transformers_weights = None  # a config may name another file to read them from
-    return config
-
-
-def encoder_of(model: Any, config: Any) -> Any:
-    """Return the part of a base model that gives hidden states: all of it, or the encoder of an encoder-decoder."""
-    return model.get_encoder() if getattr(config, "is_encoder_decoder", False) else model
 
 
 def skeleton(source: Source, config: Any, options: ModelOptions, part: Part = BASE) -> Any:
@@ -394,3 +385,199 @@ def _as_read(renamings: Iterable[WeightRenaming], name: str) -> str:
     for renaming in renamings:
         name, _ = renaming.rename_source_key(name)
     return name
+
+
+# --------------------
+# A model with random weights: the architecture of a real one as its family begins to train it, and nothing it
+# learnt.
+#
+# Weights are drawn module by module where the model will run, so that the machine never holds a copy of them: of a
+# model of 70 billion that would be 280 GB. A parameter is drawn in float32 and rounded to the model's precision. The
+# random numbers are a hash of the seed, the module's name and a counter, and not those of torch, which are others on a
+# processor and on each kind of card: a seed gives the same weights everywhere, but for rounding, in whatever order.
+
+
+_CPU = torch.device("cpu")
+_RUN = 1 << 18  # numbers that have one key
+_ROUNDS = ((16, 0x7FEB352D), (15, 0x846CA68B - (1 << 32)))  # shifts and factors of a 32-bit hash, by C. Wellons
+_HASH_OF_COUNTER = 0x5BD1E995
+
+
+class _Draws(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """While it is active, normal and uniform numbers come from the seed, the name set last, and how many were drawn."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._seed, self._name, self._calls = seed, "", 0
+        self._counters: dict[torch.device, torch.Tensor] = {}
+
+    def of(self, name: str) -> None:
+        """Draw for the module of this name from here on."""
+        self._name, self._calls = name, 0
+        torch.manual_seed(seed_of(self._seed, name))  # for what is drawn in any other way
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Fill a tensor, where that is asked; leave all other functions as they are."""
+        if function is torch.ops.aten.normal_.default:
+            return self._fill(*args[:3], normal=True)
+        if function is torch.ops.aten.uniform_.default:
+            return self._fill(*args[:3], normal=False)
+        return function(*args, **(kwargs or {}))
+
+    def _fill(self, tensor: torch.Tensor, first: float = 0.0, second: float = 1.0, *, normal: bool) -> torch.Tensor:
+        """Fill with numbers of mean `first` and deviation `second`, or from `first` to `second`."""
+        drawn = torch.empty(tensor.numel(), dtype=tensor.dtype, device=tensor.device)
+        for start in range(0, len(drawn), _RUN):
+            here = drawn[start : start + _RUN]
+            middle = self._between_zero_and_one(len(here), start, tensor.device)
+            if normal:
+                here.copy_(torch.erfinv(2 * middle - 1) * (second * 2**0.5) + first)
+            else:
+                here.copy_(middle * (second - first) + first)
+        self._calls += 1
+        return tensor.copy_(drawn.view_as(tensor))
+
+    def _between_zero_and_one(self, n: int, start: int, device: torch.device) -> torch.Tensor:
+        """Return (n,) numbers, each the middle of one of 2^23 equal parts: more have no such float32 below 1."""
+        if device not in self._counters:
+            self._counters[device] = _hashed(torch.arange(_RUN, dtype=torch.int32, device=device), _HASH_OF_COUNTER, 0)
+        key = seed_of(self._seed, self._name, self._calls, start)
+        one, other = ((half & 0xFFFFFFFF) - (1 << 31) for half in (key, key >> 32))
+        bits = _hashed(self._counters[device][:n].clone(), one, other)
+        return (((bits >> 9) & 0x7FFFFF).float() + 0.5) * 2**-23
+
+
+def _hashed(numbers: torch.Tensor, key: int, other: int) -> torch.Tensor:
+    """Hash (n,) int32 numbers in place, with two keys of 32 bits."""
+    numbers ^= key
+    for shift, factor in _ROUNDS:
+        numbers ^= (numbers >> shift) & ((1 << (32 - shift)) - 1)  # the sign is no number to be shifted
+        numbers *= factor
+        numbers += other
+    numbers ^= (numbers >> 16) & 0xFFFF
+    return numbers
+
+
+def draw_weights(
+    source: Source,
+    config: Any,
+    seed: int,
+    dtype: str,
+    options: ModelOptions,
+    part: Part = BASE,
+    *,
+    device: torch.device = _CPU,
+    memory: Mapping[int, int] | None = None,
+) -> Any:
+    """Return a part of a model with the weights that its family begins to train with, drawn from `seed`.
+
+    No file of weights is opened. The random numbers of the process are as they were afterwards.
+
+    Args:
+        source: the model, which has been found.
+        config: its configuration.
+        seed: a whole number from 0 to 2^64 - 1.
+        dtype: precision of the model.
+        options: as the model is loaded with; with int8, each block is rounded once it is drawn.
+        part: how much of it.
+        device: where it goes.
+        memory: by card, how many bytes the model may take there; None for one device.
+
+    Raises:
+        InputError: transformers cannot build a model from this config.json; its code leaves out how a weight begins.
+    """
+    with _parameters_without_content():
+        whole = from_config(source, config, options, getattr(torch, dtype), part)
+    module = part.of(whole, config)
+    blocks = tuple(sorted(getattr(module, "_no_split_modules", None) or ()))
+    places: dict[str, Any] = {"": device}
+    if memory is not None:
+        import accelerate  # slow to import, and needed for several cards alone
+
+        places = accelerate.infer_auto_device_map(module, dict(memory), no_split_module_classes=list(blocks))
+    apart = module.get_output_embeddings() if part.head else None
+    drawn: dict[int, torch.nn.Parameter] = {}
+    cards = {place.index for name in places if (place := _place_of(name, places)).type == "cuda"}
+    with (
+        torch.no_grad(),
+        torch.random.fork_rng(sorted(cards)),
+        guard_torch_init_functions(),
+        _Draws(seed) as draws,
+    ):
+        for name, each, owner in _children_first(module, whole):
+            draws.of(name)
+            _draw_module(each, owner, drawn, _place_of(name, places))
+            if options.quantization == "int8" and type(each).__name__ in blocks:
+                quantize_linear_layers(each, apart=apart)
+    if options.quantization == "int8":
+        quantize_linear_layers(module, apart=apart)
+    undrawn = [
+        name for name, each in module.named_parameters() if each.is_floating_point() and not bool(each.isfinite().all())
+    ]
+    if undrawn:
+        raise InputError(
+            f"model {source.name}: its code does not say how {len(undrawn)} of its weights begin, for example"
+            f" {undrawn[0]!r}, so it can have no twin with random weights. Write random_twins: 0 under the model."
+        )
+    return module.to(device) if memory is None else accelerate.dispatch_model(module, places)
+
+
+def _draw_module(
+    module: torch.nn.Module, owner: Any, drawn: dict[int, torch.nn.Parameter], device: torch.device
+) -> None:
+    """Give the parameters of one module, without its parts, their content; `drawn` has those of others, by identity."""
+    own = {name: each for name, each in module._parameters.items() if each is not None and each.is_meta}
+    shared = {name: drawn[id(each)] for name, each in own.items() if id(each) in drawn}
+    for name, each in own.items():
+        if name in shared:
+            module._parameters[name] = shared[name]
+        else:
+            wide, nothing = (torch.float32, math.nan) if each.is_floating_point() else (each.dtype, 0)
+            content = torch.full(each.shape, nothing, dtype=wide, device=device)
+            module._parameters[name] = torch.nn.Parameter(content, requires_grad=False)
+    for each in shared.values():  # it is drawn already, and transformers leaves such alone
+        each._is_hf_initialized = True  # type: ignore[attr-defined]
+    owner._init_weights(module)
+    mine = [module._parameters[name] for name in own if name not in shared]
+    begin = getattr(module, "reset_parameters", None)
+    if begin is not None and any(bool(each.isnan().any()) for each in mine if each is not None):
+        begin()  # as torch does
+    for each in shared.values():
+        del each._is_hf_initialized  # type: ignore[attr-defined]
+    for name, each in own.items():
+        if name not in shared:
+            rounded = module._parameters[name].to(each.dtype)  # type: ignore[union-attr]
+            drawn[id(each)] = module._parameters[name] = torch.nn.Parameter(rounded, requires_grad=False)
+
+
+def _children_first(module: Any, owner: Any, name: str = "") -> Iterator[tuple[str, torch.nn.Module, Any]]:
+    """Yield each module after its parts, with its name and the model that says how its weights begin."""
+    owner = module if isinstance(module, transformers.PreTrainedModel) else owner
+    for child, part in list(module.named_children()):
+        yield from _children_first(part, owner, f"{name}.{child}" if name else child)
+    yield name, module, owner
+
+
+def _place_of(name: str, places: Mapping[str, Any]) -> torch.device:
+    """Return the device of a module, by the longest beginning of its name that has one."""
+    while name and name not in places:
+        name = name.rpartition(".")[0]
+    place = places.get(name, next(iter(places.values())))
+    return torch.device("cuda", place) if isinstance(place, int) else torch.device(place)
+
+
+@contextmanager
+def _parameters_without_content() -> Iterator[None]:
+    """Let modules be made with parameters on the meta device; buffers, which are computed, are as ever."""
+    register = torch.nn.Module.register_parameter
+
+    def without_content(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter | None) -> None:
+        if parameter is not None and not parameter.is_meta:
+            parameter = torch.nn.Parameter(parameter.to("meta"), requires_grad=parameter.requires_grad)
+        register(module, name, parameter)
+
+    torch.nn.Module.register_parameter = without_content  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        torch.nn.Module.register_parameter = register  # type: ignore[method-assign]

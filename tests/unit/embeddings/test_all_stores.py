@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from prasanga.cli import app
 from prasanga.embeddings import Rows, VectorStore, compact_stores, history_of
-from prasanga.embeddings.store import StoredDtype
+from prasanga.embeddings.shards import StoredDtype
 
 
 def rows(*numbers: int, dtype: StoredDtype = "float16") -> Rows:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from prasanga.embeddings.settings import (
-    PrecisionReport,
     choose,
     compare_vectors,
     cosines,
@@ -55,37 +54,37 @@ def test_the_cosines_are_those_of_row_and_row() -> None:
         float(a @ b / np.sqrt((a @ a) * (b @ b)))
         for a, b in zip(coarse.astype(float), exact.astype(float), strict=True)
     ]
-    assert report.compared == 5
-    assert report.cosine_mean == pytest.approx(np.mean(expected), abs=1e-7)
-    assert report.cosine_min == pytest.approx(min(expected), abs=1e-7)
-    assert report.cosine_min is not None
-    assert 0.99 < report.cosine_min < 0.9999
-    assert report.reason is None
+    assert report["compared"] == 5
+    assert report["cosine_mean"] == pytest.approx(np.mean(expected), abs=1e-7)
+    assert report["cosine_min"] == pytest.approx(min(expected), abs=1e-7)
+    assert report["cosine_min"] is not None
+    assert 0.99 < report["cosine_min"] < 0.9999
+    assert report["reason"] is None
 
 
 def test_what_float16_does_is_told_apart() -> None:
     vector = np.array([[1.4, 1.0]], dtype=np.float32) * 2.0**-24  # as small as float16 goes: there it is (1, 1)
     stored = compare_vectors(vector, vector, stored_dtype="float16")
-    assert stored.cosine_mean == stored.cosine_min == stored.float16_cosine_min
-    assert stored.cosine_min == pytest.approx(2.4 / (2 * 2.96) ** 0.5, abs=1e-7)
+    assert stored["cosine_mean"] == stored["cosine_min"] == stored["float16_cosine_min"]
+    assert stored["cosine_min"] == pytest.approx(2.4 / (2 * 2.96) ** 0.5, abs=1e-7)
     full = compare_vectors(vector, vector, stored_dtype="float32")
-    assert (full.cosine_mean, full.cosine_min) == (1.0, 1.0)
-    assert full.float16_cosine_min == stored.float16_cosine_min
+    assert (full["cosine_mean"], full["cosine_min"]) == (1.0, 1.0)
+    assert full["float16_cosine_min"] == stored["float16_cosine_min"]
 
 
 def test_numbers_beyond_float16_are_said() -> None:
     vectors = np.array([[1e5, 1.0], [1.0, 1.0]], dtype=np.float32)
     report = compare_vectors(vectors, vectors)
-    assert (report.cosine_mean, report.cosine_min) == (0.5, 0.0)
-    assert report.reason is not None
-    assert report.reason.startswith("1 of 2 vectors have numbers beyond the range of float16")
-    assert compare_vectors(vectors, vectors, stored_dtype="float32").reason is None
+    assert (report["cosine_mean"], report["cosine_min"]) == (0.5, 0.0)
+    assert report["reason"] is not None
+    assert report["reason"].startswith("1 of 2 vectors have numbers beyond the range of float16")
+    assert compare_vectors(vectors, vectors, stored_dtype="float32")["reason"] is None
 
 
 def test_nothing_to_compare() -> None:
     none = np.empty((0, 4), dtype=np.float32)
     assert compare_vectors(none, none) == not_compared("there are no segments")
-    assert not_compared("no memory").to_dict() == {
+    assert not_compared("no memory") == {
         "compared": 0,
         "cosine_mean": None,
         "cosine_min": None,
@@ -97,6 +96,5 @@ def test_nothing_to_compare() -> None:
 def test_the_report_is_plain_json() -> None:
     vectors = np.array([[0.1, 0.7], [0.0, 0.0]], dtype=np.float32)
     report = compare_vectors(vectors, vectors[::-1].copy())
-    text = json.dumps(report.to_dict(), allow_nan=False)
-    assert PrecisionReport(**json.loads(text)) == report
-    assert (report.cosine_mean, report.cosine_min) == (0.0, 0.0)
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+    assert (report["cosine_mean"], report["cosine_min"]) == (0.0, 0.0)

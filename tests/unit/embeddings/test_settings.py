@@ -79,7 +79,7 @@ def test_the_code_that_makes_vectors_and_no_other() -> None:
         "prasanga.base.seeds",  # of the weights of twins
         "prasanga.embeddings.encoder",
         "prasanga.embeddings.pooling",
-        "prasanga.embeddings.store",
+        "prasanga.embeddings.shards",
         "prasanga.models",  # code of `tokenizer_options` that runs when it is imported
         "prasanga.models.loading",
         "prasanga.models.options",
@@ -111,10 +111,10 @@ def test_vectors_are_kept_under_the_precision_that_they_were_computed_in(
 ) -> None:
     half = replace(SETTINGS, dtype="bfloat16", options=replace(SETTINGS.options, cards=0))
     for root, has_it, dtype in (("a", False, "float32"), ("b", True, "bfloat16")):
-        monkeypatch.setattr("prasanga.models.devices.cpu_has_bfloat16", lambda _, has_it=has_it: has_it)
+        monkeypatch.setattr("prasanga.models.devices.cpu_has_bfloat16", lambda has_it=has_it: has_it)
         assert settle_dtype(half, REPORT, tmp_path / root).dtype == dtype
     # begun where the processor has it, finished where it has not
-    monkeypatch.setattr("prasanga.models.devices.cpu_has_bfloat16", lambda _: False)
+    monkeypatch.setattr("prasanga.models.devices.cpu_has_bfloat16", lambda: False)
     assert settle_dtype(half, REPORT, tmp_path / "b").dtype == "bfloat16"
 
 

@@ -23,7 +23,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_row_groups
-from prasanga.embeddings.store import (
+from prasanga.embeddings.shards import (
     Rows,
     StoredDtype,
     VectorStore,

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from prasanga.base.parquet import write_row_groups
-from prasanga.embeddings.store import Rows, VectorStore
+from prasanga.embeddings.shards import Rows, VectorStore
 
 WORKER = """
 import sys

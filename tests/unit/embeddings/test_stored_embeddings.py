@@ -18,7 +18,7 @@ from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_row_groups
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
-from prasanga.embeddings.store import vectors_to_arrow
+from prasanga.embeddings.shards import vectors_to_arrow
 
 WIDTH = 4
 MADE = {

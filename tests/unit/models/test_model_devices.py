@@ -13,9 +13,11 @@ import pytest
 import torch
 
 from prasanga.base.errors import InputError
-from prasanga.models import gpus as cards_module
+from prasanga.models import devices as cards_module
 from prasanga.models.devices import (
+    Card,
     check_device,
+    claim_cards,
     claim_device,
     claim_several,
     cpu_has_bfloat16,
@@ -23,13 +25,12 @@ from prasanga.models.devices import (
     resolve_dtype,
     warn_if_slow,
 )
-from prasanga.models.gpus import Card, claim_cards
 
 # Claims a card, says which one, and holds it until its input ends.
 _CLAIMANT = """
 import sys
 from pathlib import Path
-from prasanga.models.gpus import Card, claim_cards
+from prasanga.models.devices import Card, claim_cards
 
 cards = [Card(i, f"uuid-{i}", int(free)) for i, free in enumerate(sys.argv[3].split(","))]
 print(*(card.index for card in claim_cards(cards, int(sys.argv[2]), folder=Path(sys.argv[1]))), flush=True)
@@ -171,31 +172,50 @@ def test_several_cards_for_one_model(tmp_path: Path) -> None:
         claim_several(2, cards=list, folder=tmp_path)
 
 
-def test_auto_is_bfloat16_where_every_card_in_question_has_it() -> None:
-    new, old = (9, 0), (7, 5)
-    assert resolve_dtype("auto", "auto", capabilities=lambda: [new, new]) == "bfloat16"
-    assert resolve_dtype("auto", "auto", capabilities=lambda: [new, old]) == "float32"
-    assert resolve_dtype("auto", "cuda:0", capabilities=lambda: [new, old]) == "bfloat16"
-    assert resolve_dtype("auto", "cuda:1", capabilities=lambda: [new, old]) == "float32"
-    assert resolve_dtype("auto", "auto", capabilities=list) == "float32"
-    assert resolve_dtype("auto", "cpu", capabilities=lambda: [new]) == "float32"
-    assert resolve_dtype("float16", "cuda", capabilities=lambda: [old]) == "float16"
+@pytest.mark.parametrize(
+    ("dtype", "device", "cards", "expected"),
+    [
+        ("auto", "auto", [(9, 0), (9, 0)], "bfloat16"),
+        ("auto", "auto", [(9, 0), (7, 5)], "float32"),
+        ("auto", "cuda:0", [(9, 0), (7, 5)], "bfloat16"),
+        ("auto", "cuda:1", [(9, 0), (7, 5)], "float32"),
+        ("auto", "auto", [], "float32"),
+        ("auto", "cpu", [(9, 0)], "float32"),
+        ("float16", "cuda", [(7, 5)], "float16"),
+    ],
+)
+def test_auto_is_bfloat16_where_every_card_in_question_has_it(
+    monkeypatch: pytest.MonkeyPatch, dtype: str, device: str, cards: list[tuple[int, int]], expected: str
+) -> None:
+    monkeypatch.setattr(cards_module, "_capabilities", lambda: cards)
+    assert resolve_dtype(dtype, device) == expected
+
+
+def test_other_precisions_are_refused() -> None:
     with pytest.raises(InputError, match="dtype is 'half'; write auto, float32, bfloat16, float16"):
         resolve_dtype("half")
 
 
-def test_half_precision_on_a_cpu_without_it_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with_it, arm, without = tmp_path / "a", tmp_path / "b", tmp_path / "c"
-    with_it.write_text("processor : 0\nflags\t\t: fpu sse avx512f avx512_bf16\n")
-    arm.write_text("processor : 0\nFeatures\t: fp asimd bf16 i8mm\n")
-    without.write_text("processor : 0\nflags\t\t: fpu sse avx512f\n")
-    assert [cpu_has_bfloat16(path) for path in (with_it, arm, without, tmp_path / "none")] == [True, True, False, False]
+def test_half_precision_on_a_cpu_without_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def cpuinfo(text: str) -> None:
+        (tmp_path / "cpuinfo").write_text(text)
+
+    monkeypatch.setattr(cards_module, "_CPUINFO", tmp_path / "cpuinfo")
+    assert not cpu_has_bfloat16()  # there is no such file
+    cpuinfo("processor : 0\nFeatures\t: fp asimd bf16 i8mm\n")
+    assert cpu_has_bfloat16()
+    cpuinfo("processor : 0\nflags\t\t: fpu sse avx512f avx512_bf16\n")
+    assert cpu_has_bfloat16()
     cpu = torch.device("cpu")
-    assert not warn_if_slow("bfloat16", cpu, cpuinfo=with_it)
-    assert not warn_if_slow("float32", cpu, cpuinfo=without)
-    assert not warn_if_slow("bfloat16", torch.device("cuda", 0), cpuinfo=without)
+    warn_if_slow("bfloat16", cpu)
+    cpuinfo("processor : 0\nflags\t\t: fpu sse avx512f\n")
+    assert not cpu_has_bfloat16()
+    warn_if_slow("float32", cpu)
+    warn_if_slow("bfloat16", torch.device("cuda", 0))
     assert not caplog.records
-    assert warn_if_slow("bfloat16", cpu, cpuinfo=without)
+    warn_if_slow("bfloat16", cpu)
     assert "bfloat16 is allowed on this CPU, but will be slow" in caplog.text
 
 
@@ -211,15 +231,22 @@ def test_half_precision_on_a_cpu_without_it_is_said(tmp_path: Path, caplog: pyte
     ],
 )
 def test_a_study_computes_in_no_precision_that_the_processor_emulates(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, dtype: str, device: str, flags: str, expected: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    dtype: str,
+    device: str,
+    flags: str,
+    expected: str,
 ) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text(f"flags\t\t: fpu sse {flags}\n")
-    assert dtype_of_study(dtype, device, capabilities=lambda: [(9, 0)], cpuinfo=cpuinfo) == expected
+    (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu sse {flags}\n")
+    monkeypatch.setattr(cards_module, "_CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(cards_module, "_capabilities", lambda: [(9, 0)])
+    assert dtype_of_study(dtype, device) == expected
     said = f"this processor does not compute in {dtype} itself, and float32 is faster: float32 is used"
     assert (said in caplog.text) == (expected == "float32" and dtype not in ("float32", "auto"))
 
 
-def test_claiming_needs_no_torch() -> None:
-    program = "import sys, prasanga.models.gpus, prasanga.models.options; assert 'torch' not in sys.modules"
+def test_options_need_no_torch() -> None:
+    program = "import sys, prasanga.models.options; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -22,13 +22,13 @@ from transformers import AutoTokenizer
 
 from prasanga.base.errors import InputError
 from prasanga.models import load_model, model_identity, resolve_dtype, train_model
-from prasanga.models.gpus import Card
+from prasanga.models.checking import audit_tokenizer
+from prasanga.models.devices import Card
 from prasanga.models.hub import open_source
 from prasanga.models.loading import load_tokenizer, place_model
 from prasanga.models.options import ModelOptions
 from prasanga.models.pieces import read_pieces
 from prasanga.models.shape import use_onednn
-from prasanga.models.tokenizer_audit import audit_tokenizer
 
 
 @pytest.fixture(scope="module")

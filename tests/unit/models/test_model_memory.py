@@ -29,10 +29,9 @@ from prasanga.models.devices import (
     weights_bytes,
 )
 from prasanga.models.hub import open_source
-from prasanga.models.loading import open_config
+from prasanga.models.loading import divides, open_config
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.shape import Size, size_of, skeleton
-from prasanga.models.shares import divides
 
 LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376, rows=1_359_872)
 CARD, CPU = torch.device("cuda", 0), torch.device("cpu")

@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from tiny_models import build
 
 from prasanga.models import ModelOptions, load_model
-from prasanga.models.shares import divides
+from prasanga.models.loading import divides
 
 TEXTS = ["মায়ের হাতে একটি লাল গোলাপ ছিল", "চাঁদের আলো", "Rahim reads every evening, quietly.", "ফসলের ক্ষতি"]
 
@@ -75,7 +75,7 @@ def test_vectors_are_those_of_one_process(llama: Path, tmp_path: Path) -> None:
 
 
 def _pid_of_other(llama: Path, then: str) -> tuple[subprocess.Popen[str], int]:
-    code = EMBED.partition("divided =")[0] + f"from prasanga.models import shares\n{then}"
+    code = EMBED.partition("divided =")[0] + f"from prasanga.models import loading\n{then}"
     job = subprocess.Popen(
         [sys.executable, "-c", code, llama, "", "1000000000", "-1"],
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
@@ -93,7 +93,7 @@ def _pid_of_other(llama: Path, then: str) -> tuple[subprocess.Popen[str], int]:
 
 @pytest.mark.long
 def test_no_process_outlives_the_job(llama: Path) -> None:
-    job, other = _pid_of_other(llama, "print(shares._OTHERS[0].pid, flush=True); time.sleep(600)")
+    job, other = _pid_of_other(llama, "print(loading._OTHERS[0].pid, flush=True); time.sleep(600)")
     assert Path(f"/proc/{other}").exists()
     job.kill()
     job.wait(60)
@@ -106,11 +106,11 @@ def test_no_process_outlives_the_job(llama: Path) -> None:
 def test_other_machines_cannot_reach_the_meeting_point() -> None:
     code = """
 import psutil, torch
-from prasanga.models import shares
+from prasanga.models import loading
 opened = lambda: [each.laddr.ip for each in psutil.Process().net_connections() if each.status == "LISTEN"]
-shares._join = lambda *_: print(opened())
-shares._OTHER = ""
-shares.share_out([torch.device("cpu")], None, torch.nn.Module)
+loading._join = lambda *_: print(opened())
+loading._OTHER = ""
+loading.share_out([torch.device("cpu")], None, torch.nn.Module)
 """
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout == "['127.0.0.1']\n"
@@ -118,7 +118,7 @@ shares.share_out([torch.device("cpu")], None, torch.nn.Module)
 
 @pytest.mark.long
 def test_a_share_that_is_lost_ends_the_job(llama: Path) -> None:
-    job, other = _pid_of_other(llama, "print(shares._OTHERS[0].pid, flush=True); time.sleep(600)")
+    job, other = _pid_of_other(llama, "print(loading._OTHERS[0].pid, flush=True); time.sleep(600)")
     os.kill(other, signal.SIGKILL)
     assert job.wait(60) == -signal.SIGTERM
     assert job.stderr is not None

@@ -23,8 +23,8 @@ from prasanga.base.seeds import seed_of
 from prasanga.models import ModelOptions, load_model
 from prasanga.models.devices import require_room
 from prasanga.models.hub import open_source
-from prasanga.models.loading import draw_weights, open_config
-from prasanga.models.shape import Size
+from prasanga.models.loading import open_config
+from prasanga.models.shape import Size, draw_weights
 from prasanga.plan.models import studied_models, twins_of
 
 MURIL = {"path": "google/muril-base-cased", "revision": "abc", "layer": -1, "dtype": "auto"}

@@ -13,7 +13,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import PreTrainedTokenizerFast
 
 from prasanga.base.errors import InputError
-from prasanga.models.tokenizer_audit import TABLE_SCHEMA, TokenizerAudit, audit_tokenizer
+from prasanga.models.checking import TABLE_SCHEMA, TokenizerAudit, audit_tokenizer
 
 # Stimulus: its forms. Flower and fruit differ in one vowel sign, and so do moon (without its candrabindu) and levy.
 WORDS = {
