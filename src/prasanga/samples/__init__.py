@@ -1,6 +1,5 @@
 """Samples: sentences to segments of a length, the same for every model and every division of the work."""
 
-from prasanga.samples.cutting import Context, Segment, SegmentLength, cut, parse_length, require_longest
 from prasanga.samples.drawing import (
     COVERAGE_SCHEMA,
     FORMS_SCHEMA,
@@ -16,5 +15,14 @@ from prasanga.samples.drawing import (
     short_stimuli,
     tell_of_missing,
 )
-from prasanga.samples.pool import Pool, priority
-from prasanga.samples.segments import SEGMENT_SCHEMA, TEMPLATE_SCHEMA, Segments, cut_segments, fill_templates
+from prasanga.samples.pool import Pool, SegmentLength, parse_length, priority, require_longest
+from prasanga.samples.segments import (
+    SEGMENT_SCHEMA,
+    TEMPLATE_SCHEMA,
+    Context,
+    Segment,
+    Segments,
+    cut,
+    cut_segments,
+    fill_templates,
+)

@@ -13,7 +13,7 @@ import hashlib
 import json
 import logging
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,24 +25,22 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import explaining_full_disk, made_from
 from prasanga.base.progress import progress
 from prasanga.lexicon.model import table_schema
-from prasanga.samples.cutting import (
+from prasanga.samples.pool import (
+    CANDIDATE_SCHEMA,
     LONGEST,
+    Counts,
+    Pool,
     PoolKind,
     Requirement,
     SegmentLength,
-    Window,
-    requirements_by_length,
-    requirements_of_pools,
-)
-from prasanga.samples.pool import (
-    CANDIDATE_SCHEMA,
-    Counts,
-    Pool,
     Tally,
     Vocabulary,
+    Window,
     count_rows,
     priorities,
     read_rows,
+    requirements_by_length,
+    requirements_of_pools,
     stimulus_keys,
 )
 from prasanga.text import count_words
@@ -138,23 +136,21 @@ def draw(
     n_primary, n_more = count_rows(primary), count_rows(more)
     with room, Tally([*own.values(), *requirements.values()], n_primary + n_more, scratch) as tally:
 
-        def read(files: Sequence[Path], first: int, without: Collection[int] = ()) -> None:
-            what = "drawing samples from the supplement" if first else "drawing samples"
-            with progress(what, n_more if first else n_primary, "occurrences") as done:
-                for number, path in enumerate(files, first):
-                    for rows in read_rows(path, vocabulary, file=number, supplement=bool(first), read=done.advance):
-                        wanted = rows.filter(~pl.col("stimulus").is_in(list(without)))
-                        tally.add(wanted)
-                        candidates = _with_priority(wanted, vocabulary, seed)
-                        for requirement, its_pool in pools.items():
-                            its_pool.add(candidates.filter(requirement.met))
+        def offer(rows: pl.DataFrame) -> None:
+            tally.add(rows)
+            candidates = _with_priority(rows, vocabulary, seed)
+            for requirement, its_pool in pools.items():
+                its_pool.add(candidates.filter(requirement.met))
 
-        read(primary, 0)
+        for rows in _read("drawing samples", primary, n_primary, vocabulary):
+            offer(rows)
         supplemented = bool(more) and minimum > 0
         enough: set[int] = set()
         if supplemented:
             enough = _with_enough(tally.counts(), requirements.values(), minimum)
-            read(more, len(primary), enough)
+            what = "drawing samples from the supplement"
+            for rows in _read(what, more, n_more, vocabulary, first=len(primary)):
+                offer(rows.filter(~pl.col("stimulus").is_in(list(enough))))
         counts, forms = tally.counts(), tally.forms()
     names = vocabulary.stimuli.names
     order = sorted(range(len(names)), key=names.__getitem__)
@@ -207,14 +203,9 @@ def short_stimuli(
     vocabulary = Vocabulary(stimuli)
     room = explaining_full_disk(scratch or tempfile.gettempdir())
     n_rows = count_rows(files)
-    with (
-        room,
-        Tally(requirements, n_rows, scratch) as tally,
-        progress("counting contexts", n_rows, "occurrences") as done,
-    ):
-        for number, path in enumerate(files):
-            for rows in read_rows(path, vocabulary, file=number, read=done.advance):
-                tally.add(rows)
+    with room, Tally(requirements, n_rows, scratch) as tally:
+        for rows in _read("counting contexts", files, n_rows, vocabulary):
+            tally.add(rows)
         enough = _with_enough(tally.counts(), requirements, minimum)
     return sorted(name for i, name in enumerate(vocabulary.stimuli.names) if i not in enough)
 
@@ -241,6 +232,15 @@ def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[st
     if supplemented := sorted(drawn.supplemented.intersection(stimuli)):
         settings["supplemented"] = supplemented
     return settings
+
+
+def _read(
+    what: str, files: Sequence[Path], n_rows: int, vocabulary: Vocabulary, *, first: int = 0
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of tables, telling the progress; those of the supplement are numbered from a `first` above 0."""
+    with progress(what, n_rows, "occurrences") as done:
+        for number, path in enumerate(files, first):
+            yield from read_rows(path, vocabulary, file=number, supplement=bool(first), read=done.advance)
 
 
 def _with_enough(counts: Mapping[int, Counts], requirements: Iterable[Requirement], minimum: int) -> set[int]:
@@ -278,9 +278,9 @@ def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: Vocabula
     keys = _OCCURRENCE[:3]
     sampled = chosen.group_by(keys).agg(pl.len().cast(pl.Int64).alias("sampled"))
     table = occurrences.join(sampled, on=keys, how="left").with_columns(pl.col("sampled").fill_null(0))
-    names = (vocabulary.stimuli.names, vocabulary.forms.names, vocabulary.sources.names)
-    for key, its in zip(keys, names, strict=True):
-        table = table.with_columns(pl.Series(key, [its[number] for number in table[key]], pl.String))
+    for key, its in zip(keys, (vocabulary.stimuli, vocabulary.forms, vocabulary.sources), strict=True):
+        names = its.names
+        table = table.with_columns(pl.Series(key, [names[number] for number in table[key]], pl.String))
     return table.sort(keys)
 
 
@@ -396,16 +396,11 @@ def counts_of(coverage: str | Path) -> list[str]:
 def coverage_table(drawn: Draw) -> pa.Table:
     """Return what there is of each stimulus at each length, in `COVERAGE_SCHEMA`; also of stimuli that do not occur."""
     sampled = {requirement: _numbers(pool) for requirement, pool in drawn.pools.items()}
-    nothing = Counts(
-        enough_words=dict.fromkeys([*drawn.own.values(), *drawn.requirements.values()], 0),
-        eligible=dict.fromkeys([*drawn.own.values(), *drawn.requirements.values()], 0),
-    )
-    rows = []
-    for number, stimulus in enumerate(drawn.stimuli):
-        counts = drawn.counts.get(stimulus, nothing)
-        for length in drawn.lengths:
-            its_sampled, from_supplement = sampled[drawn.requirements[length]].get(number, (0, 0))
-            rows.append(_coverage(drawn, stimulus, length, counts, its_sampled, from_supplement))
+    rows = [
+        _coverage(drawn, stimulus, length, *sampled[drawn.requirements[length]].get(number, (0, 0)))
+        for number, stimulus in enumerate(drawn.stimuli)
+        for length in drawn.lengths
+    ]
     return pa.Table.from_pylist(rows, COVERAGE_SCHEMA)
 
 
@@ -420,10 +415,8 @@ def _numbers(pool: pl.DataFrame) -> dict[int, tuple[int, int]]:
     return {stimulus: (drawn, supplement) for stimulus, drawn, supplement in found.iter_rows()}
 
 
-def _coverage(
-    drawn: Draw, stimulus: str, length: SegmentLength, counts: Counts, sampled: int, from_supplement: int
-) -> dict[str, Any]:
-    own, pool = drawn.own[length], drawn.requirements[length]
+def _coverage(drawn: Draw, stimulus: str, length: SegmentLength, sampled: int, from_supplement: int) -> dict[str, Any]:
+    own, pool, counts = drawn.own[length], drawn.requirements[length], drawn.counts.get(stimulus, Counts())
     long_enough, eligible = counts.eligible[own], counts.eligible[pool]
     row = {
         "stimulus": stimulus,

@@ -1,6 +1,11 @@
-"""Drawing contexts so that the draw survives sharding: bottom-k by hash, and counts of what there is.
+"""The pools that segments are cut from: what a context must have, the order of drawing, and counts of what there is.
 
-Each occurrence has a priority, a hash of seed, stimulus and normalized context; the
+With `pool: shared`, all fixed lengths are cut from the same contexts, those that allow the longest of them: a
+difference between lengths is then one of length, and not one of who writes long sentences. With `pool:
+per_length` each length takes every context that allows it, as the Bangla paper does. A length such as `>75`
+always has a pool of its own.
+
+A draw survives sharding: each occurrence has a priority, a hash of seed, stimulus and normalized context; the
 k contexts of a stimulus with the smallest priorities are kept. That is a uniform draw without replacement that
 depends on nothing but the set of contexts: not on the order of files, their number, or who reads them. Copies of
 one text have one priority and are one context. The priority does not depend on the segment length, so pools of
@@ -11,11 +16,12 @@ from __future__ import annotations
 
 import binascii
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +33,112 @@ import xxhash
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import open_parquet, read_batches
 from prasanga.base.seeds import mix, mix_one
-from prasanga.samples.cutting import Requirement
 from prasanga.text import count_words
+
+PoolKind = Literal["shared", "per_length"]
+Window = Literal["exact", "paper"]
+
+LONGEST = 250
+"""Words of the longest segment that is cut for a length such as `>75`, where the config says nothing else."""
+
+
+class SegmentLength(NamedTuple):
+    """One entry of `samples.lengths`: `words` words, or, where `over` is set, contexts of more than that.
+
+    `label` stands in tables and configs (`9`, `>75`), `file_name` in paths (`9`, `over75`).
+    """
+
+    label: str
+    file_name: str
+    words: int
+    over: bool
+
+
+class Requirement(NamedTuple):
+    """What a context must have for a pool: at least `words` words, and a target of at most `target_words`."""
+
+    words: int
+    target_words: int
+
+    @property
+    def enough_words(self) -> pl.Expr:
+        """Whether the context has the words, as a condition on the column `n_words`."""
+        return pl.col("n_words") >= self.words
+
+    @property
+    def met(self) -> pl.Expr:
+        """Whether context and target fit, as a condition on the columns `n_words` and `form_words`."""
+        return self.enough_words & (pl.col("form_words") <= self.target_words)
+
+
+def parse_length(label: str | int) -> SegmentLength:
+    """Read a segment length: a number of words (`9`), or `>` and a number (`>75`).
+
+    Raises:
+        InputError: for anything else.
+    """
+    text = str(label).strip()
+    number = text.removeprefix(">")
+    if not (number.isascii() and number.isdigit() and int(number) > 0):
+        raise InputError(
+            f"samples.lengths: {label!r} is no segment length; allowed are a number of words from 1, or `>` and a"
+            ' number for contexts of more words. Write e.g. `lengths: [9, 25, 75, ">75"]`.'
+        )
+    size = int(number)
+    if text.startswith(">"):
+        return SegmentLength(f">{size}", f"over{size}", size, over=True)
+    return SegmentLength(str(size), str(size), size, over=False)
+
+
+def require_longest(lengths: Iterable[SegmentLength], longest: int) -> None:
+    """Refuse a `samples.longest` that leaves no segment for one of the lengths.
+
+    Raises:
+        InputError: if contexts of more than so many words were to be cut to no more than that.
+    """
+    for length in lengths:
+        if length.over and longest <= length.words:
+            raise InputError(
+                f"samples.longest: {longest}, but samples.lengths has {length.label!r}, whose segments have more than"
+                f" {length.words} words. Allowed are numbers from {length.words + 1}. Write e.g."
+                f" `longest: {max(LONGEST, 2 * length.words)}`."
+            )
+
+
+def requirements_by_length(
+    lengths: Sequence[SegmentLength], window: Window, longest: int
+) -> dict[SegmentLength, Requirement]:
+    """Return what a context must have for each length by itself.
+
+    With the paper's window a shorter context is used whole, so that no length asks for more than the target.
+
+    Raises:
+        InputError: see `require_longest`.
+    """
+    require_longest(lengths, longest)
+    return {
+        length: Requirement(
+            1 if window == "paper" else length.words + length.over, longest if length.over else length.words
+        )
+        for length in lengths
+    }
+
+
+def requirements_of_pools(own: dict[SegmentLength, Requirement], kind: PoolKind) -> dict[SegmentLength, Requirement]:
+    """Return what a context must have for the pool that each length is cut from.
+
+    Lengths with the same requirement share one pool.
+    """
+    fixed = [length for length in own if not length.over]
+    if kind == "per_length" or not fixed:
+        return dict(own)
+    shared = Requirement(max(own[length].words for length in fixed), min(own[length].target_words for length in fixed))
+    return {length: requirement if length.over else shared for length, requirement in own.items()}
+
+
+# --------------------
+# The k contexts of each stimulus that are drawn first.
+
 
 CANDIDATE_SCHEMA = pl.Schema(
     {
@@ -68,7 +178,8 @@ class Pool:
         if candidates.is_empty():
             return
         stimuli = candidates["stimulus"].to_numpy()
-        self._know(int(stimuli.max()))
+        unknown = max(0, int(stimuli.max()) + 1 - len(self._limits))
+        self._limits = np.pad(self._limits, (0, unknown), constant_values=_LAST)
         within = candidates["high"].to_numpy() <= self._limits[stimuli]
         self._waiting.append(candidates.filter(within).select(CANDIDATE_SCHEMA.names()))
         if sum(part.height for part in self._waiting) >= _ROWS_WAITING:
@@ -98,11 +209,6 @@ class Pool:
         self._kept = contexts.filter(pl.int_range(pl.len()).over("stimulus") < self.k)
         full = self._kept.group_by("stimulus").agg(pl.len(), pl.col("high").max()).filter(pl.col("len") == self.k)
         self._limits[full["stimulus"].to_numpy()] = full["high"].to_numpy()
-
-    def _know(self, stimulus: int) -> None:
-        if stimulus >= len(self._limits):
-            more = np.full(stimulus + 1 - len(self._limits), _LAST, np.uint64)
-            self._limits = np.concatenate([self._limits, more])
 
 
 # --------------------
@@ -186,23 +292,22 @@ class Names:
     """Names and their numbers, in the order in which they were met; or a fixed list, and no other."""
 
     def __init__(self, fixed: Iterable[str] | None = None) -> None:
-        self.names: list[str] = sorted(set(fixed)) if fixed is not None else []
         self._fixed = fixed is not None
-        self._numbers = {name: number for number, name in enumerate(self.names)}
+        self._numbers = {name: number for number, name in enumerate(sorted(set(fixed or ())))}
+
+    @property
+    def names(self) -> list[str]:
+        """All names, each at the place of its number."""
+        return list(self._numbers)
 
     def numbers(self, column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
         """Return the number of each name, shape (n,); -1 for one that is not in a fixed list."""
-        known = np.array([self._number(name) for name in column.dictionary.to_pylist()], np.int64)
-        indices: npt.NDArray[np.int32] = column.indices.to_numpy()
-        return known[indices]
-
-    def _number(self, name: str) -> int:
-        if (number := self._numbers.get(name)) is None:
-            if self._fixed:
-                return -1
-            number = self._numbers[name] = len(self.names)
-            self.names.append(name)
-        return number
+        names = column.dictionary.to_pylist()
+        if not self._fixed:
+            for name in names:
+                self._numbers.setdefault(name, len(self._numbers))
+        known = np.array([self._numbers.get(name, -1) for name in names], np.int64)
+        return np.asarray(known[column.indices.to_numpy()])
 
 
 class Vocabulary:
@@ -333,8 +438,8 @@ class Counts:
     occurrences: int = 0
     contexts: int = 0
     texts: int = 0
-    enough_words: dict[Requirement, int] = field(default_factory=dict)
-    eligible: dict[Requirement, int] = field(default_factory=dict)
+    enough_words: Counter[Requirement] = field(default_factory=Counter)
+    eligible: Counter[Requirement] = field(default_factory=Counter)
 
 
 class Tally(ExitStack):
@@ -352,8 +457,9 @@ class Tally(ExitStack):
         n_slices = min(_MOST_SLICES, max(1, -(-n_rows // _RECORDS_PER_SLICE)))
         self._slices = [self._new_slice(_BYTES_IN_MEMORY // n_slices, scratch) for _ in range(n_slices)]
         self._contexts = np.zeros(0, np.int64)
-        self._open: pl.DataFrame | None = None  # stimuli of the last context, which may go on in the next batch
-        self._forms: list[pl.DataFrame] = []
+        # stimuli of the last context, which may go on in the next batch
+        self._open = pl.DataFrame(schema=dict.fromkeys(_COUNTED, pl.UInt32))
+        self._forms = [pl.DataFrame(schema={**dict.fromkeys(_FORM, pl.UInt32), "occurrences": pl.Int64})]
 
     def add(self, rows: pl.DataFrame) -> None:
         """Count rows of `ROWS_SCHEMA`; the batches of a file in their order, files in any."""
@@ -367,8 +473,6 @@ class Tally(ExitStack):
 
     def forms(self) -> pl.DataFrame:
         """Return the occurrences by form and file: stimulus, form, source (numbers), occurrences."""
-        if not self._forms:
-            return pl.DataFrame(schema={**dict.fromkeys(_FORM, pl.UInt32), "occurrences": pl.Int64})
         return pl.concat(self._forms).group_by(_FORM).agg(pl.col("occurrences").sum())
 
     def counts(self) -> dict[int, Counts]:
@@ -390,8 +494,8 @@ class Tally(ExitStack):
                 number,
                 int(self._contexts[stimulus]),
                 int(numbers[stimulus, 0]),
-                dict(zip(self._requirements, numbers[stimulus, 1::2].tolist(), strict=True)),
-                dict(zip(self._requirements, numbers[stimulus, 2::2].tolist(), strict=True)),
+                Counter(dict(zip(self._requirements, numbers[stimulus, 1::2].tolist(), strict=True))),
+                Counter(dict(zip(self._requirements, numbers[stimulus, 2::2].tolist(), strict=True))),
             )
             for stimulus, number in occurrences.items()
         }
@@ -401,12 +505,8 @@ class Tally(ExitStack):
         return self.enter_context(tempfile.SpooledTemporaryFile(in_memory, dir=folder))
 
     def _count_contexts(self, rows: pl.DataFrame) -> None:
-        new = rows.select(_COUNTED).unique()
-        if self._open is not None:
-            new = new.join(self._open, on=_COUNTED, how="anti")
-            seen = pl.concat([self._open, new])
-        else:
-            seen = new
+        new = rows.select(_COUNTED).unique().join(self._open, on=_COUNTED, how="anti")
+        seen = pl.concat([self._open, new])
         self._open = seen.filter((pl.col("file") == rows["file"][-1]) & (pl.col("context") == rows["context"][-1]))
         counts = np.bincount(new["stimulus"].to_numpy(), minlength=len(self._contexts))
         counts[: len(self._contexts)] += self._contexts

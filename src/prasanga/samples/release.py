@@ -187,29 +187,14 @@ def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], sett
     """
     released = {text: tally for text, tally in tallies.items() if text.licence is not None}
     left_out = {text: tally for text, tally in tallies.items() if text.licence is None}
-    lines = ["# Sources", "", "Every sentence stays under the terms of its text. Check them before you pass it on.", ""]
-    lines += _table(released)
-    lines += ["", "## Left out", ""]
-    if left_out:
-        lines += [
-            "These texts were measured, but the config names no licence for them. None of their sentences is in"
-            " `sentences.csv`:",
-            "",
-            *_table(left_out),
-        ]
-    else:
-        lines += ["Nothing: every text that was sampled has a licence."]
-    lines += [
-        "",
-        "## How the sentences were made",
-        "",
-        *(f"- {name}: {escape_markdown(value)}" for name, value in made.items()),
-        "",
-    ]
     written = yaml.safe_dump(dict(settings), allow_unicode=True, sort_keys=False).rstrip()
-    fence = "`" * (max([2, *(len(run) for run in re.findall("`+", written))]) + 1)
-    lines += [f"{fence}yaml", written, fence, ""]
-    return "\n".join(lines)
+    return _SOURCES.format(
+        released=_table(released),
+        left_out=_LEFT_OUT + _table(left_out) if left_out else "Nothing: every text that was sampled has a licence.",
+        made="\n".join(f"- {name}: {escape_markdown(value)}" for name, value in made.items()),
+        fence="`" * (max([2, *(len(run) for run in re.findall("`+", written))]) + 1),
+        settings=written,
+    )
 
 
 def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
@@ -225,7 +210,7 @@ def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
     )
 
 
-def _table(tallies: Mapping[Text, Tally]) -> list[str]:
+def _table(tallies: Mapping[Text, Tally]) -> str:
     lines = ["| text | files | licence | sentences | words | read for |", "| --- | --- | --- | ---: | ---: | --- |"]
     for text, tally in tallies.items():
         cells = [
@@ -237,7 +222,7 @@ def _table(tallies: Mapping[Text, Tally]) -> list[str]:
             "rare words only" if text.supplement else "all words",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return lines
+    return "\n".join(lines)
 
 
 def _nothing_to_release(tallies: Mapping[Text, Tally]) -> str:
@@ -253,6 +238,31 @@ def _nothing_to_release(tallies: Mapping[Text, Tally]) -> str:
         " allow to pass it on, write them into the config beside its `files`, e.g. `licence: CC BY-SA 4.0`."
     )
 
+
+_SOURCES = """\
+# Sources
+
+Every sentence stays under the terms of its text. Check them before you pass it on.
+
+{released}
+
+## Left out
+
+{left_out}
+
+## How the sentences were made
+
+{made}
+
+{fence}yaml
+{settings}
+{fence}
+"""
+
+_LEFT_OUT = """\
+These texts were measured, but the config names no licence for them. None of their sentences is in `sentences.csv`:
+
+"""
 
 _DATASHEET = """\
 # {title}: the sentences
