@@ -35,7 +35,7 @@ from null_studies import (
 )
 from scipy.special import stdtrit
 
-from prasanga.associations.corrections import beside_twins
+from prasanga.associations.comparisons import beside_twins
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.intervals import draw_resampling, interval, replicate_effects
 from prasanga.associations.permutation import STATISTICS, permutation_test_of_scores, smallest_effect_of_sizes

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from prasanga.associations.convergence import DIFFERENCES_SCHEMA, SETTLING_SCHEMA
+from prasanga.associations.comparisons import DIFFERENCES_SCHEMA, SETTLING_SCHEMA
 from prasanga.associations.study import CEAT_SCHEMA, CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA
 from prasanga.associations.weat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, WEAT_SCHEMA, WEAT_WORDS_SCHEMA
 from prasanga.lexicon import categories_of, forms_table, load_lexicon

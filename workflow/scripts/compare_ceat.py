@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from prasanga.associations.convergence import differences, settling
+from prasanga.associations.comparisons import differences, settling
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, require_equal, write_table
 from prasanga.provenance import describe

@@ -4,7 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 
-from prasanga.associations.corrections import adjust, gather
+from prasanga.associations.comparisons import adjust, gather
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table

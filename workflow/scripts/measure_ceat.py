@@ -1,7 +1,7 @@
 """Adapter: the vectors of one model at one length to the CEAT of every category."""
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
-from prasanga.associations.corrections import of_twins
+from prasanga.associations.comparisons import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences

@@ -3,7 +3,7 @@
 import json
 
 from prasanga.associations import TestSettings
-from prasanga.associations.corrections import of_twins
+from prasanga.associations.comparisons import of_twins
 from prasanga.associations.weat import measure_seat
 from prasanga.base.documents import read_document
 from prasanga.base.logs import log_to

@@ -1,7 +1,7 @@
 """Adapter: categories in sentences to the log-probability bias that one model shows in them."""
 
 from prasanga.associations import TestSettings
-from prasanga.associations.corrections import of_twins
+from prasanga.associations.comparisons import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.likelihoods.categories import score_categories

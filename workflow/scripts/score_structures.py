@@ -1,6 +1,6 @@
 """Adapter: traits in the sentence structures to the scores that one model gives them."""
 
-from prasanga.associations.corrections import of_twins
+from prasanga.associations.comparisons import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.likelihoods.stage import Job, known_scores, trait_shares

@@ -4,11 +4,26 @@ The functions take plain numpy arrays, so that they can be used in a notebook; w
 (`measure_ceat` and others, `differences`, `settling`) takes and gives tables. docs/statistics.md has the formulas.
 """
 
-from prasanga.associations.ceat import Ceat, ceat, draw_contexts, named_draws
-from prasanga.associations.convergence import contexts_enough, convergence, differences, draws_settled, settling
-from prasanga.associations.corrections import benjamini_hochberg, holm
+from prasanga.associations.ceat import (
+    Ceat,
+    ceat,
+    contexts_enough,
+    convergence,
+    draw_contexts,
+    draws_settled,
+    named_draws,
+)
+from prasanga.associations.comparisons import differences, settling
 from prasanga.associations.cosines import Cosines, contributions, leave_one_out
-from prasanga.associations.effects import RandomEffects, association_scores, combine, effect_size, effect_size_of_scores
+from prasanga.associations.effects import (
+    RandomEffects,
+    association_scores,
+    benjamini_hochberg,
+    combine,
+    effect_size,
+    effect_size_of_scores,
+    holm,
+)
 from prasanga.associations.estimates import (
     ShuffledControl,
     TestSettings,

@@ -11,18 +11,19 @@ import hashlib
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import pairwise, repeat
 from numbers import Integral
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from prasanga.associations.cosines import Cosines, contributions
-from prasanga.associations.effects import COSINE_NOISE, RandomEffects, combine, spreads_and_effects
+from prasanga.associations.effects import COSINE_NOISE, Z_95, RandomEffects, combine, finite_vector, spreads_and_effects
 from prasanga.associations.intervals import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.vectors import (
@@ -34,6 +35,7 @@ from prasanga.associations.vectors import (
     generator_from,
     in_sets,
     mean_direction,
+    number,
     sequence_of,
     to_array,
     whole_number,
@@ -69,8 +71,7 @@ def draw_contexts(
     Raises `InputError` for no draws, a word without contexts, and an unknown `replacement`.
     """
     rng = generator_from(rng)
-    counts = _checked(n_contexts, n_samples, replacement)
-    return _columns([_draw_column(n, n_samples, rng, replacement) for n in counts], n_samples)
+    return _drawn(_checked(n_contexts, n_samples, replacement), n_samples, repeat(rng), replacement)
 
 
 def named_draws(
@@ -95,13 +96,16 @@ def named_draws(
     words, seed = word_list("words", words), whole_number("seed", seed, least=0)
     if len(words) != len(counts):
         raise InputError(f"n_contexts: {len(counts)} numbers for {len(words)} words. Give one for each word.")
-    turns: Counter[str] = Counter()
-    columns = []
-    for word, n in zip(words, counts, strict=True):
-        rng = generator(seed, "ceat", *names, word, turns[word])
-        turns[word] += 1
-        columns.append(_draw_column(n, n_samples, rng, replacement))
-    return _columns(columns, n_samples)
+    rngs = (generator(seed, "ceat", *names, word, turn) for word, turn in turns(words))
+    return _drawn(counts, n_samples, rngs, replacement)
+
+
+def turns(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield each word with the number of times that it was listed before."""
+    seen: Counter[str] = Counter()
+    for word in words:
+        yield word, seen[word]
+        seen[word] += 1
 
 
 def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequence[object]) -> IndexArray:
@@ -123,13 +127,13 @@ def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequen
     starts = np.searchsorted(places[ring], np.arange(n_samples, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     taken = np.zeros(len(ids), dtype=bool)
     draws = np.empty(n_samples, dtype=np.int64)
-    for number, start in enumerate(starts.tolist()):
+    for turn, start in enumerate(starts.tolist()):
         place = start % len(ids)
         while taken[place]:
             place = (place + 1) % len(ids)
-        draws[number] = place
+        draws[turn] = place
         taken[place] = True
-        if (number + 1) % len(ids) == 0:
+        if (turn + 1) % len(ids) == 0:
             taken[:] = False
     return ring[draws].astype(np.int64)
 
@@ -148,14 +152,14 @@ def _checked(n_contexts: Sequence[int], n_samples: int, replacement: str) -> lis
     return [int(n) for n in counts]
 
 
-def _draw_column(n_contexts: int, n_samples: int, rng: np.random.Generator, replacement: str) -> IndexArray:
-    if replacement == "without-replacement" and n_contexts >= n_samples:
-        return rng.permutation(n_contexts)[:n_samples]
-    return rng.integers(n_contexts, size=n_samples)
-
-
-def _columns(columns: Sequence[IndexArray], n_samples: int) -> IndexArray:
-    return np.stack(columns, axis=1) if columns else np.empty((n_samples, 0), dtype=np.int64)
+def _drawn(
+    n_contexts: Sequence[int], n_samples: int, rngs: Iterable[np.random.Generator], replacement: str
+) -> IndexArray:
+    draws = np.empty((n_samples, len(n_contexts)), dtype=np.int64)
+    for column, n, rng in zip(draws.T, n_contexts, rngs, strict=False):
+        once = replacement == "without-replacement" and n >= n_samples
+        column[:] = rng.permutation(n)[:n_samples] if once else rng.integers(n, size=n_samples)
+    return draws
 
 
 # --------------------
@@ -367,6 +371,124 @@ def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Seque
             f" {n_contexts[j]} contexts: 0 to {n_contexts[j] - 1}."
         )
     return array.astype(np.int64)
+
+
+# --------------------
+# How the combined effect of CEAT moves as draws are added, and from how many on it no longer moves much.
+#
+# More draws take away chance in the choice of contexts from the pool that there is. They add no contexts to that
+# pool (for that see `contexts_enough`) and no words.
+
+
+class Combined(NamedTuple):
+    """The combined effect of the first `n` draws."""
+
+    n: int
+    effect: float
+    standard_error: float
+
+
+def sizes_up_to(n_draws: int) -> list[int]:
+    """Return 100, 200, 500, 1000, 2000, 5000, ... as long as there are so many draws, and at last all `n_draws`.
+
+    Raises `InputError` for no draws.
+    """
+    n_draws = whole_number("n_draws", n_draws, least=1)
+    steps = (factor * 10**power for power in range(2, len(str(n_draws))) for factor in (1, 2, 5))
+    return [*(n for n in steps if n < n_draws), n_draws]
+
+
+def convergence(
+    effects: npt.ArrayLike, variances: npt.ArrayLike, tau2: str = "dl", sizes: Sequence[int] | None = None
+) -> list[Combined]:
+    """Return the combined effect of the first n draws, for each n of `sizes`.
+
+    Args:
+        effects: (N,) effect sizes of the draws, in the order in which they were drawn.
+        variances: (N,) their in-sample variances.
+        tau2: see `combine`.
+        sizes: numbers of draws, rising; those of `sizes_up_to` if None. N is added where it is not among them.
+
+    Raises:
+        InputError: sizes that do not rise or go beyond N; otherwise as `combine`.
+    """
+    y, v = finite_vector("effects", effects), finite_vector("variances", variances)
+    taken = sizes_up_to(y.size) if sizes is None else sequence_of("sizes", sizes, "a list of whole numbers that rise")
+    if taken[-1:] != [y.size]:
+        taken.append(y.size)
+    if any(not isinstance(n, Integral) or n < 1 for n in taken) or any(n >= later for n, later in pairwise(taken)):
+        raise InputError(f"sizes: {taken[:10]}. Give whole numbers that rise, from 1 to at most {y.size} draws.")
+    rows = []
+    for n in taken:
+        result = combine(y[:n], v[:n], tau2=tau2)
+        rows.append(Combined(n, result.effect, result.standard_error))
+    return rows
+
+
+def draws_settled(rows: Sequence[Combined], band: float) -> int | None:
+    """Return the smallest number of draws at and after which every combined effect is within `band` of the last one.
+
+    None if that is said of the last one alone, which is within any band of itself. Raises `InputError` for a `band`
+    that is not greater than 0.
+    """
+    require_band(band)
+    place = settled_from([row.effect - rows[-1].effect for row in rows], band)
+    return None if place is None else rows[place].n
+
+
+def settled_from(distances: Sequence[float | None], band: float) -> int | None:
+    """Return the first place at and after which every distance is known and within `band`.
+
+    None if that is said of the last one alone.
+    """
+    far = [place for place, distance in enumerate(distances[:-1]) if distance is None or not abs(distance) <= band]
+    first = far[-1] + 1 if far else 0
+    return first if first < len(distances) - 1 else None
+
+
+def require_band(band: float) -> None:
+    """Refuse a band that is not a number greater than 0."""
+    if not 0 < number("associations.band", band, "a number greater than 0, for example 0.1") < np.inf:
+        raise InputError(f"associations.band: {band}. Write a number greater than 0, for example 0.1.")
+
+
+def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
+    """Return how many contexts of each word bring the effect within `band` of what all contexts would give.
+
+    That is meant of 95 in 100 pools of so many contexts (1.96 standard errors).
+    One draw takes one context of each word, so the standard deviation of the draws' effects is what the choice of
+    one context a word leaves to chance. With pools of k contexts a word and all their combinations it is
+    sd / sqrt(k) or less: a part of the variance that belongs to one word falls with k, one that belongs to s words
+    together with k^s (Hoeffding 1948). So k = (1.96 sd / band)^2, rounded up.
+
+    Draws from a pool of m contexts differ less than contexts of the language do, on average by (m - 1) / m of the
+    variance. It is made up for by the smallest pool, that of `contexts_min`; of few contexts the number stays a guess.
+
+    Args:
+        effects: (n_draws,) effect sizes of single draws, one context of each word in each.
+        band: distance that is small enough.
+        contexts_min: contexts of the word that has the fewest; None if all have many.
+
+    Returns:
+        k; None with a single draw, or with a word of one context, which says nothing about chance.
+
+    Raises:
+        InputError: a band that is not greater than 0, or effects that are not finite numbers.
+    """
+    drawn = finite_vector("effects", effects)
+    require_band(band)
+    if drawn.size < 2 or contexts_min == 1:
+        return None
+    finite = 1.0 if contexts_min is None else math.sqrt(contexts_min / (contexts_min - 1))
+    return contexts_for_spread(float(drawn.std(ddof=1)) * finite, band)
+
+
+def contexts_for_spread(spread: float, band: float) -> int:
+    """Return what `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
+    require_band(band)
+    if not 0 <= number("spread", spread, "a standard deviation, 0 or greater") < math.inf:
+        raise InputError(f"spread: {spread}. Give a standard deviation, 0 or greater.")
+    return max(1, math.ceil((Z_95 * spread / band) ** 2))
 
 
 # --------------------

@@ -1,10 +1,11 @@
-"""Effect sizes of a difference between two sets of words (WEAT), and the random-effects model that combines them."""
+"""Effect sizes of a difference between two sets of words (WEAT), what combines them, and p corrected for many tests."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -346,3 +347,62 @@ def _restricted_slope(y: FloatArray, v: FloatArray, tau2: float) -> float:
     mean, _ = _mean_and_q(y, weights)
     squares = weights**2
     return float((squares * (y - mean) ** 2).sum() - weights.sum() + squares.sum() / weights.sum())
+
+
+# --------------------
+# Corrections for many tests: a table of hundreds of p-values has small ones by chance.
+#
+# - `holm`: the chance that one or more of the hypotheses called false is true stays below alpha, whatever the tests
+#   have to do with each other (Holm 1979).
+# - `benjamini_hochberg`: of the hypotheses called false, the expected share that is true stays below alpha, if the
+#   tests are independent or rise and fall together (Benjamini and Hochberg 1995).
+#
+# Both give adjusted p-values: call false what is at most alpha. The family is what is given, here all estimates of
+# a table; a missing p (NaN) is no test and does not count.
+
+
+def holm(p: npt.ArrayLike) -> FloatArray:
+    """Return (n,) p-values adjusted by Holm's method (1979); NaN stays NaN and does not count.
+
+    The i-th smallest of m is multiplied by m - i + 1, and is no smaller than those before it and no larger than 1.
+    Equal p-values stay equal. Raises `InputError` for numbers outside [0, 1].
+    """
+    return _adjusted(p, lambda ordered, ranks: np.maximum.accumulate(ordered * (ranks.size - ranks + 1)))
+
+
+def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
+    """Return (n,) p-values adjusted by the method of Benjamini and Hochberg (1995); NaN stays NaN and does not count.
+
+    The i-th smallest of m is multiplied by m / i, and is no larger than those after it and no larger than 1. Equal
+    p-values stay equal. Raises `InputError` for numbers outside [0, 1].
+    """
+    return _adjusted(p, lambda ordered, ranks: np.minimum.accumulate((ordered * (ranks.size / ranks))[::-1])[::-1])
+
+
+def _adjusted(p: npt.ArrayLike, adjust: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+    """Adjust the p-values that are there, in ascending order with their ranks from 1, and put them back."""
+    given = _numbers(p)
+    if given.ndim != 1:
+        raise InputError(f"p: an array of shape {given.shape}. Give (n,) p-values, NaN for those that are missing.")
+    wrong = (given < 0) | (given > 1)
+    if wrong.any():
+        i = int(np.flatnonzero(wrong)[0])
+        raise InputError(f"p: number {i} is {given[i]}. A p-value is from 0 to 1, or NaN where it is missing.")
+    result = np.full(given.shape, np.nan)
+    present = np.flatnonzero(~np.isnan(given))
+    order = present[np.argsort(given[present], kind="stable")]
+    result[order] = np.minimum(adjust(given[order], np.arange(1.0, order.size + 1)), 1.0)
+    return result
+
+
+def _numbers(p: npt.ArrayLike) -> FloatArray:
+    """Return the p-values in float64; None, as tables have it, is a missing one."""
+    wanted = "(n,) p-values from 0 to 1, NaN for those that are missing"
+    array = to_array("p", p, wanted)
+    if array.dtype.kind == "O":
+        strange = next((value for value in array.flat if value is not None and not isinstance(value, Real)), None)
+    else:
+        strange = None if array.dtype.kind in "fiu" or not array.size else array.flat[0].item()
+    if strange is not None:
+        raise InputError(f"p: {strange!r} is no p-value. Give {wanted}.")
+    return np.asarray(array, dtype=np.float64)

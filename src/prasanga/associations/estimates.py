@@ -26,6 +26,7 @@ from prasanga.associations.vectors import (
     FloatArray,
     Words,
     choice,
+    finite_or_none,
     generator_from,
     in_sets,
     number,
@@ -219,7 +220,7 @@ RAW_FIELDS = [
 ]
 """Columns of tables of vectors alone: the numerator of the effect, and both with other vectors or among other words.
 
-Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`corrections`).
+Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`comparisons`).
 """
 NO_INTERVAL_ASKED = "no interval was asked for (associations.n_resamples is 0)"
 TEST_FIELDS = [
@@ -528,21 +529,11 @@ def word_rows(
     """
     associations = np.concatenate([cosines.word_scores() if scores is None else scores, contributions(cosines)])
     items = np.concatenate([np.bincount(cosines.targets), np.bincount(cosines.attributes)])
-    rows: list[dict[str, Any]] = []
-    for role, name, listed in zip("xyab", set_names, words, strict=True):
-        for word in listed:
-            i = len(rows)
-            rows.append(
-                {
-                    "role": role,
-                    "set": name,
-                    "stimulus": word,
-                    "association": float(associations[i]),
-                    "n_items": int(items[i]),
-                    "effect_without": float(without[i]) if np.isfinite(without[i]) else None,
-                }
-            )
-    return rows
+    sides = zip("xyab", set_names, words, strict=True)
+    places = [(role, name, word) for role, name, listed in sides for word in listed]
+    numbers = zip(associations.tolist(), items.tolist(), map(finite_or_none, without), strict=True)
+    names = ("role", "set", "stimulus", "association", "n_items", "effect_without")
+    return [dict(zip(names, (*place, *of_word), strict=True)) for place, of_word in zip(places, numbers, strict=True)]
 
 
 def used_words(listed: Sequence[Sequence[str]], usable: Any) -> Words:

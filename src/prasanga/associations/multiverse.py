@@ -24,9 +24,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import spread_draws
-from prasanga.associations.corrections import holm
 from prasanga.associations.cosines import Cosines, contributions
-from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS
+from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, holm
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     Category,

@@ -10,7 +10,6 @@ one category: what cannot be computed is a row without numbers that says why.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -26,11 +25,16 @@ from prasanga.associations.ceat import (
     Ceat,
     ceat_of_draws,
     combine_scores,
+    contexts_enough,
+    convergence,
     draw_scores,
+    draws_settled,
     named_draws,
+    require_band,
+    sizes_up_to,
     spread_draws,
+    turns,
 )
-from prasanga.associations.convergence import contexts_enough, convergence, draws_settled, require_band, sizes_up_to
 from prasanga.associations.cosines import Cosines, VarianceComponents, draw_cosines, variance_components
 from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
 from prasanga.associations.estimates import (
@@ -307,17 +311,20 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         """Mean and spread of each dimension over all contexts of the study."""
         return moments_of(self[word].vectors for word in sorted(self.ordered))
 
-    def spread(self, word: str, rows: IndexArray, turn: int, seed: int) -> IndexArray:
-        """Return the rows of a word in the draws that intervals rest on.
+    def spread(self, words: Sequence[str], contexts: Mapping[str, IndexArray], seed: int) -> IndexArray:
+        """Return the rows of words in the draws that intervals rest on; a word that is listed twice is drawn twice.
 
-        They are the same for all categories with these `rows`.
+        Those of a word are the same for all categories with these `contexts`.
         """
-        key = word, turn, rows.size
-        if key not in self._spread:
-            ids = self.ids[word]
-            drawn = spread_draws([ids[row] for row in rows], _SPREAD, seed=seed, names=(word, turn))
-            self._spread[key] = rows[drawn]
-        return self._spread[key]
+        columns = []
+        for word, turn in turns(words):
+            ids, rows = self.ids[word], contexts[word]
+            key = word, turn, rows.size
+            if key not in self._spread:
+                drawn = spread_draws([ids[row] for row in rows], _SPREAD, seed=seed, names=(word, turn))
+                self._spread[key] = rows[drawn]
+            columns.append(self._spread[key])
+        return np.stack(columns, axis=1)
 
     def spread_cosines(
         self, used: Words, contexts: Mapping[str, IndexArray], seed: int, change: Change | None = None
@@ -331,7 +338,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         if wanted != self._wanted:
             self._wanted, self._cosines = wanted, {}
         if change not in self._cosines:
-            rows, vectors = _spread_rows(words, contexts, self, seed), dict[str, DirectedVectors]()
+            rows, vectors = self.spread(words, contexts, seed), dict[str, DirectedVectors]()
             if change:
                 for j, word in enumerate(words):
                     changed = change(self[word].vectors[rows[:, j]], self.moments)
@@ -472,18 +479,6 @@ def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Ro
         "replicates": estimate.replicates,
     }
     return columns, words, [resamples], [dict(zip(_STEP, step, strict=True)) for step in steps]
-
-
-def _spread_rows(
-    words: Sequence[str], contexts: Mapping[str, IndexArray], vectors: _CheckedVectors, seed: int
-) -> IndexArray:
-    """Return the rows of the words' vectors in draws that are resampled; a word that is listed twice is drawn twice."""
-    turns: Counter[str] = Counter()
-    columns = []
-    for word in words:
-        columns.append(vectors.spread(word, contexts[word], turns[word], seed))
-        turns[word] += 1
-    return np.stack(columns, axis=1)
 
 
 def _without_targets(result: Ceat, settings: CeatSettings) -> FloatArray:

@@ -22,7 +22,7 @@ from prasanga.associations.cosines import Cosines, Counts
 from prasanga.associations.effects import COSINE_NOISE, DENOMINATORS
 from prasanga.associations.estimates import NO_INTERVAL_ASKED, TestSettings, range_columns
 from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
-from prasanga.associations.vectors import FloatArray, Words
+from prasanga.associations.vectors import FloatArray, Words, finite_or_none
 from prasanga.base.seeds import generator
 
 _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
@@ -78,7 +78,7 @@ def measure_templates(
     alone = effects(once, None, each, settings.std)
     without = effects(once, None, 1 - each, settings.std) if n > 1 else np.full(1, np.nan)
     rows = [
-        {"place": place, "template": name, "effect_size": _number(one), "effect_without": _number(rest)}
+        {"place": place, "template": name, "effect_size": finite_or_none(one), "effect_without": finite_or_none(rest)}
         for place, (name, one, rest) in enumerate(zip(names, alone, without, strict=True), start=1)
     ]
     columns: dict[str, Any] = {**range_columns("by_template", alone), **range_columns("without_template", without)}
@@ -101,10 +101,6 @@ def measure_templates(
     )
     ends = {"ci_templates_low": found.low, "ci_templates_high": found.high, "templates_note": found.note or None}
     return {**columns, **ends}, rows
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 # --------------------

@@ -45,6 +45,11 @@ def number(name: str, value: object, allowed: str) -> float:
     return float(value)
 
 
+def finite_or_none(value: float | None) -> float | None:
+    """Return a number as tables have it: None for NaN and infinity."""
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
 def choice(name: str, value: object, allowed: Sequence[str]) -> None:
     """Refuse a value that is none of those allowed."""
     if not isinstance(value, str) or value not in allowed:

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from prasanga.associations.corrections import benjamini_hochberg, beside_twins, holm
+from prasanga.associations.comparisons import beside_twins
+from prasanga.associations.effects import benjamini_hochberg, holm
 from prasanga.associations.intervals import EQUIVALENT, Interval
 from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jsonschema import Draft202012Validator
 
-from prasanga.associations.corrections import holm
+from prasanga.associations.effects import holm
 from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.places import installation

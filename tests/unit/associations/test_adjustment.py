@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 import statsmodels.api as sm
 
-from prasanga.associations.corrections import adjust, adjusted_difference
+from prasanga.associations.comparisons import adjust, adjusted_difference
 from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA
 from prasanga.base.errors import InputError
 

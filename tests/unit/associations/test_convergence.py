@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prasanga.associations import combine
-from prasanga.associations.convergence import Combined, convergence, draws_settled, sizes_up_to
+from prasanga.associations.ceat import Combined, convergence, draws_settled, sizes_up_to
 from prasanga.base.errors import InputError
 
 

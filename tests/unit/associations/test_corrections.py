@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from prasanga.associations.corrections import benjamini_hochberg, gather, holm
+from prasanga.associations.comparisons import gather
+from prasanga.associations.effects import benjamini_hochberg, holm
 from prasanga.associations.weat import WEAT_SCHEMA
 from prasanga.base.errors import InputError
 

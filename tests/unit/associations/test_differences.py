@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.convergence import DIFFERENCES_SCHEMA, differences, sorted_lengths
+from prasanga.associations.comparisons import DIFFERENCES_SCHEMA, differences, sorted_lengths
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.study import RESAMPLES_SCHEMA
 from prasanga.base.errors import InputError

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from prasanga.associations import benjamini_hochberg, holm
-from prasanga.associations.corrections import beside_twins, gather, of_twins
+from prasanga.associations.comparisons import beside_twins, gather, of_twins
 from prasanga.associations.study import CEAT_SCHEMA
 from prasanga.associations.weat import SEAT_SCHEMA
 

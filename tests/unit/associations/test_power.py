@@ -13,7 +13,7 @@ from prasanga.associations import (
     smallest_effect,
     smallest_effect_of_sizes,
 )
-from prasanga.associations.convergence import contexts_for_spread
+from prasanga.associations.ceat import contexts_for_spread
 from prasanga.associations.cosines import Cosines
 from prasanga.base.errors import InputError
 

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.convergence import (
+from prasanga.associations.comparisons import (
     DIFFERENCES_SCHEMA,
     SETTLING_SCHEMA,
     comparable_lengths,

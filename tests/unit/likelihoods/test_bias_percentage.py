@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.associations.corrections import beside_twins
+from prasanga.associations.comparisons import beside_twins
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import (
     BIAS_SCHEMA,

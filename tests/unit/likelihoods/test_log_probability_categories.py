@@ -16,7 +16,7 @@ import pytest
 from planted_scorer import PlantedScorer
 
 from prasanga.associations import TestSettings
-from prasanga.associations.corrections import gather
+from prasanga.associations.comparisons import gather
 from prasanga.associations.estimates import Category, shuffled_effects
 from prasanga.associations.intervals import draw_resampling
 from prasanga.base.errors import InputError

@@ -1,0 +1,608 @@
+"""Estimates beside each other: of twins, of words that are alike, of other models and lengths; and where they settle.
+
+What takes the tables of several jobs of a study, and makes those that the report reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from prasanga.associations.ceat import require_band, settled_from
+from prasanga.associations.effects import COSINE_NOISE, Z_95, benjamini_hochberg, finite_vector, holm
+from prasanga.associations.intervals import difference_interval
+from prasanga.associations.vectors import FloatArray, finite_or_none
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
+from prasanga.methods import FEWEST_WORDS
+
+# --------------------
+# The tables of a study from those of its jobs: twins beside their models, and p corrected for the number of tests.
+
+
+_CELL = ("category", "sample_mode", "model", "segment_length")
+_Tables = TypeVar("_Tables", bound=tuple[pa.Table, ...])
+
+
+def of_twins(n_twins: int | None, measure: Callable[[int | None], _Tables]) -> _Tables:
+    """Return what a job of a method comes to: the tables of a model, or those of its twins with a column `twin`.
+
+    Args:
+        n_twins: how many there are; None for a model.
+        measure: gives the tables of a twin, by its number from 0; of the model, for None.
+    """
+    if n_twins is None:
+        return measure(None)
+    found = [measure(twin) for twin in range(n_twins)]
+    columns = [
+        [table.append_column("twin", pa.array([twin] * len(table), pa.int64())) for table in tables]
+        for twin, tables in enumerate(found)
+    ]
+    joined = [pa.concat_tables(tables) for tables in zip(*columns, strict=True)]
+    return type(found[0])(*joined)
+
+
+def gather(
+    estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]], family: Sequence[pa.Table] = ()
+) -> pa.Table:
+    """Return all estimates of a method in one table.
+
+    Args:
+        estimates: of the jobs, all with the same columns.
+        twins: estimates of the twins with random weights of each model, by the name of the model.
+        family: estimates of the study's other methods, whose tests count in the correction: whoever looks at all
+            tables looks at all tests.
+
+    Returns:
+        The rows of `estimates`, with the columns of `beside_twins` from the twins' rows of the same category, length
+        and sample mode, and with `p_association_holm`, `p_association_bh` and `n_tests` over these and the family's.
+        The sample modes of a category, model and length are two estimates with one test, unless a
+        word that one of them lacks makes it another.
+    """
+    table = pa.concat_tables(estimates)
+    key = [name for name in _CELL if name in table.column_names]
+    known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for model, tables in twins.items():
+        for row in pa.concat_tables(tables).select([*key, "effect_size", *_WORDS]).to_pylist():
+            known.setdefault(tuple({**row, "model": model}[name] for name in key), []).append(row)
+    rows = table.select([*key, "effect_size", "ci_low", "ci_high", *_WORDS]).to_pylist()
+    beside = [_beside(row, known.get(tuple(row[name] for name in key), [])) for row in rows]
+    columns: dict[str, list[Any]] = {name: [each[name] for each in beside] for name in _OF_TWINS}
+    named_by = [name for name in (*_CELL, "p_association") if name != "sample_mode"]
+    tests = [  # the p is the last part of a test's name
+        (number, *(row[name] for name in named_by if name in row))
+        for number, other in enumerate((table, *family))
+        for row in other.select([name for name in named_by if name in other.column_names]).to_pylist()
+    ]
+    known_tests = list(dict.fromkeys(test for test in tests if test[-1] is not None))
+    p = [test[-1] for test in known_tests]
+    for name, corrected in (
+        ("p_association_holm", holm(p).tolist()),
+        ("p_association_bh", benjamini_hochberg(p).tolist()),
+        ("n_tests", [len(p)] * len(p)),
+    ):
+        of_test = dict(zip(known_tests, corrected, strict=True))
+        columns[name] = [of_test.get(test) for test in tests[: len(table)]]
+    for name, values in columns.items():
+        place = table.schema.get_field_index(name)
+        field = table.schema.field(place)
+        table = table.set_column(place, field, pa.array(values, field.type))
+    return table
+
+
+def beside_twins(
+    effect: float | None, low: float | None, high: float | None, twins: Sequence[float]
+) -> dict[str, float | None]:
+    """Compare an effect with those of the model's twins, which have the same words and other, random weights.
+
+    The difference, effect - mean of the K twins, is tested against two nulls, and has to stand out from both:
+
+        other weights   Student's t, K - 1 degrees of freedom, of difference / (s sqrt(1 + 1 / K))
+        other words     the normal distribution, of difference / sqrt(V + s^2 / K)
+
+    s is the standard deviation of the twins; the first asks whether the model might be one more of them, with these
+    words. V is how much the effect varies with other words, ((high - low) / 3.92)^2 from its interval; the second asks
+    whether other words might have had the twins' mean. p is the larger of both, the interval the wider one
+    (docs/statistics.md has how often they reject).
+
+    Args:
+        effect: of the model; None if there is none.
+        low: lower end of its 95 % interval over words; None without.
+        high: upper end.
+        twins: (K,) effects of the twins.
+
+    Returns:
+        `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95 % interval
+        `twin_difference_low` to `twin_difference_high`, and `p_twins`; None for what there is not. An interval and a p
+        take two twins and an interval over words.
+    """
+    found: dict[str, float | None] = dict.fromkeys(_OF_TWINS)
+    n = len(twins)
+    if not n or effect is None:
+        return found
+    mean, difference = float(np.mean(twins)), effect - float(np.mean(twins))
+    found |= {"n_twins": n, "twin_effect_size": mean, "twin_difference": difference}
+    if n < 2:
+        return found
+    sd = float(np.std(twins, ddof=1))
+    found["twin_sd"] = sd
+    if low is None or high is None:
+        return found
+    from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
+
+    of_weights = sd * (1 + 1 / n) ** 0.5
+    of_words = (((high - low) / (2 * Z_95)) ** 2 + sd**2 / n) ** 0.5
+    if not of_weights or not of_words:
+        return found
+    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, Z_95 * of_words)
+    return found | {
+        "twin_difference_low": difference - margin,
+        "twin_difference_high": difference + margin,
+        "p_twins": float(2 * max(stdtr(n - 1, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
+    }
+
+
+_OF_TWINS = (
+    *("n_twins", "twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low", "twin_difference_high"),
+    "p_twins",
+)
+_WORDS = ("n_x", "n_y", "n_a", "n_b")
+_KEPT = 2 / 3  # of the words of each set: an effect of fewer is about other words
+
+
+def _beside(row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    effects = [
+        twin["effect_size"]
+        for twin in twins
+        if twin["effect_size"] is not None and all(twin[n] >= _KEPT * row[n] for n in _WORDS)
+    ]
+    return beside_twins(row["effect_size"], row["ci_low"], row["ci_high"], effects)
+
+
+# --------------------
+# Effects among words that are alike in frequency and in pieces: a regression with words as rows.
+#
+# A frequent word and a rare one, a word of one piece and one of five, have vectors that differ for that alone. Where X
+# and Y differ in it, so may their associations. With s the association of a target word,
+#
+#     s = b0 + b1 [word is of X] + b2 log(1 + occurrences) + b3 pieces + error
+#
+# b1 is the difference of the sets' mean associations between words that are alike in both. Its interval takes errors
+# of unequal size into account (HC3, MacKinnon and White 1985), with Student's t for as many degrees of freedom as words
+# are more than coefficients.
+
+
+_TARGETS = {"x": True, "y": False}
+_COVARIATES = {"occurrences": "corpus frequency", "n_pieces": "number of pieces"}
+
+
+class Adjusted(NamedTuple):
+    """A difference between words that are alike, with the ends of its 95 % interval."""
+
+    difference: float
+    low: float
+    high: float
+
+
+def adjusted_difference(scores: npt.ArrayLike, is_x: npt.ArrayLike, covariates: npt.ArrayLike) -> Adjusted:
+    """Return by how much words of X are above those of Y with the same covariates, by least squares.
+
+    Args:
+        scores: (n,) associations of the target words.
+        is_x: (n,) whether each is of X.
+        covariates: (n, k) what else may make words differ.
+
+    Raises:
+        InputError: arrays that do not fit, fewer words than coefficients and one more, or covariates from which the
+            sets can be told, or that follow from each other: then no words are alike.
+    """
+    y = finite_vector("scores", scores)
+    others = np.asarray(covariates, dtype=np.float64).reshape(y.size, -1)
+    design = np.column_stack([np.ones(y.size), np.asarray(is_x, dtype=np.float64), others - others.mean(axis=0)])
+    n, k = design.shape
+    if n <= k or np.linalg.matrix_rank(design) < k:
+        raise InputError(
+            f"covariates: {n} words do not tell {k} coefficients apart. Leave out a covariate, or add words."
+        )
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = inverse @ design.T @ y
+    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
+    # a word of leverage 1 alone decides about a coefficient, and has no error
+    errors = (y - design @ coefficients) / np.maximum(1 - leverage, 1e-12)
+    covariance = inverse @ (design.T * np.square(errors)) @ design @ inverse
+    from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
+
+    half = float(stdtrit(n - k, 0.975)) * float(np.sqrt(covariance[1, 1]))
+    return Adjusted(float(coefficients[1]), float(coefficients[1]) - half, float(coefficients[1]) + half)
+
+
+def adjust(
+    estimates: pa.Table, words: pa.Table, coverage: Sequence[pa.Table], tokenizers: Mapping[str, pa.Table]
+) -> tuple[pa.Table, pa.Table]:
+    """Return the tables of a method with frequency and pieces of each word, and effects among words alike in both.
+
+    Args:
+        estimates: of the study; only those with the columns `RAW_FIELDS` have an adjusted effect.
+        words: each word of these estimates.
+        coverage: the table of samples, which says how often a stimulus stands in the corpus; none if nobody counted.
+        tokenizers: by model, what its tokenizer makes of the forms of each stimulus.
+
+    Returns:
+        `estimates` and `words`. Where X or Y has fewer than `FEWEST_WORDS` words with both numbers there is no
+        adjusted effect, and `adjusted_note` says so; it names a covariate that is not known, or is the same for all.
+    """
+    rows = words.to_pylist()
+    occurrences = {word: n for table in coverage for word, n in columns_of(table, "stimulus", "occurrences")}
+    pieces = {model: dict(columns_of(table, "stimulus", "pieces_per_form")) for model, table in tokenizers.items()}
+    for row in rows:
+        row["n_pieces"] = pieces.get(row["model"], {}).get(row["stimulus"])
+        row["occurrences"] = occurrences.get(row["stimulus"])
+    with_words = pa.Table.from_pylist(rows, schema=words.schema)
+    if "adjusted_note" not in estimates.column_names:
+        return estimates, with_words
+    key = [name for name in _CELL if name in estimates.column_names]
+    targets: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["role"] in _TARGETS:
+            targets.setdefault(tuple(row[name] for name in key), []).append(row)
+    found = []
+    for row in estimates.to_pylist():
+        of_row = targets.get(tuple(row[name] for name in key), [])
+        found.append({**row, **(_adjusted_columns(row, of_row) if of_row else {})})
+    return pa.Table.from_pylist(found, schema=estimates.schema), with_words
+
+
+def columns_of(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of some columns, row by row."""
+    return zip(*(table.column(name).to_pylist() for name in names), strict=True)
+
+
+def _adjusted_columns(estimate: Mapping[str, Any], targets: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    notes, used = [], []
+    for name, said in _COVARIATES.items():
+        if all(row[name] is None for row in targets):
+            notes.append(f"{said} is not known")
+        else:
+            used.append(name)
+    if not used:
+        return {"adjusted_note": f"not adjusted: {', '.join(notes)}"}
+    known = [row for row in targets if all(row[name] is not None for name in used)]
+    for role in _TARGETS:
+        n = sum(row["role"] == role for row in known)
+        if n < FEWEST_WORDS:
+            what = " and ".join(_COVARIATES[name] for name in used)
+            return {
+                "adjusted_note": f"not adjusted: set {role.upper()} has {n} word{'' if n == 1 else 's'} with {what},"
+                f" and a regression over words needs {FEWEST_WORDS} in either set"
+            }
+    columns = {name: _numbers_of_words(known, name) for name in used}
+    for name in [name for name, values in columns.items() if np.ptp(values) == 0]:
+        notes.append(f"{_COVARIATES[name]} is the same for all words")
+        del columns[name]
+    if not columns:
+        return {"adjusted_note": f"not adjusted: {', '.join(notes)}"}
+    if len(known) < len(targets):
+        notes.append(f"{len(targets) - len(known)} of {len(targets)} words are left out, of which it is not known")
+    is_x = [_TARGETS[row["role"]] for row in known]
+    scores = np.array([row["association"] for row in known], dtype=np.float64)
+    try:
+        adjusted = adjusted_difference(scores, is_x, np.column_stack(list(columns.values())))
+    except InputError:
+        return {"adjusted_note": "not adjusted: words of X and Y cannot be told from frequent and rare, long and short"}
+    # in units of d: as much of the effect as the difference keeps
+    difference, effect = estimate["difference"], estimate["effect_size"]
+    comparable = difference * effect > 0 and abs(difference) > COSINE_NOISE
+    return {
+        "difference_adjusted": adjusted.difference,
+        "adjusted_low": adjusted.low,
+        "adjusted_high": adjusted.high,
+        "effect_adjusted": effect * adjusted.difference / difference if comparable else None,
+        "adjusted_note": "; ".join(notes) or None,
+    }
+
+
+def _numbers_of_words(rows: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
+    numbers = np.array([row[name] for row in rows], dtype=np.float64)
+    return np.log1p(numbers) if name == "occurrences" else numbers
+
+
+# --------------------
+# Differences between estimates of one category: between segment lengths of a model, and between models at a length.
+#
+# Two intervals that overlap do not say that two effects are alike: estimates with the same words rise and fall
+# together when words are resampled, and their difference varies less than either. So resample number i of one
+# estimate is compared with resample number i of the other, which has the same words the same number of times, and
+# the interval is that of the differences. Estimates with other words (a word without contexts was left out of one)
+# cannot be paired; their difference has no interval.
+
+
+_TEXT, _NUMBER = pa.string(), pa.float64()
+_KEY = ("kind", *_CELL, "first", "second")
+
+DIFFERENCES_SCHEMA = pa.schema(
+    [
+        *((name, _TEXT) for name in _KEY),
+        *((name, _NUMBER) for name in ("effect_first", "effect_second", "difference", "ci_low", "ci_high")),
+        ("note", _TEXT),
+    ]
+)
+"""Columns of the table of differences.
+
+`kind` is `length` (`first` and `second` are segment lengths of `model`, and `segment_length` is null) or `model` (they
+are models at `segment_length`, and `model` is null). `difference` is `effect_second` minus `effect_first`. `note` says
+why there is no difference, or no interval, or what to know about the interval; null if there is nothing to say.
+"""
+
+
+class _Estimate(NamedTuple):
+    effect: float | None
+    why_no_interval: str
+    words: str
+    of_replicates: float
+    """The effect of the draws that the replicates rest on."""
+    replicates: FloatArray
+
+
+def differences(
+    estimates: pa.Table,
+    resamples: pa.Table,
+    *,
+    lengths: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+) -> pa.Table:
+    """Return all paired differences of a study: rows of `DIFFERENCES_SCHEMA`.
+
+    Args:
+        estimates: with the columns category, sample_mode, model, segment_length, effect_size, a row per estimate.
+            Effects may be null. With the columns ci_low and interval_note, an estimate that has no interval for a
+            reason has none in a difference either, for that reason.
+        resamples: with the columns category, sample_mode, model, segment_length; words, a digest of the words measured
+            (estimates with the same one are paired); replicates, the effects with words and contexts resampled, NaN
+            where there is none; effect_size, the effect of the same draws as the replicates, around which they lie. An
+            estimate without a row here gets no intervals.
+        lengths: from short to long, the order of `first` and `second`; None sorts them by words, >75 after 75.
+        models: in the order of `first` and `second`; None takes them as `estimates` has them.
+
+    Raises:
+        InputError: a column missing, or two rows of one estimate.
+    """
+    cells = _cells(estimates, resamples)
+    lengths = sorted_lengths(cell[3] for cell in cells) if lengths is None else lengths
+    models = list(dict.fromkeys(cell[2] for cell in cells)) if models is None else models
+    rows: list[dict[str, Any]] = []
+    compared = list(dict.fromkeys((category, mode) for category, mode, _, _ in cells))
+    with progress("comparing lengths and models", len(compared), "categories") as done:
+        for category, mode in done.over(compared):
+            by_place = {
+                (m, n): cells[category, mode, m, n] for m in models for n in lengths if (category, mode, m, n) in cells
+            }
+            for kind, model, length, first, second in _pairs(by_place, models, lengths):
+                of_first = by_place[model or first, length or first]
+                of_second = by_place[model or second, length or second]
+                key = zip(_KEY, (kind, category, mode, model, length, first, second), strict=True)
+                rows.append({**dict(key), **_difference(first, of_first, second, of_second)})
+    return pa.Table.from_pylist(rows, schema=DIFFERENCES_SCHEMA)
+
+
+def sorted_lengths(labels: Iterable[str]) -> list[str]:
+    """Return the labels of segment lengths, each once, from short to long; ">75" comes after "75"."""
+    return sorted(set(labels), key=lambda label: (int(label.removeprefix(">")), label.startswith(">")))
+
+
+def _pairs(
+    places: Iterable[tuple[str, str]], models: Sequence[str], lengths: Sequence[str]
+) -> Iterator[tuple[str, str | None, str | None, str, str]]:
+    """Yield (kind, model, segment length, first, second) of what is there; model or length is None where it differs."""
+    there = set(places)
+    for model in models:
+        for first, second in combinations([length for length in lengths if (model, length) in there], 2):
+            yield "length", model, None, first, second
+    for length in lengths:
+        for first, second in combinations([model for model in models if (model, length) in there], 2):
+            yield "model", None, length, first, second
+
+
+def _difference(first: str, one: _Estimate, second: str, other: _Estimate) -> dict[str, Any]:
+    """Return the difference of two effects, its interval, and what to know of it, or why there is none."""
+    row: dict[str, Any] = {"effect_first": one.effect, "effect_second": other.effect}
+    if one.effect is None or other.effect is None:
+        unknown = [name for name, estimate in ((first, one), (second, other)) if estimate.effect is None]
+        return {**row, "note": f"no effect of {' and '.join(unknown)}"}
+    row["difference"] = other.effect - one.effect
+    if one.why_no_interval or other.why_no_interval:
+        name, why = (first, one.why_no_interval) if one.why_no_interval else (second, other.why_no_interval)
+        return {**row, "note": f"{name}: {why}"}
+    if one.words != other.words:
+        return {**row, "note": f"no interval: {first} and {second} were not measured with the same words"}
+    if one.replicates.size != other.replicates.size:
+        sizes = f"{one.replicates.size} resamples of {first}, {other.replicates.size} of {second}"
+        return {**row, "note": f"no interval: {sizes}"}
+    found = difference_interval(other.replicates, one.replicates, other.of_replicates, one.of_replicates)
+    row["note"] = found.note or None
+    if found.low is not None and found.high is not None:
+        # The effects reported rest on more draws than the replicates: the interval lies around their difference.
+        shift = (other.effect - one.effect) - (other.of_replicates - one.of_replicates)
+        row |= {"ci_low": found.low + shift, "ci_high": found.high + shift}
+    return row
+
+
+def _cells(estimates: pa.Table, resamples: pa.Table) -> dict[tuple[str, str, str, str], _Estimate]:
+    """Return the estimates by category, sample mode, model and segment length, in the order of `estimates`."""
+    require_columns("estimates", estimates, (*_CELL, "effect_size"))
+    require_columns("resamples", resamples, (*_CELL, "words", "replicates", "effect_size"))
+    found: dict[Any, tuple[str, float | None, FloatArray]] = {}
+    replicates = resamples["replicates"].combine_chunks()
+    for i, (*of_whom, words, effect) in enumerate(columns_of(resamples, *_CELL, "words", "effect_size")):
+        values = replicates[i].values
+        array = np.asarray([] if values is None else values, dtype=np.float64)
+        _put("resamples", found, tuple(of_whom), (words, effect, array))
+    cells: dict[Any, _Estimate] = {}
+    for row in estimates.to_pylist():
+        cell = tuple(row[name] for name in _CELL)
+        words, effect, array = found.get(cell, ("", None, np.empty(0)))
+        why = row.get("interval_note") if row.get("ci_low") is None else None
+        if not why and (effect is None or not array.size):
+            why = "no resamples"
+        estimate = _Estimate(finite_or_none(row["effect_size"]), why or "", words, effect or 0.0, array)
+        _put("estimates", cells, cell, estimate)
+    return cells
+
+
+def _put(table: str, cells: dict[Any, Any], cell: tuple[str, ...], value: object) -> None:
+    if cell in cells:
+        raise InputError(
+            f"{table}: two rows of {', '.join(map(str, cell))} ({', '.join(_CELL)}). Make the table again with the"
+            " associations stage."
+        )
+    cells[cell] = value
+
+
+def require_columns(name: str, table: pa.Table, columns: Iterable[str]) -> None:
+    """Refuse a table without one of the columns; `name` says in the message which table it is."""
+    missing = [column for column in columns if column not in table.column_names]
+    if missing:
+        raise InputError(
+            f"{name}: no column {', '.join(missing)}; there are {', '.join(table.column_names)}. Make the table again"
+            " with the associations stage."
+        )
+
+
+# --------------------
+# From which segment length on the effect of a category no longer depends much on the length.
+#
+# The effect has settled at the shortest length such that there and at all longer ones it lies within a band around
+# the effect at the longest. That is said of the estimates. Whether the words measured can tell is another question:
+# it is sure if the paired intervals of the differences to the longest length lie within the band as well.
+
+
+_CURVE = ("category", "model", "sample_mode")
+
+SETTLING_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in _CURVE),
+        ("band", pa.float64()),
+        ("settled_length", pa.string()),
+        ("longest", pa.string()),
+        ("largest_distance", pa.float64()),
+        ("sure", pa.bool_()),
+    ]
+)
+"""Columns of the table, a row per category, model and sample mode.
+
+`settled_length` is null where the effect had not settled before the longest length, or there is one length only.
+`longest` is the longest length with an effect. `largest_distance` is the largest |effect - effect at the longest| of
+all lengths. `sure`: the intervals of the differences from `settled_length` on lie within the band; false where there is
+no interval; null without a settled length.
+"""
+
+
+class Distance(NamedTuple):
+    """How far the effect at a length is from that at the longest."""
+
+    length: str
+    distance: float | None
+    """Effect at this length minus effect at the longest; None if there is no effect."""
+    low: float | None
+    """Lower end of its paired interval; None if there is none."""
+    high: float | None
+
+
+def settling(
+    estimates: pa.Table, differences: pa.Table, *, band: float, lengths: Sequence[str] | None = None
+) -> pa.Table:
+    """Return the length at which each effect has settled: rows of `SETTLING_SCHEMA`, in the order of `estimates`.
+
+    Args:
+        estimates: with the columns category, model, sample_mode, segment_length, effect_size.
+        differences: the table of `differences`.
+        band: distance from the effect at the longest length that is small enough.
+        lengths: from short to long; None takes `comparable_lengths` of those that there are.
+
+    Raises:
+        InputError: a column missing, or a band that is not greater than 0.
+    """
+    require_band(band)
+    rows = []
+    for cell, distances in distances_to_longest(estimates, differences, lengths=lengths).items():
+        known = [abs(d.distance) for d in distances if d.distance is not None]
+        settled = settled_from([d.distance for d in distances], band)
+        compared = distances[settled:-1] if settled is not None else []
+        rows.append(
+            {
+                **dict(zip(_CURVE, cell, strict=True)),
+                "band": band,
+                "settled_length": None if settled is None else distances[settled].length,
+                "longest": distances[-1].length if known else None,
+                "largest_distance": max(known) if len(known) > 1 else None,
+                "sure": all(_surely_within(d, band) for d in compared) if compared else None,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=SETTLING_SCHEMA)
+
+
+def distances_to_longest(
+    estimates: pa.Table, differences: pa.Table, *, lengths: Sequence[str] | None = None
+) -> dict[tuple[str, str, str], list[Distance]]:
+    """Return the distances by (category, model, sample mode), from short to long.
+
+    The last one is the longest that has an effect.
+
+    Lengths that lack an effect are among them with None, but for those longer than that. Arguments as for `settling`.
+    """
+    require_columns("estimates", estimates, (*_CURVE, "segment_length", "effect_size"))
+    needed = ("kind", *_CURVE, "first", "second", "ci_low", "ci_high")
+    require_columns("differences", differences, needed)
+    effects: dict[Any, dict[str, float | None]] = {}
+    for *cell, length, effect in columns_of(estimates, *_CURVE, "segment_length", "effect_size"):
+        effects.setdefault(tuple(cell), {})[length] = finite_or_none(effect)
+    intervals = {
+        (tuple(cell), first, second): (low, high)
+        for kind, *cell, first, second, low, high in columns_of(differences, *needed)
+        if kind == "length"
+    }
+    order = comparable_lengths({length for own in effects.values() for length in own}) if lengths is None else lengths
+    found = {}
+    for cell, own in effects.items():
+        there = [length for length in order if length in own]
+        if not there:
+            continue
+        while len(there) > 1 and own[there[-1]] is None:
+            there.pop()
+        longest = there[-1]
+        found[cell] = [
+            _distance(own, length, longest, intervals.get((cell, length, longest), (None, None))) for length in there
+        ]
+    return found
+
+
+def comparable_lengths(labels: Iterable[str]) -> list[str]:
+    """Return the lengths among which an effect can settle, from short to long.
+
+    These are the fixed ones, if there are two or more.
+
+    A length such as >75 has contexts of its own; the distance to it is one between texts as well, and stands in the
+    table of differences.
+    """
+    lengths = sorted_lengths(labels)
+    fixed = [length for length in lengths if not length.startswith(">")]
+    return fixed if len(fixed) > 1 else lengths
+
+
+def _distance(
+    effects: Mapping[str, float | None], length: str, longest: str, interval: tuple[float | None, float | None]
+) -> Distance:
+    effect, last = effects[length], effects[longest]
+    if effect is None or last is None:
+        return Distance(length, None, None, None)
+    # The table has longest minus shorter, where the distance is shorter minus longest.
+    low, high = (None if end is None else -end for end in reversed(interval))
+    return Distance(length, effect - last, low, high)
+
+
+def _surely_within(distance: Distance, band: float) -> bool:
+    return distance.low is not None and distance.high is not None and -band <= distance.low <= distance.high <= band
