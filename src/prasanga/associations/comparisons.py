@@ -5,7 +5,8 @@ What takes the tables of several jobs of a study, and makes those that the repor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
@@ -65,34 +66,29 @@ def gather(
         word that one of them lacks makes it another.
     """
     table = pa.concat_tables(estimates)
-    key = [name for name in _CELL if name in table.column_names]
-    known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    rows = table.to_pylist()
+    known = defaultdict(list)
     for model, tables in twins.items():
-        for row in pa.concat_tables(tables).select([*key, "effect_size", *_WORDS]).to_pylist():
-            known.setdefault(tuple({**row, "model": model}[name] for name in key), []).append(row)
-    rows = table.select([*key, "effect_size", "ci_low", "ci_high", *_WORDS]).to_pylist()
-    beside = [_beside(row, known.get(tuple(row[name] for name in key), [])) for row in rows]
-    columns: dict[str, list[Any]] = {name: [each[name] for each in beside] for name in _OF_TWINS}
-    named_by = [name for name in (*_CELL, "p_association") if name != "sample_mode"]
-    tests = [  # the p is the last part of a test's name
-        (number, *(row[name] for name in named_by if name in row))
-        for number, other in enumerate((table, *family))
-        for row in other.select([name for name in named_by if name in other.column_names]).to_pylist()
+        for twin in pa.concat_tables(tables).to_pylist():
+            known[_cell_of({**twin, "model": model})].append(twin)
+    tests = [  # by what they are of; the p comes last
+        (number, *(row.get(name) for name in ("category", "model", "segment_length", "p_association")))
+        for number, of_method in enumerate((rows, *(other.to_pylist() for other in family)))
+        for row in of_method
     ]
-    known_tests = list(dict.fromkeys(test for test in tests if test[-1] is not None))
-    p = [test[-1] for test in known_tests]
-    for name, corrected in (
-        ("p_association_holm", holm(p).tolist()),
-        ("p_association_bh", benjamini_hochberg(p).tolist()),
-        ("n_tests", [len(p)] * len(p)),
-    ):
-        of_test = dict(zip(known_tests, corrected, strict=True))
-        columns[name] = [of_test.get(test) for test in tests[: len(table)]]
-    for name, values in columns.items():
-        place = table.schema.get_field_index(name)
-        field = table.schema.field(place)
-        table = table.set_column(place, field, pa.array(values, field.type))
-    return table
+    there = list(dict.fromkeys(test for test in tests if test[-1] is not None))
+    p = [test[-1] for test in there]
+    corrected = zip(holm(p).tolist(), benjamini_hochberg(p).tolist(), [len(p)] * len(p), strict=True)
+    of_tests = dict(zip(there, corrected, strict=True))
+    for row, test in zip(rows, tests, strict=False):
+        row |= _beside(row, known[_cell_of(row)])
+        row |= dict(zip(_OF_FAMILY, of_tests.get(test, (None, None, None)), strict=True))
+    return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def _cell_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what says which estimate a row belongs to, as far as the method has it."""
+    return tuple(row.get(name) for name in _CELL)
 
 
 def beside_twins(
@@ -151,6 +147,7 @@ _OF_TWINS = (
     *("n_twins", "twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low", "twin_difference_high"),
     "p_twins",
 )
+_OF_FAMILY = ("p_association_holm", "p_association_bh", "n_tests")
 _WORDS = ("n_x", "n_y", "n_a", "n_b")
 _KEPT = 2 / 3  # of the words of each set: an effect of fewer is about other words
 
@@ -177,7 +174,6 @@ def _beside(row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]]) -> dict[
 # are more than coefficients.
 
 
-_TARGETS = {"x": True, "y": False}
 _COVARIATES = {"occurrences": "corpus frequency", "n_pieces": "number of pieces"}
 
 
@@ -245,15 +241,14 @@ def adjust(
     with_words = pa.Table.from_pylist(rows, schema=words.schema)
     if "adjusted_note" not in estimates.column_names:
         return estimates, with_words
-    key = [name for name in _CELL if name in estimates.column_names]
-    targets: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    targets = defaultdict(list)
     for row in rows:
-        if row["role"] in _TARGETS:
-            targets.setdefault(tuple(row[name] for name in key), []).append(row)
-    found = []
-    for row in estimates.to_pylist():
-        of_row = targets.get(tuple(row[name] for name in key), [])
-        found.append({**row, **(_adjusted_columns(row, of_row) if of_row else {})})
+        if row["role"] in ("x", "y"):
+            targets[_cell_of(row)].append(row)
+    found = estimates.to_pylist()
+    for row in found:
+        if of_row := targets[_cell_of(row)]:
+            row |= _adjusted_columns(row, of_row)
     return pa.Table.from_pylist(found, schema=estimates.schema), with_words
 
 
@@ -272,7 +267,7 @@ def _adjusted_columns(estimate: Mapping[str, Any], targets: Sequence[Mapping[str
     if not used:
         return {"adjusted_note": f"not adjusted: {', '.join(notes)}"}
     known = [row for row in targets if all(row[name] is not None for name in used)]
-    for role in _TARGETS:
+    for role in ("x", "y"):
         n = sum(row["role"] == role for row in known)
         if n < FEWEST_WORDS:
             what = " and ".join(_COVARIATES[name] for name in used)
@@ -280,7 +275,9 @@ def _adjusted_columns(estimate: Mapping[str, Any], targets: Sequence[Mapping[str
                 "adjusted_note": f"not adjusted: set {role.upper()} has {n} word{'' if n == 1 else 's'} with {what},"
                 f" and a regression over words needs {FEWEST_WORDS} in either set"
             }
-    columns = {name: _numbers_of_words(known, name) for name in used}
+    columns = {name: np.array([row[name] for row in known], dtype=np.float64) for name in used}
+    if "occurrences" in columns:
+        columns["occurrences"] = np.log1p(columns["occurrences"])
     for name in [name for name, values in columns.items() if np.ptp(values) == 0]:
         notes.append(f"{_COVARIATES[name]} is the same for all words")
         del columns[name]
@@ -288,7 +285,7 @@ def _adjusted_columns(estimate: Mapping[str, Any], targets: Sequence[Mapping[str
         return {"adjusted_note": f"not adjusted: {', '.join(notes)}"}
     if len(known) < len(targets):
         notes.append(f"{len(targets) - len(known)} of {len(targets)} words are left out, of which it is not known")
-    is_x = [_TARGETS[row["role"]] for row in known]
+    is_x = [row["role"] == "x" for row in known]
     scores = np.array([row["association"] for row in known], dtype=np.float64)
     try:
         adjusted = adjusted_difference(scores, is_x, np.column_stack(list(columns.values())))
@@ -304,11 +301,6 @@ def _adjusted_columns(estimate: Mapping[str, Any], targets: Sequence[Mapping[str
         "effect_adjusted": effect * adjusted.difference / difference if comparable else None,
         "adjusted_note": "; ".join(notes) or None,
     }
-
-
-def _numbers_of_words(rows: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
-    numbers = np.array([row[name] for row in rows], dtype=np.float64)
-    return np.log1p(numbers) if name == "occurrences" else numbers
 
 
 # --------------------
@@ -375,17 +367,15 @@ def differences(
     lengths = sorted_lengths(cell[3] for cell in cells) if lengths is None else lengths
     models = list(dict.fromkeys(cell[2] for cell in cells)) if models is None else models
     rows: list[dict[str, Any]] = []
-    compared = list(dict.fromkeys((category, mode) for category, mode, _, _ in cells))
-    with progress("comparing lengths and models", len(compared), "categories") as done:
-        for category, mode in done.over(compared):
-            by_place = {
-                (m, n): cells[category, mode, m, n] for m in models for n in lengths if (category, mode, m, n) in cells
-            }
-            for kind, model, length, first, second in _pairs(by_place, models, lengths):
-                of_first = by_place[model or first, length or first]
-                of_second = by_place[model or second, length or second]
-                key = zip(_KEY, (kind, category, mode, model, length, first, second), strict=True)
-                rows.append({**dict(key), **_difference(first, of_first, second, of_second)})
+    places: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for category, mode, *place in cells:
+        places.setdefault((category, mode), set()).add((place[0], place[1]))
+    with progress("comparing lengths and models", len(places), "categories") as done:
+        for of_whom, there in done.over(places.items()):
+            for kind, model, length, first, second in _pairs(there, models, lengths):
+                one, other = (cells[*of_whom, model or each, length or each] for each in (first, second))
+                key = zip(_KEY, (kind, *of_whom, model, length, first, second), strict=True)
+                rows.append({**dict(key), **_difference(first, one, second, other)})
     return pa.Table.from_pylist(rows, schema=DIFFERENCES_SCHEMA)
 
 
@@ -395,10 +385,9 @@ def sorted_lengths(labels: Iterable[str]) -> list[str]:
 
 
 def _pairs(
-    places: Iterable[tuple[str, str]], models: Sequence[str], lengths: Sequence[str]
+    there: Collection[tuple[str, str]], models: Sequence[str], lengths: Sequence[str]
 ) -> Iterator[tuple[str, str | None, str | None, str, str]]:
     """Yield (kind, model, segment length, first, second) of what is there; model or length is None where it differs."""
-    there = set(places)
     for model in models:
         for first, second in combinations([length for length in lengths if (model, length) in there], 2):
             yield "length", model, None, first, second
