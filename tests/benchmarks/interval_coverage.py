@@ -36,7 +36,7 @@ from prasanga.associations.intervals import (
     interval,
     replicate_effects,
 )
-from prasanga.associations.templates import InTemplates, measure_templates
+from prasanga.associations.robustness import InTemplates, measure_templates
 from prasanga.base.seeds import generator
 
 Vectors = npt.NDArray[np.float64]

@@ -3,7 +3,7 @@
 import polars as pl
 import pyarrow as pa
 
-from prasanga.associations.templates import TEMPLATES_SCHEMA
+from prasanga.associations.robustness import TEMPLATES_SCHEMA
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table

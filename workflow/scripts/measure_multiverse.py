@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.associations.multiverse import (
+from prasanga.associations.robustness import (
     Source,
     measure_multiverse,
     variants_of_contexts,

@@ -56,7 +56,7 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.intervals import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, InTemplates, measure_templates
+from prasanga.associations.robustness import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, InTemplates, measure_templates
 from prasanga.associations.vectors import (
     SMALLEST_LENGTH,
     VECTORS,

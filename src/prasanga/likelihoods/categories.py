@@ -33,7 +33,7 @@ from prasanga.associations.estimates import (
     word_rows,
 )
 from prasanga.associations.permutation import permutation_test_of_scores
-from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, measure_templates
+from prasanga.associations.robustness import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, measure_templates
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.log_probability import (

@@ -33,7 +33,7 @@ from prasanga.associations.cosines import Cosines, Counts
 from prasanga.associations.effects import STD_CONVENTIONS
 from prasanga.associations.estimates import ShuffledControl, TestSettings
 from prasanga.associations.permutation import PermutationTest, test_of_statistics
-from prasanga.associations.templates import effects_of_items, in_blocks, item_counts
+from prasanga.associations.robustness import effects_of_items, in_blocks, item_counts
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.queries import HOW, Query, answers, masked_queries

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from prasanga.associations.multiverse import CHOICES, MULTIVERSE_SCHEMA
+from prasanga.associations.robustness import CHOICES, MULTIVERSE_SCHEMA
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import FEWEST_WORDS
 from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, grid_of, is_number, natural_order
@@ -181,7 +181,7 @@ def _jackknife(points: _Points) -> tuple[float | None, float | None]:
 
 
 # --------------------
-# What of an estimate holds under other choices (`prasanga.associations.multiverse`).
+# What of an estimate holds under other choices (`prasanga.associations.robustness`).
 
 
 SPECIFIED = ("model", *CHOICES)

@@ -11,7 +11,7 @@ import pytest
 
 from prasanga.associations import ceat, effect_size, holm, permutation_test_of_scores, seat
 from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.multiverse import (
+from prasanga.associations.robustness import (
     MULTIVERSE_SCHEMA,
     Source,
     measure_multiverse,

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.templates import TEMPLATES_SCHEMA, InTemplates, effects_of_items, item_counts
+from prasanga.associations.robustness import TEMPLATES_SCHEMA, InTemplates, effects_of_items, item_counts
 from prasanga.associations.weat import SeatTables, measure_seat, seat
 from prasanga.likelihoods.log_probability import TermScores
 

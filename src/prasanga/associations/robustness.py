@@ -1,13 +1,4 @@
-"""Every estimate under every combination of choices that the vectors at hand allow (specification curves).
-
-An effect that stands in one analysis may be gone in another that is as good. Where all are computed, it can be said in
-how many its sign holds and in how many its star (Simonsohn, Simmons and Nelson 2020, Specification curve analysis,
-Nature Human Behaviour 4). Choices are crossed: the denominator of d, and what the vectors hold. CEAT: layer, pieces,
-segment length, window and pool. SEAT: layer, pieces, pooling of the sentence, what is averaged, set of templates.
-
-An effect of CEAT is the mean over `_DRAWS` draws here, in place of the combined one of 5,000, and partitions beyond
-`_PARTITIONS` are drawn: so that it takes seconds. It needs vectors, and no model.
-"""
+"""How far an estimate depends on what was chosen: the templates of its sentences, and every choice of analysis."""
 
 from __future__ import annotations
 
@@ -16,6 +7,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from math import comb
 from typing import Any, NamedTuple
 
@@ -24,27 +16,268 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import spread_draws
-from prasanga.associations.cosines import Cosines, contributions
-from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, holm
+from prasanga.associations.cosines import Cosines, Counts, contributions
+from prasanga.associations.effects import COSINE_NOISE, DENOMINATORS, STD_CONVENTIONS, holm
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
+    NO_INTERVAL_ASKED,
     Category,
+    TestSettings,
     category_of,
     describe_category,
+    range_columns,
     too_few,
     used_words,
 )
-from prasanga.associations.vectors import FloatArray, Words, directed_vectors, mean_direction, unit_vectors
+from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
+from prasanga.associations.vectors import (
+    FloatArray,
+    Words,
+    directed_vectors,
+    finite_or_none,
+    mean_direction,
+    unit_vectors,
+)
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
 
-CHOICES = (*("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates"),)
+_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
+
+# --------------------
+# Templates as a sample: the effect in each, without each, and with words and templates resampled.
+#
+# A study has a few templates out of many that would do as well. They are crossed with the words: each word stands in
+# each template of its class, and the templates of one place stand for each other in all classes. So templates are drawn
+# anew besides the words, the same ones for all words: the two-way bootstrap of a crossed array (Owen 2007, The
+# pigeonhole bootstrap, Annals of Applied Statistics 1). On average its variance is no smaller than the true one; of
+# what a word and a template do together it counts up to three times as much.
+
+
+TEMPLATE_FIELDS = [
+    *((name, _NUMBER) for name in ("ci_templates_low", "ci_templates_high")),
+    ("templates_note", _TEXT),
+    *((name, _NUMBER) for name in ("by_template_low", "by_template_high")),
+    *((name, _NUMBER) for name in ("without_template_low", "without_template_high")),
+]
+"""Columns of estimates from templates: the interval over words and templates, the effects in single ones, those without
+one."""
+TEMPLATES_SCHEMA = pa.schema(
+    [
+        *((name, _TEXT) for name in ("category", "model")),
+        ("place", _COUNT),
+        ("template", _TEXT),
+        *((name, _NUMBER) for name in ("effect_size", "effect_without")),
+    ]
+)
+"""Columns of the table of templates, a row a category, model and template: the effect in it alone, and without it."""
+
+_BLOCK = 2**21  # numbers of one block of replicates
+
+Effects = Callable[[Counts, Counts | None, Counts, str], FloatArray]
+"""Gives (R,) effects with words of X and Y, words of A and B, and templates counted, (R, n) each, by a denominator."""
+
+
+def measure_templates(
+    effects: Effects,
+    names: Sequence[str],
+    cosines: Cosines,
+    settings: TestSettings,
+    *,
+    category: str,
+    words: Words,
+    seed: int,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the columns `TEMPLATE_FIELDS` of an estimate, and rows of `TEMPLATES_SCHEMA` without category and model.
+
+    Args:
+        effects: the effect with words and templates counted several times or not at all.
+        names: of the templates, by their place.
+        cosines: of the items, as `measure_cosines` has them; it has the words of `words`.
+        settings: how the effect is tested.
+        category: its name. Resampled words are those of `draw_resampling`, so that both intervals rest on the same;
+            templates have a generator of their own, named by the category and the templates.
+        words: of the four sets.
+        seed: of the study.
+    """
+    n = len(names)
+    once, each = np.ones((1, cosines.n_targets)), np.eye(n)
+    alone = effects(once, None, each, settings.std)
+    without = effects(once, None, 1 - each, settings.std) if n > 1 else np.full(1, np.nan)
+    rows = [
+        {"place": place, "template": name, "effect_size": finite_or_none(one), "effect_without": finite_or_none(rest)}
+        for place, (name, one, rest) in enumerate(zip(names, alone, without, strict=True), start=1)
+    ]
+    columns: dict[str, Any] = {**range_columns("by_template", alone), **range_columns("without_template", without)}
+    if not settings.n_resamples:
+        return {**columns, "templates_note": NO_INTERVAL_ASKED}, rows
+    if n < FEWEST_TEMPLATES:
+        some = "1 template" if n == 1 else f"{n} templates"
+        note = f"no interval: {some}, and an interval over templates needs {FEWEST_TEMPLATES}"
+        return {**columns, "templates_note": note}, rows
+    resampling = settings.resampled(words, 1, seed=seed, category=category)
+    drawn = draw_counts(n, settings.n_resamples, generator(seed, "resampling", category, "templates", *names))
+    targets, attributes = resampling.target_counts, resampling.attribute_counts
+    found = crossed_interval(
+        cosines,
+        resampling,
+        effects(targets, attributes, np.ones((1, n)), settings.std),
+        effects(targets, attributes, drawn, settings.std),
+        lambda std: effects(once, None, 1 - each, std),
+        std=settings.std,
+    )
+    ends = {"ci_templates_low": found.low, "ci_templates_high": found.high, "templates_note": found.note or None}
+    return {**columns, **ends}, rows
+
+
+# --------------------
+# Effects with items counted: an item is a word in a template.
+
+
+def item_counts(
+    words: npt.NDArray[np.int64], places: npt.NDArray[np.int64], word_counts: Counts, template_counts: Counts
+) -> Counts:
+    """Return (R, n_items) how much each item counts: of one word together as often as the word, whatever was drawn.
+
+    All together count as many items as were drawn, as in `Cosines`. A word that stands in none of the templates that
+    were drawn does not count.
+
+    Args:
+        words: (n_items,) the word of each item, from 0.
+        places: (n_items,) the place of its template, from 0.
+        word_counts: (R, n_words) or (1, n_words).
+        template_counts: (R, n_templates) or (1, n_templates).
+    """
+    drawn = template_counts[:, places]
+    of_word = drawn @ (words[:, None] == np.arange(word_counts.shape[1]))
+    counted = np.where(of_word > 0, word_counts, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        per_word = (counted * of_word).sum(axis=1) / counted.sum(axis=1)
+        return np.asarray(per_word[:, None] * (counted / np.maximum(of_word, 1e-300))[:, words] * drawn)
+
+
+def in_blocks(effects: Callable[..., FloatArray], counts: Sequence[Counts], numbers: int) -> FloatArray:
+    """Return (R,) effects of `counts`, (R, n) or (1, n) each, some rows at a time; a row takes so many `numbers`."""
+    n, rows = max(map(len, counts)), max(1, _BLOCK // max(1, numbers))
+    found = []
+    for start in range(0, n, rows):
+        block = [part if len(part) == 1 else part[start : start + rows] for part in counts]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.append(np.broadcast_to(effects(*block), min(rows, n - start)))
+    return np.concatenate(found)
+
+
+def effects_of_items(
+    scores: FloatArray, weights: Counts, is_first: npt.NDArray[np.bool_], std: str, *, noise: float = 0.0
+) -> FloatArray:
+    """Return (R,) effect sizes of items counted by `weights`; NaN where there is none.
+
+    Args:
+        scores: (R, n_items) or (1, n_items) their associations.
+        weights: (R, n_items) how often each counts, together the number of items.
+        is_first: (n_items,) whether an item is of the first set.
+        std: convention of the denominator (`effect_size`).
+        noise: a spread as small as this is rounding.
+    """
+    sides, weighted = (is_first, ~is_first), weights * scores
+    sizes = [weights[:, side].sum(axis=1) for side in sides]
+    means = [weighted[:, side].sum(axis=1) / size for side, size in zip(sides, sizes, strict=True)]
+    total = sizes[0] + sizes[1]
+    within_sets, lost = DENOMINATORS[std]
+    if within_sets:
+        middle = np.where(is_first, means[0][:, None], means[1][:, None])
+    else:
+        middle = ((sizes[0] * means[0] + sizes[1] * means[1]) / total)[:, None]
+    spread = np.sqrt((weights * np.square(scores - middle)).sum(axis=1) / (total - lost))
+    return np.asarray(np.where(spread > noise, (means[0] - means[1]) / spread, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class InTemplates:
+    """Sentences of words in templates, whose effect is asked for with words and templates counted otherwise.
+
+    Attributes:
+        values: (n_target_items, n_attribute_items) products of the sentences' vectors, as they are averaged: of unit
+            vectors, their cosines, where associations are averaged; of the vectors as they are, where these are.
+        squares: None where associations are averaged; else, of each word, targets first, the (T, T) products of its own
+            sentences' vectors by place, 0 where it has none.
+        targets: (n_target_items,) the word of each; likewise `attributes`.
+        target_places: (n_target_items,) the place of its template, from 0; likewise `attribute_places`.
+        n_x: words of X; likewise `n_a` of A.
+    """
+
+    values: FloatArray
+    squares: FloatArray | None
+    targets: npt.NDArray[np.int64]
+    attributes: npt.NDArray[np.int64]
+    target_places: npt.NDArray[np.int64]
+    attribute_places: npt.NDArray[np.int64]
+    n_x: int
+    n_a: int
+
+    def effects(
+        self, target_counts: Counts, attribute_counts: Counts | None, template_counts: Counts, std: str
+    ) -> FloatArray:
+        """Return (R,) effects; with all counts 1, that of `seat`. See `Effects`."""
+        once = np.ones((1, int(self.attributes.max()) + 1))
+        counts = target_counts, once if attribute_counts is None else attribute_counts, template_counts
+        of_block = self._of_associations if self.squares is None else self._of_vectors
+        numbers = max(self.values.shape if self.squares is None else self._paired.shape)
+        return in_blocks(partial(of_block, std), counts, numbers)
+
+    def _of_associations(self, std: str, targets: Counts, attributes: Counts, templates: Counts) -> FloatArray:
+        shares = item_counts(self.attributes, self.attribute_places, attributes, templates)
+        scores = _signed(shares, self.attributes < self.n_a) @ self.values.T
+        weights = item_counts(self.targets, self.target_places, targets, templates)
+        return effects_of_items(scores, weights, self.targets < self.n_x, std, noise=COSINE_NOISE)
+
+    def _of_vectors(self, std: str, targets: Counts, attributes: Counts, templates: Counts) -> FloatArray:
+        assert self.squares is not None
+        n_targets, n_attributes, n = targets.shape[1], attributes.shape[1], templates.shape[1]
+        pairs = (templates[:, :, None] * templates[:, None, :]).reshape(len(templates), n * n)
+        lengths = np.sqrt(pairs @ self.squares.reshape(-1, n * n).T)  # (R, words)
+        products = (pairs @ self._paired.T).reshape(-1, n_targets, n_attributes)
+        cosines = np.nan_to_num(products / lengths[:, :n_targets, None] / lengths[:, None, n_targets:])
+        shares = _signed(attributes * (lengths[:, n_targets:] > 0), np.arange(n_attributes) < self.n_a)
+        scores = (cosines @ shares[:, :, None])[..., 0]
+        weights = targets * (lengths[:, :n_targets] > 0)
+        return effects_of_items(scores, weights, np.arange(n_targets) < self.n_x, std, noise=COSINE_NOISE)
+
+    @cached_property
+    def _paired(self) -> FloatArray:
+        """(n_targets * n_attributes, T * T), the products of each two words by place, 0 where there is no sentence."""
+        assert self.squares is not None
+        n, n_targets, n_attributes = self.squares.shape[1], self.targets.max() + 1, self.attributes.max() + 1
+        table = np.zeros((n_targets, n_attributes, n, n))
+        at = self.targets[:, None], self.attributes[None], self.target_places[:, None], self.attribute_places[None]
+        table[at] = self.values
+        return table.reshape(n_targets * n_attributes, n * n)
+
+
+def _signed(counts: Counts, is_first: npt.NDArray[np.bool_]) -> Counts:
+    """Return counts as shares of the first set, and as negative shares of the second."""
+    shares = counts.copy()
+    shares[:, is_first] /= counts[:, is_first].sum(axis=1, keepdims=True)
+    shares[:, ~is_first] /= -counts[:, ~is_first].sum(axis=1, keepdims=True)
+    return shares
+
+
+# --------------------
+# Every estimate under every combination of choices that the vectors at hand allow (specification curves).
+#
+# An effect that stands in one analysis may be gone in another that is as good. Where all are computed, it can be said
+# in how many its sign holds and in how many its star (Simonsohn, Simmons and Nelson 2020, Specification curve analysis,
+# Nature Human Behaviour 4). Choices are crossed: the denominator of d, and what the vectors hold. CEAT: layer, pieces,
+# segment length, window and pool. SEAT: layer, pieces, pooling of the sentence, what is averaged, set of templates.
+#
+# An effect of CEAT is the mean over `_DRAWS` draws here, in place of the combined one of 5,000, and partitions beyond
+# `_PARTITIONS` are drawn: so that it takes seconds. It needs vectors, and no model.
+
+
+CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
 """What a specification is made of; null where a method has no such choice."""
 
 ALL_TEMPLATES = "all"
-
-_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
 
 MULTIVERSE_SCHEMA = pa.schema(
     [
