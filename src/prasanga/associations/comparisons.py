@@ -69,12 +69,13 @@ def gather(
     rows = table.to_pylist()
     known = defaultdict(list)
     for model, tables in twins.items():
-        for twin in pa.concat_tables(tables).to_pylist():
+        for twin in _rows(pa.concat_tables(tables), *_CELL, "effect_size", *_WORDS):
             known[_cell_of({**twin, "model": model})].append(twin)
-    tests = [  # by what they are of; the p comes last
-        (number, *(row.get(name) for name in ("category", "model", "segment_length", "p_association")))
-        for number, of_method in enumerate((rows, *(other.to_pylist() for other in family)))
-        for row in of_method
+    named_by = ("category", "model", "segment_length", "p_association")
+    tests: list[tuple[Any, ...]] = [  # the p comes last
+        (number, *(row.get(name) for name in named_by))
+        for number, of_method in enumerate((table, *family))
+        for row in _rows(of_method, *named_by)
     ]
     there = list(dict.fromkeys(test for test in tests if test[-1] is not None))
     p = [test[-1] for test in there]
@@ -84,6 +85,12 @@ def gather(
         row |= _beside(row, known[_cell_of(row)])
         row |= dict(zip(_OF_FAMILY, of_tests.get(test, (None, None, None)), strict=True))
     return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def _rows(table: pa.Table, *names: str) -> list[dict[str, Any]]:
+    """Return the rows of a table with those of some columns that it has."""
+    rows: list[dict[str, Any]] = table.select([name for name in names if name in table.column_names]).to_pylist()
+    return rows
 
 
 def _cell_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -431,8 +438,8 @@ def _cells(estimates: pa.Table, resamples: pa.Table) -> dict[tuple[str, str, str
         array = np.asarray([] if values is None else values, dtype=np.float64)
         _put("resamples", found, tuple(of_whom), (words, effect, array))
     cells: dict[Any, _Estimate] = {}
-    for row in estimates.to_pylist():
-        cell = tuple(row[name] for name in _CELL)
+    for row in _rows(estimates, *_CELL, "effect_size", "ci_low", "interval_note"):
+        cell = _cell_of(row)
         words, effect, array = found.get(cell, ("", None, np.empty(0)))
         why = row.get("interval_note") if row.get("ci_low") is None else None
         if not why and (effect is None or not array.size):

@@ -73,6 +73,7 @@ from prasanga.associations.vectors import (
     mean_direction,
     moments_of,
     require_choices,
+    require_one_dimension,
     whole_number,
 )
 from prasanga.base.documents import digest_of
@@ -285,12 +286,8 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self._model))
         if len(ids) != len(directed.inverse_norms):
             raise InputError(f"{whose}: {len(ids)} ids for {len(directed.inverse_norms)} vectors. Embed it again.")
-        first, dimension = self._first = self._first or (word, directed.vectors.shape[1])
-        if directed.vectors.shape[1] != dimension:
-            raise InputError(
-                f"{whose}: vectors of {directed.vectors.shape[1]} dimensions, but {first} has {dimension}. All vectors"
-                " of a test come from one model and layer."
-            )
+        self._first = self._first or (word, directed.vectors.shape[1])
+        require_one_dimension(dict([self._first, (whose, directed.vectors.shape[1])]))
         self._inverse_norms[word] = directed.inverse_norms
         return directed
 
