@@ -33,7 +33,6 @@ from prasanga.associations.vectors import (
     Words,
     choice,
     generator_from,
-    in_sets,
     mean_direction,
     number,
     sequence_of,
@@ -224,8 +223,8 @@ class Ceat(Shown):
 
         A word's score is its mean association over all contexts of all words, so that p depends on no draw.
         """
-        scores = in_sets(self.all_contexts.word_scores(), self.n_x)
-        return permutation_test_of_scores(*scores, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
+        x, y = np.split(self.all_contexts.word_scores(), [self.n_x])
+        return permutation_test_of_scores(x, y, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
 
     def test_attributes(
         self, *, n_resamples: int = 100_000, rng: np.random.Generator | int | None = None
@@ -234,8 +233,8 @@ class Ceat(Shown):
 
         A word's score is its mean cosine with X minus that with Y, over all contexts.
         """
-        scores = in_sets(contributions(self.all_contexts), self.all_contexts.n_a)
-        return permutation_test_of_scores(*scores, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
+        a, b = np.split(contributions(self.all_contexts), [self.all_contexts.n_a])
+        return permutation_test_of_scores(a, b, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
 
     @cached_property
     def p_association(self) -> float:

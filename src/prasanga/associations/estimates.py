@@ -28,7 +28,6 @@ from prasanga.associations.vectors import (
     choice,
     finite_or_none,
     generator_from,
-    in_sets,
     number,
     require_choices,
     require_flag,
@@ -53,8 +52,8 @@ class Category:
 
     name: str
     title: str
-    set_names: tuple[str, str, str, str]
-    sets: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    set_names: tuple[str, ...]
+    sets: tuple[tuple[str, ...], ...]
 
     @property
     def words(self) -> list[str]:
@@ -69,18 +68,13 @@ def category_of(name: str, layout: Mapping[str, Any]) -> Category:
     """
     try:
         (x, y), (a, b) = layout["targets"], layout["attributes"]
-        sets = _words_of(x), _words_of(y), _words_of(a), _words_of(b)
-        names = str(x["name"]), str(y["name"]), str(a["name"]), str(b["name"])
-        return Category(name, str(layout["title"]), names, sets)
+        sets = tuple(tuple(map(str, each["stimuli"])) for each in (x, y, a, b))
+        return Category(name, str(layout["title"]), tuple(str(each["name"]) for each in (x, y, a, b)), sets)
     except (KeyError, TypeError, ValueError):
         raise InputError(
             f"category {name}: expected a title, two targets and two attributes, each with a name and a list of"
             f" stimuli, found {_short(layout)}. Make categories.json again with the lexicon stage."
         ) from None
-
-
-def _words_of(word_set: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(map(str, word_set["stimuli"]))
 
 
 def _short(value: object) -> str:
@@ -356,8 +350,8 @@ def test_words(
     Partitions that are drawn are named by `seed`, `names` and the `category`.
     """
     sides = {
-        "p_stimuli": in_sets(cosines.word_scores(), cosines.n_x),
-        "p_attributes": in_sets(contributions(cosines), cosines.n_a),
+        "p_stimuli": np.split(cosines.word_scores(), [cosines.n_x]),
+        "p_attributes": np.split(contributions(cosines), [cosines.n_a]),
     }
     tests = (
         permutation_test_of_scores(
@@ -514,7 +508,7 @@ def raw_columns(
 
 def difference_of(cosines: Cosines, scores: FloatArray | None = None) -> float:
     """Return the mean association of the words of X minus that of Y (their `scores`): the effect size's numerator."""
-    x, y = in_sets(cosines.word_scores() if scores is None else scores, cosines.n_x)
+    x, y = np.split(cosines.word_scores() if scores is None else scores, [cosines.n_x])
     return float(x.mean() - y.mean())
 
 

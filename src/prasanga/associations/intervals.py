@@ -18,7 +18,6 @@ from prasanga.associations.vectors import (
     FloatArray,
     choice,
     float_array,
-    in_sets,
     number,
     require_flag,
     sequence_of,
@@ -560,7 +559,7 @@ class Shown(ABC):
         figure = Figure(figsize=(6.8, 1.8), layout="constrained")
         axes = figure.add_subplot()
         cosines = self._cosines
-        for height, scores in enumerate(in_sets(cosines.word_scores(), cosines.n_x)):
+        for height, scores in enumerate(np.split(cosines.word_scores(), [cosines.n_x])):
             axes.plot(scores, np.full(len(scores), -height), "o", alpha=0.6)
             axes.plot(scores.mean(), -height, "|", color="black", markersize=18)
         axes.set(

@@ -358,11 +358,6 @@ def unit_vectors(name: str, vectors: npt.ArrayLike) -> FloatArray:
     return np.asarray(array * inverse_norms[:, None], dtype=np.float64)
 
 
-def in_sets(of_words: FloatArray, n_first: int) -> tuple[FloatArray, FloatArray]:
-    """Return what is known of the words of two sets, (n,) numbers, as those of the first and those of the second."""
-    return of_words[:n_first], of_words[n_first:]
-
-
 def require_other_words(targets: Mapping[str, Iterable[Any]], attributes: Mapping[str, Iterable[Any]]) -> None:
     """Refuse a set of targets and one of attributes with words in common; each maps a name to its words' arrays.
 

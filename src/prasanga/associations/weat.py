@@ -67,7 +67,6 @@ from prasanga.associations.vectors import (
     directed_vectors,
     embed_again,
     generator_from,
-    in_sets,
     moments_of,
     require_choices,
     require_one_dimension,
@@ -270,7 +269,7 @@ def seat(
     cosines = _cosines_of(sets, average)
     effect = cosines.effect(std)
     scores = cosines.word_scores()
-    of_attributes = in_sets(contributions(cosines), cosines.n_a)
+    of_attributes = np.split(contributions(cosines), [cosines.n_a])
     options = {"alternative": alternative, "method": method, "n_resamples": n_resamples}
     of_targets = statistic if unit == "word" else "difference"
     tests = _both_tests(_permuted(cosines, unit), of_targets, of_attributes, statistic, rng, options)
@@ -278,9 +277,9 @@ def seat(
 
 
 def _both_tests(
-    of_targets: tuple[FloatArray, FloatArray],
+    of_targets: Sequence[FloatArray],
     by: str,
-    of_attributes: tuple[FloatArray, FloatArray],
+    of_attributes: Sequence[FloatArray],
     by_other: str,
     rng: np.random.Generator | int | None,
     options: Mapping[str, Any],
@@ -609,9 +608,9 @@ def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cos
     return Cosines.of_vectors(*sets)
 
 
-def _permuted(cosines: Cosines, unit: str) -> tuple[FloatArray, FloatArray]:
+def _permuted(cosines: Cosines, unit: str) -> Sequence[FloatArray]:
     """Return the associations that are permuted, of X and of Y."""
     if unit == "word":
-        return in_sets(cosines.word_scores(), cosines.n_x)
+        return np.split(cosines.word_scores(), [cosines.n_x])
     of_items, is_x = cosines.item_scores()[0], cosines.targets < cosines.n_x
     return of_items[is_x], of_items[~is_x]

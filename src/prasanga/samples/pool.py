@@ -360,8 +360,6 @@ def read_rows(
         forms = batch["form"].dictionary_encode()
         form_words = np.array([count_words(form) for form in forms.dictionary.to_pylist()])
         stimulus = vocabulary.stimuli.numbers(batch["stimulus"].dictionary_encode())
-        text_high, text_low = _halves(batch, "text_id", path)
-        occurrence_high, occurrence_low = _halves(batch, "occurrence_id", path)
         yield (
             pl.DataFrame(
                 {
@@ -371,10 +369,8 @@ def read_rows(
                     "form_words": form_words[forms.indices.to_numpy()],
                     "n_words": batch["n_words"].to_numpy(),
                     "start": batch["start"].to_numpy(),
-                    "text_high": text_high,
-                    "text_low": text_low,
-                    "occurrence_high": occurrence_high,
-                    "occurrence_low": occurrence_low,
+                    **_halves(batch, "text", path),
+                    **_halves(batch, "occurrence", path),
                     "context": context,
                     "file": np.full(batch.num_rows, file),
                     "row": row,
@@ -394,8 +390,9 @@ def _begins_context(ids: pa.Array, last: str | None) -> npt.NDArray[np.bool_]:
     return np.concatenate([[ids[0].as_py() != last], rest.astype(bool)])
 
 
-def _halves(batch: pa.RecordBatch, name: str, path: str | Path) -> tuple[Words64, Words64]:
-    """Return a column of identifiers of 32 hexadecimal digits as numbers: high and low halves, shape (n,) each."""
+def _halves(batch: pa.RecordBatch, what: str, path: str | Path) -> dict[str, Words64]:
+    """Return a column of identifiers of 32 hexadecimal digits as two of numbers: high and low halves, shape (n,)."""
+    name = f"{what}_id"
     try:
         digits = batch[name].cast(pa.binary()).cast(pa.binary(_HEX_DIGITS))
         buffer = digits.buffers()[1].slice(digits.offset * _HEX_DIGITS, len(digits) * _HEX_DIGITS)
@@ -405,7 +402,7 @@ def _halves(batch: pa.RecordBatch, name: str, path: str | Path) -> tuple[Words64
             f"{path}: the column {name} holds something else than identifiers of {_HEX_DIGITS} hexadecimal digits, so"
             " it is no table of sentences. Delete it and run the workflow again."
         ) from None
-    return halves[:, 0], halves[:, 1]
+    return {f"{what}_high": halves[:, 0], f"{what}_low": halves[:, 1]}
 
 
 # --------------------
