@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -42,11 +42,13 @@ from prasanga.likelihoods.log_probability import (
     KnownScores,
     LogProbabilityItem,
     Score,
-    ScoresMasks,
     TermScores,
     score_items,
 )
 from prasanga.likelihoods.templates import CategorySentence, FilledCategory
+
+if TYPE_CHECKING:
+    from prasanga.likelihoods.engine import Scorer
 
 # --------------------
 # Which words and sentences of a category a model could score, and why it could not score the others.
@@ -345,7 +347,7 @@ class CategoryTables(NamedTuple):
 
 
 def score_categories(
-    scorer: ScoresMasks | KnownScores,
+    scorer: Scorer | KnownScores,
     filled: Sequence[FilledCategory],
     *,
     model: str,

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -32,8 +33,7 @@ _ATTENTION_NUMBERS = 1 << 24  # rows x length x length x what is kept of each we
 _TRIAL_LENGTH = 64
 
 
-@dataclass(frozen=True)
-class ScorerReport:
+class ScorerReport(NamedTuple):
     """What a scorer has done since it was loaded.
 
     Attributes:
@@ -93,6 +93,10 @@ class Scorer:
 
     Attributes:
         model: the model in its two halves.
+        name: what the user wrote.
+        kind: `encoder`, `decoder` or `encoder-decoder`.
+        tokenizer: a fast one.
+        max_pieces: the longest input, special pieces included; None if nothing limits it.
         mask: the piece that stands for a hidden word; None if the tokenizer has none.
         unknown: pieces that stand for what the tokenizer does not know.
         report: what it has done.
@@ -101,6 +105,8 @@ class Scorer:
     def __init__(self, model: ModelWithHead, *, pieces_per_batch: int | None = None) -> None:
         """Wrap a loaded model; `load_scorer` is the usual way to get one."""
         self.model = model
+        self.name, self.kind = model.name, model.kind
+        self.tokenizer, self.max_pieces = model.tokenizer, model.max_pieces
         self.mask = mask_of(model)
         self.unknown = unknown_pieces(model.tokenizer)
         self.report = ScorerReport()
@@ -112,26 +118,6 @@ class Scorer:
         self._head_rows = max(1, _HEAD_NUMBERS["cpu" if on_a_cpu else "cuda"] // model.vocabulary)
         if model.whole:  # each piece of a batch has a row of logits
             self._budget = min(self._budget or self._head_rows, self._head_rows)
-
-    @property
-    def name(self) -> str:
-        """What the user wrote."""
-        return self.model.name
-
-    @property
-    def kind(self) -> str:
-        """`encoder`, `decoder` or `encoder-decoder`."""
-        return self.model.kind
-
-    @property
-    def tokenizer(self) -> Any:
-        """A fast tokenizer."""
-        return self.model.tokenizer
-
-    @property
-    def max_pieces(self) -> int | None:
-        """The longest input, special pieces included; None if nothing limits it."""
-        return self.model.max_pieces
 
     @torch.inference_mode()
     def log_probabilities(
@@ -155,7 +141,7 @@ class Scorer:
         found = [np.empty(len(query.targets), dtype=np.float64) for query in queries]
         if self._budget is None and passes:
             self._budget = find_budget(self._time)
-        waiting: list[tuple[_Reads, torch.Tensor]] = []
+        waiting: list[tuple[list[tuple[int, int]], torch.Tensor]] = []
 
         def run(rows: slice) -> None:
             waiting.append(self._run(passes[rows]))
@@ -164,18 +150,15 @@ class Scorer:
 
         for batch in plan_batches([one.query.size for one in passes], self._budget or ON_A_CPU):
             self._halving.run(batch, lambda rows: _padded([one.query for one in passes[rows]]), run)
-        for reads, values in waiting:  # fetched last, so that a card never waits
+        for places, values in waiting:  # fetched last, so that a card never waits
             numbers = values.double().cpu().numpy()
             if not np.isfinite(numbers).all():
                 raise InputError(self._not_finite())
-            for query, place, value in zip(reads.query, reads.place, numbers, strict=True):
+            for (query, place), value in zip(places, numbers, strict=True):
                 found[query][place] = value
-        self._count(
-            queries=len(queries),
-            passes=len(passes),
-            pieces=sum(one.query.size for one in passes),
-            reads=sum(len(query.targets) for query in queries),
-        )
+        pieces, reads = sum(one.query.size for one in passes), sum(map(len, found))
+        more = (len(queries), len(passes), pieces, reads)
+        self.report = ScorerReport(*(before + now for before, now in zip(self.report, more, strict=True)))
         return found
 
     @torch.inference_mode()
@@ -203,20 +186,27 @@ class Scorer:
             self._halving.run(batch, lambda part: (part.stop - part.start) * len(rows[part.stop - 1]), work)
         return found
 
-    def _run(self, passes: Sequence[_Pass]) -> tuple[_Reads, torch.Tensor]:
-        """Return one batch: what was read, and its log-probabilities, on the device."""
+    def _run(self, passes: Sequence[_Pass]) -> tuple[list[tuple[int, int]], torch.Tensor]:
+        """Return one batch: whose each value is (the query and its target's place), and the values, on the device."""
         decoder_ids = [one.query.decoder_ids for one in passes] if self.kind == "encoder-decoder" else None
         states = self.model.states([one.query.ids for one in passes], decoder_ids)
-        reads, rows, positions, targets, each = _reads_of(passes)
-        chosen = states[_index(rows, states), _index(positions, states)]
+        reads: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # by row and position: the head runs once on each
+        for row, one in enumerate(passes):
+            for number, query in one.readers:
+                for place, (position, target) in enumerate(zip(query.positions, query.targets, strict=True)):
+                    reads.setdefault((row, position), []).append((number, place, target))
+        index = partial(torch.tensor, dtype=torch.long, device=states.device)
+        chosen = states[index([row for row, _ in reads]), index([position for _, position in reads])]
+        wanted = index([state for state, found in enumerate(reads.values()) for _ in found])
+        pieces = index([target for found in reads.values() for _, _, target in found])
         values = []
-        wanted, pieces = _index(each, states), _index(targets, states)
-        for begin in range(0, len(rows), self._head_rows):
+        for begin in range(0, len(reads), self._head_rows):
             logits = self.model.logits(chosen[begin : begin + self._head_rows])
             here = (wanted >= begin) & (wanted < begin + self._head_rows)
-            row = wanted[here] - begin
-            values.append(logits[row, pieces[here]] - logits.logsumexp(dim=1)[row])
-        return reads, torch.cat(values) if values else states.new_empty(0)
+            own = wanted[here] - begin
+            values.append(logits[own, pieces[here]] - logits.logsumexp(dim=1)[own])
+        places = [(number, place) for found in reads.values() for number, place, _ in found]
+        return places, torch.cat(values) if values else states.new_empty(0)
 
     def _time(self, pieces: int) -> float:
         """Return the seconds that a batch of so many pieces takes.
@@ -240,9 +230,6 @@ class Scorer:
         found = f"some log-probabilities are not finite in {self.model.dtype}"
         return f"model {self.name}: {found}. {mend[:1].upper()}{mend[1:]}."
 
-    def _count(self, **more: int) -> None:
-        self.report = replace(self.report, **{key: getattr(self.report, key) + n for key, n in more.items()})
-
 
 class _Pass(NamedTuple):
     """One row for the model, and the queries that read from it, by their places."""
@@ -251,37 +238,12 @@ class _Pass(NamedTuple):
     readers: list[tuple[int, Query]]
 
 
-class _Reads(NamedTuple):
-    """Whose numbers the values of a batch are: of value i, query `query[i]`, its target `place[i]`."""
-
-    query: list[int]
-    place: list[int]
-
-
 def _distinct(queries: Sequence[Query]) -> list[_Pass]:
     """Return each distinct pass once, shortest first; the order is the same whatever the order of the queries."""
     passes: dict[tuple[tuple[int, ...], tuple[int, ...]], _Pass] = {}
     for place, query in enumerate(queries):
         passes.setdefault((query.ids, query.decoder_ids), _Pass(query, [])).readers.append((place, query))
     return sorted(passes.values(), key=lambda one: (one.query.size, one.query.ids, one.query.decoder_ids))
-
-
-def _reads_of(passes: Sequence[_Pass]) -> tuple[_Reads, list[int], list[int], list[int], list[int]]:
-    """Return what is read from a batch.
-
-    Returns:
-        Whose each value is; row and position of each state that the head is run on, each once; of each value the piece
-        that is read, and the state that it is read from, in the order of these states.
-    """
-    states: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    for row, one in enumerate(passes):
-        for number, query in one.readers:
-            for place, (position, target) in enumerate(zip(query.positions, query.targets, strict=True)):
-                states.setdefault((row, position), []).append((number, place, target))
-    values = [(state, *value) for state, found in enumerate(states.values()) for value in found]
-    reads = _Reads([value[1] for value in values], [value[2] for value in values])
-    rows, positions = [row for row, _ in states], [position for _, position in states]
-    return reads, rows, positions, [value[3] for value in values], [value[0] for value in values]
 
 
 def _square_batches(lengths: Sequence[int], budget: int, most: int) -> Iterator[slice]:
@@ -301,7 +263,3 @@ def _padded(queries: Sequence[Query]) -> int:
     """Count the pieces of these rows as a batch, padding included."""
     longest = max(len(query.ids) for query in queries) + max(len(query.decoder_ids) for query in queries)
     return len(queries) * longest
-
-
-def _index(numbers: Sequence[int], states: torch.Tensor) -> torch.Tensor:
-    return torch.tensor(numbers, dtype=torch.long, device=states.device)

@@ -17,17 +17,16 @@ from __future__ import annotations
 import logging
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from numpy.typing import NDArray
 
 from prasanga.associations.cosines import Cosines, Counts
 from prasanga.associations.effects import STD_CONVENTIONS
@@ -37,10 +36,11 @@ from prasanga.associations.robustness import effects_of_items, in_blocks, item_c
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.queries import HOW, Query, answers, masked_queries
+from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
 
 if TYPE_CHECKING:
-    from prasanga.models.options import ModelOptions
+    from prasanga.likelihoods.engine import Scorer
 
 
 LEFT_OUT = ("dropped-word", "unknown-piece", "shared-piece", "too-long")
@@ -68,26 +68,6 @@ class LogProbabilityItem(NamedTuple):
     attribute: Span
 
 
-class ScoresMasks(Protocol):
-    """What of a `Scorer` is needed here."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def kind(self) -> str: ...  # noqa: D102
-    @property
-    def tokenizer(self) -> Any: ...  # noqa: D102
-    @property
-    def max_pieces(self) -> int | None: ...  # noqa: D102
-
-    mask: int | None
-    unknown: frozenset[int]
-
-    def log_probabilities(  # noqa: D102
-        self, queries: Sequence[Query], told: Callable[[int, int], object] | None = None
-    ) -> list[NDArray[np.float64]]: ...
-
-
 class Score(NamedTuple):
     """What one item comes to; numbers are None where it is left out."""
 
@@ -105,14 +85,14 @@ class Score(NamedTuple):
 
 
 def score_log_probability(
-    model: str | Path | ScoresMasks,
+    model: str | Path | Scorer,
     items: Iterable[LogProbabilityItem | tuple[str, Span, Span]],
     *,
     pieces: str = "all",
     revision: str | None = None,
     device: str = "auto",
     dtype: str = "auto",
-    options: ModelOptions | None = None,
+    options: ModelOptions = NO_OPTIONS,
 ) -> pl.DataFrame:
     """Fill, prior and corrected log-probability of the target of each item (see the module).
 
@@ -135,19 +115,14 @@ def score_log_probability(
     listed = _checked(items, pieces)
     if isinstance(model, str | Path):
         from prasanga.likelihoods.engine import load_scorer  # here, because it needs torch
-        from prasanga.models.options import NO_OPTIONS
 
-        scorer: ScoresMasks = load_scorer(
-            model, revision=revision, device=device, dtype=dtype, options=options or NO_OPTIONS
-        )
-    else:
-        scorer = model
-    scores = score_items(scorer, listed, pieces=pieces)
+        model = load_scorer(model, revision=revision, device=device, dtype=dtype, options=options)
+    scores = score_items(model, listed, pieces=pieces)
     rows = [
         (
             *(item.text, item.text[slice(*item.target)], item.text[slice(*item.attribute)]),
             *(score.fill, score.prior, score.corrected, score.n_pieces, score.n_attribute_pieces),
-            *(score.left_out, _word_left_out(item, score), pieces, str(scorer.name)),
+            *(score.left_out, _word_left_out(item, score), pieces, str(model.name)),
         )
         for item, score in zip(listed, scores, strict=True)
     ]
@@ -162,7 +137,7 @@ class KnownScores(NamedTuple):
 
 
 def score_items(
-    scorer: ScoresMasks | KnownScores, items: Iterable[LogProbabilityItem], *, pieces: str = "all"
+    scorer: Scorer | KnownScores, items: Iterable[LogProbabilityItem], *, pieces: str = "all"
 ) -> list[Score]:
     """Return the score of each item, in order, and log which are left out.
 
@@ -178,7 +153,7 @@ def score_items(
     return scores
 
 
-def ask_items(scorer: ScoresMasks, items: Sequence[LogProbabilityItem], *, pieces: str) -> list[Score]:
+def ask_items(scorer: Scorer, items: Sequence[LogProbabilityItem], *, pieces: str) -> list[Score]:
     """Return the score of each item, in order; masked sentences are made as they are asked for (`in_parts`).
 
     Raises:
@@ -203,7 +178,7 @@ def ask_items(scorer: ScoresMasks, items: Sequence[LogProbabilityItem], *, piece
     return [found[item] for item in items]
 
 
-def require_mask(scorer: ScoresMasks) -> int:
+def require_mask(scorer: Scorer) -> int:
     """Return the mask piece of an encoder.
 
     Raises:
@@ -262,7 +237,7 @@ def _place(value: SupportsIndex) -> int:
 
 
 def _prepared(
-    item: LogProbabilityItem, read: Pieces, mask: int, scorer: ScoresMasks, pieces: str
+    item: LogProbabilityItem, read: Pieces, mask: int, scorer: Scorer, pieces: str
 ) -> tuple[Score, Sequence[Query]]:
     """Return an item's score so far, and the queries for fill, then prior; none where it is left out."""
     target, attribute = overlapping(read, *item.target), overlapping(read, *item.attribute)

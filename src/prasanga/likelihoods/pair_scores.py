@@ -98,10 +98,10 @@ def score_pairs(
     pairs = as_frame("pairs", pairs)
     _check(pairs)
     pairs = pairs.drop(SCORES, strict=False)
-    scorer = (
-        model
-        if isinstance(model, Scorer)
-        else load_scorer(
+    if isinstance(model, Scorer):
+        scorer = model
+    else:
+        scorer = load_scorer(
             model,
             kind=family,
             revision=revision,
@@ -112,7 +112,6 @@ def score_pairs(
             attentions=measure in WEIGHTED,
             options=options,
         )
-    )
     if family not in ("auto", scorer.kind):
         raise InputError(
             f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}. Write family:"
@@ -121,7 +120,7 @@ def score_pairs(
     chosen = resolve_measure(scorer.kind, measure, scorer.name)
     if chosen in WEIGHTED:
         scorer.model.require_attention()
-    rows: list[_Scores] = [_Scores()] * len(pairs)
+    rows: list[tuple[float | int | str | None, ...]] = [()] * len(pairs)
     languages = pairs["language"].to_list()
     for language in sorted(set(languages)):
         asking = SentenceQueries(scorer.model, chosen, language=language, how=pieces, language_codes=language_codes)
@@ -134,28 +133,18 @@ def score_pairs(
         sums = _summed(scorer, asking, [each for plan in planned if not isinstance(plan, str) for each in plan], chosen)
         for place, plan in zip(places, planned, strict=True):
             if isinstance(plan, str):
-                rows[place] = _Scores(left_out=plan)
+                rows[place] = (None, None, None, None, plan)
                 continue
             (first, n_first), (second, n_second) = next(sums), next(sums)
             if reduction == "mean":
                 first, second = first / n_first, second / n_second
-            rows[place] = _Scores(first, second, n_first, n_second)
-    found = pl.DataFrame(rows, schema=dict(zip(_Scores._fields, _TYPES, strict=True)), orient="row")
+            rows[place] = (first, second, n_first, n_second, None)
+    found = pl.DataFrame(rows, schema=_FOUND, orient="row")
     said = {"kind": scorer.kind, "measure": chosen, **choices, "model": name or scorer.name}
     return pairs.hstack(found).with_columns(pl.lit(value).alias(column) for column, value in said.items())
 
 
-class _Scores(NamedTuple):
-    """What is known of a pair in the end."""
-
-    score_first: float | None = None
-    score_second: float | None = None
-    n_first: int | None = None
-    n_second: int | None = None
-    left_out: str | None = None
-
-
-_TYPES = (pl.Float64, pl.Float64, pl.Int64, pl.Int64, pl.String)
+_FOUND = dict(zip(SCORES, (pl.Float64, pl.Float64, pl.Int64, pl.Int64, pl.String), strict=False))
 
 
 class _Sentence(NamedTuple):

@@ -75,32 +75,29 @@ def in_parts(ask: Callable[[Sequence[Query]], Answers], queries: Iterable[Query]
         queries: made as they are needed.
     """
     memory = _Memory()
-    answers: list[NDArray[np.float64] | None] = []
-    waiting: list[Query] = []
+    waiting: list[tuple[Query, NDArray[np.float64] | None]] = []
     size = 0
     for query in queries:
         known = memory.answer(query)
-        answers.append(known)
-        if known is None:
-            waiting.append(query)
+        waiting.append((query, known))
         size += query.size if known is None else len(known)
         if size >= WAITING:
-            yield from _filled(answers, waiting, ask, memory)
-            answers, waiting, size = [], [], 0
-    yield from _filled(answers, waiting, ask, memory)
+            yield from _filled(waiting, ask, memory)
+            waiting, size = [], 0
+    yield from _filled(waiting, ask, memory)
 
 
 def _filled(
-    answers: Sequence[NDArray[np.float64] | None],
-    waiting: Sequence[Query],
+    waiting: Sequence[tuple[Query, NDArray[np.float64] | None]],
     ask: Callable[[Sequence[Query]], Answers],
     memory: _Memory,
 ) -> Iterator[NDArray[np.float64]]:
-    found = ask(waiting) if waiting else []
-    for query, values in zip(waiting, found, strict=True):
+    unknown = [query for query, known in waiting if known is None]
+    found = ask(unknown) if unknown else []
+    for query, values in zip(unknown, found, strict=True):
         memory.keep(query, values)
     asked = iter(found)
-    for known in answers:
+    for _, known in waiting:
         yield next(asked) if known is None else known
 
 

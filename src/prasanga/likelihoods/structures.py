@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,11 +23,13 @@ from prasanga.likelihoods.log_probability import (
     KnownScores,
     LogProbabilityItem,
     Score,
-    ScoresMasks,
     combined,
     score_items,
 )
 from prasanga.likelihoods.traits import GROUPS, TraitSentence
+
+if TYPE_CHECKING:
+    from prasanga.likelihoods.engine import Scorer
 
 # --------------------
 # Scores of traits in structures.
@@ -72,7 +74,7 @@ class StructureTables(NamedTuple):
 
 
 def score_structures(
-    scorer: ScoresMasks | KnownScores,
+    scorer: Scorer | KnownScores,
     sentences: Sequence[TraitSentence],
     *,
     model: str,
@@ -136,9 +138,9 @@ def _trait_row(found: Sequence[tuple[TraitSentence, Score]], model: str, pieces:
         for group in GROUPS:
             for what in ("fill", "prior"):
                 numbers[f"{group}_{what}"] = combined([getattr(each, what) for each in kept[group]], terms)
-            numbers[f"{group}_corrected"] = _minus(numbers, f"{group}_fill", f"{group}_prior")
+            numbers[f"{group}_corrected"] = numbers[f"{group}_fill"] - numbers[f"{group}_prior"]
         for what in QUANTITIES:
-            numbers[what] = _minus(numbers, *(f"{group}_{what}" for group in GROUPS))
+            numbers[what] = numbers[f"{GROUPS[0]}_{what}"] - numbers[f"{GROUPS[1]}_{what}"]
     return {
         "model": model,
         **{name: getattr(first, name) for name in ("polarity", "trait", "gloss", "structure", "n_words")},
@@ -151,10 +153,6 @@ def _trait_row(found: Sequence[tuple[TraitSentence, Score]], model: str, pieces:
         "pieces": pieces,
         "terms": terms,
     }
-
-
-def _minus(numbers: Mapping[str, float], first: str, second: str) -> float:
-    return numbers[first] - numbers[second]
 
 
 def _reason(score: Score) -> str | None:
