@@ -424,28 +424,17 @@ def _report(entry: _Entry, errors: int, flags: int) -> dict[str, Any]:
 
 def _summarize(entries: Sequence[_Entry], findings: pl.DataFrame) -> pl.DataFrame:
     """Count how many pairs of each bias type have each decision, concern, error and flag."""
-    counts: Counter[tuple[str, str, str]] = Counter()
     types = {entry.pair["pair_id"]: str(entry.pair["bias_type"]) for entry in entries}
-    for entry in entries:
-        counts["decision", entry.decision, types[entry.pair["pair_id"]]] += 1
-        for concern in dict.fromkeys(entry.concerns):
-            counts["concern", concern, types[entry.pair["pair_id"]]] += 1
-    for pair_id, severity, kind in findings.select("pair_id", "severity", "kind").unique().iter_rows():
-        counts[severity, kind, types[pair_id]] += 1
-    for (what, value, _), count in list(counts.items()):
-        counts[what, value, "all"] += count
-    rows = sorted(counts.items(), key=lambda item: _place(item[0]))
-    names = ["what", "value", "bias_type", "n_pairs"]
-    return pl.DataFrame(
-        [dict(zip(names, (*which, count), strict=True)) for which, count in rows],
-        schema={**dict.fromkeys(names[:-1], pl.String), "n_pairs": pl.Int64},
-    )
-
-
-def _place(counted: tuple[str, str, str]) -> tuple[int, str, bool, str]:
-    """Say where a count stands in the summary: decisions first, and of each value all bias types together first."""
-    what, value, bias_type = counted
-    return ("decision", "concern", _ERROR, _FLAG).index(what), value, bias_type != "all", bias_type
+    told = [
+        *(("decision", entry.decision, entry.pair["pair_id"]) for entry in entries),
+        *(("concern", one, entry.pair["pair_id"]) for entry in entries for one in dict.fromkeys(entry.concerns)),
+        *findings.select("severity", "kind", "pair_id").unique().iter_rows(),
+    ]
+    rows = [(what, value, bias_type) for what, value, pair_id in told for bias_type in (types[pair_id], "all")]
+    table = pl.DataFrame(rows, schema=dict.fromkeys(("what", "value", "bias_type"), pl.String), orient="row")
+    decisions_first = pl.col("what").cast(pl.Enum(("decision", "concern", _ERROR, _FLAG)))
+    counted = table.group_by(table.columns).agg(n_pairs=pl.len().cast(pl.Int64))
+    return counted.sort(decisions_first, "value", pl.col("bias_type") != "all", "bias_type")
 
 
 def _read_replacements(cell: str, place: str) -> dict[str, str]:

@@ -93,9 +93,7 @@ class Place:
 
     def agrees(self, language: str) -> bool:
         """Tell whether every word is a form of the one that stands opposite (he / she, चाहता / चाहती)."""
-        return len(self.first) == len(self.second) and all(
-            agree(a, b, language) for a, b in zip(self.first, self.second, strict=True)
-        )
+        return _all_agree(self.first, self.second, language)
 
     def negates(self, language: str) -> bool:
         """Tell whether one side says no and the other does not."""
@@ -128,27 +126,26 @@ def check_distance(
             those of the two sentences that differ, in order, must be forms of one word by `agree`.
     """
     spans = align_spans(first, second)
-    kinds: list[dict[str, list[str]]] = []
-    for text, modified, terms, known in zip(
-        (first, second), (spans.modified_first, spans.modified_second), identity, agreeing, strict=True
-    ):
-        sorted_: dict[str, list[str]] = {"identity": [], "known": [], "rest": [], "all": []}
-        for start, end in modified:
-            kind = "identity" if _reaches(start, end, terms) else "known" if _reaches(start, end, known) else "rest"
-            sorted_[kind].append(text[start:end])
-            sorted_["all"].append(text[start:end])
-        kinds.append(sorted_)
-    one, other = kinds
-    agree_all = len(one["rest"]) == len(other["rest"]) and all(
-        agree(a, b, language) for a, b in zip(one["rest"], other["rest"], strict=True)
-    )
-    rest = (one["rest"], other["rest"])
-    known_words = (one["known"], other["known"])
+    sides = zip((first, second), (spans.modified_first, spans.modified_second), identity, agreeing, strict=True)
+    kinds = [
+        [
+            (text[a:b], "identity" if _reaches(a, b, terms) else "known" if _reaches(a, b, follow) else "rest")
+            for a, b in modified
+        ]
+        for text, modified, terms, follow in sides
+    ]
+
+    def words_of_kind(*wanted: str) -> tuple[list[str], list[str]]:
+        one, other = ([word for word, kind in side if kind in wanted] for side in kinds)
+        return one, other
+
+    known, rest = words_of_kind("known"), words_of_kind("rest")
+    agree_all = _all_agree(*rest, language)
     return Distance(
-        identity=(one["identity"], other["identity"]),
-        agreeing=(one["known"] + rest[0], other["known"] + rest[1]) if agree_all else known_words,
+        identity=words_of_kind("identity"),
+        agreeing=(known[0] + rest[0], known[1] + rest[1]) if agree_all else known,
         strangers=([], []) if agree_all else rest,
-        modified=(one["all"], other["all"]),
+        modified=words_of_kind("identity", "known", "rest"),
     )
 
 
@@ -162,7 +159,8 @@ def find_places(first: str, second: str, language: str) -> list[Place]:
     found: dict[int, tuple[list[str], list[str]]] = {}
     for side, (text, unmodified, modified) in enumerate(sides):
         for start, end in modified:
-            found.setdefault(_before(unmodified, start), ([], []))[side].append(text[start:end])
+            before = sum(begin < start for begin, _ in unmodified)
+            found.setdefault(before, ([], []))[side].append(text[start:end])
     return [part for place in sorted(found) for part in _parts(*found[place], language)]
 
 
@@ -260,13 +258,13 @@ def _forms(word: str, other: str, language: str) -> bool:
     return begin_alike(word, other) or agree(word, other, language)
 
 
+def _all_agree(first: Sequence[str], second: Sequence[str], language: str) -> bool:
+    return len(first) == len(second) and all(agree(a, b, language) for a, b in zip(first, second, strict=True))
+
+
 def _negates(words: Sequence[str], language: str) -> bool:
     told = [comparable(word) for word in words]
     return any(word in _NEGATIONS[language] or word.endswith("n't") for word in told)
-
-
-def _before(unmodified: Sequence[Span], start: int) -> int:
-    return sum(begin < start for begin, _ in unmodified)
 
 
 def _inside_word(text: str, start: int, end: int) -> bool:
@@ -329,7 +327,7 @@ def find_shared_pieces(tokenizer: Any, pairs: pl.DataFrame, *, model: str) -> Sh
     """
     pieces = read_pieces(tokenizer, (*pairs["first"], *pairs["second"]))
     rows: list[dict[str, Any]] = []
-    counted: dict[str, dict[str, int]] = {}
+    counts: list[tuple[str | int, ...]] = []
     for pair in pairs.iter_rows(named=True):
         spans = align_spans(pair["first"], pair["second"])
         sides = (pair["first"], pieces[pair["first"]]), (pair["second"], pieces[pair["second"]])
@@ -340,13 +338,19 @@ def find_shared_pieces(tokenizer: Any, pairs: pl.DataFrame, *, model: str) -> Sh
         for shared in of_pair:
             piece = tokenizer.convert_ids_to_tokens(shared.pop("id"))
             rows.append({"model": model, **named, **shared, "piece": piece})
-        counts = counted.setdefault(pair["language"], dict.fromkeys(_COUNTS, 0))
-        counts["n_pairs"] += 1
-        counts["n_split"] += any(len(ids) > 1 for ids in (*first.values(), *second.values()))
-        counts["n_sharing"] += bool(of_pair)
-        counts["n_sharing_unrelated"] += any(not shared["related"] for shared in of_pair)
-        counts["n_taken_apart"] += any(count > 0 for count in taken_apart(sides[0][1], sides[1][1], spans))
-    return SharedPieces(pl.DataFrame(rows, schema=TABLE), _with_shares(model, counted))
+        split = any(len(ids) > 1 for ids in (*first.values(), *second.values()))
+        unrelated = any(not shared["related"] for shared in of_pair)
+        apart = any(count > 0 for count in taken_apart(sides[0][1], sides[1][1], spans))
+        counts.append((pair["language"], 1, int(split), int(bool(of_pair)), int(unrelated), int(apart)))
+    each = pl.DataFrame(counts, schema={"language": pl.String, **dict.fromkeys(_COUNTS, pl.Int64)}, orient="row")
+    of_language = (
+        each.group_by("language").agg(pl.all().sum()).sort("language").select(pl.lit(model).alias("model"), "*")
+    )
+    shares = [
+        (pl.col(f"n_{what}") / pl.col("n_pairs")).alias(f"share_{what}")
+        for what in ("sharing_unrelated", "taken_apart")
+    ]
+    return SharedPieces(pl.DataFrame(rows, schema=TABLE), of_language.with_columns(shares))
 
 
 _COUNTS = ("n_pairs", "n_split", "n_sharing", "n_sharing_unrelated", "n_taken_apart")
@@ -394,13 +398,3 @@ def _shared(first: dict[str, tuple[int, ...]], second: dict[str, tuple[int, ...]
                     "position_second": other_ids.index(piece) + 1,
                     "related": begin_alike(word, other),
                 }
-
-
-def _with_shares(model: str, counted: dict[str, dict[str, int]]) -> pl.DataFrame:
-    schema = {"model": pl.String, "language": pl.String, **dict.fromkeys(_COUNTS, pl.Int64)}
-    rows = [{"model": model, "language": language, **counts} for language, counts in sorted(counted.items())]
-    shares = [
-        (pl.col(f"n_{what}") / pl.col("n_pairs")).alias(f"share_{what}")
-        for what in ("sharing_unrelated", "taken_apart")
-    ]
-    return pl.DataFrame(rows, schema=schema).with_columns(shares)

@@ -10,7 +10,7 @@ its own stream of g, so that what a model writes for it depends neither on the b
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList,
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
-from prasanga.models.batches import plan_batches
+from prasanga.models.batches import Halving, plan_batches
 from prasanga.models.loading import load_config, load_part
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
@@ -158,18 +158,24 @@ class Writer:
         places = sorted(range(len(texts)), key=lambda place: len(rows[place]))  # rows of a batch are of similar length
         lengths = [(len(rows[place]) + max_new_tokens) * max(beams, 1) for place in places]
 
-        def draws_for(mine: Sequence[int]) -> list[SeededDraw]:
-            if beams:
-                return []
-            return [SeededDraw([generator(seed, "construction", "generate", texts[place], 0) for place in mine])]
-
         answers = [""] * len(texts)
+        halving = Halving(self._no_memory)
+
+        def write(batch: slice) -> None:
+            mine = places[batch]
+            draws = (
+                []
+                if beams
+                else [SeededDraw([generator(seed, "construction", "generate", texts[place], 0) for place in mine])]
+            )
+            written = self._forward([rows[place] for place in mine], settings, draws)
+            for place, answer in zip(mine, written, strict=True):
+                answers[place] = answer
+            done.advance(len(mine))
+
         with progress(f"{self.name} writes", len(texts), "answers") as done:
             for batch in plan_batches(lengths, _BATCH[self.device.type]):
-                mine = places[batch]
-                for place, answer in zip(mine, self._write(mine, rows, settings, draws_for), strict=True):
-                    answers[place] = answer
-                done.advance(len(mine))
+                halving.run(batch, lambda part: (part.stop - part.start) * len(rows[places[part.stop - 1]]), write)
         return answers
 
     def room(self, texts: Sequence[str]) -> int | None:
@@ -224,27 +230,13 @@ class Writer:
             )
         return int(found)
 
-    @torch.inference_mode()
-    def _write(
-        self,
-        mine: Sequence[int],
-        rows: Sequence[Sequence[int]],
-        settings: GenerationConfig,
-        draws_for: Callable[[Sequence[int]], list[SeededDraw]],
-    ) -> list[str]:
-        """Write the answers to one batch, in halves if the device's memory does not hold it."""
-        try:
-            return self._forward([rows[place] for place in mine], settings, draws_for(mine))
-        except torch.OutOfMemoryError as error:
-            if len(mine) == 1:
-                raise InputError(
-                    f"model {self.name}: device {self.device} has no memory for one text of {len(rows[mine[0]])}"
-                    " pieces and its answer. Use a larger device, dtype: bfloat16, or quantization: int8."
-                ) from error
-        middle = len(mine) // 2
-        halves = (mine[:middle], mine[middle:])
-        return [one for half in halves for one in self._write(half, rows, settings, draws_for)]
+    def _no_memory(self, pieces: int) -> InputError:
+        return InputError(
+            f"model {self.name}: device {self.device} has no memory for one text of {pieces} pieces and its answer. Use"
+            " a larger device, dtype: bfloat16, or quantization: int8."
+        )
 
+    @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]], settings: GenerationConfig, draws: list[SeededDraw]) -> list[str]:
         # A decoder's prompts end together, since what it writes follows the last piece.
         before = self.kind == "decoder"

@@ -11,7 +11,7 @@ middle. What is recognized is taken; everything else is kept with the reason, so
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
@@ -185,23 +185,23 @@ def parse_attributes(
         Reasons of what was lost: `no-item` (a line beside the list), `too-long`, `no-word`, `other-script`, `identity`,
         `repeated`.
     """
-    found: list[str] = []
-    lost: list[tuple[str, str]] = []
-    seen = {_folded(one) for one in known}
     names = {_folded(one) for one in identities}
-    for line, is_item in _items(answer, prose=False):
-        if not is_item:
-            lost.append((line, "no-item"))
-            continue
+
+    def parts(line: str) -> Iterator[tuple[str, str]]:
         for part in _SEPARATOR.split(_EXPLANATION.sub("", line.strip(_QUOTES))):
-            attribute = _bare(part, language)
-            reason = _fault(attribute, language, names, seen)
-            if reason:
-                lost.append((part.strip() or line, reason))
-            else:
-                seen.add(_folded(attribute))
-                found.append(attribute)
-    return Parsed(found, lost)
+            yield part.strip() or line, _bare(part, language)
+
+    def fault(attribute: str) -> str:
+        words = attribute.split()
+        if not words or not all(_WORD.fullmatch(word) for word in words):
+            return "no-word"
+        if len(words) > _MOST_WORDS:
+            return "too-long"
+        if not _in_script(attribute, language):
+            return "other-script"
+        return "identity" if _folded(attribute) in names else ""
+
+    return _parsed(_items(answer, prose=False), parts, fault, known)
 
 
 def parse_sentences(answer: str, *, language: str, identities: Collection[str], known: Collection[str] = ()) -> Parsed:
@@ -217,29 +217,42 @@ def parse_sentences(answer: str, *, language: str, identities: Collection[str], 
         Reasons of what was lost: `no-item` (a line beside a list), `no-identity`, `too-short`, `too-long`, `cut-off`
             (no end of a sentence), `other-script`, `repeated`.
     """
+
+    def fault(sentence: str) -> str:
+        words = len(_WORD.findall(sentence))
+        if not _in_script(sentence, language):
+            return "other-script"
+        if words < _FEWEST_WORDS or words > _LONGEST_SENTENCE:
+            return "too-short" if words < _FEWEST_WORDS else "too-long"
+        if not sentence.rstrip("\"'”’").endswith(tuple(_ENDS)):
+            return "cut-off"
+        return "" if find_terms(sentence, list(identities)) else "no-identity"
+
+    return _parsed(
+        _items(answer, prose=True), lambda line: [(line, " ".join(line.strip(_QUOTES).split()))], fault, known
+    )
+
+
+def _parsed(
+    items: Iterable[tuple[str, bool]],
+    candidates: Callable[[str], Iterable[tuple[str, str]]],
+    fault: Callable[[str], str],
+    known: Iterable[str],
+) -> Parsed:
+    """Return what of the items is found: without a fault, and not known before; lost is the line, or its part."""
     found: list[str] = []
     lost: list[tuple[str, str]] = []
     seen = {_folded(one) for one in known}
-    for line, is_item in _items(answer, prose=True):
-        sentence = " ".join(line.strip(_QUOTES).split())
-        words = len(_WORD.findall(sentence))
+    for line, is_item in items:
         if not is_item:
-            reason = "no-item"
-        elif not _in_script(sentence, language):
-            reason = "other-script"
-        elif words < _FEWEST_WORDS or words > _LONGEST_SENTENCE:
-            reason = "too-short" if words < _FEWEST_WORDS else "too-long"
-        elif not sentence.rstrip("\"'”’").endswith(tuple(_ENDS)):
-            reason = "cut-off"
-        elif not find_terms(sentence, list(identities)):
-            reason = "no-identity"
-        else:
-            reason = "repeated" if _folded(sentence) in seen else ""
-        if reason:
-            lost.append((line, reason))
-        else:
-            seen.add(_folded(sentence))
-            found.append(sentence)
+            lost.append((line, "no-item"))
+            continue
+        for part, text in candidates(line):
+            if reason := fault(text) or ("repeated" if _folded(text) in seen else ""):
+                lost.append((part, reason))
+            else:
+                seen.add(_folded(text))
+                found.append(text)
     return Parsed(found, lost)
 
 
@@ -288,11 +301,7 @@ def _ask(
     if short:
         _LOG.warning(
             "%d of %d requests for %s came out short after %d tries, %d missing in all; what was lost is listed",
-            len(short),
-            len(done),
-            kind,
-            _TRIES,
-            sum(short.values()),
+            *(len(short), len(done), kind, _TRIES, sum(short.values())),
         )
     return list(done.values()), pl.DataFrame(lost, schema=_LOST, orient="row"), short
 
@@ -320,20 +329,6 @@ def _bare(part: str, language: str) -> str:
     if language in _EMPTY_WORDS:
         attribute = _EMPTY_WORDS[language].sub("", attribute, count=1) if " " in attribute else attribute
     return attribute
-
-
-def _fault(attribute: str, language: str, names: Collection[str], seen: Collection[str]) -> str:
-    """Say why something is no attribute; "" if it is one."""
-    words = attribute.split()
-    if not words or not all(_WORD.fullmatch(word) for word in words):
-        return "no-word"
-    if len(words) > _MOST_WORDS:
-        return "too-long"
-    if not _in_script(attribute, language):
-        return "other-script"
-    if _folded(attribute) in names:
-        return "identity"
-    return "repeated" if _folded(attribute) in seen else ""
 
 
 def _in_script(text: str, language: str) -> bool:

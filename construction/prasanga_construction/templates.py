@@ -162,10 +162,7 @@ def load_identities(path: str | Path) -> Identities:
             the axis does not have; an id that stands twice.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Check `construction.identities` in the config, or write the file.")
-    content = read_yaml(path, normalization="nfc")
-    content.require("a file of identity terms", required=["language", "axes"])
+    content = _read_file(path, "identities", "a file of identity terms", ["language", "axes"])
     language = content.text("language")
     if language not in LANGUAGES:
         raise InputError(f"{content.place}: `language` is {language!r}. Allowed: {', '.join(LANGUAGES)}.")
@@ -173,6 +170,14 @@ def load_identities(path: str | Path) -> Identities:
     if not axes:
         raise InputError(f"{content.place}: `axes` is empty. Write under it `religion: {{terms: [...]}}`.")
     return Identities(path, language, {name: _read_axis(name, axes.entry_of(name)) for name in axes})
+
+
+def _read_file(path: Path, key: str, what: str, required: Sequence[str]) -> Entry:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Check `construction.{key}` in the config, or write the file.")
+    content = read_yaml(path, normalization="nfc")
+    content.require(what, required=required)
+    return content
 
 
 def _read_axis(name: str, entry: Entry) -> Axis:
@@ -226,15 +231,8 @@ def _read_term(axis: str, bias_type: str, entry: Entry) -> Term:
         raise InputError(f"{entry.place}: the term `{name}` has no counterpart. Write `counterparts: [<id>]`.")
     aliases: Sequence[str] = (name, *([entry.text("gloss")] if "gloss" in entry else []), *entry.texts("aliases"))
     return Term(
-        name,
-        axis,
-        bias_type,
-        gender,
-        spellings,
-        tuple(aliases),
-        counterparts,
-        entry.flag("proposed", default=True),
-        entry.place,
+        *(name, axis, bias_type, gender, spellings, tuple(aliases), counterparts),
+        *(entry.flag("proposed", default=True), entry.place),
     )
 
 
@@ -315,10 +313,7 @@ def load_templates(path: str | Path) -> Templates:
             that stands twice in a class, a text without identity or attribute, a prompt without a slot that it needs.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Check `construction.templates` in the config, or write the file.")
-    content = read_yaml(path, normalization="nfc")
-    content.require("a file of templates", required=["language", "prompts", "templates"])
+    content = _read_file(path, "templates", "a file of templates", ["language", "prompts", "templates"])
     by_class = content.entry_of("templates")
     by_class.require("templates by class of the attribute", required=(), optional=WORD_CLASSES)
     classes = {

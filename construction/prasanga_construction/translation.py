@@ -458,14 +458,15 @@ def count_engines(choices: Sequence[pl.DataFrame], key: pl.DataFrame) -> pl.Data
         counts for each, so shares may add up to more than one.
     """
     engines = {(row["pair_id"], row["letter"]): row["engines"].split(JOIN) for row in key.iter_rows(named=True)}
-    votes_of = {**dict.fromkeys(sorted({name for names in engines.values() for name in names}), 0), OWN: 0, NONE: 0}
-    total = 0
-    for table in choices:
-        for row in table.iter_rows(named=True):
-            total += 1
-            for name in engines.get((row["pair_id"], row["choice"]), [row["choice"]]):
-                votes_of[name] += 1
-    names, votes = list(votes_of), list(votes_of.values())
+    taken = Counter(
+        name
+        for table in choices
+        for pair_id, choice in table.select("pair_id", "choice").iter_rows()
+        for name in engines.get((pair_id, choice), [choice])
+    )
+    total = sum(table.height for table in choices)
+    names = [*sorted({name for names in engines.values() for name in names}), OWN, NONE]
+    votes = [taken[name] for name in names]
     shares = [count / total if total else None for count in votes]
     return pl.DataFrame({"engine": names, "votes": votes, "share": shares}, schema_overrides={"share": pl.Float64})
 

@@ -91,7 +91,10 @@ def read_tuples(path: str | Path, language: str | None = None, *, annotators: in
             polarity or class of word, an empty identity or attribute, one that does not begin with a letter, an id that
             stands twice, the same tuple twice, a vote that is not 0 or 1, a score above the number of annotators.
     """
-    rows = [_renamed(row) for row in read_rows(path, what="tuples")]
+    rows = [
+        Row({_SAME.get(name, name): value for name, value in row.cells.items()}, row.place)
+        for row in read_rows(path, what="tuples")
+    ]
     needed = ("bias_type", "identity", "attribute", "polarity")
     require_columns(path, rows, needed, "Add it; docs/pairs.md has the layout.")
     tuples = [_read(row, number, language, annotators) for number, row in enumerate(rows, start=1)]
@@ -136,11 +139,6 @@ def tuples_csv(tuples: Sequence[BiasTuple]) -> str:
 
 def _column_of(annotator: str) -> str:
     return annotator if annotator.startswith(_OWN_COLUMN) else VOTE + annotator
-
-
-def _renamed(row: Row) -> Row:
-    cells = {_SAME.get(name, name): value for name, value in row.cells.items()}
-    return Row(cells, row.place)
 
 
 def _read(row: Row, number: int, language: str | None, annotators: int | None) -> BiasTuple:

@@ -129,7 +129,7 @@ def test_an_edit_of_this_package_is_an_edit_of_its_scripts(tmp_path: Path) -> No
     before = fingerprint(script)
     edited = tmp_path / "construction/prasanga_construction/distance.py"
     text = edited.read_text(encoding="utf-8")
-    edited.write_text(text.replace('len(one["rest"]) == len(other["rest"])', "True"), encoding="utf-8")
+    edited.write_text(text.replace("len(first) == len(second)", "True"), encoding="utf-8")
     assert edited.read_text(encoding="utf-8") != text
     assert fingerprint(script) != before
     assert fingerprint(tmp_path / "construction/scripts/gather_shared_pieces.py").fingerprint == (
