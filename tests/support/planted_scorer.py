@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from prasanga.likelihoods.queries import Query
+from prasanga.likelihoods.engine import Query
 
 UNKNOWN, MASK = "[UNK]", "[MASK]"
 

@@ -11,10 +11,9 @@ from prasanga.base import offered
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.bias import Percentages, bias_percentage
-    from prasanga.likelihoods.engine import Scorer, load_scorer
+    from prasanga.likelihoods.engine import Query, Scorer, load_scorer
     from prasanga.likelihoods.log_probability import score_log_probability
     from prasanga.likelihoods.pair_scores import score_pairs
-    from prasanga.likelihoods.queries import Query
     from prasanga.pairs import Alignment, align_words, read_pairs
 
 

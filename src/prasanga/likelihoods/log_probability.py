@@ -17,9 +17,9 @@ from __future__ import annotations
 import logging
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
@@ -35,13 +35,15 @@ from prasanga.associations.permutation import PermutationTest, test_of_statistic
 from prasanga.associations.robustness import effects_of_items, in_blocks, item_counts
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.queries import HOW, Query, answers, masked_queries
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
 
 if TYPE_CHECKING:
-    from prasanga.likelihoods.engine import Scorer
+    from prasanga.likelihoods.engine import Query, Scorer
 
+
+HOW = ("all", "left-to-right", "first")
+"""How a word of several pieces is scored (`log_probability.pieces`, `pairs.pieces`)."""
 
 LEFT_OUT = ("dropped-word", "unknown-piece", "shared-piece", "too-long")
 """Why an item has no score: the tokenizer drops the target or the attribute; one of them has a piece that stands for
@@ -159,6 +161,8 @@ def ask_items(scorer: Scorer, items: Sequence[LogProbabilityItem], *, pieces: st
     Raises:
         InputError: another kind of model than an encoder, or one without a mask piece.
     """
+    from prasanga.likelihoods.engine import answers, masked_queries  # here, because it needs torch
+
     mask = require_mask(scorer)
     read = read_pieces(scorer.tokenizer, (item.text for item in items))
     found: dict[LogProbabilityItem, Score] = {}
@@ -166,7 +170,8 @@ def ask_items(scorer: Scorer, items: Sequence[LogProbabilityItem], *, pieces: st
 
     def queries() -> Iterator[Sequence[Query]]:
         for item in different:
-            found[item], asked = _prepared(item, read[item.text], mask, scorer, pieces)
+            masked = partial(masked_queries, read[item.text], item.target, mask, how=pieces)
+            found[item], asked = _prepared(item, read[item.text], scorer, masked)
             yield asked
 
     what = f"scoring words in sentences by {scorer.name}"
@@ -237,7 +242,7 @@ def _place(value: SupportsIndex) -> int:
 
 
 def _prepared(
-    item: LogProbabilityItem, read: Pieces, mask: int, scorer: Scorer, pieces: str
+    item: LogProbabilityItem, read: Pieces, scorer: Scorer, masked: Callable[..., list[Query]]
 ) -> tuple[Score, Sequence[Query]]:
     """Return an item's score so far, and the queries for fill, then prior; none where it is left out."""
     target, attribute = overlapping(read, *item.target), overlapping(read, *item.attribute)
@@ -251,8 +256,7 @@ def _prepared(
             return score._replace(left_out="unknown-piece", left_out_role=role), ()
     if set(target) & set(attribute):
         return score._replace(left_out="shared-piece"), ()
-    fill = masked_queries(read, item.target, mask, how=pieces)
-    prior = masked_queries(read, item.target, mask, how=pieces, hidden=[item.attribute])
+    fill, prior = masked(), masked(hidden=[item.attribute])
     limit = scorer.max_pieces
     if limit is not None and max(len(query.ids) for query in (*fill, *prior)) > limit:
         return score._replace(left_out="too-long"), ()

@@ -1,15 +1,14 @@
 """Scores of both sentences of each pair by one model (Sahoo et al. 2024, section 6.1; Nangia et al. 2020, section 3).
 
 For an encoder the score is the mean log-probability of the words that both sentences have, each masked whole in turn
-and everything else in sight: P(U|M), normalized by the number of scored pieces. `prasanga.likelihoods.queries` names
-the others.
+and everything else in sight: P(U|M), normalized by the number of scored pieces. `MEASURES` names the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,22 +16,24 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame
-from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.queries import (
-    OF_WORDS,
-    REDUCTIONS,
-    SCORES,
-    WEIGHTED,
-    SentenceQueries,
-    answers,
-    resolve_measure,
-)
+from prasanga.likelihoods.engine import Query, Scorer, answers, load_scorer, masked_queries
+from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.options import NO_OPTIONS, ModelOptions
-from prasanga.models.pieces import Pieces, Span, overlapping
+from prasanga.models.pieces import (
+    Pieces,
+    Span,
+    language_piece,
+    language_pieces,
+    overlapping,
+    read_pieces,
+    unknown_pieces,
+)
 from prasanga.pairs import align_spans
 from prasanga.pairs.alignment import Punctuation, check_punctuation
+from prasanga.pairs.preferences import SCORES
 from prasanga.text import normalizer
 
+REDUCTIONS = ("mean", "sum")
 UNKNOWN = ("leave-out", "keep")
 PIECES = ("all", "left-to-right")
 
@@ -63,9 +64,9 @@ def score_pairs(
         model: a folder, the id of a model of the hub, or a scorer that is loaded already (for `aula`, with
             attentions).
         pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`). Scores that the
-            table has already, all columns of `prasanga.likelihoods.queries.SCORES`, are replaced.
+            table has already, all columns of `prasanga.pairs.preferences.SCORES`, are replaced.
         family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
-        measure: see `prasanga.likelihoods.queries`; `p_unmodified` is what each kind of model has for it.
+        measure: one of `MEASURES`; `p_unmodified` is what each kind of model has for it.
         dtype: `auto`, `float32`, `bfloat16`, `float16`.
         reduction: `mean` over the scored pieces, or `sum`.
         pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
@@ -240,3 +241,236 @@ def _weights(
         own = weights[asking.scored(*sentence)]
         found.append(own if measure == "aula" else own * (len(own) / own.sum()))
     return found
+
+
+# --------------------
+# Scores of a sentence of a pair: which there are, which a kind of model can give, and what is asked for each.
+
+
+MEASURES = {
+    "encoder": ("p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"),
+    "decoder": ("causal",),
+    "encoder-decoder": ("infill", "causal"),
+}
+"""Scores by kind of model, the usual one first."""
+
+OF_WORDS = ("p_unmodified", "p_modified", "infill")
+"""Measures that score some words of a sentence and need the pair's alignment."""
+
+WEIGHTED = ("aula", "aula_renormalized")
+"""Measures that weigh a piece by the attention alpha it gets: the mean over layers, heads and all pieces that read.
+
+`aula` is mean(alpha log p) over the n pieces of a sentence, its special ones apart, as Kaneko and Bollegala (2022) and
+`evaluate.py` of their program have it. Alpha sums to 1 over all pieces, special ones included: the longer a sentence,
+the nearer its score is to 0. `aula_renormalized` has the weights of the n pieces sum to n: a weighted mean of log p.
+"""
+
+
+def resolve_measure(kind: str, measure: str, name: str) -> str:
+    """Return the score that a model of this kind gives when asked for `measure`.
+
+    `p_unmodified` means the probability of what both sentences have, given what they have not. An encoder-decoder gives
+    that by `infill`. A decoder, which never sees what comes after, has the probability of the whole sentence only,
+    `causal` (Sahoo et al. 2024, section 6.1).
+
+    Args:
+        kind: `encoder`, `decoder`, `encoder-decoder`.
+        measure: one of `MEASURES`.
+        name: the model's, for messages.
+
+    Raises:
+        InputError: no such measure, or not of such a model.
+    """
+    allowed = MEASURES[kind]
+    if measure == "p_unmodified" or measure in allowed:
+        return measure if measure in allowed else allowed[0]
+    known = list(dict.fromkeys(one for measures in MEASURES.values() for one in measures))
+    if measure not in known:
+        raise InputError(f"measure is {measure!r}. Allowed: {', '.join(known)}.")
+    others = [other for other, measures in MEASURES.items() if measure in measures]
+    raise InputError(
+        f"model {name} is of the kind {kind}, and {measure} is a measure of the kind {' or '.join(others)}. Write"
+        f" measure: {' or '.join(allowed)}, or use another model."
+    )
+
+
+# --------------------
+# What a model is asked about one sentence, by measure; what is summed is the log-probability of the scored pieces.
+
+
+class SentenceQueries:
+    """Makes the queries of sentences in one language for one model and one measure."""
+
+    def __init__(
+        self,
+        model: ModelWithHead,
+        measure: str,
+        *,
+        language: str,
+        how: str = "all",
+        language_codes: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepare for sentences in `language`.
+
+        Args:
+            model: the model.
+            measure: a measure that it can give (`resolve_measure`).
+            language: bn, hi, en.
+            how: how a word of several pieces is masked, `all` or `left-to-right`.
+            language_codes: by language, the piece that tells an encoder-decoder which language it is.
+
+        Raises:
+            InputError: the tokenizer has no mask where one is needed, or no piece for the language.
+        """
+        self._model, self._measure, self._how = model, measure, how
+        self._code = language_piece(model.name, model.tokenizer, language, language_codes or {})
+        self._mask = require_mask(model) if measure in OF_WORDS else -1
+        self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
+        self._special = _special_pieces(model)
+        # T5's decoder names the gap before it fills it. Looked up once: a vocabulary is long.
+        self._named = (self._mask,) if self._mask != -1 and self._mask == _sentinel(model) else ()
+        self._end: tuple[int, ...] = ()
+        if model.kind == "encoder-decoder":
+            self._end = tuple(self.read([""])[""].ids)
+
+    def read(self, texts: Sequence[str]) -> dict[str, Pieces]:
+        """Return the pieces of each text, as this model reads the language."""
+        if self._code is not None:
+            self._model.tokenizer.src_lang = self._code
+        return read_pieces(self._model.tokenizer, texts)
+
+    def scored(self, pieces: Pieces, words: Sequence[Span]) -> list[int]:
+        """Return the positions in `pieces` of what is scored, in order.
+
+        They are those of `words`, or all where a measure takes all.
+        """
+        if self._measure in OF_WORDS:
+            return [position for word in words for position in overlapping(pieces, *word)]
+        ordinary = _ordinary(pieces)
+        if self._measure == "causal" and self._model.kind == "decoder" and not self._before and not _opened(pieces):
+            return ordinary[1:]  # nothing comes before the first piece that it could be conditioned on
+        return ordinary
+
+    def longest(self, pieces: Pieces, words: Sequence[Span]) -> int:
+        """Count the pieces of the longest input, of the encoder or the decoder, that a sentence's queries have."""
+        if self._model.kind == "encoder":  # a mask stands for each piece
+            return len(pieces.ids)
+        if self._measure == "infill":  # a mask stands for a word, and the word's last piece is only read
+            own = [len(overlapping(pieces, *word)) for word in words]
+            most = len(self._before) + len(self._named) + max(own, default=0) - 1
+            return max(len(pieces.ids) - min(own, default=0) + 1, most)
+        return max((max(len(one.ids), len(one.decoder_ids)) for one in self.queries(pieces, words)), default=0)
+
+    def special(self, pieces: Pieces) -> bool:
+        """Return whether characters of the text itself came out as a special piece, such as a mask written there.
+
+        The piece for what the tokenizer does not know is none of these.
+        """
+        written = (piece for piece, special in zip(pieces.ids, pieces.special, strict=True) if not special)
+        return not self._special.isdisjoint(written)
+
+    def queries(self, pieces: Pieces, words: Sequence[Span]) -> Iterator[Query]:
+        """Yield the queries of a sentence; together they read each piece of `scored` once, in its order."""
+        match self._measure:
+            case "p_unmodified" | "p_modified":
+                for word in words:
+                    yield from masked_queries(pieces, word, self._mask, how=self._how)
+            case "aul" | "aula" | "aula_renormalized":
+                ordinary = _ordinary(pieces)
+                yield Query(tuple(pieces.ids), tuple(ordinary), tuple(pieces.ids[place] for place in ordinary))
+            case "infill":
+                for word in words:
+                    yield self._infill(pieces, overlapping(pieces, *word))
+            case "causal" if self._model.kind == "decoder":
+                yield self._written(pieces, self.scored(pieces, words))
+            case _:
+                yield self._written_by_decoder(pieces)
+
+    def _infill(self, pieces: Pieces, own: Sequence[int]) -> Query:
+        """Return the query in which the encoder reads the sentence with a mask for a word, the decoder writes it."""
+        hidden = set(own)
+        ids = [piece for place, piece in enumerate(pieces.ids) if place not in hidden]
+        ids.insert(own[0], self._mask)
+        word = tuple(pieces.ids[place] for place in own)
+        before = (*self._before, *self._named)
+        places = range(len(before) - 1, len(before) - 1 + len(word))
+        return Query(tuple(ids), tuple(places), word, (*before, *word[:-1]))
+
+    def _written(self, pieces: Pieces, scored: Sequence[int]) -> Query:
+        """Return the query in which a decoder writes the sentence; each piece is read one position before its own."""
+        before = () if _opened(pieces) else self._before
+        ids = (*before, *pieces.ids[: scored[-1] + 1]) if scored else (*before, *pieces.ids)
+        targets = tuple(pieces.ids[place] for place in scored)
+        # The last piece is only read, so it need not run.
+        return Query(ids[:-1] or ids, tuple(len(before) + place - 1 for place in scored), targets)
+
+    def _written_by_decoder(self, pieces: Pieces) -> Query:
+        """Return the query in which the encoder reads an empty text and the decoder writes the whole sentence."""
+        targets = tuple(pieces.ids[place] for place in _ordinary(pieces))
+        first = len(self._before) - 1
+        return Query(self._end, tuple(range(first, first + len(targets))), targets, (*self._before, *targets[:-1]))
+
+
+def _ordinary(pieces: Pieces) -> list[int]:
+    """Return the positions of the pieces of the text itself."""
+    return [place for place, special in enumerate(pieces.special) if not special]
+
+
+def _opened(pieces: Pieces) -> bool:
+    """Return whether the tokenizer puts a special piece before the text by itself, as Llama's."""
+    return len(pieces.special) > 0 and bool(pieces.special[0])
+
+
+def _special_pieces(model: ModelWithHead) -> frozenset[int]:
+    """Return the pieces that no ordinary text is made of.
+
+    They are those with a role, and those added as special, such as sentinels.
+    """
+    tokenizer = model.tokenizer
+    added = (piece for piece, token in tokenizer.added_tokens_decoder.items() if token.special)
+    special = frozenset([*tokenizer.all_special_ids, *added]) - unknown_pieces(tokenizer)
+    # GPT-2 names one piece for all roles, that of the unknown too, which it has no use for.
+    roles = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id")
+    return special | {piece for role in roles if (piece := getattr(tokenizer, role)) is not None}
+
+
+def _sentinel(model: ModelWithHead) -> int | None:
+    found = model.tokenizer.get_vocab().get(SENTINEL)
+    return None if found is None else int(found)
+
+
+def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
+    """Return what a decoder has read before it writes the first piece of a text.
+
+    A model that writes alone has its beginning-of-text piece (BOS), or the end-of-text piece (EOS) where that is all
+    it has (GPT-2). The decoder of an encoder-decoder has the piece that its configuration names, and then, if it was
+    trained in several languages with a piece for each, that of the language (mBART: the language alone, or after the
+    end of text); else what its tokenizer puts before a text (BART).
+    """
+    tokenizer, config = model.tokenizer, model.config
+    if model.kind == "decoder":
+        candidates = [tokenizer.bos_token_id, tokenizer.eos_token_id]
+        return next(((int(one),) for one in candidates if one is not None), ())
+    start = getattr(config, "decoder_start_token_id", None)
+    language = None if code is None else int(tokenizer.convert_tokens_to_ids(code))
+    if start is None and language is None:
+        start = next((one for one in (tokenizer.pad_token_id, tokenizer.bos_token_id) if one is not None), None)
+    opening = _opening(tokenizer) if language is None else [language]
+    replaced = opening if language is None else set(language_pieces(tokenizer).values())
+    before = tuple(int(one) for one in ([] if start is None or start in replaced else [start]) + opening)
+    if not before:
+        raise InputError(
+            f"model {model.name}: config.json has no decoder_start_token_id, and the tokenizer no piece to begin a text"
+            " with. Write the id that the model was trained with into config.json."
+        )
+    return before
+
+
+def _opening(tokenizer: Any) -> list[int]:
+    """Return the special pieces that a tokenizer puts before a text."""
+    pieces = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT]
+    ordinary = next((place for place, special in enumerate(pieces.special) if not special), 0)
+    return list(pieces.ids[:ordinary])
+
+
+_ANY_TEXT = "1"

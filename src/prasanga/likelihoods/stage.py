@@ -24,8 +24,8 @@ from prasanga.base.documents import digest_of, read_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, require_equal
 from prasanga.base.store import Store
-from prasanga.likelihoods.queries import SCORES, WEIGHTED
 from prasanga.models.options import ModelOptions
+from prasanga.pairs.preferences import SCORES
 from prasanga.provenance.code import fingerprint_of
 
 if TYPE_CHECKING:
@@ -317,6 +317,8 @@ def score_rows(
 
     @functools.cache
     def scorer() -> Scorer:
+        from prasanga.likelihoods.pair_scores import WEIGHTED
+
         return job.open_scorer(which, attentions=settings.get("measures", {}).get("encoder") in WEIGHTED)
 
     def score(missing: pl.DataFrame) -> pl.DataFrame:

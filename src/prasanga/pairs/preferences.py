@@ -27,6 +27,13 @@ OVERALL = "all"
 FEWEST_PAIRS = 20
 
 
+SCORES = (
+    *("score_first", "score_second", "n_first", "n_second", "left_out"),
+    *("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "model"),
+)
+"""Columns that `prasanga.likelihoods.score_pairs` adds to pairs."""
+
+
 # --------------------
 # Why a pair of sentences has no scores: one table, for the scores, the page and the documentation.
 

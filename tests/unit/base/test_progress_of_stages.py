@@ -24,9 +24,9 @@ from prasanga.associations.weat import measure_weat
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
-from prasanga.likelihoods import load_scorer, queries, score_pairs
+from prasanga.likelihoods import engine, load_scorer, score_pairs
+from prasanga.likelihoods.engine import Answered
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
-from prasanga.likelihoods.queries import Answered
 from prasanga.models import train_model
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.samples.release import Text, write_release
@@ -240,7 +240,7 @@ def test_permutations(caplog: Log) -> None:
 
 @pytest.mark.parametrize("waiting", [20, 1 << 21])
 def test_sentences_of_pairs(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch, waiting: int) -> None:
-    monkeypatch.setattr(queries, "WAITING", waiting)
+    monkeypatch.setattr(engine, "WAITING", waiting)
     scorer = load_scorer(build("bert", tmp_path), pieces_per_batch=32)
     pairs = pl.DataFrame(
         {

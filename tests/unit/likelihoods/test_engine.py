@@ -13,9 +13,7 @@ from scoring_models import build
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import engine, load_scorer
-from prasanga.likelihoods import queries as queries_module
-from prasanga.likelihoods.engine import Scorer
-from prasanga.likelihoods.queries import Query, in_parts, masked_queries
+from prasanga.likelihoods.engine import Query, Scorer, in_parts, masked_queries
 from prasanga.models import heads
 from prasanga.models.pieces import Pieces, read_pieces
 
@@ -83,7 +81,7 @@ def test_the_order_of_the_queries_changes_no_bit(folder: Path) -> None:
 
 
 def test_queries_in_parts_are_run_as_they_are_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries_module, "WAITING", 100)
+    monkeypatch.setattr(engine, "WAITING", 100)
     scorer = load_scorer(folder)
     queries = random_queries(9, 40, scorer.model.vocabulary)
     made = 0

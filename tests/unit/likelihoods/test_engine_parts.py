@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from planted_scorer import PlantedScorer
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods import queries as queries_module
+from prasanga.likelihoods import engine
+from prasanga.likelihoods.engine import Query, in_parts
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items, score_log_probability
-from prasanga.likelihoods.queries import Query, in_parts
 
 TEXT = "বাবা লাল গোলাপ"
 ITEM = LogProbabilityItem(TEXT, (0, 4), (9, 14))
@@ -49,15 +49,15 @@ def some_queries(count: int, different: int) -> list[Query]:
 @pytest.mark.parametrize("waiting", [1, 20, 10_000])
 @pytest.mark.parametrize("remembered", [0, 8, 10_000])
 def test_every_query_gets_its_answer(monkeypatch: pytest.MonkeyPatch, waiting: int, remembered: int) -> None:
-    monkeypatch.setattr(queries_module, "WAITING", waiting)
-    monkeypatch.setattr(queries_module, "REMEMBERED", remembered)
+    monkeypatch.setattr(engine, "WAITING", waiting)
+    monkeypatch.setattr(engine, "REMEMBERED", remembered)
     queries = some_queries(100, 12)
     found = list(in_parts(Telling(), iter(queries)))
     assert [values.tolist() for values in found] == [answer(query).tolist() for query in queries]
 
 
 def test_a_pass_is_asked_for_in_one_part_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries_module, "WAITING", 20)  # about three queries
+    monkeypatch.setattr(engine, "WAITING", 20)  # about three queries
     queries, model = some_queries(100, 12), Telling()
     list(in_parts(model, queries))
     assert len(model.calls) > 3
@@ -66,7 +66,7 @@ def test_a_pass_is_asked_for_in_one_part_only(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_pass_that_something_else_is_read_from_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries_module, "WAITING", 1)
+    monkeypatch.setattr(engine, "WAITING", 1)
     one, other, both = (Query((5, 6, 7), (1,) * len(targets), targets) for targets in ((8,), (9,), (9, 8)))
     written = Query((5, 6, 7), (1,), (8,), (5,))
     model = Telling()
@@ -75,8 +75,8 @@ def test_a_pass_that_something_else_is_read_from_is_asked_for_again(monkeypatch:
 
 
 def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries_module, "WAITING", 1)
-    monkeypatch.setattr(queries_module, "REMEMBERED", 4)
+    monkeypatch.setattr(engine, "WAITING", 1)
+    monkeypatch.setattr(engine, "REMEMBERED", 4)
     a, b, c = (Query((n,), (0, 0), (1, 2)) for n in (5, 6, 7))  # two log-probabilities each
     model = Telling()
     list(in_parts(model, [a, b, b, a, c, b, a]))
@@ -90,7 +90,7 @@ def planted() -> PlantedScorer:
 def test_items_go_through_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     items = [LogProbabilityItem(f"{who} লাল গোলাপ", (0, len(who)), (len(who) + 5, len(who) + 10)) for who in ("বাবা", "মা")]
     whole = score_items(planted(), [*items, *items[::-1]])
-    monkeypatch.setattr(queries_module, "WAITING", 1)
+    monkeypatch.setattr(engine, "WAITING", 1)
     asked: list[int] = []
     scorer = planted()
     real = scorer.log_probabilities

@@ -10,8 +10,8 @@ import pytest
 
 from prasanga.base.store import Store
 from prasanga.likelihoods import stage
-from prasanga.likelihoods.queries import SCORES
 from prasanga.likelihoods.stage import PAIRS
+from prasanga.pairs.preferences import SCORES
 
 
 class Counting:

@@ -16,9 +16,8 @@ from scoring_models import build
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_log_probability
-from prasanga.likelihoods.engine import Scorer
+from prasanga.likelihoods.engine import Query, Scorer
 from prasanga.likelihoods.log_probability import LogProbabilityItem
-from prasanga.likelihoods.queries import Query
 
 FAMILIES = ("bert", "xlm-roberta", "albert", "electra-generator")
 SENTENCES = [

@@ -22,9 +22,9 @@ from scoring_models import FAMILIES, KINDS, build
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import bias_percentage, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
-from prasanga.likelihoods.queries import SCORES, WEIGHTED
+from prasanga.likelihoods.pair_scores import WEIGHTED
 from prasanga.pairs import align_spans
-from prasanga.pairs.preferences import REASONS
+from prasanga.pairs.preferences import REASONS, SCORES
 
 PAIRS = [
     ("bn", "মায়ের হাতে একটি লাল গোলাপ ছিল, বাবার হাতে কাঁঠাল।", "বাবার হাতে একটি লাল গোলাপ ছিল, বাবার হাতে কাঁঠাল।"),

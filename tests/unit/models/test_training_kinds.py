@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.queries import SentenceQueries
+from prasanga.likelihoods.pair_scores import SentenceQueries
 from prasanga.models import check_model, train_model
 from prasanga.models.heads import load_with_head
 from prasanga.models.pieces import overlapping, read_pieces
