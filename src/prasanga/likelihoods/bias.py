@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -222,10 +221,13 @@ def bias_percentage(
     """
     choices = _Choices(
         whole_number("n_runs", n_runs, least=0),
-        _share(share),
+        _positive("share", share, 1, "a share above 0 and up to 1, such as 0.8"),
         whole_number("n_resamples", n_resamples, least=0),
         ties,
-        _margin(equivalence_margin),
+        _positive(
+            *("equivalence_margin", equivalence_margin, 50),
+            "a distance from 50 % in points, above 0 and up to 50, such as 5",
+        ),
         whole_number("seed", seed, least=0),
     )
     choice("ties", ties, TIES)
@@ -293,6 +295,7 @@ def _row(
     exact_low, exact_high = exact_interval(counts, ties)
     runs = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(list(sample)))), ties) for sample in samples]
     known = bool(runs) and all(map(math.isfinite, runs))
+    p_equivalence, equivalent_within = equivalence(counts, choices.equivalence_margin)
     by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
     left_out = pairs.filter(pl.col("left_out").is_not_null())
     difference = pairs["difference"].drop_nulls()
@@ -305,9 +308,8 @@ def _row(
         "exact_high": exact_high,
         "interval_note": None if low is None else interval_note(counts),
         "p_binomial": exact_test(counts),
-        **dict(
-            zip(("p_equivalence", "equivalent_within"), equivalence(counts, choices.equivalence_margin), strict=True)
-        ),
+        "p_equivalence": p_equivalence,
+        "equivalent_within": equivalent_within,
         **{f"percentage_{label}": _number(percentage(found, ties)) for label, found in by_label.items()},
         **{f"n_{label}": found.base(ties) for label, found in by_label.items()},
         "n_pairs": len(pairs),
@@ -411,18 +413,10 @@ def _said(conventions: Mapping[str, str | None], choices: _Choices) -> str:
     return "; ".join([*said, f"ties {choices.ties}", runs, f"{choices.n_resamples} resamples", f"seed {choices.seed}"])
 
 
-def _share(share: float) -> float:
-    allowed = "a share above 0 and up to 1, such as 0.8"
-    if not 0 < number("share", share, allowed) <= 1:
-        raise InputError(f"share: {share!r}. Write {allowed}.")
-    return float(share)
-
-
-def _margin(margin: float) -> float:
-    allowed = "a distance from 50 % in points, above 0 and up to 50, such as 5"
-    if not 0 < number("equivalence_margin", margin, allowed) <= 50:
-        raise InputError(f"equivalence_margin: {margin!r}. Write {allowed}.")
-    return float(margin)
+def _positive(name: str, value: float, most: float, allowed: str) -> float:
+    if not 0 < number(name, value, allowed) <= most:
+        raise InputError(f"{name}: {value!r}. Write {allowed}.")
+    return float(value)
 
 
 def _number(value: float) -> float | None:
@@ -452,6 +446,8 @@ class Percentages:
         if several or self.table.filter(bias_type=OVERALL).is_empty():
             said = " and ".join(f"{self.table[name].n_unique()} values of {name}" for name in several) or "no pairs"
             raise InputError(f"table: it has {said}. Give percentages of one, such as table.filter(model=...).")
+        self._rows = sorted(self.table.iter_rows(named=True), key=lambda row: row["bias_type"] != OVERALL)
+        self._overall = self._rows[0]
 
     @property
     def percentage(self) -> float | None:
@@ -506,15 +502,6 @@ class Percentages:
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.to_frame()._repr_html_()}"
-
-    @property
-    def _overall(self) -> dict[str, Any]:
-        return self._rows[0]
-
-    @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
-        rows = list(self.table.iter_rows(named=True))
-        return sorted(rows, key=lambda row: row["bias_type"] != OVERALL)
 
 
 def _interval_of(row: Mapping[str, Any]) -> Interval:

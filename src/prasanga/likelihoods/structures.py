@@ -107,13 +107,11 @@ def score_structures(
     rows = [_trait_row(found, model, pieces, terms) for found in of_trait.values()]
     long = [
         {
-            **{
-                name: getattr(row, name)
-                for name in ("polarity", "trait", "structure", "group", "term", "text", "n_words")
-            },
+            **row._asdict(),
+            **score._asdict(),
+            "corrected": score.corrected,
             "model": model,
             "form": row.text[slice(*row.target)],
-            **{name: getattr(score, name) for name in (*QUANTITIES, "n_pieces", "n_attribute_pieces")},
             "left_out": _reason(score),
             "pieces": pieces,
         }
@@ -387,14 +385,10 @@ def _drawn(n: int, n_resamples: int, seed: int, polarity: str) -> np.ndarray[Any
 def _numbers(values: FloatArray) -> dict[str, float]:
     if not len(values):
         return {}
-    quartiles = np.quantile(values, [0.25, 0.5, 0.75])
-    found = {
-        "mean": float(values.mean()),
-        **dict(zip(("q25", "median", "q75"), map(float, quartiles), strict=True)),
-        "min": float(values.min()),
-        "max": float(values.max()),
-        "mean_size": float(np.abs(values).mean()),
-    }
+    found = dict(
+        zip(("min", "q25", "median", "q75", "max"), np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True)
+    )
+    found |= {"mean": float(values.mean()), "mean_size": float(np.abs(values).mean())}
     if len(values) > 1:
         sd = _deviation(values)
         found |= {"sd": sd, "variance": sd**2}
@@ -404,13 +398,11 @@ def _numbers(values: FloatArray) -> dict[str, float]:
 def _by_polarity(traits: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
     """Return the rows of each model and polarity, and of both polarities where there are two."""
     found: dict[tuple[str, str], pl.DataFrame] = {}
-    for model in traits["model"].unique(maintain_order=True):
-        of_model = traits.filter(pl.col("model") == model)
-        polarities: Sequence[str] = of_model["polarity"].unique(maintain_order=True).to_list()
-        for polarity in polarities:
-            found[model, polarity] = of_model.filter(pl.col("polarity") == polarity)
-        if len(polarities) > 1:
-            found[model, ALL] = of_model
+    for (model,), of_model in traits.group_by("model", maintain_order=True):
+        of_polarity = of_model.partition_by("polarity", maintain_order=True, as_dict=True)
+        found |= {(str(model), str(polarity)): rows for (polarity,), rows in of_polarity.items()}
+        if len(of_polarity) > 1:
+            found[str(model), ALL] = of_model
     return found
 
 

@@ -158,17 +158,18 @@ def _read_ours(path: Path, normalization: str | None) -> TraitList:
     language, polarity = content.text("language"), content.text("polarity")
     if polarity not in POLARITIES:
         raise InputError(f"{content.place}: `polarity` is {polarity!r}.{suggest(polarity, POLARITIES)}")
-    traits: dict[str, Trait] = {}
-    for entry in content.entries_of("traits"):
-        trait = _read_trait(entry, language)
-        if trait.word in traits:
-            raise InputError(
-                f"{trait.place}: the trait {trait.word} stands twice (first: {traits[trait.word].place}). Delete one."
-            )
-        traits[trait.word] = trait
+    traits = _once_each(_read_trait(entry, language) for entry in content.entries_of("traits"))
     if not traits:
         raise InputError(f"{path}: `traits` is empty. Write under it `- {{word: ..., gloss: ..., S4: ..., S5: ...}}`.")
-    return TraitList(path, language, polarity, tuple(traits.values()))
+    return TraitList(path, language, polarity, traits)
+
+
+def _once_each(traits: Iterable[Trait]) -> tuple[Trait, ...]:
+    found: dict[str, Trait] = {}
+    for trait in traits:
+        if (first := found.setdefault(trait.word, trait)) is not trait:
+            raise InputError(f"{trait.place}: the trait {trait.word} stands twice (first: {first.place}). Delete one.")
+    return tuple(found.values())
 
 
 def _read_trait(entry: Entry, language: str) -> Trait:
@@ -237,25 +238,20 @@ def read_authors_traits(path: Path, normalization: str | None = None) -> TraitLi
             " to positive_traits_bn.csv."
         )
     spelling = spelling_of(_LANGUAGE, normalization)
-    traits: dict[str, Trait] = {}
+    traits: list[Trait] = []
     oddities: list[Oddity] = []
     for number, (line, row) in enumerate(_rows(path), start=1):
         word = spelling(row["Trait"]).strip()
         place = f"{path}, line {line}"
         if not word:
             raise InputError(f"{place}: the column Trait is empty. Write the trait, or delete the row.")
-        if word in traits:
-            raise InputError(f"{place}: the trait {word} stands twice (first: {traits[word].place}). Delete one.")
-        sentences = {}
-        for name in STRUCTURES:
-            sentences[name] = _sentence(row, name, word, place, spelling)
-            oddities += [
-                Oddity(str(path), number, word, name, *said) for said in _odd(row, name, word, sentences[name])
-            ]
-        traits[word] = Trait(word, "", sentences, place)
+        sentences = {name: _sentence(row, name, word, place, spelling) for name in STRUCTURES}
+        for name, sentence in sentences.items():
+            oddities += (Oddity(str(path), number, word, name, *said) for said in _odd(row, name, word, sentence))
+        traits.append(Trait(word, "", sentences, place))
     if not traits:
         raise InputError(f"{path}: no rows below its first line. Give a list of traits.")
-    return TraitList(path, _LANGUAGE, polarity, tuple(traits.values()), tuple(oddities))
+    return TraitList(path, _LANGUAGE, polarity, _once_each(traits), tuple(oddities))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
