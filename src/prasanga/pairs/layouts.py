@@ -20,7 +20,7 @@ import difflib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -152,25 +152,14 @@ def canonical(name: str) -> str:
 # Opening a file of pairs: CSV records and JSON, with errors that say where.
 
 
-@dataclass(frozen=True)
-class Records:
-    """A CSV file: its columns, and the cells of each record after the header; record 1 is the first."""
-
-    columns: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-
-    @property
-    def cells(self) -> Iterator[Mapping[str, str]]:
-        """The cells of each record by their columns, made as they are needed."""
-        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
-
-
 # As Python's csv module wants lines, with their ends; a stream of the whole text would take four bytes a character.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
-def read_csv(path: Path) -> Records:
-    """Return all records of a CSV file (UTF-8, with or without byte-order mark); cells may hold line breaks.
+def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return the columns of a CSV file (UTF-8, with or without byte-order mark), and the cells of each record after them.
+
+    Cells may hold line breaks.
 
     Raises:
         InputError: for a file that is missing, empty, not UTF-8 or no CSV, a column named twice, or a record with more
@@ -185,14 +174,18 @@ def read_csv(path: Path) -> Records:
             ' double quotes, and write a double quote inside it twice: "".'
         ) from error
     columns, *rest = rows or [[]]
-    _check_header(path, columns)
+    if not columns:
+        raise InputError(f"{path}: the file is empty. Write a header and at least one pair (docs/pairs.md).")
+    twice = sorted(column for column, count in Counter(columns).items() if count > 1)
+    if twice:
+        raise InputError(f"{path}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
     for number, row in enumerate(rest, start=1):
         if len(row) != len(columns):
             raise InputError(
                 f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
                 f" ({', '.join(columns)}). A sentence with a comma stands between double quotes."
             )
-    return Records(tuple(columns), rest)
+    return columns, rest
 
 
 def read_json(path: Path) -> Any:
@@ -234,14 +227,6 @@ def _text(path: Path) -> str:
         raise InputError(
             f"{path}, line {line}: not UTF-8 (byte {error.object[error.start]:#04x}). Save the file as UTF-8."
         ) from error
-
-
-def _check_header(path: Path, columns: list[str]) -> None:
-    if not columns:
-        raise InputError(f"{path}: the file is empty. Write a header and at least one pair (docs/pairs.md).")
-    twice = sorted(column for column, count in Counter(columns).items() if count > 1)
-    if twice:
-        raise InputError(f"{path}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
 
 
 # --------------------

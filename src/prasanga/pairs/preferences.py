@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -156,34 +156,23 @@ def statistics(pairs: pl.DataFrame) -> pl.DataFrame:
 
         `n_pairs` is how many pairs the value is about: the subset's for a mean, the category's for a share.
     """
-    rows = [
-        (language, subset, *row)
-        for language in LANGUAGES
-        if (spoken := pairs.filter(pl.col("language") == language)).height
-        for subset, part in _subsets(spoken)
-        for row in _of_subset(part, _by_count(spoken, "bias_type"))
-    ]
+    rows: list[tuple[str, str, str, str, float | None, int]] = []
+    for language in LANGUAGES:
+        spoken = pairs.filter(language=language)
+        types = spoken["bias_type"].value_counts().sort("count", "bias_type", descending=[True, False])["bias_type"]
+        origins = spoken["origin"].drop_nulls().unique().sort()
+        subsets = [(OVERALL, spoken), *((origin, spoken.filter(origin=origin)) for origin in origins)]
+        rows += ((language, name, *row) for name, part in subsets if part.height for row in _of_subset(part, types))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _subsets(pairs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    yield OVERALL, pairs
-    for origin in pairs.get_column("origin").drop_nulls().unique().sort():
-        yield origin, pairs.filter(pl.col("origin") == origin)
-
-
-def _of_subset(part: pl.DataFrame, bias_types: list[str]) -> Iterator[tuple[str, str, float | None, int]]:
-    sentences = [*part.get_column("first"), *part.get_column("second")]
+def _of_subset(part: pl.DataFrame, bias_types: Iterable[str]) -> Iterator[tuple[str, str, float | None, int]]:
+    sentences = [*part["first"], *part["second"]]
     n_words = sum(len(words_of(sentence, "with-word")) for sentence in sentences)
     yield "mean_words", OVERALL, n_words / len(sentences), part.height
     for label in LABELS:
-        n = part.filter(pl.col("label") == label).height
+        n = part.filter(label=label).height
         yield "label_percentage", label, 100 * n / part.height, n
     for bias_type in bias_types:
-        n = part.filter(pl.col("bias_type") == bias_type).height
+        n = part.filter(bias_type=bias_type).height
         yield "bias_type_percentage", bias_type, 100 * n / part.height if n else None, n
-
-
-def _by_count(pairs: pl.DataFrame, column: str) -> list[str]:
-    counts = pairs.group_by(column).len().sort(["len", column], descending=[True, False])
-    return counts.get_column(column).to_list()

@@ -20,7 +20,6 @@ from prasanga.pairs.layouts import (
     STEREOSET,
     CsvLayout,
     RawPair,
-    Records,
     canonical,
     read_csv,
     stereoset_pairs,
@@ -83,7 +82,7 @@ _OTHER_SCRIPT = {
 }
 
 # Kind -> what is odd about a sentence, in any language.
-_SENTENCE = {
+_PATTERNS = {
     "several-blanks": r"[^\S\n]{2,}",
     "other-blank": r"[^\S \t\n]",
     "invisible-character": r"[\p{Cf}--[\u200c\u200d]]",
@@ -93,7 +92,7 @@ _SENTENCE = {
     "double-danda": r"॥|।।",
     "no-blank-after-stop": r"(?<!\S)\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
 }
-_IN_SENTENCE = {kind: regex.compile(pattern, regex.VERSION1) for kind, pattern in _SENTENCE.items()}
+_IN_SENTENCE = {kind: regex.compile(pattern, regex.VERSION1) for kind, pattern in _PATTERNS.items()}
 _BAR = regex.compile(r"(?<!\|)\|(?!\|)")
 
 
@@ -151,8 +150,7 @@ def _of_pair(pair: RawPair, columns: tuple[str, str]) -> Iterator[tuple[str, str
         yield from ((column, *rest) for rest in _of_cell(cell))
         yield from ((column, kind, found, _KEPT) for kind, found in _of_sentence(readable(cell), pair.language))
     both = f"{pair.first_column} / {pair.second_column}"
-    first, second = readable(pair.first), readable(pair.second)
-    yield from ((both, *rest) for rest in _of_sentences(first, second))
+    yield from ((both, *rest) for rest in _of_sentences(readable(pair.first), readable(pair.second)))
 
 
 def _of_cell(cell: str) -> Iterator[tuple[str, str, str]]:
@@ -172,10 +170,8 @@ def _of_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
     if language in ("bn", "hi") and _BAR.search(text):
         yield "bar-for-danda", " ".join(_BAR.findall(text))
     if not unicodedata.is_normalized("NFC", text):
-        yield (
-            "not-nfc",
-            " ".join(word.text for word in words_of(text) if not unicodedata.is_normalized("NFC", word.text)),
-        )
+        words = (word.text for word in words_of(text))
+        yield "not-nfc", " ".join(word for word in words if not unicodedata.is_normalized("NFC", word))
     strangers = _OTHER_SCRIPT[language].findall(text)
     if strangers:
         yield "other-script", " ".join(strangers)
@@ -316,7 +312,17 @@ def read_pair_file(
         raise InputError(f"{path}: no pairs in the language {missing[0]}. The file has: {there}.")
     kept.sort(key=lambda pair: LANGUAGES.index(pair.language))
     return PairFile(
-        pairs=pl.DataFrame(list(map(_row, kept)), schema=SCHEMA, orient="row"),
+        pairs=pl.DataFrame(
+            [
+                (
+                    *(pair.pair_id, pair.language, canonical(pair.bias_type), canonical(pair.label)),
+                    *(readable(pair.first), readable(pair.second), pair.origin),
+                )
+                for pair in kept
+            ],
+            schema=SCHEMA,
+            orient="row",
+        ),
         oddities=oddities(kept, columns),
         agreeing=pl.DataFrame(
             [(pair.pair_id, pair.language, pair.agreeing.strip()) for pair in kept if pair.agreeing.strip()],
@@ -351,10 +357,14 @@ def _raw_pairs(
     if layout == STEREOSET or (layout == "auto" and path.suffix.lower() == ".json"):
         pairs, unrelated = stereoset_pairs(path, _one_language(path, STEREOSET, languages, spoken))
         return pairs, STEREOSET, ("bias_type", "label"), {"unrelated sentences": unrelated}
-    records = read_csv(path)
-    chosen = _csv_layout(path, records, layout)
+    there, records = read_csv(path)
+    chosen = _csv_layout(path, there, layout)
     one = _one_language(path, chosen.name, languages, spoken) if chosen.one_language else ""
-    pairs = [pair for row, cells in enumerate(records.cells, start=1) for pair in chosen.pairs(cells, row, one)]
+    pairs = [
+        pair
+        for row, cells in enumerate(records, start=1)
+        for pair in chosen.pairs(dict(zip(there, cells, strict=True)), row, one)
+    ]
     return pairs, chosen.name, chosen.type_and_label, {}
 
 
@@ -369,16 +379,16 @@ def _one_language(path: Path, layout: str, languages: Sequence[str] | None, spok
     return languages[0]
 
 
-def _csv_layout(path: Path, records: Records, layout: str) -> CsvLayout:
+def _csv_layout(path: Path, columns: Sequence[str], layout: str) -> CsvLayout:
     candidates = [one for one in CSV_LAYOUTS if layout in ("auto", one.name)]
     # The layout that fits best is the one that was meant, if a column is missing.
-    nearest = max(candidates, key=lambda one: len(set(one.columns) & set(records.columns)) / len(one.columns))
-    missing = [column for column in nearest.columns if column not in records.columns]
+    nearest = max(candidates, key=lambda one: len(set(one.columns) & set(columns)) / len(one.columns))
+    missing = [column for column in nearest.columns if column not in columns]
     if missing:
-        (only, *others) = records.columns or ("",)
+        (only, *others) = columns
         parted = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in only and not others), "")
         raise InputError(
-            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, records.columns))}; the"
+            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, columns))}; the"
             f" layout {nearest.name} needs {', '.join(nearest.columns)}."
             + (f" Its columns are parted by {parted}: save it with commas." if parted else "")
         )
@@ -423,15 +433,3 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None
             raise InputError(f"{where}: record {earlier} has the same id. Results are filed by it; give each its own.")
         if pair.modified or pair.agreeing:
             check_marks(where, pair.modified, pair.agreeing, align_words(readable(pair.first), readable(pair.second)))
-
-
-def _row(pair: RawPair) -> tuple[str | None, ...]:
-    return (
-        pair.pair_id,
-        pair.language,
-        canonical(pair.bias_type),
-        canonical(pair.label),
-        readable(pair.first),
-        readable(pair.second),
-        pair.origin,
-    )
