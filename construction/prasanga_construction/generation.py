@@ -79,15 +79,8 @@ def load_writer(
     loaded = load_part(model, revision, device, dtype, options, WITH_HEAD)
     module = loaded.encoder
     module.generation_config = _ids_of(module, loaded.tokenizer)
-    return Writer(
-        name=loaded.name,
-        kind=found,
-        tokenizer=loaded.tokenizer,
-        model=module,
-        device=loaded.device,
-        dtype=loaded.dtype,
-        max_pieces=max_pieces(loaded.tokenizer, loaded.config.get_text_config(), module),
-    )
+    longest = max_pieces(loaded.tokenizer, loaded.config.get_text_config(), module)
+    return Writer(loaded.name, found, loaded.tokenizer, module, loaded.device, loaded.dtype, longest)
 
 
 def writer_of(settings: Mapping[str, Any], *, cards: int, kind: str = "auto") -> Writer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,6 +15,7 @@ from prasanga.base.yaml import Entry, read_distinct, suggest
 from prasanga.lexicon.authors import LANGUAGE, read_json_object
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.lexicon.templates import SLOT, WordForm, read_word_form, whole_words
+from prasanga.likelihoods.log_probability import LogProbabilityItem
 from prasanga.models.pieces import Span
 
 # --------------------
@@ -52,38 +54,19 @@ class SentenceTemplate:
 
     Attributes:
         name: its id, or the name of its structure.
-        before: the text up to the first slot, normalized.
-        first: the slot that stands first.
-        between: the text between the slots.
-        second: the other slot.
-        after: the rest.
+        texts: the text up to the first slot, between both, and after the second; normalized.
+        slots: both slots.
         place: file and line, for messages.
     """
 
     name: str
-    before: str
-    first: Slot
-    between: str
-    second: Slot
-    after: str
+    texts: tuple[str, ...]
+    slots: tuple[Slot, ...]
     place: str = ""
 
     def slot(self, role: str) -> Slot:
         """Return the slot of the target or of the attribute."""
-        return self.first if self.first.role == role else self.second
-
-    @property
-    def context(self) -> str:
-        """The text without the slots."""
-        return f"{self.before} {self.between} {self.after}"
-
-
-class FilledSentence(NamedTuple):
-    """A sentence with both words in it: `text[slice(*target)]` is the whole inflected target."""
-
-    text: str
-    target: Span
-    attribute: Span
+        return next(slot for slot in self.slots if slot.role == role)
 
 
 def read_sentence(text: str, *, name: str, place: str, language: str) -> SentenceTemplate:
@@ -108,10 +91,9 @@ def read_sentence(text: str, *, name: str, place: str, language: str) -> Sentenc
     if sorted(slot.role for slot in read) != [ATTRIBUTE, TARGET]:
         found = ", ".join(slot[0] for slot in slots) or "none"
         raise InputError(f"{what} has the slots {found}. Write {{target}} once and {{attribute}} once: {text}")
-    before, between, after = texts
-    if not between:
+    if not texts[1]:
         raise InputError(f"{what} has nothing between its two slots. Write at least a space there: {text}")
-    return SentenceTemplate(name, before, read[0], between, read[1], after, place)
+    return SentenceTemplate(name, tuple(texts), tuple(read), place)
 
 
 def sentence_of(entry: Entry, name: str, language: str) -> SentenceTemplate:
@@ -137,8 +119,8 @@ def form_for(lexicon: Lexicon, stimulus: str, slot: Slot, template: SentenceTemp
 
 def fill_sentence(
     template: SentenceTemplate, target: str, attribute: str, spelling: Callable[[str], str]
-) -> FilledSentence:
-    """Put two forms into a sentence.
+) -> LogProbabilityItem:
+    """Put two forms into a sentence; of what comes out, the spans are of the whole inflected words.
 
     Args:
         template: the sentence.
@@ -150,9 +132,8 @@ def fill_sentence(
         InputError: normalization changes letters where a word meets the sentence.
     """
     forms = {TARGET: target, ATTRIBUTE: attribute}
-    before, between, after = template.before, template.between, template.after
-    text, spans, parts = before, {}, []
-    for slot, left, rest in ((template.first, before, between), (template.second, between, after)):
+    text, spans, parts = template.texts[0], {}, []
+    for slot, (left, rest) in zip(template.slots, pairwise(template.texts), strict=True):
         word = forms[slot.role]
         phrase = slot.form.phrase(word)
         text += phrase
@@ -167,7 +148,7 @@ def fill_sentence(
             f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) beside the slot."
         )
     whole = {role: whole_words(text, *span) for role, span in spans.items()}
-    return FilledSentence(text, whole[TARGET], whole[ATTRIBUTE])
+    return LogProbabilityItem(text, whole[TARGET], whole[ATTRIBUTE])
 
 
 @lru_cache(maxsize=1 << 14)

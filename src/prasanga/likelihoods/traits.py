@@ -147,7 +147,7 @@ def in_sight(trait: str, template: SentenceTemplate) -> bool:
 
     It must stand there as a word, or words, of its own.
     """
-    around = [word for word, _, _ in words(template.context)]
+    around = [word for word, _, _ in words(" ".join(template.texts))]
     sought = [word for word, _, _ in words(trait)]
     return any(around[start : start + len(sought)] == sought for start in range(len(around))) if sought else False
 
@@ -291,7 +291,7 @@ def _sentence(
 def _odd(row: Mapping[str, str], name: str, word: str, sentence: SentenceTemplate) -> Iterator[tuple[str, str, str]]:
     """Yield the kind of each oddity, what was found, and what was done."""
     empty = [f"{name}_{part}" for part in _PARTS if not row[f"{name}_{part}"].strip()]
-    n_words = count_words(f"{sentence.before} x {sentence.between} x {sentence.after}")
+    n_words = count_words(" x ".join(sentence.texts))
     if empty and name == "S5":  # in the others a part is often empty on purpose
         yield "empty-cell", ", ".join(empty), "the sentence is made of what is there"
     if n_words < _FEWEST_WORDS.get(name, 0):

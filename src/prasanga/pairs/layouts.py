@@ -157,9 +157,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the columns of a CSV file (UTF-8, with or without byte-order mark), and the cells of each record after them.
+    """Return the columns of a CSV file (UTF-8, with or without byte-order mark), and the cells of each record.
 
-    Cells may hold line breaks.
+    Cells may hold line breaks; record 1 is the first after the header.
 
     Raises:
         InputError: for a file that is missing, empty, not UTF-8 or no CSV, a column named twice, or a record with more

@@ -79,8 +79,9 @@ def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "REMEMBERED", 4)
     a, b, c = (Query((n,), (0, 0), (1, 2)) for n in (5, 6, 7))  # two log-probabilities each
     model = Telling()
-    list(in_parts(model, [a, b, b, a, c, b, a]))
-    assert model.calls == [[a], [b], [c], [a]]  # of c there is room for after a has gone
+    list(in_parts(model, [a, b, b, a, c, b, a, c, b]))
+    # of c there is room for after a has gone, of a after b, of b after c: each leaves room for one, no more and no less
+    assert model.calls == [[a], [b], [c], [a], [b]]
 
 
 def planted() -> PlantedScorer:

@@ -253,6 +253,27 @@ def test_a_twin_has_its_share_of_the_templates(
     assert rows(measured(of_model).estimates) == rows(measure(scorer).estimates)
 
 
+@pytest.mark.parametrize(("pieces", "masked"), [("first", ["night shift", "front garden"]), ("all", [])])
+def test_attributes_that_one_mask_stood_for_are_counted(
+    pieces: str, masked: list[str], templates: CategoryTemplates
+) -> None:
+    sets = {**SETS, "work": ["office", "night shift", "career"], "home": ["family", "front garden", "kitchen"]}
+    category = {
+        "C5": {
+            "title": "",
+            "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
+            "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
+        }
+    }
+    lexicon = Lexicon("bn", tuple(Stimulus(word) for word in itertools.chain(*sets.values())), {}, ())
+    filled = fill_categories(category, templates, lexicon)
+    scorer = preference(1.0, [*WORDS, "night", "shift", "front"])
+    tables = score_categories(scorer, filled, model="m", settings=QUICK, pieces=pieces)
+    (estimate,) = rows(tables.estimates)
+    assert (estimate["n_masked_as_one"], estimate["masked_as_one"]) == (len(masked), ", ".join(masked))
+    assert (estimate["n_a"], estimate["n_b"], estimate["pieces"]) == (3, 3, pieces)
+
+
 def test_sentences_are_dealt_by_what_they_have_in_common() -> None:
     sentences = ["a1", "a2", "b1", "c1", "b2", "d1"]
     shares = shares_of(sentences, lambda sentence: sentence[0], 3)

@@ -88,6 +88,12 @@ def test_a_term_without_a_score_takes_its_counterpart_with_it() -> None:
     assert tables.terms["left_out"].to_list()[:4] == [None, "unknown-piece (target)", None, None]
 
 
+def test_a_trait_that_one_mask_stood_for_is_told() -> None:
+    scorer = planted({"সৎ": {}}, ["খুব"])
+    tables = score_structures(scorer, sentences(["সৎ", "খুব সৎ"]), model="m", pieces="first")
+    assert tables.traits.select("n_attribute_pieces", "masked_as_one").rows() == [(1, False), (2, True)]
+
+
 def test_an_unknown_way_to_combine_terms_is_refused() -> None:
     with pytest.raises(InputError, match=r"log_probability\.terms: 'max' is not known"):
         score_structures(planted({"সৎ": {}}), sentences(["সৎ"]), model="m", terms="max")
