@@ -223,7 +223,10 @@ def translation_sheet(pairs: pl.DataFrame, key: pl.DataFrame) -> pl.DataFrame:
         of_letter = key.filter(pl.col("letter") == letter)
         named = of_letter.select("pair_id", *(pl.col(side).alias(f"{letter}_{side}") for side in ("first", "second")))
         sheet = sheet.join(named, on="pair_id", how="left", maintain_order="left")
-    same = _same_letters(key)
+    same: dict[str, list[str]] = {}
+    for pair_id, letter, *texts in key.sort("letter").select("pair_id", "letter", "first", "second").iter_rows():
+        if are_same(*texts):
+            same.setdefault(pair_id, []).append(letter)
     return sheet.with_columns(
         pl.Series("same", [", ".join(same.get(pair_id, ())) for pair_id in sheet["pair_id"]], dtype=pl.String),
         *(pl.lit("", pl.String).alias(name) for name in ("choice", "own_first", "own_second", "note")),
@@ -279,14 +282,6 @@ def _piece_of(vocabulary: Mapping[str, int], language: str, codes: Mapping[str, 
             " up in the model's documentation (mBART: hi_IN, NLLB: hin_Deva)."
         )
     return given or next((piece for piece in _PIECES[language] if piece in vocabulary), None)
-
-
-def _same_letters(key: pl.DataFrame) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for row in key.sort("letter").iter_rows(named=True):
-        if are_same(row["first"], row["second"]):
-            found.setdefault(row["pair_id"], []).append(row["letter"])
-    return found
 
 
 # --------------------

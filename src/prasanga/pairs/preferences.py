@@ -92,13 +92,10 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
     first, second = (pl.col(name).cast(pl.Float64) for name in ("score_first", "score_second"))
     missing = first.is_null() | second.is_null()
     finite = first.is_finite() & second.is_finite()
-    reason = (
-        pl.when(pl.col("left_out").is_not_null())
-        .then(pl.col("left_out").cast(pl.String))
-        .when(missing)
-        .then(pl.lit("no-score"))
-        .when(~finite)
-        .then(pl.lit("not-finite"))
+    reason = pl.coalesce(
+        pl.col("left_out").cast(pl.String),
+        pl.when(missing).then(pl.lit("no-score")),
+        pl.when(~finite).then(pl.lit("not-finite")),
     )
     towards_first = pl.when(pl.col("label") == LABELS[0]).then(1.0).otherwise(-1.0)
     scores = scores.with_columns(left_out=reason)
@@ -107,13 +104,10 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
     )
     difference = pl.col("difference")
     same = difference.abs() <= TIE * pl.max_horizontal(first.abs(), second.abs(), pl.lit(1.0))
-    preference = (
-        pl.when(same)
-        .then(pl.lit("tie"))
-        .when(difference > 0)
-        .then(pl.lit("stereotypical"))
-        .when(difference < 0)
-        .then(pl.lit("other"))
+    preference = pl.coalesce(
+        pl.when(same).then(pl.lit("tie")),
+        pl.when(difference > 0).then(pl.lit("stereotypical")),
+        pl.when(difference < 0).then(pl.lit("other")),
     )
     return scores.with_columns(preference=preference)
 
