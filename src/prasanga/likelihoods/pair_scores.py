@@ -128,10 +128,8 @@ def score_pairs(
         places = [place for place, one in enumerate(languages) if one == language]
         texts = _normalized(pairs[places], (normalization or {}).get(language))
         read = asking.read([text for pair in texts for text in pair])
-        planned = [
-            _plan(scorer, asking, read, pair, chosen, punctuation=punctuation, keep=unknown == "keep") for pair in texts
-        ]
-        sums = _summed(scorer, asking, [each for plan in planned if not isinstance(plan, str) for each in plan], chosen)
+        planned = [_plan(scorer, asking, read, pair, punctuation, keep=unknown == "keep") for pair in texts]
+        sums = _summed(scorer, asking, [each for plan in planned if not isinstance(plan, str) for each in plan])
         for place, plan in zip(places, planned, strict=True):
             if isinstance(plan, str):
                 rows[place] = (None, None, None, None, plan)
@@ -179,13 +177,12 @@ def _plan(
     asking: SentenceQueries,
     read: Mapping[str, Pieces],
     pair: tuple[str, str],
-    measure: str,
-    *,
     punctuation: Punctuation,
+    *,
     keep: bool,
 ) -> tuple[_Sentence, _Sentence] | str:
     """Return both sentences with their words to be scored, or why the pair is left out."""
-    first, second = pair
+    (first, second), measure = pair, asking.measure
     if first == second:
         return "identical"
     aligned = align_spans(first, second, punctuation=punctuation)
@@ -215,31 +212,26 @@ def _plan(
     return sentences
 
 
-def _summed(
-    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], measure: str
-) -> Iterator[tuple[float, int]]:
+def _summed(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence]) -> Iterator[tuple[float, int]]:
     """Yield the sum of the log-probabilities of each sentence's scored pieces, and their number."""
-    weights = _weights(scorer, asking, sentences, measure) if measure in WEIGHTED else None
+    weights = _weights(scorer, asking, sentences) if asking.measure in WEIGHTED else None
     sums, counts = [0.0] * len(sentences), [0] * len(sentences)
     queries = (asking.queries(*sentence) for sentence in sentences)
-    for number, found in answers(
-        scorer.log_probabilities, queries, len(sentences), f"scoring sentences by {scorer.name}"
-    ):
+    what = f"scoring sentences by {scorer.name}"
+    for number, found in answers(scorer.log_probabilities, queries, len(sentences), what):
         for values in found:
             sums[number] += float(values.sum() if weights is None else weights[number] @ values)
             counts[number] += len(values)
     return zip(sums, counts, strict=True)
 
 
-def _weights(
-    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], measure: str
-) -> list[NDArray[np.float64]]:
+def _weights(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence]) -> list[NDArray[np.float64]]:
     """Return what the log-probability of each scored piece of a sentence counts, by the attention that it gets."""
     found = []
     received = scorer.attention([sentence.pieces.ids for sentence in sentences])
     for sentence, weights in zip(sentences, received, strict=True):
         own = weights[asking.scored(*sentence)]
-        found.append(own if measure == "aula" else own * (len(own) / own.sum()))
+        found.append(own if asking.measure == "aula" else own * (len(own) / own.sum()))
     return found
 
 
@@ -299,7 +291,11 @@ def resolve_measure(kind: str, measure: str, name: str) -> str:
 
 
 class SentenceQueries:
-    """Makes the queries of sentences in one language for one model and one measure."""
+    """Makes the queries of sentences in one language for one model and one measure.
+
+    Attributes:
+        measure: what it asks for.
+    """
 
     def __init__(
         self,
@@ -322,7 +318,7 @@ class SentenceQueries:
         Raises:
             InputError: the tokenizer has no mask where one is needed, or no piece for the language.
         """
-        self._model, self._measure, self._how = model, measure, how
+        self._model, self.measure, self._how = model, measure, how
         self._code = language_piece(model.name, model.tokenizer, language, language_codes or {})
         self._mask = require_mask(model) if measure in OF_WORDS else -1
         self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
@@ -344,10 +340,10 @@ class SentenceQueries:
 
         They are those of `words`, or all where a measure takes all.
         """
-        if self._measure in OF_WORDS:
+        if self.measure in OF_WORDS:
             return [position for word in words for position in overlapping(pieces, *word)]
         ordinary = _ordinary(pieces)
-        if self._measure == "causal" and self._model.kind == "decoder" and not self._before and not _opened(pieces):
+        if self.measure == "causal" and self._model.kind == "decoder" and not self._before and not _opened(pieces):
             return ordinary[1:]  # nothing comes before the first piece that it could be conditioned on
         return ordinary
 
@@ -355,7 +351,7 @@ class SentenceQueries:
         """Count the pieces of the longest input, of the encoder or the decoder, that a sentence's queries have."""
         if self._model.kind == "encoder":  # a mask stands for each piece
             return len(pieces.ids)
-        if self._measure == "infill":  # a mask stands for a word, and the word's last piece is only read
+        if self.measure == "infill":  # a mask stands for a word, and the word's last piece is only read
             own = [len(overlapping(pieces, *word)) for word in words]
             most = len(self._before) + len(self._named) + max(own, default=0) - 1
             return max(len(pieces.ids) - min(own, default=0) + 1, most)
@@ -371,7 +367,7 @@ class SentenceQueries:
 
     def queries(self, pieces: Pieces, words: Sequence[Span]) -> Iterator[Query]:
         """Yield the queries of a sentence; together they read each piece of `scored` once, in its order."""
-        match self._measure:
+        match self.measure:
             case "p_unmodified" | "p_modified":
                 for word in words:
                     yield from masked_queries(pieces, word, self._mask, how=self._how)
@@ -469,8 +465,7 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
 def _opening(tokenizer: Any) -> list[int]:
     """Return the special pieces that a tokenizer puts before a text."""
     pieces = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT]
-    ordinary = next((place for place, special in enumerate(pieces.special) if not special), 0)
-    return list(pieces.ids[:ordinary])
+    return list(pieces.ids[: next(iter(_ordinary(pieces)), 0)])
 
 
 _ANY_TEXT = "1"

@@ -5,7 +5,7 @@ Sadhu et al. 2024, sections 4.3 and 5.2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -260,39 +260,42 @@ def spread_by_structure(
 def _overall(traits: pl.DataFrame, n_resamples: int, seed: int) -> dict[tuple[str, ...], dict[str, Any]]:
     """Return the columns `overall` and those beside it, by model, polarity, structure and quantity."""
     found: dict[tuple[str, ...], dict[str, Any]] = {}
-    for (model, polarity), group in _by_polarity(traits).items():
-        for quantity in QUANTITIES:
-            structures, table = _of_structures(group, quantity)
-            table = table[np.isfinite(table).all(axis=1)]
-            n, n_structures = table.shape
-            mean = table.mean() if n else np.nan
-            columns: dict[str, Any] = {"n_overall": n, "overall": float(mean) if n else None}
-            if not n_resamples:
-                columns["overall_note"] = NO_INTERVAL_ASKED
-            elif n < _FEWEST_TRAITS or n_structures < FEWEST_TEMPLATES:
-                columns["overall_note"] = (
-                    f"no interval: {n} traits in all of {n_structures} structures, and an interval over both needs"
-                    f" {_FEWEST_TRAITS} and {FEWEST_TEMPLATES}"
-                )
-            else:
-                of_traits = table[_drawn(n, n_resamples, seed, polarity)].mean(axis=1)  # (n_resamples, structures)
-                rng = generator(seed, "structures", "templates", *structures)
-                drawn = draw_counts(n_structures, n_resamples, rng) / n_structures
-                both = (of_traits * drawn).sum(axis=1)
-                ends = crossed_mean_interval(of_traits.mean(axis=1), both, float(mean), n, n_structures)
-                columns |= {"overall_low": ends.low, "overall_high": ends.high}
-            for place, structure in enumerate(structures):
-                without = np.delete(table, place, axis=1)
-                known = float(without.mean()) if without.size else None
-                found[model, polarity, structure, quantity] = {**columns, "overall_without": known}
+    for model, polarity, quantity, structures, table in _by_structure(traits):
+        table = table[np.isfinite(table).all(axis=1)]
+        n, n_structures = table.shape
+        mean = table.mean() if n else np.nan
+        columns: dict[str, Any] = {"n_overall": n, "overall": float(mean) if n else None}
+        if not n_resamples:
+            columns["overall_note"] = NO_INTERVAL_ASKED
+        elif n < _FEWEST_TRAITS or n_structures < FEWEST_TEMPLATES:
+            columns["overall_note"] = (
+                f"no interval: {n} traits in all of {n_structures} structures, and an interval over both needs"
+                f" {_FEWEST_TRAITS} and {FEWEST_TEMPLATES}"
+            )
+        else:
+            of_traits = table[_drawn(n, n_resamples, seed, polarity)].mean(axis=1)  # (n_resamples, structures)
+            rng = generator(seed, "structures", "templates", *structures)
+            drawn = draw_counts(n_structures, n_resamples, rng) / n_structures
+            both = (of_traits * drawn).sum(axis=1)
+            ends = crossed_mean_interval(of_traits.mean(axis=1), both, float(mean), n, n_structures)
+            columns |= {"overall_low": ends.low, "overall_high": ends.high}
+        for place, structure in enumerate(structures):
+            without = np.delete(table, place, axis=1)
+            known = float(without.mean()) if without.size else None
+            found[model, polarity, structure, quantity] = {**columns, "overall_without": known}
     return found
 
 
-def _of_structures(group: pl.DataFrame, quantity: str) -> tuple[list[str], FloatArray]:
-    """Return the structures, and the associations of each trait in each, (n_traits, n_structures); NaN for none."""
-    wide = group.pivot("structure", index=["polarity", "trait"], values=quantity).sort("polarity", "trait")
-    structures = sorted(name for name in wide.columns if name not in ("polarity", "trait"))
-    return structures, wide.select(pl.col(structures).cast(pl.Float64)).to_numpy().astype(np.float64)
+def _by_structure(traits: pl.DataFrame) -> Iterator[tuple[str, str, str, list[str], FloatArray]]:
+    """Yield the associations of each trait in each structure, (n_traits, n_structures), NaN for none.
+
+    With them come model, polarity, quantity and the structures.
+    """
+    for (model, polarity), group in _by_polarity(traits).items():
+        for quantity in QUANTITIES:
+            wide = group.pivot("structure", index=["polarity", "trait"], values=quantity).sort("polarity", "trait")
+            structures = sorted(name for name in wide.columns if name not in ("polarity", "trait"))
+            yield model, polarity, quantity, structures, wide.select(pl.col(structures).cast(pl.Float64)).to_numpy()
 
 
 def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
@@ -311,25 +314,23 @@ def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: i
     """
     _require(traits)
     rows = []
-    for (model, polarity), group in _by_polarity(traits).items():
-        for quantity in QUANTITIES:
-            structures, table = _of_structures(group, quantity)
-            for (i, first), (j, second) in combinations(enumerate(structures), 2):
-                both = table[:, [i, j]]
-                both = both[np.isfinite(both).all(axis=1)]
-                rows.append(
-                    {
-                        "model": model,
-                        "polarity": polarity,
-                        "quantity": quantity,
-                        "structure_1": first,
-                        "structure_2": second,
-                        "n": len(both),
-                        **_compared(both, n_resamples, seed, polarity),
-                        "n_resamples": n_resamples,
-                        "seed": seed,
-                    }
-                )
+    for model, polarity, quantity, structures, table in _by_structure(traits):
+        for (i, first), (j, second) in combinations(enumerate(structures), 2):
+            both = table[:, [i, j]]
+            both = both[np.isfinite(both).all(axis=1)]
+            rows.append(
+                {
+                    "model": model,
+                    "polarity": polarity,
+                    "quantity": quantity,
+                    "structure_1": first,
+                    "structure_2": second,
+                    "n": len(both),
+                    **_compared(both, n_resamples, seed, polarity),
+                    "n_resamples": n_resamples,
+                    "seed": seed,
+                }
+            )
     return pl.DataFrame(rows, schema=dict(STRUCTURE_DIFFERENCES_SCHEMA))
 
 
