@@ -276,7 +276,7 @@ def _word_rows(
 # Log-probability bias of the categories C1 to C9 (Sadhu et al. 2024, section 3.3 and the last column of Table 4).
 #
 # A sentence is a template with an attribute word in it. Its score s is the corrected score of the first target set
-# minus that of the second, each over its terms (`term_scores`). With A and B the attribute sets,
+# minus that of the second, each over its terms (`TermScores`). With A and B the attribute sets,
 #
 #     d = (mean of s over the sentences of A - mean of s over those of B) / standard deviation of s over both
 #
@@ -366,7 +366,7 @@ def score_categories(
         settings: how effects are tested.
         exchanged: categories whose targets and attributes change places.
         pieces: how a target of several pieces is scored (`log_probability`).
-        terms: how the terms of a set become one score (`term_scores`).
+        terms: how the terms of a set become one score (`combined`).
         seed: of the study.
 
     Returns:
@@ -418,11 +418,11 @@ def _measure(
             numbers, words, templates = category_numbers(category, model, usable, terms, settings, seed)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
-    one_mask = {
-        row.attribute_word: row.text[slice(*row.attribute)]
+    one_mask = dict.fromkeys(
+        row.attribute_word
         for row, score in zip(rows, of_rows, strict=True)
         if conventions["pieces"] == "first" and score.n_attribute_pieces > 1
-    }
+    )
     key = {"category": category.name, "model": model}
     n_a = sum(attribute in usable.words[2] for attribute, _ in usable.sentences)
     estimate = {

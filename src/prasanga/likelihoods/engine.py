@@ -315,11 +315,11 @@ def in_parts(ask: Callable[[Sequence[Query]], Answers], queries: Iterable[Query]
         queries: made as they are needed.
     """
     memory = _Memory()
-    waiting: list[tuple[Query, NDArray[np.float64] | None]] = []
+    waiting: list[Query | NDArray[np.float64]] = []  # what is not known yet, and answers that are
     size = 0
     for query in queries:
         known = memory.answer(query)
-        waiting.append((query, known))
+        waiting.append(query if known is None else known)
         size += query.size if known is None else len(known)
         if size >= WAITING:
             yield from _filled(waiting, ask, memory)
@@ -328,17 +328,15 @@ def in_parts(ask: Callable[[Sequence[Query]], Answers], queries: Iterable[Query]
 
 
 def _filled(
-    waiting: Sequence[tuple[Query, NDArray[np.float64] | None]],
-    ask: Callable[[Sequence[Query]], Answers],
-    memory: _Memory,
+    waiting: Sequence[Query | NDArray[np.float64]], ask: Callable[[Sequence[Query]], Answers], memory: _Memory
 ) -> Iterator[NDArray[np.float64]]:
-    unknown = [query for query, known in waiting if known is None]
+    unknown = [each for each in waiting if isinstance(each, Query)]
     found = ask(unknown) if unknown else []
     for query, values in zip(unknown, found, strict=True):
         memory.keep(query, values)
     asked = iter(found)
-    for _, known in waiting:
-        yield next(asked) if known is None else known
+    for each in waiting:
+        yield next(asked) if isinstance(each, Query) else each
 
 
 def answers(
