@@ -24,11 +24,11 @@ from hostile_inputs import try_input
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_where
 from prasanga.lexicon.model import Lexicon, Stimulus, SurfaceForm
-from prasanga.sentences import Shard, find_shards
+from prasanga.sentences import ExtractionReport, Shard, find_shards
 from prasanga.sentences import corpus as limits
 from prasanga.sentences.columns import arrow_texts, parquet_texts
 from prasanga.sentences.corpus import open_decompressed
-from prasanga.sentences.passages import ExtractionReport, extract_shard
+from prasanga.sentences.passages import extract_shard
 from prasanga.sentences.records import read_texts
 from prasanga.static.files import read_vectors
 

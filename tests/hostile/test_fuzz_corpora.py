@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 from prasanga.lexicon.model import Lexicon, Stimulus, SurfaceForm
 from prasanga.pairs import read_pair_file
-from prasanga.sentences import Shard
-from prasanga.sentences.passages import ExtractionReport, extract_shard
+from prasanga.sentences import ExtractionReport, Shard
+from prasanga.sentences.passages import extract_shard
 from prasanga.sentences.records import read_texts
 from prasanga.static.files import read_vectors
 

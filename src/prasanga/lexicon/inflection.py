@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, suggest
@@ -35,6 +35,7 @@ _CANDRABINDU, _NUKTA, _VIRAMA = 0x01, 0x3C, 0x4D
 _INDEPENDENT_VOWELS = range(0x05, 0x15)
 _CLOSING_VOWELS = {0x07, 0x08, 0x09, 0x0A}  # ই ঈ উ ঊ: after another vowel always the second half of a diphthong
 _VOWEL_SIGNS = {*range(0x3E, 0x4D), 0x57}
+_VOWELS = {*_INDEPENDENT_VOWELS, *_VOWEL_SIGNS}
 _O = 0x13
 _GLIDE = "\u09af\u09bc"  # য়, normalized
 _CODAS = {0x02, 0x03, _NUKTA, _VIRAMA, 0x4E}  # ং ঃ, a nukta (ড়), a hasanta, ৎ
@@ -101,15 +102,12 @@ def begins_with_vowel_sign(ending: str) -> bool:
 
 def begins_with_vowel(ending: str) -> bool:
     """Return whether an ending begins with a vowel, be it a sign (ের), a letter (ओं) or Latin (es)."""
-    if begins_with_vowel_sign(ending) or ending.startswith(_LATIN_VOWELS):
-        return True
-    return bool(ending) and _offset(ending[0]) in _INDEPENDENT_VOWELS
+    return ending.startswith(_LATIN_VOWELS) or ends_in_vowel(ending[:1])
 
 
 def ends_in_vowel(stem: str) -> bool:
     """Return whether a stem ends in a vowel that is written, as a sign or as a letter."""
-    offset = _offset(stem[-1]) if stem else None
-    return offset in _VOWEL_SIGNS or offset in _INDEPENDENT_VOWELS
+    return bool(stem) and _offset(stem[-1]) in _VOWELS
 
 
 def after_vowel(ending: str) -> str:
@@ -147,7 +145,7 @@ def _count_vowels(offsets: list[int | None]) -> int:
     """Return the vowels that are written, and the inherent vowel of each bare consonant before the last letter."""
     count = 0
     for place, offset in enumerate(offsets):
-        if offset in _VOWEL_SIGNS or offset in _INDEPENDENT_VOWELS:
+        if offset in _VOWELS:
             count += 1
         elif _is_consonant(offset):
             following = [later for later in offsets[place + 1 : place + 3] if later != _NUKTA]
@@ -189,23 +187,14 @@ class Example:
     no_match: tuple[str, ...]
 
 
-class Tail(NamedTuple):
-    """What follows the stem, and how it is read."""
-
-    text: str
-    number: str
-    case: str
-    emphatic: str
-
-
 class Reading(NamedTuple):
-    """A form of a stem, and how it is read."""
+    """A form of a stem, or what follows the stem in it, and how it is read."""
 
     form: str
     number: str
     case: str
-    emphatic: str
-    hyphenated: bool
+    emphatic: str = ""
+    hyphenated: bool = False
 
 
 @dataclass(frozen=True)
@@ -256,24 +245,17 @@ class SuffixGroup:
         return (1 + sum(map(len, self.cases.values())) + of_blocks) * (1 + len(self.emphatic))
 
     @cached_property
-    def tails(self) -> tuple[Tail, ...]:
+    def tails(self) -> tuple[Reading, ...]:
         """Everything that may follow a stem of this group, the bare stem's empty tail first."""
-        plain = [Tail("", "singular", "nominative", ""), *self._singular_tails(), *self._number_tails()]
-        emphasized = [tail._replace(text=tail.text + end, emphatic=end) for tail in plain for end in self.emphatic]
-        return tuple(dict.fromkeys([*plain, *emphasized]))
-
-    def _singular_tails(self) -> Iterator[Tail]:
-        for case, endings in self.cases.items():
-            for ending in endings:
-                yield Tail(ending, "singular", case, "")
-
-    def _number_tails(self) -> Iterator[Tail]:
+        suffixes = [("", "singular", self.cases)]
         for number, blocks in self.numbers.items():
             for block in blocks:
-                for suffix in block.suffixes:
-                    for case, endings in {"nominative": ("",), **block.cases}.items():
-                        for ending in endings:
-                            yield Tail(suffix + ending, number, case, "")
+                suffixes += [(suffix, number, {"nominative": ("",), **block.cases}) for suffix in block.suffixes]
+        plain = [Reading("", "singular", "nominative")]
+        for suffix, number, cases in suffixes:
+            plain += [Reading(suffix + ending, number, case) for case, endings in cases.items() for ending in endings]
+        emphasized = [tail._replace(form=tail.form + end, emphatic=end) for tail in plain for end in self.emphatic]
+        return tuple(dict.fromkeys([*plain, *emphasized]))
 
 
 # Old encodings of ৎ, which the normalization leaves as they are (উত্সব; a joiner may follow the hasanta). Only someone
@@ -309,20 +291,19 @@ def capitalize(form: str) -> str:
 
 def _joined(stem: str, group: SuffixGroup) -> Iterator[Reading]:
     altered = group.altered(stem)
-    for text, number, case, emphatic in group.tails:
+    for tail in group.tails:
+        whole, ending = stem, tail.form
         # The emphatic endings ই and ও are vowels that change nothing: রং, রংই.
-        if begins_with_vowel(text.removesuffix(emphatic)):
-            form = _join(altered, after_vowel(text) if altered != stem and ends_in_vowel(altered) else text)
-        else:
-            form = _join(stem, text)
-        yield Reading(form, number, case, emphatic, False)
+        if begins_with_vowel(ending.removesuffix(tail.emphatic)):
+            whole, ending = altered, after_vowel(ending) if altered != stem and ends_in_vowel(altered) else ending
+        # Letters at the seam may combine (ে + া = ো), so that two normalized parts need not make a normalized whole.
+        yield tail._replace(form=unicodedata.normalize("NFKC", whole + ending))
 
 
 def _hyphenated(stem: str, group: SuffixGroup) -> Iterator[Reading]:
-    for text, number, case, emphatic in group.tails:
-        if text:
-            for ending in after_hyphen(text, glide_may_go=number == "singular"):
-                yield Reading(f"{stem}-{ending}", number, case, emphatic, True)
+    for tail in group.tails:
+        for ending in after_hyphen(tail.form, glide_may_go=tail.number == "singular") if tail.form else ():
+            yield tail._replace(form=f"{stem}-{ending}", hyphenated=True)
 
 
 def check_examples(groups: Mapping[str, SuffixGroup]) -> list[str]:
@@ -349,11 +330,6 @@ def _check_example(example: Example, group: SuffixGroup) -> Iterator[str]:
     for form in example.no_match:
         if form in forms:
             yield f"{form} must not be a form of {stem}, but is one."
-
-
-def _join(stem: str, ending: str) -> str:
-    # Letters at the seam may combine (ে + া = ো), so that two normalized parts need not make a normalized whole.
-    return unicodedata.normalize("NFKC", stem + ending)
 
 
 # --------------------
@@ -396,14 +372,8 @@ def _read_group(name: str, entry: Entry, of_all: Entry) -> SuffixGroup:
         f"the suffix group `{name}`",
         required=["ending"],
         optional=[
-            "description",
-            "cases",
-            "numbers",
-            "emphatic",
-            "alternation",
-            "examples",
-            "hyphenated",
-            "capitalized",
+            *("description", "cases", "numbers", "emphatic"),
+            *("alternation", "examples", "hyphenated", "capitalized"),
         ],
     )
     group = SuffixGroup(
@@ -456,8 +426,7 @@ def _read_numbers(entry: Entry) -> dict[str, tuple[NumberBlock, ...]]:
             raise InputError(f"{numbers.place}: the singular's endings stand under `cases`, not under `numbers`.")
         if number not in NUMBERS:
             raise InputError(f"{numbers.place}: unknown number `{number}`.{suggest(number, NUMBERS[1:])}")
-        value: Any = numbers[number]
-        entries = numbers.entries_of(number) if isinstance(value, list) else [numbers.entry_of(number)]
+        entries = numbers.entries_of(number) if isinstance(numbers[number], list) else [numbers.entry_of(number)]
         blocks[number] = tuple(_read_block(number, block) for block in entries)
     return blocks
 
@@ -535,9 +504,7 @@ def resolve(claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str])
     return resolutions
 
 
-def _read_decisions(
-    heads: Sequence[Entry], claimed: Mapping[str, Mapping[str, SurfaceForm]]
-) -> dict[str, tuple[str, ...]]:
+def _read_decisions(heads: Sequence[Entry], claimed: Claimed) -> dict[str, tuple[str, ...]]:
     decisions: dict[str, tuple[str, ...]] = {}
     for entry in (entry for head in heads for entry in head.entries_of("ambiguous")):
         entry.require("an ambiguous form", required=["form", "resolution", "reason"])
@@ -555,16 +522,12 @@ def _read_decisions(
             )
         if fold(form) in decisions:
             raise InputError(f"{entry.place}: the form {form} is listed twice under `ambiguous`. Delete one entry.")
-        match resolution:
-            case "both":
-                decisions[fold(form)] = owners
-            case "none":
-                decisions[fold(form)] = ()
-            case _ if resolution in owners:
-                decisions[fold(form)] = (resolution,)
-            case _:
-                allowed = suggest(resolution, [*owners, "both", "none"])
-                raise InputError(f"{entry.place}: the form {form} has the resolution `{resolution}`.{allowed}")
+        allowed: dict[str, tuple[str, ...]] = {**{owner: (owner,) for owner in owners}, "both": owners, "none": ()}
+        if resolution not in allowed:
+            raise InputError(
+                f"{entry.place}: the form {form} has the resolution `{resolution}`.{suggest(resolution, allowed)}"
+            )
+        decisions[fold(form)] = allowed[resolution]
     return decisions
 
 
@@ -574,19 +537,15 @@ def without_emphatic(form: str, owners: Mapping[str, SurfaceForm]) -> str:
     return form.removesuffix(endings.pop()) if len(endings) == 1 else form
 
 
-def _explain(undecided: Mapping[str, Mapping[str, SurfaceForm]], head: Entry, places: Mapping[str, str]) -> str:
+def _explain(undecided: Claimed, head: Entry, places: Mapping[str, str]) -> str:
     lines = [f"{head.path}: {len(undecided)} form(s) have several stimuli, and nothing says which one gets the hit:"]
     shown = list(undecided.items())[:_SHOWN]
     for form, owners in shown:
-        claims = " and ".join(f"{name} ({_describe(owners[name])}; {places[name]})" for name in owners)
-        lines.append(f"- {form}: {claims}")
+        read = {name: f"{reading.number} {reading.case}".strip() for name, reading in owners.items()}
+        lines.append(f"- {form}: " + " and ".join(f"{name} ({read[name]}; {places[name]})" for name in owners))
     if len(undecided) > _SHOWN:
         lines.append(f"- ... and {len(undecided) - _SHOWN} more")
     lines.append("Write there, with the stimulus that gets the hit, or `both`, or `none`:")
     lines.append("    ambiguous:")
     lines += [f'      - {{form: {form}, resolution: {next(iter(owners))}, reason: "..."}}' for form, owners in shown]
     return "\n".join(lines)
-
-
-def _describe(reading: SurfaceForm) -> str:
-    return " ".join(part for part in (reading.number, reading.case) if part)

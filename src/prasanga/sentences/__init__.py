@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from prasanga.sentences.corpus import Line, ReadingReport, read_lines
     from prasanga.sentences.files import Shard, common_settings, find_shards
     from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
-    from prasanga.sentences.passages import ExtractionReport, extract_shard
+    from prasanga.sentences.passages import extract_shard
     from prasanga.sentences.records import read_texts, require_small
-    from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA
+    from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA, ExtractionReport
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.base.parquet import require_sound_footer
-from prasanga.sentences.corpus import INFLATION, Inflation
+from prasanga.sentences.corpus import INFLATION, Inflation, Told
 from prasanga.sentences.remote import is_remote, open_remote, out_of_reach
 
 _ROWS = 256
@@ -78,12 +78,7 @@ def _before(numbers: Iterable[int]) -> list[int]:
 
 
 def parquet_texts(
-    path: str | Path,
-    column: str,
-    read: Callable[[int], object] | None = None,
-    inflation: int = INFLATION,
-    start: int = 0,
-    end: int | None = None,
+    path: str | Path, column: str, read: Told = None, inflation: int = INFLATION, start: int = 0, end: int | None = None
 ) -> Iterator[str | bytes | None]:
     """Yield the rows of a Parquet column, of row group `start` to before `end`.
 
@@ -121,12 +116,7 @@ def parquet_texts(
 
 
 def arrow_texts(
-    path: Path,
-    column: str,
-    read: Callable[[int], object] | None = None,
-    inflation: int = INFLATION,
-    start: int = 0,
-    end: int | None = None,
+    path: str | Path, column: str, read: Told = None, inflation: int = INFLATION, start: int = 0, end: int | None = None
 ) -> Iterator[str | bytes | None]:
     """Yield the rows of a column of an Arrow file, of batch `start` to before `end`, as `parquet_texts`.
 
@@ -135,6 +125,7 @@ def arrow_texts(
     Raises:
         InputError: as `parquet_texts`; also for a stream without its end, which reads like a shorter one.
     """
+    path = Path(path)
     with _explaining(path, "Arrow"), open_regular(path) as raw, pa.PythonFile(raw, mode="r") as source:
         messages = _messages(raw, Inflation(path, path.stat().st_size, inflation))
         is_file = _is_file(raw)
@@ -164,9 +155,7 @@ def _is_file(raw: BinaryIO) -> bool:
     return begin == _ARROW_FILE
 
 
-def _told(
-    batches: Iterable[pa.RecordBatch], file: BinaryIO, read: Callable[[int], object] | None
-) -> Iterator[pa.RecordBatch]:
+def _told(batches: Iterable[pa.RecordBatch], file: BinaryIO, read: Told) -> Iterator[pa.RecordBatch]:
     """Yield the batches; `read` is told how many bytes of the file each took."""
     done = 0
     for batch in batches:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import zstandard
 
@@ -32,32 +32,17 @@ _LARGEST_WINDOW = 1 << 31
 _MOST_MEMORY = 1 << 30  # of xz, whose strongest level takes 65 MB
 
 
-class _Decompressor(Protocol):
-    """What `zlib`, `lzma` and `zstandard` have in common: one member, frame or stream at a time."""
+class _Compression(NamedTuple):
+    """What reads one member, and what may stand between two of them."""
 
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-@dataclass(frozen=True)
-class _Compression:
-    """How one member begins, and what may stand between two of them."""
-
-    member: Callable[[], _Decompressor]
+    member: Callable[[], Any]
     padding: bytes
 
 
-def _zstandard_frame() -> _Decompressor:
-    decompressor: _Decompressor = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
-    return decompressor
-
-
+# What the three libraries make for one member, frame or stream has `decompress`, `eof` and `unused_data` in common.
 _COMPRESSIONS = {
     ".gz": _Compression(lambda: zlib.decompressobj(wbits=31), b"\0"),  # 31: with gzip's header and checksum
-    ".zst": _Compression(_zstandard_frame, b""),
+    ".zst": _Compression(lambda: zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj(), b""),
     ".xz": _Compression(lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY), b"\0"),
 }
 
@@ -74,14 +59,12 @@ HARMLESS = 100_000_000
 Points = Sequence[Sequence[int]]
 """Members of a compressed file at which reading may begin: byte of the file, byte of the text, in order."""
 
+Told = Callable[[int], object] | None
+"""What is told, whenever bytes have been read from the disk, how many."""
+
 
 def open_decompressed(
-    path: str | Path,
-    read: Callable[[int], object] | None = None,
-    *,
-    inflation: int = INFLATION,
-    start: int = 0,
-    points: Points = (),
+    path: str | Path, read: Told = None, *, inflation: int = INFLATION, start: int = 0, points: Points = ()
 ) -> BinaryIO:
     """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
 
@@ -179,7 +162,7 @@ def not_utf8(path: Path, at: int, line: int, error: UnicodeDecodeError) -> Input
 class _PlainFile(io.FileIO):
     """A file whose failures to be read (a disk that went away) are told as InputErrors."""
 
-    def __init__(self, path: Path, read: Callable[[int], object] | None = None) -> None:
+    def __init__(self, path: Path, read: Told = None) -> None:
         super().__init__(path, opener=regular)
         self._read = read
 
@@ -238,14 +221,10 @@ class _Decompressed(io.RawIOBase):
 
 
 def _decompress(
-    path: Path,
-    file: io.BufferedReader,
-    compression: _Compression,
-    inflation: Inflation,
-    points: list[tuple[int, int]],
+    path: Path, file: BinaryIO, compression: _Compression, inflation: Inflation, points: list[tuple[int, int]]
 ) -> Iterator[bytes]:
     """Yield the decompressed text in pieces, none of them empty."""
-    member: _Decompressor | None = None
+    member: Any = None
     try:
         while piece := file.read(_PIECE):
             while piece:
@@ -340,7 +319,7 @@ def read_lines(
     documents: Documents = "blank-line",
     errors: Errors = "stop",
     report: ReadingReport | None = None,
-    read: Callable[[int], object] | None = None,
+    read: Told = None,
     inflation: int = INFLATION,
 ) -> Iterator[Line]:
     """Read the lines of a UTF-8 file that are not blank, one by one.

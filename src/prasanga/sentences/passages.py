@@ -10,9 +10,8 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -26,19 +25,12 @@ from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
 from prasanga.lexicon.model import table_schema
 from prasanga.sentences.audit import folded
-from prasanga.sentences.corpus import (
-    LONGEST_LINE,
-    Errors,
-    ReadingReport,
-    not_utf8,
-    open_decompressed,
-    too_long,
-)
+from prasanga.sentences.corpus import LONGEST_LINE, Errors, Told, not_utf8, open_decompressed, too_long
 from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.remote import is_remote
-from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Contexts, Passage, Windows
+from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, ExtractionReport, Passage, Windows
 from prasanga.text import Normalizer, normalizer
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Lines, Positions, Spans, decode, split_lines
@@ -83,7 +75,7 @@ class Block(NamedTuple):
     records: bool = False
 
 
-def text_blocks(shard: Shard, begin: int | None = None, read: Callable[[int], object] | None = None) -> Iterator[Block]:
+def text_blocks(shard: Shard, begin: int | None = None, read: Told = None) -> Iterator[Block]:
     """Yield the lines of a text file from a part on to the end of the file; no block has lines of the part and others.
 
     Args:
@@ -102,12 +94,7 @@ def text_blocks(shard: Shard, begin: int | None = None, read: Callable[[int], ob
         yield Block(lines, _line_offsets(lines, offset), every, np.zeros_like(blank), blank, breaks, len(data), offset)
 
 
-def _blocks(
-    shard: Shard,
-    errors: Errors,
-    report: ReadingReport | None = None,
-    read: Callable[[int], object] | None = None,
-) -> Iterator[Block]:
+def _blocks(shard: Shard, errors: Errors, report: ExtractionReport | None = None, read: Told = None) -> Iterator[Block]:
     """Yield the lines of a part of a file in any format; of text, also those that follow the part."""
     if shard.format == "text":
         return text_blocks(shard, read=read)
@@ -155,7 +142,7 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
     )
 
 
-def _whole_lines(shard: Shard, begin: int, read: Callable[[int], object] | None) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(shard: Shard, begin: int, read: Told) -> Iterator[tuple[int, bytes]]:
     """Yield pieces of whole lines, those that begin in `begin` or later, each with its offset."""
     path = Path(shard.path)
     # One byte earlier, so that a line that begins exactly there is seen to begin there.
@@ -264,23 +251,6 @@ _MARGIN = 1 << 16
 logger = logging.getLogger(__name__)
 
 
-@dataclass
-class ExtractionReport(ReadingReport):
-    """What was read, found, and left out; the counts add up over the files and parts that they are given to.
-
-    `shorter_matches` are those left out because a longer form of the same stimulus begins at the same place;
-    `cut_sentences` are those longer than `LONGEST_SENTENCE`; `unknown_stimuli` are lines of an extracted table whose
-    stimulus is none of the lexicon's.
-    """
-
-    sentences: int = 0
-    cut_sentences: int = 0
-    matched_sentences: int = 0
-    shorter_matches: int = 0
-    occurrences: int = 0
-    unknown_stimuli: int = 0
-
-
 class Reader:
     """Blocks to passages: lines to normalized sentences, with what is found in them."""
 
@@ -379,7 +349,7 @@ def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path
 
 
 def read_sentences(
-    shard: Shard, normalizer: Normalizer, errors: Errors = "stop", read: Callable[[int], object] | None = None
+    shard: Shard, normalizer: Normalizer, errors: Errors = "stop", read: Told = None
 ) -> Iterator[tuple[Bytes, Spans]]:
     """Yield all normalized sentences of a file or a part of it, however long, some thousand at a time.
 
@@ -472,7 +442,7 @@ def extract_shard(
     report, path = report if report is not None else ExtractionReport(), Path(shard.path)
     normalized = normalizer(normalization) if isinstance(normalization, str) else normalization
     reader = Reader(path, normalized, Matcher(lexicon, match), errors if shard.format == "text" else "stop", report)
-    windows = Windows(reader.matcher, before=before, after=after, source=shard.source, language=language)
+    windows = Windows(reader.matcher, report, before=before, after=after, source=shard.source, language=language)
     unit = {"parquet": "row group", "dataset": "batch"}.get(shard.format, "byte")
     part = f" from {unit} {shard.start:,} on" if shard.start else ""
     with progress(f"searching {shard.source}{part}", shard.bytes_on_disk or None, BYTES) as searched:
@@ -482,8 +452,8 @@ def extract_shard(
             passages = map(reader.passage, _blocks(shard, errors, report, searched.advance))
         with unchanged(shard.path):
             for passage in passages:
-                yield from _counted(windows.add(passage), report)
-            yield from _counted(windows.finish(), report)
+                yield from windows.add(passage)
+            yield from windows.finish()
         if reader.unknown:
             _tell_of_unknown(path, reader.unknown, report)
         if shard.format == "text":
@@ -525,11 +495,10 @@ def count_in_sample(
         found.append(templates.select("stimulus", form=word))
     for shard in shards:
         reader = Reader(Path(shard.path), normalization, matcher, "skip-line", ExtractionReport())
-        windows = Windows(matcher, before=0, after=0, source=shard.source, language="")
+        windows = Windows(matcher, ExtractionReport(), before=0, after=0, source=shard.source, language="")
         with suppress(InputError):
             for block in islice(_blocks(shard, "skip-line"), 1):
-                batches = windows.add(reader.passage(block)).batches
-                found += [pl.DataFrame(batch.select(keys)) for batch in batches]
+                found += [pl.DataFrame(batch.select(keys)) for batch in windows.add(reader.passage(block))]
     counts = pl.concat(found).group_by("stimulus", folded("form")).agg(occurrences=pl.len().cast(pl.Int64))
     listed = forms.with_columns(written="form", form=folded("form"))
     first = pl.struct(keys).is_first_distinct()  # of two spellings that only a sign without a width tells apart
@@ -538,9 +507,7 @@ def count_in_sample(
     return table.with_columns(form="written").select(OCCURRENCE_SCHEMA.names).to_arrow().cast(OCCURRENCE_SCHEMA)
 
 
-def _passages(
-    shard: Shard, reader: Reader, before: int, after: int, read: Callable[[int], object]
-) -> Iterator[Passage]:
+def _passages(shard: Shard, reader: Reader, before: int, after: int, read: Told) -> Iterator[Passage]:
     """Yield what is in a part of a text file, and around it as far as its contexts reach."""
     margin = _MARGIN
     while True:
@@ -595,14 +562,6 @@ def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> 
         shown,
         len(words),
     )
-
-
-def _counted(contexts: Contexts, report: ExtractionReport) -> Iterator[pa.RecordBatch]:
-    report.matched_sentences += contexts.matched_sentences
-    report.shorter_matches += contexts.shorter_matches
-    for batch in contexts.batches:
-        report.occurrences += batch.num_rows
-        yield batch
 
 
 @contextmanager

@@ -23,13 +23,12 @@ from prasanga.sentences.corpus import (
     INFLATION,
     Errors,
     ReadingReport,
+    Told,
     numbered_lines,
     open_decompressed,
     read_lines,
 )
 from prasanga.sentences.files import Shard
-
-_Told = Callable[[int], object] | None
 
 _DIGITS = 18  # of a number that 64 bits hold in any case
 _LONGEST_CELL = 1 << 28  # characters; by default the csv module stops at 2^17, less than many a document
@@ -63,27 +62,12 @@ class _UnusableError(ValueError):
     """A record that has no text for us; the message says where and why, all but the file."""
 
 
-class _Found(NamedTuple):
-    """A record that is not blank, as it was found.
-
-    Attributes:
-        number: its number in the file, from 0.
-        stimulus: that of an extracted table.
-        text: its text, or what is wrong with it.
-        start: where the stimulus begins in it, if the table says so.
-    """
-
-    number: int
-    stimulus: str | None
-    text: str | _UnusableError
-    start: int | None = None
+_Found = Iterator[Record | _UnusableError]
+"""Records as they are found; their text may be blank."""
 
 
 def read_records(
-    shard: Shard,
-    errors: Errors = "stop",
-    counts: ReadingReport | None = None,
-    read: Callable[[int], object] | None = None,
+    shard: Shard, errors: Errors = "stop", counts: ReadingReport | None = None, read: Told = None
 ) -> Iterator[Record]:
     """Read the records of a file, one by one; those without text (blank, or null in a column) are left out.
 
@@ -104,27 +88,26 @@ def read_records(
         InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
             it names the file, the place, and what was found.
     """
-    path, counts = Path(shard.path), counts if counts is not None else ReadingReport()
-    field, inflation, part = shard.field, shard.inflation, (shard.start, shard.end)
-    readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
-        "jsonl": lambda: _json_lines(shard, counts, read),
-        "parquet": lambda: _column(parquet_texts(shard.path, field, read, inflation, *part), shard.first, counts),
-        "dataset": lambda: _column(arrow_texts(path, field, read, inflation, *part), shard.first, counts),
-        "extracted": lambda: _table(path, shard.columns, counts, read, inflation),
-        "pickle": lambda: _pickled(path, counts, read, inflation),
-        "word": lambda: _of_word(path, counts, read, inflation),
+    counts = counts if counts is not None else ReadingReport()
+    readers: Mapping[str, Callable[[Shard, ReadingReport, Told], _Found]] = {
+        "jsonl": _json_lines,
+        "parquet": _column,
+        "dataset": _column,
+        "extracted": _table,
+        "pickle": _pickled,
+        "word": _of_word,
     }
     documents = skipped = 0
-    for number, stimulus, text, start in readers[shard.format]():
-        if isinstance(text, _UnusableError):
+    for record in readers[shard.format](shard, counts, read):
+        if isinstance(record, _UnusableError):
             if errors == "stop":
-                raise InputError(f"{shard.path}: {text}")
+                raise InputError(f"{shard.path}: {record}")
             skipped += 1
             counts.skipped_lines += 1
-        elif text and not text.isspace():
+        elif record.text and not record.text.isspace():
             documents += 1
             counts.documents += 1
-            yield Record(text, number, stimulus, start)
+            yield record
     if skipped:
         logger.warning(
             "%s: %d record(s) left out that could not be used (corpus.errors: skip-line).", shard.path, skipped
@@ -136,48 +119,48 @@ def read_records(
         )
 
 
-def _column(texts: Iterator[str | bytes | None], first: int, counts: ReadingReport) -> Iterator[_Found]:
+def _column(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
     """Yield the rows of a column: text, bytes that are not UTF-8, or null."""
-    for number, text in enumerate(texts, first):
+    texts = parquet_texts if shard.format == "parquet" else arrow_texts
+    rows = texts(shard.path, shard.field, read, shard.inflation, shard.start, shard.end)
+    for number, text in enumerate(rows, shard.first):
         counts.lines += 1
         if text is None:
             counts.skipped_lines += 1
         elif isinstance(text, bytes):
             counts.bytes += len(text)
-            yield _Found(
-                number, None, _UnusableError(f"row {number} (from 0) is not UTF-8. Convert the file, {_SKIP}.")
-            )
+            yield _UnusableError(f"row {number} (from 0) is not UTF-8. Convert the file, {_SKIP}.")
         else:
             counts.bytes += len(text.encode())
-            yield _Found(number, None, text)
+            yield Record(text, number)
 
 
-def _pickled(path: Path, counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
-    for number, (word, sentence) in enumerate(read_pickle(path, read, inflation)):
+def _pickled(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
+    for number, (word, sentence) in enumerate(read_pickle(shard.path, read, shard.inflation)):
         counts.lines += 1
         counts.bytes += len(sentence.encode())
-        yield _Found(number, word.strip(), sentence)
+        yield Record(sentence, number, word.strip())
 
 
-def _of_word(path: Path, counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
-    word = word_of(path)
-    with open_decompressed(path, read, inflation=inflation) as stream:
+def _of_word(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
+    path, word = Path(shard.path), word_of(shard.path)
+    with open_decompressed(path, read, inflation=shard.inflation) as stream:
         for line, offset, raw in numbered_lines(path, stream, counts):
             try:
-                yield _Found(line - 1, word, raw.decode().rstrip("\r\n"))
+                yield Record(raw.decode().rstrip("\r\n"), line - 1, word)
             except UnicodeDecodeError as error:
-                yield _Found(line - 1, word, _not_utf8(error, line, offset))
+                yield _not_utf8(error, line, offset)
 
 
-def _json_lines(shard: Shard, counts: ReadingReport, read: _Told) -> Iterator[_Found]:
+def _json_lines(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
     path, number = Path(shard.path), shard.first
     with open_decompressed(path, read, inflation=shard.inflation, start=shard.start, points=shard.points) as stream:
         for line, offset, raw in numbered_lines(path, stream, counts, shard.start, shard.lines, shard.end):
             if raw.strip():
                 try:
-                    yield _Found(number, None, _text_in_json(raw, line, offset, shard.field))
+                    yield Record(_text_in_json(raw, line, offset, shard.field), number)
                 except _UnusableError as problem:
-                    yield _Found(number, None, problem)
+                    yield problem
                 number += 1
 
 
@@ -234,13 +217,14 @@ def _value_at(field: str, record: object, line: int) -> object:
     return record
 
 
-def _table(path: Path, columns: Sequence[str], counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
+def _table(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
     """Yield the rows of CSV or TSV.
 
     Bytes that are not UTF-8 are carried along, so that quotes and cells stay in step.
     """
+    path, columns = Path(shard.path), shard.columns
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-    with open_decompressed(path, read, inflation=inflation) as stream:
+    with open_decompressed(path, read, inflation=shard.inflation) as stream:
         lines = (raw.decode(errors="surrogateescape") for _, _, raw in numbered_lines(path, stream, counts))
         tabs = ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:])
         rows = csv.reader(lines, delimiter="\t" if tabs else ",", strict=True)
@@ -258,9 +242,9 @@ def _table(path: Path, columns: Sequence[str], counts: ReadingReport, read: _Tol
                 elif not cells[0].strip():
                     problem = f"{where} has no stimulus ({columns[0]!r}). Mend it"
                 else:
-                    yield _Found(number, cells[0].strip(), cells[1], _start_in(row, starts))
+                    yield Record(cells[1], number, cells[0].strip(), _start_in(row, starts))
                     continue
-                yield _Found(number, None, _UnusableError(f"{problem}, {_SKIP}."))
+                yield _UnusableError(f"{problem}, {_SKIP}.")
         except csv.Error as error:
             raise InputError(
                 f"{path}: line {rows.line_num} is no {'TSV' if tabs else 'CSV'} ({error}). A cell with a quote, a line"
@@ -338,7 +322,7 @@ def require_small(shards: Iterable[Shard]) -> None:
         )
 
 
-def read_texts(shard: Shard, errors: Errors = "stop", read: Callable[[int], object] | None = None) -> Iterator[str]:
+def read_texts(shard: Shard, errors: Errors = "stop", read: Told = None) -> Iterator[str]:
     """Return the lines of a file, or the texts of its records; the whole file, also where the shard is a part of it.
 
     Args:
@@ -388,10 +372,7 @@ def word_of(path: str | Path) -> str:
 
 
 def read_pickle(
-    path: str | Path,
-    read: Callable[[int], object] | None = None,
-    inflation: int = INFLATION,
-    most_bytes: int = LARGEST_PICKLE,
+    path: str | Path, read: Told = None, inflation: int = INFLATION, most_bytes: int = LARGEST_PICKLE
 ) -> Iterator[tuple[str, str]]:
     """Yield (word, sentence) of a pickle `{word: [sentence, ...]}`, in its order.
 

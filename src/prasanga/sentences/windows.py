@@ -7,6 +7,7 @@ is copied once, into the table. From block to block only as many sentences are c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.seeds import context_id, occurrence_id, text_id
 from prasanga.lexicon.model import table_schema
+from prasanga.sentences.corpus import ReadingReport
 from prasanga.sentences.matcher import Hits, Matcher, Sentences
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Positions
@@ -110,35 +112,39 @@ def _joined(one: _Columns, other: _Columns, **moved: int) -> _Columns:
     return one._replace(**{name: np.concatenate([getattr(one, name), getattr(more, name)]) for name in one._fields})
 
 
-class Occurrences(NamedTuple):
-    """Located stimuli: place of the hit in `Hits`, and number of the stimulus; and how many shorter ones were left."""
+@dataclass
+class ExtractionReport(ReadingReport):
+    """What was read, found, and left out; the counts add up over the files and parts that they are given to.
 
-    hit: Positions
-    stimulus: Positions
-    shorter: int
+    `shorter_matches` are those left out because a longer form of the same stimulus begins at the same place;
+    `cut_sentences` are those longer than `LONGEST_SENTENCE`; `unknown_stimuli` are lines of an extracted table whose
+    stimulus is none of the lexicon's.
+    """
 
-
-class Contexts(NamedTuple):
-    """Contexts as rows of `SENTENCE_SCHEMA`; how many sentences have one; shorter matches that were left out."""
-
-    batches: Iterator[pa.RecordBatch]
-    matched_sentences: int
-    shorter_matches: int
+    sentences: int = 0
+    cut_sentences: int = 0
+    matched_sentences: int = 0
+    shorter_matches: int = 0
+    occurrences: int = 0
+    unknown_stimuli: int = 0
 
 
 class Windows:
-    """Makes contexts of up to `before` and `after` neighbouring sentences of the same document, block by block."""
+    """Makes contexts of up to `before` and `after` neighbouring sentences of the same document, block by block.
 
-    def __init__(self, matcher: Matcher, *, before: int, after: int, source: str, language: str) -> None:
-        self._matcher = matcher
-        self._before = before
-        self._after = after
-        self._source = source
-        self._language = language
+    They come as rows of `SENTENCE_SCHEMA`, and are counted in the report as they are taken.
+    """
+
+    def __init__(
+        self, matcher: Matcher, report: ExtractionReport, *, before: int, after: int, source: str, language: str
+    ) -> None:
+        self._matcher, self._report = matcher, report
+        self._before, self._after = before, after
+        self._source, self._language = source, language
         self._passage: Passage | None = None
         self._next = 0  # the first sentence whose context is still to be made
 
-    def add(self, passage: Passage) -> Contexts:
+    def add(self, passage: Passage) -> Iterator[pa.RecordBatch]:
         """Take in what follows; give the contexts that it completes."""
         held = passage if self._passage is None else self._passage.joined(passage)
         first, last = self._next, max(len(held) - self._after, self._next)
@@ -146,18 +152,24 @@ class Windows:
         self._passage, self._next = held.since(kept), last - kept
         return self._contexts(held, first, last)
 
-    def finish(self) -> Contexts:
+    def finish(self) -> Iterator[pa.RecordBatch]:
         """Return the contexts that nothing follows any more."""
         held, self._passage = self._passage, None
-        return self._contexts(held, self._next, len(held)) if held is not None else Contexts(iter(()), 0, 0)
+        return self._contexts(held, self._next, len(held)) if held is not None else iter(())
 
-    def _contexts(self, passage: Passage, first: int, last: int) -> Contexts:
-        """Return the contexts of sentences `first` to `last`, in parts of some megabytes."""
-        found = self._occurrences(passage, first, last)
-        sentence = passage.hits.sentence[found.hit]
-        begin, end = self._reach(passage)
-        batches = self._batches(passage, found, sentence, begin[sentence], end[sentence])
-        return Contexts(batches, int(np.count_nonzero(np.diff(sentence, prepend=-1))), found.shorter)
+    def _contexts(self, passage: Passage, first: int, last: int) -> Iterator[pa.RecordBatch]:
+        """Yield the contexts of sentences `first` to `last`, in parts of some megabytes."""
+        hit, stimulus = self._occurrences(passage, first, last)
+        sentence = passage.hits.sentence[hit]
+        self._report.matched_sentences += int(np.count_nonzero(np.diff(sentence, prepend=-1)))
+        begin, end = (reached[sentence] for reached in self._reach(passage))
+        size = np.cumsum(passage.sentences.ends[end] - passage.sentences.starts[begin])
+        most = int(size[-1]) if len(size) else 0
+        cuts = np.unique(np.searchsorted(size, np.arange(_BYTES_PER_BATCH, most, _BYTES_PER_BATCH))).tolist()
+        for a, b in pairwise([0, *(cut for cut in cuts if cut), len(sentence)]):
+            if a < b:
+                self._report.occurrences += b - a
+                yield self._batch(passage, hit[a:b], stimulus[a:b], sentence[a:b], begin[a:b], end[a:b])
 
     def _reach(self, passage: Passage) -> tuple[Positions, Positions]:
         """Return the first and the last sentence of the context of each sentence.
@@ -173,19 +185,12 @@ class Windows:
         last = np.searchsorted(stretch, stretch, side="right") - 1
         return np.maximum(number - self._before, first), np.minimum(number + self._after, last)
 
-    def _batches(
-        self, passage: Passage, found: Occurrences, sentence: Positions, begin: Positions, end: Positions
-    ) -> Iterator[pa.RecordBatch]:
-        size = np.cumsum(passage.sentences.ends[end] - passage.sentences.starts[begin])
-        most = int(size[-1]) if len(size) else 0
-        cuts = np.unique(np.searchsorted(size, np.arange(_BYTES_PER_BATCH, most, _BYTES_PER_BATCH))).tolist()
-        for a, b in pairwise([0, *(cut for cut in cuts if cut), len(sentence)]):
-            part = Occurrences(found.hit[a:b], found.stimulus[a:b], found.shorter)
-            if a < b:
-                yield self._batch(passage, part, sentence[a:b], begin[a:b], end[a:b])
+    def _occurrences(self, passage: Passage, first: int, last: int) -> tuple[Positions, Positions]:
+        """Return located stimuli of these sentences, by place and name; of those that begin together, the longest.
 
-    def _occurrences(self, passage: Passage, first: int, last: int) -> Occurrences:
-        """Return located stimuli of these sentences, by place and name; of those that begin together, the longest."""
+        Returns:
+            The place of each hit in `Hits`, and the number of its stimulus.
+        """
         hits = passage.hits
         a, b = np.searchsorted(hits.sentence, [first, last])
         chosen = np.arange(a, b)[passage.owned[hits.sentence[a:b]]]
@@ -199,30 +204,34 @@ class Windows:
         hit, stimulus = hit[wanted], stimulus[wanted]
         order = np.lexsort((hits.end[hit], stimulus, hits.start[hit], hits.sentence[hit]))
         hit, stimulus = hit[order], stimulus[order]
-        same = np.zeros(len(hit), dtype=np.bool_)
-        same[:-1] = (
-            (hits.sentence[hit[:-1]] == hits.sentence[hit[1:]])
-            & (hits.start[hit[:-1]] == hits.start[hit[1:]])
-            & (stimulus[:-1] == stimulus[1:])
-        )
-        hit, stimulus = hit[~same], stimulus[~same]
+        # A longer one of the same stimulus follows where all three stay the same.
+        place = np.stack([hits.sentence[hit], hits.start[hit], stimulus])
+        is_longest = (np.diff(place, append=-1) != 0).any(axis=0)
+        self._report.shorter_matches += int(np.count_nonzero(~is_longest))
+        hit, stimulus = hit[is_longest], stimulus[is_longest]
         order = np.lexsort((stimulus, hits.end[hit], hits.start[hit], hits.sentence[hit]))
         hit, stimulus = hit[order], stimulus[order]
         sentence = hits.sentence[hit]
         if (passage.only[sentence] != ANY).any():
             chosen = _once(sentence, hits.start[hit] == passage.at[sentence], passage.only[sentence] != ANY)
             hit, stimulus = hit[chosen], stimulus[chosen]
-        return Occurrences(hit, stimulus, int(same.sum()))
+        return hit, stimulus
 
     def _batch(
-        self, passage: Passage, found: Occurrences, sentence: Positions, begin: Positions, end: Positions
+        self,
+        passage: Passage,
+        hit: Positions,
+        stimulus: Positions,
+        sentence: Positions,
+        begin: Positions,
+        end: Positions,
     ) -> pa.RecordBatch:
         row, hits = passage.sentences, passage.hits
         before_byte, after_byte = row.starts[begin], row.ends[end]
         characters = np.cumsum(np.concatenate([[0], row.characters + 1]))
         words = np.cumsum(np.concatenate([[0], row.words]))
         shift = characters[sentence] - characters[begin]
-        start = shift + hits.start[found.hit]
+        start = shift + hits.start[hit]
         # What belongs to a context is made once for all occurrences in it; they stand together.
         is_new = np.diff(sentence, prepend=-1) != 0
         of_row = np.cumsum(is_new) - 1
@@ -234,7 +243,7 @@ class Windows:
         places = zip(passage.offset[middle].tolist(), passage.ordinal[middle].tolist(), strict=True)
         contexts = [context_id(self._source, offset, ordinal) for offset, ordinal in places]
         context_of = of_row.tolist()
-        stimuli = [self._matcher.stimuli[number] for number in found.stimulus.tolist()]
+        stimuli = [self._matcher.stimuli[number] for number in stimulus.tolist()]
         occurrences = [
             occurrence_id(contexts[context], stimulus, at)
             for context, stimulus, at in zip(context_of, stimuli, start.tolist(), strict=True)
@@ -245,12 +254,12 @@ class Windows:
             pa.array(contexts, pa.string()).take(pa.array(of_row)),
             pa.array(text_ids, pa.string()).take(pa.array(of_row)),
             pa.array(stimuli, pa.string()),
-            _strings(row.data, hits.start_byte[found.hit], hits.end_byte[found.hit]),
+            _strings(row.data, hits.start_byte[hit], hits.end_byte[hit]),
             pa.repeat(self._language, n),
             _strings(row.data, before_byte, after_byte),
             _int32(start),
-            _int32(shift + hits.end[found.hit]),
-            _int32(words[sentence] - words[begin] + hits.word[found.hit]),
+            _int32(shift + hits.end[hit]),
+            _int32(words[sentence] - words[begin] + hits.word[hit]),
             _int32(words[end + 1] - words[begin]),
             _int32(sentence - begin),
             _int32(end - sentence),

@@ -146,26 +146,10 @@ def rewrite(lines: Lines, rules: Rules) -> tuple[Lines, NDArray[np.bool_]]:
     Returns:
         the lines as rewritten, and which of them are strange; these are empty.
     """
-    kinds, replacements, of_character, sequences, of_sequence, sequences_of, one_space, growth = rules
-    capacity = int((lines.ends - lines.starts).sum() * growth) + 16
-    written = np.empty(capacity, dtype=np.uint8)
-    starts = np.empty(len(lines.starts), dtype=np.int64)
-    ends = np.empty(len(lines.starts), dtype=np.int64)
+    written = np.empty(int((lines.ends - lines.starts).sum() * rules.growth) + 16, dtype=np.uint8)
+    starts, ends = np.empty((2, len(lines.starts)), dtype=np.int64)
     strange = np.zeros(len(lines.starts), dtype=np.bool_)
-    size = _rewrite(
-        *lines,
-        kinds,
-        replacements,
-        of_character,
-        sequences,
-        of_sequence,
-        sequences_of,
-        one_space,
-        written,
-        starts,
-        ends,
-        strange,
-    )
+    size = _rewrite(*lines, *rules[:-1], written, starts, ends, strange)
     return Lines(written[:size], starts, ends), strange
 
 
@@ -191,11 +175,9 @@ def split_lines(lines: Lines, longest: int) -> tuple[Spans, int]:
     flags = character_flags()
     capacity = 64 + int((lines.ends - lines.starts).sum()) // 16
     while True:
-        line = np.empty(capacity, dtype=np.int64)
-        starts = np.empty(capacity, dtype=np.int64)
-        ends = np.empty(capacity, dtype=np.int64)
+        line, starts, ends = np.empty((3, capacity), dtype=np.int64)
         hard = np.zeros(len(lines.starts), dtype=np.bool_)
-        found = _split(lines.data, lines.starts, lines.ends, flags, longest, line, starts, ends, hard)
+        found = _split(*lines, flags, longest, line, starts, ends, hard)
         if found >= 0:
             break
         capacity *= 4

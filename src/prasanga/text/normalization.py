@@ -203,7 +203,7 @@ def normalize_batch(
     _check_form(form)
     if not (urls is None and punctuation is None and emoji is None):
         return [normalize(text, form=form, urls=urls, punctuation=punctuation, emoji=emoji) for text in texts]
-    return _bangla(form)(texts)
+    return _BANGLA[form](texts)
 
 
 def normalizer(
@@ -227,35 +227,37 @@ def normalizer(
             " bangla}` for Bangla, `{hi: nukta}` for Hindi, `{en: nfkc}` for English."
         )
     if urls is None and punctuation is None and emoji is None:
-        return _NORMALIZERS[name]()
+        return _NORMALIZERS[name]
     if name == "bangla":
         return Normalizer(functools.partial(normalize, urls=urls, punctuation=punctuation, emoji=emoji))
-    plain = _NORMALIZERS[name]().one
+    plain = _NORMALIZERS[name].one
     return Normalizer(lambda text: _replace(plain(text), urls=urls, punctuation=punctuation, emoji=emoji))
 
 
 @dataclass(frozen=True)
 class Normalizer:
-    """A normalization: `one` is its definition; `rules` say the same of ordinary texts, where there are such rules.
+    """A normalization: `one` is its definition; `rules` say the same of ordinary texts.
 
     Rules are learnt when they are first needed, so that `one` alone waits for no compiler.
     """
 
     one: Callable[[str], str]
-    repertoire: tuple[str, Sequence[str], Sequence[str], bool] | None = None
-    """What `learn_rules` asks about: characters, sequences, strange sequences, and whether spaces become one."""
+    repertoire: tuple[str, Sequence[str], Sequence[str], bool] = ("", (), (), False)
+    """What `learn_rules` asks about: characters, sequences, strange sequences, and whether spaces become one.
+
+    Without characters no text is ordinary."""
 
     @functools.cached_property
-    def rules(self) -> Rules | None:
-        """Return what rewrites ordinary texts; None if all texts go the slow way."""
-        if self.repertoire is None:
-            return None
+    def rules(self) -> Rules:
+        """Return what rewrites ordinary texts."""
         from prasanga.text.lines import learn_rules
 
         return learn_rules(self.one, *self.repertoire)
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """Normalize many texts: equal to `[one(text) for text in texts]`."""
+        if not self.repertoire[0]:
+            return list(map(self.one, texts))
         return [text for part in _parts(texts) for text in self._normalized(part)]
 
     def rewrite(self, lines: Lines) -> tuple[Lines, list[int]]:
@@ -266,16 +268,11 @@ class Normalizer:
         """
         from prasanga.text.lines import Lines, rewrite
 
-        if self.rules is None:
-            result = Lines(np.empty(0, np.uint8), np.zeros_like(lines.starts), np.zeros_like(lines.ends))
-            strange = list(range(len(lines.starts)))
-        else:
-            result, is_strange = rewrite(lines, self.rules)
-            strange = np.flatnonzero(is_strange).tolist()
+        result, is_strange = rewrite(lines, self.rules)
         undecodable = []
         added: list[bytes] = []
         size = len(result.data)
-        for line in strange:
+        for line in np.flatnonzero(is_strange).tolist():
             raw = lines.data[lines.starts[line] : lines.ends[line]].tobytes()
             try:
                 text = self.one(raw.decode()).encode("utf-8", "surrogatepass")
@@ -289,19 +286,17 @@ class Normalizer:
         return Lines(data, result.starts, result.ends), undecodable
 
     def _normalized(self, texts: Sequence[str]) -> Iterator[str]:
-        if self.rules is None:
-            yield from map(self.one, texts)
-            return
-        from prasanga.text.lines import Lines, rewrite
+        from prasanga.text.lines import Lines
 
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        result, strange = rewrite(Lines(data, ends[:-1], ends[1:]), self.rules)
-        written = result.data.tobytes()
-        spans = zip(texts, result.starts.tolist(), result.ends.tolist(), strange.tolist(), strict=True)
-        for text, start, end, is_strange in spans:
-            yield self.one(text) if is_strange else written[start:end].decode()
+        lines, with_halves = self.rewrite(Lines(data, ends[:-1], ends[1:]))
+        written, halved = lines.data.tobytes(), set(with_halves)
+        for number, (start, end) in enumerate(zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)):
+            # Halves of characters are no UTF-8, and yet some text.
+            text = written[start:end].decode("utf-8", "surrogatepass")
+            yield self.one(texts[number]) if number in halved else text
 
 
 def _repaired(text: str) -> str:
@@ -396,43 +391,6 @@ def _pattern(kinds: tuple[str, ...]) -> Any:
     return regex.compile("|".join(f"(?P<{kind}>{patterns[kind]})" for kind in kinds))
 
 
-@functools.cache
-def _bangla(form: Form) -> Normalizer:
-    one = functools.partial(normalize, form=form)
-    sequences = (*_COMPOSED, *_JOINED_SEQUENCES)
-    return Normalizer(one, (ORDINARY, sequences, _MISORDERED, True))
-
-
-@functools.cache
-def _unicode_form(form: Form) -> Normalizer:
-    one = functools.partial(unicode_form, form)
-    return Normalizer(one, (f"{ORDINARY}&", _COMPOSED, _MISORDERED, False))
-
-
-@functools.cache
-def _nukta() -> Normalizer:
-    # A nukta after a letter is a sequence; one after anything else is left to the slow way.
-    pairs = [letter + "\u093c" for letter in _DEVANAGARI_LETTERS]
-    precomposed = [letter + "\u093c" for letter in map(chr, range(0x0958, 0x0960))]
-    doubled = [pair + "\u093c" for pair in pairs]
-    strange = (*_MISORDERED, *precomposed, *doubled)
-    return Normalizer(_fold_nukta, (f"{ORDINARY}&", (*_COMPOSED, *pairs), strange, False))
-
-
-@functools.cache
-def _none() -> Normalizer:
-    return Normalizer(str, (f"{ORDINARY}&", (), (), False))
-
-
-_NORMALIZERS: dict[str, Callable[[], Normalizer]] = {
-    "bangla": functools.partial(_bangla, "NFKC"),
-    "nukta": _nukta,
-    "nfkc": functools.partial(_unicode_form, "NFKC"),
-    "nfc": functools.partial(_unicode_form, "NFC"),
-    "none": _none,
-}
-
-
 def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the texts in parts of some tens of thousands of characters."""
     first, characters = 0, 0
@@ -443,3 +401,27 @@ def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
             first, characters = index + 1, 0
     if first < len(texts):
         yield texts[first:]
+
+
+_NUKTA_PAIRS = tuple(letter + "\u093c" for letter in _DEVANAGARI_LETTERS)
+_PRECOMPOSED = tuple(letter + "\u093c" for letter in map(chr, range(0x0958, 0x0960)))
+_DOUBLED = tuple(pair + "\u093c" for pair in _NUKTA_PAIRS)
+
+_BANGLA: dict[str, Normalizer] = {
+    form: Normalizer(
+        functools.partial(normalize, form=form), (ORDINARY, (*_COMPOSED, *_JOINED_SEQUENCES), _MISORDERED, True)
+    )
+    for form in get_args(Form)
+}
+_WITH_AMPERSAND = f"{ORDINARY}&"
+_NORMALIZERS = {
+    "bangla": _BANGLA["NFKC"],
+    # A nukta after a letter is a sequence; one after anything else is left to the slow way.
+    "nukta": Normalizer(
+        _fold_nukta,
+        (_WITH_AMPERSAND, (*_COMPOSED, *_NUKTA_PAIRS), (*_MISORDERED, *_PRECOMPOSED, *_DOUBLED), False),
+    ),
+    "nfkc": Normalizer(functools.partial(unicode_form, "NFKC"), (_WITH_AMPERSAND, _COMPOSED, _MISORDERED, False)),
+    "nfc": Normalizer(functools.partial(unicode_form, "NFC"), (_WITH_AMPERSAND, _COMPOSED, _MISORDERED, False)),
+    "none": Normalizer(str, (_WITH_AMPERSAND, (), (), False)),
+}
