@@ -165,25 +165,25 @@ def _find_files(
     shards: dict[str, Shard] = {}
     real: dict[str, str] = {}  # what a file is called of which links make others
     for number, text in enumerate(texts):
-        found: Iterable[tuple[str, str, Format, int | None]] = (
-            ((file.url, file.url, "parquet", file.size) for file in remote(text["files"]))
-            if is_remote(text["files"])
-            else _local_files(root, text, outside, tell, real)
+        columns = text.get("columns", {})
+        like = Shard(
+            path="",
+            source="",
+            documents=text.get("documents", "blank-line"),
+            field=text.get("field", "text"),
+            columns=(columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
+            text=number,
+            inflation=text.get("inflation", INFLATION),
         )
-        for path, source, its_format, size in found:
-            name = _name(source)
-            columns = text.get("columns", {})
-            whole = Shard(
-                path,
-                source,
-                text.get("documents", "blank-line"),
-                its_format,
-                text.get("field", "text"),
-                (columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
-                text=number,
-                inflation=text.get("inflation", INFLATION),
-                size=size,
-            )
+        if is_remote(text["files"]):
+            found = [
+                like._replace(path=url, source=url, format="parquet", size=size)
+                for url, size, _ in remote(text["files"])
+            ]
+        else:
+            found = _local_files(Path(root), text, outside, tell, real, like)
+        for whole in found:
+            name = _name(whole.source)
             if name in shards:
                 raise _named_twice(whole, shards[name], texts)
             shards[name] = whole
@@ -191,27 +191,33 @@ def _find_files(
 
 
 def _local_files(
-    root: str | Path,
+    root: Path,
     text: Mapping[str, Any],
     outside: Sequence[str | Path],
     tell: Callable[[str], object],
     real: dict[str, str],
-) -> Iterator[tuple[str, str, Format, None]]:
-    """Yield path, source and format of the files of an entry; `real` gets where each lies."""
-    _require_below(text["files"])
-    allowed = [*outside, *([root] if Path(root).is_absolute() else []), *_start_of(text["files"]), ".", SHIPPED]
-    found = _files(Path(root), text["files"], text.get("format", "auto"))
-    places = _places(Path(root), [source for source, _ in found], [Path(folder).resolve() for folder in allowed])
-    kept = _once(Path(root), places, tell)
-    for source, its_format in found:
-        if source not in kept:
-            continue
+    like: Shard,
+) -> list[Shard]:
+    """Return the files of an entry, `like` it but for path, source and format; `real` gets where each lies."""
+    pattern = text["files"]
+    if ".." in PurePosixPath(pattern).parts:
+        raise InputError(
+            f"corpus.texts: the pattern {pattern!r} leads out of corpus.root. Write the folder that it starts from as"
+            " `corpus.root`, and a pattern below that."
+        )
+    # An absolute pattern names the folder itself that it starts from.
+    start = list(takewhile(lambda part: not glob.has_magic(part), PurePosixPath(pattern).parts))
+    absolute = [*([root] if root.is_absolute() else []), *([Path(*start)] if pattern.startswith("/") else [])]
+    found = _files(root, pattern, text.get("format", "auto"))
+    places = _places(root, [source for source, _ in found], [*outside, *absolute, ".", SHIPPED])
+    kept = _once(root, places, tell)
+    for source in (source for source, _ in found if source in kept):
         if (other := real.setdefault(places[source], source)) != source:
             raise InputError(
                 f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
-                f" pattern {text['files']!r}, so that it counts once."
+                f" pattern {pattern!r}, so that it counts once."
             )
-        yield _below(Path(root), source), source, its_format, None
+    return [like._replace(path=_below(root, each), source=each, format=its) for each, its in found if each in kept]
 
 
 def _named_twice(one: Shard, other: Shard, texts: Sequence[Mapping[str, Any]]) -> InputError:
@@ -237,29 +243,16 @@ def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) 
         )
 
 
-def _require_below(pattern: str) -> None:
-    if ".." in PurePosixPath(pattern).parts:
-        raise InputError(
-            f"corpus.texts: the pattern {pattern!r} leads out of corpus.root. Write the folder that it starts from as"
-            " `corpus.root`, and a pattern below that."
-        )
-
-
-def _start_of(pattern: str) -> list[Path]:
-    """Return the folder that an absolute pattern names itself; none of a relative one, which starts from the root."""
-    parts = list(takewhile(lambda part: not glob.has_magic(part), PurePosixPath(pattern).parts))
-    return [Path(*parts)] if PurePosixPath(pattern).is_absolute() else []
-
-
-def _places(root: Path, sources: Sequence[str], allowed: Sequence[Path]) -> dict[str, str]:
+def _places(root: Path, sources: Sequence[str], allowed: Sequence[str | Path]) -> dict[str, str]:
     """Return where each file lies, whatever links lead to it; a folder is looked at once, whatever files are in it.
 
     Raises:
         InputError: somebody's symbolic link has brought a file into the corpus from elsewhere on the machine.
     """
+    folders = [Path(each).resolve() for each in allowed]
 
     def is_allowed(real: str) -> bool:
-        return any(Path(real).is_relative_to(folder) for folder in allowed)
+        return any(Path(real).is_relative_to(each) for each in folders)
 
     @cache
     def folder(path: str) -> tuple[str, bool]:
@@ -363,27 +356,27 @@ def _require_file(path: str) -> None:
 def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[tuple[str, Format]]:
     """Return the files of one entry, relative to `root`, each with its format; in order, each once."""
     if Path(root, pattern).is_dir():
+        by_ending = "text" if wanted == "word" else wanted
         found = [
-            (file, wanted if wanted == "word" else its_format)
+            (file, its_format if wanted == "auto" else wanted)
             for file, its_format in _in_folder(root, PurePosixPath(pattern))
             # a pickle in a folder is more often a program's than a text
-            if (its_format != "pickle" if wanted == "auto" else wanted in (its_format, "word" * (its_format == "text")))
+            if (its_format != "pickle" if wanted == "auto" else its_format == by_ending)
         ]
         if not found:
             kind = "text" if wanted == "auto" else f"file of the format {wanted}"
-            known = [ending for ending, its in _FORMATS.items() if wanted in ("auto", its, "word" * (its == "text"))]
+            known = [ending for ending, its in _FORMATS.items() if by_ending in ("auto", its)]
             raise InputError(
                 f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. Read are"
                 f" files that end in {', '.join(known)} (plain or with {', '.join(COMPRESSED)}) and are not hidden."
                 " Name another folder, or write a pattern such as `folder/**/*.dat` for files of other endings."
             )
-    elif Path(root, pattern).is_file():
-        found = [(PurePosixPath(pattern).as_posix(), _format_of(pattern) if wanted == "auto" else wanted)]
     else:
         found = []
-        for path in _walk(root, PurePosixPath(pattern)):
-            if os.path.isfile(_below(root, path)):  # noqa: PTH113 - as in _names
-                found.append((path, _format_of(path) if wanted == "auto" else wanted))
+        is_file = Path(root, pattern).is_file()
+        for path in [PurePosixPath(pattern).as_posix()] if is_file else _walk(root, PurePosixPath(pattern)):
+            if is_file or os.path.isfile(_below(root, path)):  # noqa: PTH113 - as in _names
+                found.append((path, (_known_format(path) or "text") if wanted == "auto" else wanted))
             elif wanted == "dataset" and _is_dataset(Path(root, path)):
                 found += _in_folder(root, PurePosixPath(path))
         if not found:
@@ -394,7 +387,12 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
             )
     require_no_braces(source for source, _ in found)
     for source, _ in found:
-        _require_readable_name(source)
+        try:
+            source.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"corpus.texts: the name of the file {source!r} is not UTF-8, so that no result can name it. Rename it."
+            ) from None
     return found
 
 
@@ -501,15 +499,6 @@ def _once(root: Path, places: Mapping[str, str], tell: Callable[[str], object]) 
     return set(kept.values())
 
 
-def _require_readable_name(source: str) -> None:
-    try:
-        source.encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            f"corpus.texts: the name of the file {source!r} is not UTF-8, so that no result can name it. Rename it."
-        ) from None
-
-
 # ---- data sets of Hugging Face
 
 
@@ -587,10 +576,6 @@ def _known_format(source: str) -> Format | None:
     if not kind and compression:
         return "text"
     return _FORMATS.get(kind.lower())
-
-
-def _format_of(source: str) -> Format:
-    return _known_format(source) or "text"
 
 
 def _name(source: str) -> str:

@@ -28,6 +28,7 @@ from prasanga.text.lines import Bytes, Positions, decode_valid
 from prasanga.text.words import IS_WORD, character_flags
 
 _TOKEN: Final = regex.compile(rf"{WORD.pattern}|\S")
+_WHOLE: Final = regex.compile(rf"({WORD.pattern})(?:.*{WORD.pattern})?", regex.DOTALL)  # a word, or several
 _BESIDE: Final = 256
 """Bytes on either side of a form in which its neighbour is looked for: the next word or punctuation mark."""
 
@@ -80,13 +81,14 @@ class Matcher:
         if len(ends) != len(forms):
             wrong = next(form for form in forms if "\0" in form)
             raise InputError(f"The form {wrong!r} has a NUL in it, which stands in no word. Take it out.")
-        starts = np.concatenate([[0], ends + 1])[:-1]
-        self._vocabulary, never_found = compile_vocabulary(texts, starts, ends)
-        for number in never_found.tolist():
+        found = [_WHOLE.fullmatch(form) for form in forms]
+        for number in (number for number, match in enumerate(found) if match is None):
             raise InputError(
                 f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"
                 " with a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
             )
+        starts = np.concatenate([[0], ends + 1])[:-1]
+        self._vocabulary = _compile_vocabulary(texts, starts, ends, [match[1] for match in found])
         claimed = list(chain.from_iterable(stimuli))
         self.stimuli = sorted(set(claimed))
         numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
@@ -96,12 +98,28 @@ class Matcher:
         self._neighbours = {number: neighbours[form] for number, form in enumerate(forms) if form in neighbours}
 
     def scan(self, data: Bytes, starts: Positions, ends: Positions) -> tuple[Sentences, Hits]:
-        """Find the forms in many normalized sentences at once (`scan`).
+        """Copy sentences into a row, count their characters and words, and find the forms in them.
 
         Forms whose neighbours tell that they are another word are left out.
+
+        Args:
+            data: valid UTF-8, normalized.
+            starts: first byte of each sentence.
+            ends: the byte after its last.
         """
-        first_only = self.position == "sentence-initial"
-        sentences, hits = scan(data, starts, ends, self._vocabulary, first_word_only=first_only)
+        row = np.empty(int((ends - starts).sum()) + len(starts), dtype=np.uint8)
+        row_starts, row_ends, characters, words = np.empty((4, len(starts)), dtype=np.int64)
+        first_word_only = self.position == "sentence-initial"
+        capacity, found = 64 + len(row) // 256, -1
+        while found < 0:
+            capacity *= 4
+            table = np.empty((capacity, len(Hits._fields)), dtype=np.int64)
+            found = _scan(
+                *(data, starts, ends, character_flags(), *self._vocabulary, first_word_only),
+                *(row, row_starts, row_ends, characters, words, table),
+            )
+        sentences = Sentences(row, row_starts, row_ends, characters, words)
+        hits = Hits(*np.ascontiguousarray(table[:found].T))
         if not self._neighbours:
             return sentences, hits
         doubtful = np.flatnonzero(np.isin(hits.form, list(self._neighbours)))
@@ -233,32 +251,25 @@ class Vocabulary(NamedTuple):
     forms: Positions
 
 
-def compile_vocabulary(texts: Bytes, starts: Positions, ends: Positions) -> tuple[Vocabulary, Positions]:
-    """Compile folded forms; form i is `texts[starts[i]:ends[i]]`, UTF-8, and is known by its number.
-
-    Returns:
-        The vocabulary, and the numbers of the forms that it leaves out: those that do not begin and end with a word
-        character, and so could never be found.
-    """
-    flags = character_flags()
-    slots = np.full(_power_of_two(4 * len(starts)), -1, dtype=np.int32)
-    first, rest = np.empty(len(starts), dtype=np.int64), np.empty(len(starts), dtype=np.int64)
-    words, hashes = np.empty((len(starts), 2), dtype=np.int64), np.empty(len(starts), dtype=np.uint64)
-    number = _number_first_words(texts, starts, ends, flags, slots, hashes, words, first, rest)
-    words, hashes = words[:number].copy(), hashes[:number].copy()
-    bitmap = np.zeros(_power_of_two(16 * number) // 8, dtype=np.uint8)
-    slots = np.full(_power_of_two(4 * number), -1, dtype=np.int32)
-    _fill(hashes, bitmap, slots)
-    found = np.flatnonzero(first >= 0)
-    is_alone = rest[found] == ends[found]
-    alone = np.full(number, -1, dtype=np.int64)
-    alone[first[found[is_alone]]] = found[is_alone]
+def _compile_vocabulary(texts: Bytes, starts: Positions, ends: Positions, first_words: Sequence[str]) -> Vocabulary:
+    """Compile folded forms; form i is `texts[starts[i]:ends[i]]`, UTF-8, and is known by its number."""
+    numbers: dict[str, int] = {}
+    first = np.array([numbers.setdefault(word, len(numbers)) for word in first_words], dtype=np.int64)
+    rest = starts + np.array([len(word.encode()) for word in first_words], dtype=np.int64)
+    words = np.column_stack([starts, rest])[np.unique(first, return_index=True)[1]]
+    hashes = np.empty(len(words), dtype=np.uint64)
+    bitmap = np.zeros(_power_of_two(16 * len(words)) // 8, dtype=np.uint8)
+    slots = np.full(_power_of_two(4 * len(words)), -1, dtype=np.int32)
+    _fill(texts, words, hashes, bitmap, slots)
+    is_alone = rest == ends
+    alone = np.full(len(words), -1, dtype=np.int64)
+    alone[first[is_alone]] = np.flatnonzero(is_alone)
     # Forms of several words, those of one first word together; of each, what follows its first word.
-    several = found[~is_alone]
+    several = np.flatnonzero(~is_alone)
     several = several[np.argsort(first[several], kind="stable")]
-    longer = np.searchsorted(first[several], np.arange(number)[:, None] + [0, 1]).astype(np.int64)
+    longer = np.searchsorted(first[several], np.arange(len(words))[:, None] + [0, 1]).astype(np.int64)
     forms = np.column_stack([rest[several], ends[several], several])
-    return Vocabulary(texts, bitmap, slots, hashes, words, alone, longer, forms), np.flatnonzero(first < 0)
+    return Vocabulary(texts, bitmap, slots, hashes, words, alone, longer, forms)
 
 
 def _power_of_two(least: int) -> int:
@@ -305,95 +316,20 @@ class Hits(NamedTuple):
     word: Positions
 
 
-def scan(
-    data: Bytes, starts: Positions, ends: Positions, vocabulary: Vocabulary, *, first_word_only: bool
-) -> tuple[Sentences, Hits]:
-    """Copy sentences into a row, count their characters and words, and find the forms in them.
-
-    Args:
-        data: valid UTF-8.
-        starts: first byte of each sentence.
-        ends: the byte after its last.
-        vocabulary: the forms.
-        first_word_only: find only forms that begin with the first word of a sentence.
-    """
-    flags = character_flags()
-    row = np.empty(int((ends - starts).sum()) + len(starts), dtype=np.uint8)
-    row_starts, row_ends, characters, words = (np.empty(len(starts), dtype=np.int64) for _ in range(4))
-    capacity = 256 + len(row) // 64
-    while True:
-        hits = np.empty((capacity, len(Hits._fields)), dtype=np.int64)
-        found = _scan(
-            *(data, starts, ends, flags, *vocabulary, first_word_only),
-            *(row, row_starts, row_ends, characters, words, hits),
-        )
-        if found >= 0:
-            break
-        capacity *= 4
-    columns = np.ascontiguousarray(hits[:found].T)
-    return Sentences(row, row_starts, row_ends, characters, words), Hits(*columns)
-
-
 @compiled
-def _number_first_words(
-    texts: Bytes,
-    starts: Positions,
-    ends: Positions,
-    flags: NDArray[np.uint16],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    words: Positions,
-    first: Positions,
-    rest: Positions,
-) -> int:
-    """Number the first word of each form, and note where that word ends; return how many such words there are.
-
-    The number is -1 if it is no form.
-    """
-    found = 0
-    mask = len(slots) - 1
-    for form in range(len(starts)):
-        i, end = starts[form], ends[form]
+def _fill(
+    texts: Bytes, words: Positions, hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8], slots: NDArray[np.int32]
+) -> None:
+    """Hash each first word, as `_scan` does those of the text, and write it into the tables."""
+    for number in range(len(words)):
+        i = words[number, 0]
         hash_ = _OFFSET
-        last = -1
-        first[form] = -1
-        rest[form] = starts[form]
-        while i < end:
+        while i < words[number, 1]:
             code, length = decode_valid(texts, i)
-            is_word = flags[code] & IS_WORD != 0
-            if is_word and rest[form] == i:
-                hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
-                rest[form] = i + length
+            hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
             i += length
-            last = i if is_word else -1
-        if last != end or rest[form] == starts[form]:
-            continue
         hash_ ^= hash_ >> _SHIFT
-        slot = np.int64(hash_ & np.uint64(mask))
-        size = rest[form] - starts[form]
-        while slots[slot] >= 0:
-            number = slots[slot]
-            if hashes[number] == hash_ and words[number, 1] - words[number, 0] == size:
-                same = 0
-                while same < size and texts[words[number, 0] + same] == texts[starts[form] + same]:
-                    same += 1
-                if same == size:
-                    first[form] = number
-                    break
-            slot = (slot + 1) & mask
-        if first[form] < 0:
-            slots[slot] = found
-            first[form] = found
-            hashes[found] = hash_
-            words[found, 0], words[found, 1] = starts[form], rest[form]
-            found += 1
-    return found
-
-
-@compiled
-def _fill(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8], slots: NDArray[np.int32]) -> None:
-    for number in range(len(hashes)):
-        hash_ = hashes[number]
+        hashes[number] = hash_
         bit = np.int64(hash_ & np.uint64(len(bitmap) * 8 - 1))
         bitmap[bit >> 3] |= np.uint8(1 << (bit & 7))
         slot = np.int64(hash_ & np.uint64(len(slots) - 1))

@@ -298,9 +298,16 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
     request = urllib.request.Request(url, headers={"User-Agent": "prasanga"})
     try:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as response, replacing(target) as temporary:
-            with temporary.open("wb") as file:
-                size, found = _copy(response, file, url)
+            size, digest = 0, hashlib.sha256()
             expected = response.headers.get("Content-Length")
+            told = progress(f"fetching {url}", int(expected) if expected else None, BYTES)
+            with temporary.open("wb") as file, told as fetched:
+                while piece := response.read(_PIECE):
+                    file.write(piece)
+                    digest.update(piece)
+                    size += len(piece)
+                    fetched.advance(len(piece))
+            found = digest.hexdigest()
             if expected is not None and int(expected) != size:
                 raise InputError(f"{url}: the connection ended after {size} of {expected} bytes. Try again.")
             if sha256 is not None and found != sha256.lower():
@@ -323,16 +330,3 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
         raise InputError(f"{url}: the connection broke ({type(error).__name__}: {reason(error)}). Try again.") from None
     logger.info("%s: %d bytes, sha256 %s.", url, size, found)
     return found
-
-
-def _copy(source: http.client.HTTPResponse, target: BinaryIO, url: str) -> tuple[int, str]:
-    """Copy to the end; the number of bytes and their sha256."""
-    size, digest = 0, hashlib.sha256()
-    expected = source.headers.get("Content-Length")
-    with progress(f"fetching {url}", int(expected) if expected else None, BYTES) as fetched:
-        while piece := source.read(_PIECE):
-            target.write(piece)
-            digest.update(piece)
-            size += len(piece)
-            fetched.advance(len(piece))
-    return size, digest.hexdigest()

@@ -146,10 +146,14 @@ def rewrite(lines: Lines, rules: Rules) -> tuple[Lines, NDArray[np.bool_]]:
     Returns:
         the lines as rewritten, and which of them are strange; these are empty.
     """
-    written = np.empty(int((lines.ends - lines.starts).sum() * rules.growth) + 16, dtype=np.uint8)
+    kinds, replacements, of_character, sequences, of_sequence, sequences_of, one_space, growth = rules
+    written = np.empty(int((lines.ends - lines.starts).sum() * growth) + 16, dtype=np.uint8)
     starts, ends = np.empty((2, len(lines.starts)), dtype=np.int64)
     strange = np.zeros(len(lines.starts), dtype=np.bool_)
-    size = _rewrite(*lines, *rules[:-1], written, starts, ends, strange)
+    size = _rewrite(
+        *(*lines, kinds, replacements, of_character, sequences, of_sequence, sequences_of, one_space),
+        *(written, starts, ends, strange),
+    )
     return Lines(written[:size], starts, ends), strange
 
 
