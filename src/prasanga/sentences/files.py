@@ -176,10 +176,8 @@ def _find_files(
             inflation=text.get("inflation", INFLATION),
         )
         if is_remote(text["files"]):
-            found = [
-                like._replace(path=url, source=url, format="parquet", size=size)
-                for url, size, _ in remote(text["files"])
-            ]
+            files = remote(text["files"])
+            found = [like._replace(path=url, source=url, format="parquet", size=size) for url, size, _ in files]
         else:
             found = _local_files(Path(root), text, outside, tell, real, like)
         for whole in found:
@@ -373,9 +371,9 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
             )
     else:
         found = []
-        is_file = Path(root, pattern).is_file()
-        for path in [PurePosixPath(pattern).as_posix()] if is_file else _walk(root, PurePosixPath(pattern)):
-            if is_file or os.path.isfile(_below(root, path)):  # noqa: PTH113 - as in _names
+        one = [PurePosixPath(pattern).as_posix()] if Path(root, pattern).is_file() else None
+        for path in one or _walk(root, PurePosixPath(pattern)):
+            if os.path.isfile(_below(root, path)):  # noqa: PTH113 - as in _names
                 found.append((path, (_known_format(path) or "text") if wanted == "auto" else wanted))
             elif wanted == "dataset" and _is_dataset(Path(root, path)):
                 found += _in_folder(root, PurePosixPath(path))
