@@ -267,15 +267,16 @@ def _read_irregular(stimulus: str, entry: Entry) -> SurfaceForm:
 
 
 def _one_word(first: _Word, second: _Word) -> _Word:
-    """Return a word of several sets is one stimulus: group, variants and forms must be the same everywhere.
+    """Return a word of several sets as one stimulus: group, variants and forms must be the same everywhere.
 
     So must its class of word where both say one; a set that stands in no template need not repeat it.
     """
+    classes = [[word.stimulus.word_class] for word in (first, second)]
     for what, one, other in (
         ("suffix groups", first.stimulus.groups, second.stimulus.groups),
         ("variants", first.stimulus.variants, second.stimulus.variants),
         ("irregular forms", [form.form for form in first.irregular], [form.form for form in second.irregular]),
-        ("class", *_classes(first, second)),
+        ("class", *(classes if [""] not in classes else ([], []))),
     ):
         if one != other:
             raise InputError(
@@ -284,11 +285,6 @@ def _one_word(first: _Word, second: _Word) -> _Word:
             )
     said = first.stimulus if first.stimulus.word_class else second.stimulus
     return replace(first, stimulus=replace(first.stimulus, word_class=said.word_class, place=said.place))
-
-
-def _classes(first: _Word, second: _Word) -> tuple[list[str], list[str]]:
-    one, other = first.stimulus.word_class, second.stimulus.word_class
-    return ([one], [other]) if one and other else ([], [])
 
 
 def _check_groups(words: Mapping[str, _Word], groups: SuffixGroups) -> None:

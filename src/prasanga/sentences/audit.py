@@ -6,7 +6,7 @@ import csv
 import io
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import open_parquet, read_batches, read_table, reading
-from prasanga.base.progress import Progress, progress
+from prasanga.base.progress import progress
 from prasanga.base.seeds import mix, seed_of
 from prasanga.base.yaml import Entry
 from prasanga.lexicon.loading import CATEGORIES_FILE
@@ -164,15 +164,12 @@ def count_forms(paths: Iterable[str | Path]) -> pa.Table:
     keys = ("stimulus", "form", "source")
     total = pl.DataFrame(schema={**dict.fromkeys(keys, pl.String), "occurrences": pl.Int64})
     pending = [total]
-    paths = list(paths)
-    with _reading("counting forms", paths) as done:
-        for path in paths:
-            for table in _read(path, keys, read=done.advance):
-                part = table.group_by(keys).agg(occurrences=pl.len().cast(pl.Int64))
-                pending.append(part.with_columns(form=folded("form")))
-                if sum(each.height for each in pending) > 2 * total.height + _MOST_PENDING:
-                    total = _sum_by(pl.concat(pending), keys)
-                    pending = [total]
+    for _, _, table in _tables("counting forms", paths, keys):
+        part = table.group_by(keys).agg(occurrences=pl.len().cast(pl.Int64))
+        pending.append(part.with_columns(form=folded("form")))
+        if sum(each.height for each in pending) > 2 * total.height + _MOST_PENDING:
+            total = _sum_by(pl.concat(pending), keys)
+            pending = [total]
     return _sum_by(pl.concat(pending), keys).sort(keys).to_arrow().cast(FORM_SCHEMA)
 
 
@@ -186,15 +183,13 @@ def length_histogram(paths: Iterable[str | Path]) -> pa.Table:
         InputError: if a file is absent, damaged, or lacks a column.
     """
     counts = np.zeros(len(LENGTH_BINS), np.int64)
-    paths = list(paths)
-    with _reading("counting lengths", paths) as done:
-        for path in paths:
-            last: str | None = None
-            for table in _read(path, ("context_id", "n_words"), read=done.advance):
-                new = table.filter(pl.col("context_id").ne_missing(pl.col("context_id").shift(1, fill_value=last)))
-                bins = np.searchsorted(LENGTH_BINS, new["n_words"].to_numpy(), side="right") - 1
-                counts += np.bincount(np.maximum(bins, 0), minlength=len(LENGTH_BINS))
-                last = table["context_id"][-1]
+    last: str | None = None
+    for _, row, table in _tables("counting lengths", paths, ("context_id", "n_words")):
+        before = pl.col("context_id").shift(1, fill_value=last if row else None)
+        new = table.filter(pl.col("context_id").ne_missing(before))
+        bins = np.searchsorted(LENGTH_BINS, new["n_words"].to_numpy(), side="right") - 1
+        counts += np.bincount(np.maximum(bins, 0), minlength=len(LENGTH_BINS))
+        last = table["context_id"][-1]
     at_most = [*(start - 1 for start in LENGTH_BINS[1:]), None]
     return pa.Table.from_pydict({"at_least": LENGTH_BINS, "at_most": at_most, "contexts": counts}, LENGTH_SCHEMA)
 
@@ -215,14 +210,10 @@ def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
         InputError: if a file is absent, damaged, or lacks a column.
     """
     lowest = _Lowest(n, seed)
-    with _reading("drawing the concordance", paths if n else []) as done:
-        for number, path in enumerate(paths if n else ()):
-            row = 0
-            for table in _read(path, _HIT_COLUMNS, also=_TEXT_COLUMNS, read=done.advance):
-                _require_digests(table["text_id"], path)
-                rows = pl.arange(row, row + table.height, dtype=pl.Int64, eager=True)
-                lowest.add(table.with_columns(file=pl.lit(number, pl.Int64), row=rows))
-                row += table.height
+    for number, row, table in _tables("drawing the concordance", paths if n else (), _HIT_COLUMNS, also=_TEXT_COLUMNS):
+        _require_digests(table["text_id"], paths[number])
+        rows = pl.arange(row, row + table.height, dtype=pl.Int64, eager=True)
+        lowest.add(table.with_columns(file=pl.lit(number, pl.Int64), row=rows))
     if lowest.kept is None:
         return CONCORDANCE_SCHEMA.empty_table()
     drawn = lowest.kept.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("stimulus"))
@@ -312,27 +303,27 @@ def _inside_a_word(text: str, place: int) -> bool:
     return 0 < place < len(text) and WORD.fullmatch(text, place - 1, place + 1) is not None
 
 
-def _reading(what: str, paths: Sequence[str | Path]) -> Progress:
-    """Return the progress of reading sentence tables row by row."""
-    return progress(what, sum(open_parquet(path).metadata.num_rows for path in paths), "occurrences")
+def _tables(
+    what: str, paths: Iterable[str | Path], columns: Sequence[str], also: Sequence[str] = ()
+) -> Iterator[tuple[int, int, pl.DataFrame]]:
+    """Yield some columns of sentence tables in batches that are not empty; `also` must be there too.
 
-
-def _read(
-    path: str | Path, columns: Sequence[str], also: Sequence[str] = (), *, read: Callable[[int], object]
-) -> Iterator[pl.DataFrame]:
-    """Yield some columns of a sentence table in batches that are not empty; `also` must be there too.
-
-    `read` is told the rows of each batch when the next one is asked for.
+    With each batch come the number of its file, and of its first row in it.
     """
-    if missing := sorted({*columns, *also} - set(open_parquet(path).schema_arrow.names)):
-        raise InputError(
-            f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run the"
-            " workflow again."
-        )
-    for batch in read_batches(path, columns, rows=_ROWS_AT_A_TIME):
-        if batch.num_rows:
-            yield pl.DataFrame(batch)
-            read(batch.num_rows)
+    paths = list(paths)
+    with progress(what, sum(open_parquet(path).metadata.num_rows for path in paths), "occurrences") as done:
+        for number, path in enumerate(paths):
+            if missing := sorted({*columns, *also} - set(open_parquet(path).schema_arrow.names)):
+                raise InputError(
+                    f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run"
+                    " the workflow again."
+                )
+            row = 0
+            for batch in read_batches(path, columns, rows=_ROWS_AT_A_TIME):
+                if batch.num_rows:
+                    yield number, row, pl.DataFrame(batch)
+                    done.advance(batch.num_rows)
+                    row += batch.num_rows
 
 
 def _sum_by(counts: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

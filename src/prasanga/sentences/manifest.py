@@ -237,26 +237,19 @@ def _unreadable(path: str, error: OSError) -> InputError:
 def _read(manifest: Path) -> dict[str, Entry]:
     """Return the entries; none of a manifest that is absent or damaged."""
     try:
-        if not manifest.exists():
-            return {}
-        entries = {str(path): Entry(**entry) for path, entry in read_document(manifest)["files"].items()}
+        files = read_document(manifest)["files"] if manifest.exists() else {}
+        return {str(path): Entry(**entry) for path, entry in files.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        logger.warning(
-            "%s: damaged (%s: %s); the corpus files are read and it is made again.",
-            manifest,
-            type(error).__name__,
-            error,
-        )
+        what = type(error).__name__
+        logger.warning("%s: damaged (%s: %s); the corpus files are read and it is made again.", manifest, what, error)
         return {}
-    return entries
-
-
-def _plain(entry: Entry) -> dict[str, object]:
-    return {key: value for key, value in vars(entry).items() if value or key in _ALWAYS}
 
 
 def _write(manifest: Path, entries: dict[str, Entry]) -> None:
-    files = {path: _plain(entries[path]) for path in sorted(entries)}
+    files = {
+        path: {key: value for key, value in vars(entry).items() if value or key in _ALWAYS}
+        for path, entry in sorted(entries.items())
+    }
     try:
         write_document(manifest, {"files": files})
     except (InputError, OSError, UnicodeEncodeError) as error:  # the last of a name that is no UTF-8
