@@ -398,7 +398,13 @@ def _read_template(word_class: str, entry: Entry, language: str) -> Template:
 
 
 def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate:
-    word = _form(lexicon, stimulus, template)
+    try:
+        word = template.form.of(lexicon, stimulus)
+    except InputError as error:
+        raise InputError(
+            f"{template.place}: the template `{template.name}` of the class `{template.word_class}` cannot be filled."
+            f" {error} Or list the form under `forms:` of the word in its word set, or give the word another `class:`."
+        ) from None
     phrase = template.form.phrase(word)
     before, after = template.before + phrase[: len(phrase) - len(word)], template.after
     text = spelling_of(lexicon.language, lexicon.normalization)(f"{before}{phrase[-len(word) :]}{after}")
@@ -410,13 +416,3 @@ def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate
         )
     start, end = whole_words(text, len(before), len(text) - len(after))
     return FilledTemplate(stimulus, template.name, template.word_class, text, start, end)
-
-
-def _form(lexicon: Lexicon, stimulus: str, template: Template) -> str:
-    try:
-        return template.form.of(lexicon, stimulus)
-    except InputError as error:
-        raise InputError(
-            f"{template.place}: the template `{template.name}` of the class `{template.word_class}` cannot be filled."
-            f" {error} Or list the form under `forms:` of the word in its word set, or give the word another `class:`."
-        ) from None

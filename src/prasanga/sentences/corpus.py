@@ -175,11 +175,7 @@ class _PlainFile(io.FileIO):
             self._read(size)
         return size
 
-    def readall(self) -> bytes:
-        try:
-            return super().readall()
-        except OSError as error:
-            raise _unreadable(Path(str(self.name)), error) from None
+    readall = io.RawIOBase.readall  # by way of `readinto`
 
 
 class _Decompressed(io.RawIOBase):

@@ -90,8 +90,11 @@ def text_blocks(shard: Shard, begin: int | None = None, read: Told = None) -> It
         starts, ends, blank = _lines_of(np.frombuffer(data, dtype=np.uint8), offset)
         every = np.full(len(starts), shard.documents == "line")
         breaks = blank if shard.documents == "blank-line" else np.zeros_like(blank)
+        offsets = starts + offset
+        if offset == 0 and len(offsets):
+            offsets[0] = 0  # with the byte order mark
         lines = Lines(np.frombuffer(data, dtype=np.uint8), starts, ends)
-        yield Block(lines, _line_offsets(lines, offset), every, np.zeros_like(blank), blank, breaks, len(data), offset)
+        yield Block(lines, offsets, every, np.zeros_like(blank), blank, breaks, len(data), offset)
 
 
 def _blocks(shard: Shard, errors: Errors, report: ExtractionReport | None = None, read: Told = None) -> Iterator[Block]:
@@ -203,13 +206,6 @@ def _lines_of(data: Bytes, offset: int) -> tuple[Positions, Positions, NDArray[n
     return starts, ends, blank
 
 
-def _line_offsets(lines: Lines, offset: int) -> Positions:
-    offsets = lines.starts + offset
-    if offset == 0 and len(offsets):
-        offsets[0] = 0  # with the byte order mark
-    return offsets
-
-
 @compiled
 def _find_lines(
     data: Bytes,
@@ -257,16 +253,17 @@ class Reader:
     def __init__(
         self, path: Path, normalizer: Normalizer, matcher: Matcher, errors: Errors, report: ExtractionReport
     ) -> None:
-        self._path = path
-        self._normalizer = normalizer
-        self.matcher = matcher
-        self._errors = errors
-        self._report = report
+        self.matcher, self._normalizer = matcher, normalizer
+        self._path, self._errors, self._report = path, errors, report
+        self._numbers = {name: number for number, name in enumerate(matcher.stimuli)}
+        self.unknown: list[str] = []  # stimuli of another table that are none of the lexicon's
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin with other text."""
         self.documents = 0  # that have begun
         self.broken = True  # whether a document ended at the last line
         self._last_with_text = -1
-        self._numbers = {name: number for number, name in enumerate(matcher.stimuli)}
-        self.unknown: list[str] = []  # stimuli of another table that are none of the lexicon's
 
     def passage(self, block: Block, *, owned: bool = True) -> Passage:
         """Return the sentences of a block; counted if they are `owned`."""
@@ -283,7 +280,11 @@ class Reader:
         if block.only is not None:
             only[:] = [ANY if word is None else self._number_of(word) for word in block.only]
         at = np.full(len(document), -1, dtype=np.int64) if block.at is None else block.at
-        spans, cut = _spans_of_lines(lines) if block.only is not None else split_lines(lines, LONGEST_SENTENCE)
+        if block.only is None:
+            spans, cut = split_lines(lines, LONGEST_SENTENCE)
+        else:  # a line is a context as it is
+            kept = np.flatnonzero(lines.ends > lines.starts)
+            spans, cut = Spans(kept, lines.starts[kept], lines.ends[kept]), 0
         sentences, hits = self.matcher.scan(lines.data, spans.starts, spans.ends)
         # A record begins at its first line; sentences are numbered from there.
         record = np.cumsum(~block.continues)[spans.lines]
@@ -324,10 +325,6 @@ class Reader:
             elif len(whole) > 1:
                 logger.warning("%s: %r is a form of %s; taken for the first.", self._path, word, " and ".join(whole))
         return self._numbers[word]
-
-    def forget(self) -> None:
-        """Begin with other text."""
-        self.documents, self.broken, self._last_with_text = 0, True, -1
 
 
 def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path) -> tuple[Lines, list[int]]:
@@ -377,12 +374,6 @@ def read_sentences(
             yield lines.data, spans
     if shard.format == "text":
         _require_text(shard, report)
-
-
-def _spans_of_lines(lines: Lines) -> tuple[Spans, int]:
-    """Return each line that is not empty as it is."""
-    kept = np.flatnonzero(lines.ends > lines.starts)
-    return Spans(kept, lines.starts[kept], lines.ends[kept]), 0
 
 
 def _line_number(path: Path, offset: int) -> int:

@@ -417,7 +417,7 @@ class _Unpickler:
         """Run the file to its end and return what it has made."""
         while (instruction := self._bytes(1)) != pickle.STOP:
             self._run(instruction)
-        found = self._pop(object)
+        found = self._pop()
         if self._stack or self._stream.read(1):
             raise self._wrong("the pickle ends, and something is left over")
         return found
@@ -439,12 +439,10 @@ class _Unpickler:
         elif instruction == pickle.LIST:
             stack.append(self._after_mark())
         elif instruction in (pickle.APPEND, pickle.APPENDS):
-            items = [self._pop(object)] if instruction == pickle.APPEND else self._after_mark()
+            items = self._after_mark() if instruction == pickle.APPENDS else [self._pop()]
             self._top(list).extend(items)
         elif instruction in (pickle.SETITEM, pickle.SETITEMS):
-            items = (
-                [self._pop(object), self._pop(object)][::-1] if instruction == pickle.SETITEM else self._after_mark()
-            )
+            items = self._after_mark() if instruction == pickle.SETITEMS else [self._pop(), self._pop()][::-1]
             self._top(dict).update(self._pairs(items))
         elif instruction == pickle.MEMOIZE:
             self._memo[len(self._memo)] = self._top(object)
@@ -460,8 +458,8 @@ class _Unpickler:
             name = f"the instruction {known}" if known else f"{instruction!r}, which is no instruction"
             raise self._wrong(f"it has {name}")
 
-    def _pop(self, kind: type) -> Any:
-        self._top(kind)
+    def _pop(self) -> Any:
+        self._top(object)
         return self._stack.pop()
 
     def _top(self, kind: type) -> Any:

@@ -105,20 +105,22 @@ def learn_rules(
         strange: sequences that the rules cannot do; a line with one of them is left to `normalize`.
         one_space: whether runs of spaces become one space.
     """
+    pool = bytearray()
+    growth = 1.0
 
-    def ask(text: str) -> bytes:
-        return normalize(f"{_CONTEXT}{text}{_CONTEXT}")[len(_CONTEXT) : -len(_CONTEXT)].encode()
+    def ask(text: str) -> tuple[int, int]:
+        """Return where in the pool the replacement of a text begins and ends."""
+        nonlocal growth
+        begin = len(pool)
+        pool.extend(normalize(f"{_CONTEXT}{text}{_CONTEXT}")[len(_CONTEXT) : -len(_CONTEXT)].encode())
+        growth = max(growth, (len(pool) - begin) / len(text.encode()))
+        return begin, len(pool)
 
     kinds = np.full(_CODES, _STRANGE, dtype=np.uint8)
     of_character = np.zeros((_CODES, 2), dtype=np.int32)
-    pool = bytearray()
-    growth = 1.0
     for character in characters:
-        replacement = ask(character)
-        kinds[ord(character)] = _COPY if replacement == character.encode() else _REPLACE
-        of_character[ord(character)] = len(pool), len(pool) + len(replacement)
-        pool += replacement
-        growth = max(growth, len(replacement) / len(character.encode()))
+        begin, end = of_character[ord(character)] = ask(character)
+        kinds[ord(character)] = _COPY if pool[begin:end] == character.encode() else _REPLACE
     refused = set(strange)
     ordered = sorted({*sequences, *refused}, key=lambda sequence: (sequence[0], -len(sequence), sequence))
     table = np.full((len(ordered), 3), -1, dtype=np.int32)
@@ -132,10 +134,7 @@ def learn_rules(
             sequences_of[first, 0] = number
         sequences_of[first, 1] = number + 1
         if sequence not in refused:
-            replacement = ask(sequence)
-            of_sequence[number] = len(pool), len(pool) + len(replacement)
-            pool += replacement
-            growth = max(growth, len(replacement) / len(sequence.encode()))
+            of_sequence[number] = ask(sequence)
     replacements = np.frombuffer(bytes(pool), dtype=np.uint8)
     return Rules(kinds, replacements, of_character, table, of_sequence, sequences_of, one_space, growth)
 

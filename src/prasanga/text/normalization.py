@@ -175,7 +175,7 @@ def normalize(
     _check_form(form)
     text = _repaired(text).translate(_QUOTES)
     text = _replace(text, urls=urls, punctuation=punctuation, emoji=emoji)
-    text = _PIECES.sub(_join, text).translate(_PLAIN)
+    text = _PIECES.sub(lambda match: _JOINED.get(match[0]) or f"{match['between']}\u09cc", text).translate(_PLAIN)
     text = unicode_form(form, text)
     return cast(str, _WHITE_SPACE.sub(" ", text))
 
@@ -353,10 +353,6 @@ def _check_form(form: str) -> None:
         raise InputError(
             f"form: {form!r} is no Unicode form; allowed are {', '.join(get_args(Form))}. Write form='NFKC'."
         )
-
-
-def _join(match: Any) -> str:
-    return _JOINED.get(match[0]) or f"{match['between']}\u09cc"
 
 
 def _fold_nukta(text: str) -> str:
