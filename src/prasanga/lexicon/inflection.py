@@ -522,12 +522,11 @@ def _read_decisions(heads: Sequence[Entry], claimed: Claimed) -> dict[str, tuple
             )
         if fold(form) in decisions:
             raise InputError(f"{entry.place}: the form {form} is listed twice under `ambiguous`. Delete one entry.")
-        allowed: dict[str, tuple[str, ...]] = {**{owner: (owner,) for owner in owners}, "both": owners, "none": ()}
-        if resolution not in allowed:
-            raise InputError(
-                f"{entry.place}: the form {form} has the resolution `{resolution}`.{suggest(resolution, allowed)}"
-            )
-        decisions[fold(form)] = allowed[resolution]
+        meant: dict[str, tuple[str, ...]] = {**{owner: (owner,) for owner in owners}, "both": owners, "none": ()}
+        if resolution not in meant:
+            allowed = suggest(resolution, meant)
+            raise InputError(f"{entry.place}: the form {form} has the resolution `{resolution}`.{allowed}")
+        decisions[fold(form)] = meant[resolution]
     return decisions
 
 

@@ -213,7 +213,7 @@ def _local_files(
         if (other := real.setdefault(places[source], source)) != source:
             raise InputError(
                 f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
-                f" pattern {pattern!r}, so that it counts once."
+                f" pattern {text['files']!r}, so that it counts once."
             )
     return [like._replace(path=_below(root, each), source=each, format=its) for each, its in found if each in kept]
 
