@@ -175,7 +175,11 @@ class _PlainFile(io.FileIO):
             self._read(size)
         return size
 
-    readall = io.RawIOBase.readall  # by way of `readinto`
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            raise _unreadable(Path(str(self.name)), error) from None
 
 
 class _Decompressed(io.RawIOBase):
