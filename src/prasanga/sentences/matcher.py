@@ -28,7 +28,6 @@ from prasanga.text.lines import Bytes, Positions, decode_valid
 from prasanga.text.words import IS_WORD, character_flags
 
 _TOKEN: Final = regex.compile(rf"{WORD.pattern}|\S")
-_WHOLE: Final = regex.compile(rf"({WORD.pattern})(?:.*{WORD.pattern})?", regex.DOTALL)  # a word, or several
 _BESIDE: Final = 256
 """Bytes on either side of a form in which its neighbour is looked for: the next word or punctuation mark."""
 
@@ -81,14 +80,16 @@ class Matcher:
         if len(ends) != len(forms):
             wrong = next(form for form in forms if "\0" in form)
             raise InputError(f"The form {wrong!r} has a NUL in it, which stands in no word. Take it out.")
-        found = [_WHOLE.fullmatch(form) for form in forms]
-        for number in (number for number, match in enumerate(found) if match is None):
-            raise InputError(
-                f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"
-                " with a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
-            )
+        first_words = [WORD.match(form) for form in forms]
+        for number, word in enumerate(first_words):
+            if not (word and WORD.match(forms[number][-1])):
+                raise InputError(
+                    f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and"
+                    " end with a letter or digit, and so is no whole word. Write it without spaces or punctuation at"
+                    " its ends."
+                )
         starts = np.concatenate([[0], ends + 1])[:-1]
-        self._vocabulary = _compile_vocabulary(texts, starts, ends, [match[1] for match in found])
+        self._vocabulary = _compile_vocabulary(texts, starts, ends, [word[0] for word in first_words])
         claimed = list(chain.from_iterable(stimuli))
         self.stimuli = sorted(set(claimed))
         numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
