@@ -23,7 +23,7 @@ from prasanga.base.config import complete, config_of, read_config, read_schema, 
 from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
-from prasanga.plan.inputs import require_scores
+from prasanga.plan.settings import require_scores
 from prasanga.base.logs import collect_seldom, said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import Files, Settings, Study, digests_of

@@ -4,7 +4,7 @@ The corpus is cut into words once. A training depends on these and on its option
 another word list only looks other words up in it.
 """
 
-from prasanga.plan.inputs import training_resources
+from prasanga.plan.models import training_resources
 
 if STUDY.computed:
     TRAINING = training_resources(STUDY.corpus_megabytes())

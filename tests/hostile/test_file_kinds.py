@@ -21,7 +21,7 @@ from prasanga.lexicon.loading import load_lexicon
 from prasanga.likelihoods.traits import load_traits
 from prasanga.models.hub import open_source
 from prasanga.pairs import read_pair_file
-from prasanga.plan.inputs import digest_of_set
+from prasanga.plan.study import digest_of_set
 from prasanga.sentences import Shard, find_shards
 from prasanga.sentences.corpus import read_lines
 from prasanga.sentences.manifest import update_manifest

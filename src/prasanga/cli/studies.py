@@ -401,7 +401,7 @@ def _checked(config: Path) -> Check:
     from prasanga.base.places import installation
     from prasanga.embeddings.shards import fitting_shards
     from prasanga.plan.files import word_lists
-    from prasanga.plan.inputs import word_files, words_of
+    from prasanga.plan.study import word_files, words_of
     from prasanga.provenance.check import check_results
     from prasanga.provenance.code import fingerprint, remembered
 

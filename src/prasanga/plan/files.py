@@ -16,8 +16,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in, require_no_braces
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
-from prasanga.plan.inputs import word_files, words_of
-from prasanga.plan.study import Study
+from prasanga.plan.study import Study, word_files, words_of
 from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN, result_files
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
@@ -513,7 +512,7 @@ class Files:
 
 
 def word_lists(words: Mapping[str, Any]) -> list[str]:
-    """Return the files that a lexicon is compiled from; `words` as of `prasanga.plan.inputs.words_of`."""
+    """Return the files that a lexicon is compiled from; `words` as of `prasanga.plan.study.words_of`."""
     return [path for given in word_files(words) for path in _files_of(given)]
 
 

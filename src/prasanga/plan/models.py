@@ -1,4 +1,4 @@
-"""What a study measures: its models, some at several layers, their twins, and the memory that their jobs ask for.
+"""What a study measures: its models, some at several layers, their twins, static vectors, and what their jobs ask for.
 
 Vectors are asked of the models with `embeddings` in their `stages`, probabilities of those with `likelihoods`.
 Everything here is known before any job runs and before anything is loaded.
@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
 from prasanga.models.packaged import PACKAGED as PACKAGED
@@ -417,3 +418,86 @@ def megabytes_of(settings: Mapping[str, Any]) -> int:
         return _UNKNOWN
     cards = int(settings.get("cards", 1))
     return _LIBRARIES * max(cards, 1) + (max(weights) if cards > 1 else 2 * sum(weights)) // 10**6
+
+
+# --------------------
+# Which static vectors a study has, where each comes from, and what its training is given.
+
+
+# Files beside `<name>.parquet`: the whole vocabulary of a training, the table of words of an association.
+_TAKEN_BY_VECTORS = (".vectors", ".words", ".train")
+
+EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
+"""Passes of a training that does not say how many: gensim's number; half of the least that GloVe's authors took."""
+
+
+_WORTH_THREADS, _THREADS = 20, 16  # megabytes of a corpus; threads at most
+
+
+class VectorsPlan(NamedTuple):
+    """Static vectors by where they come from.
+
+    Attributes:
+        trained: those trained on the corpus, sorted.
+        files: those read from a file that is there, with its path.
+        kept: those of which, with cached vectors, only earlier results are there: their file is not on this machine.
+    """
+
+    trained: list[str]
+    files: dict[str, str]
+    kept: list[str]
+
+
+def plan_vectors(vectors: Mapping[str, Mapping[str, Any]], *, cached: bool = False) -> VectorsPlan:
+    """Sort out `static.vectors` of the config, whose entries have either `path` or `train`.
+
+    Args:
+        vectors: the entries, by name.
+        cached: whether earlier results may stand for a file that is absent, if they were made from a file of that path.
+
+    Raises:
+        InputError: a file that is absent, or a name that would be that of another entry's file.
+    """
+    require_free_names("static.vectors", vectors, _TAKEN_BY_VECTORS)
+    trained, files, kept = [], {}, []
+    for name, settings in sorted(vectors.items()):
+        table = Path(f"results/static/{name}.parquet")
+        if "train" in settings:
+            trained.append(name)
+        elif Path(settings["path"]).is_file():
+            files[name] = str(settings["path"])
+        elif cached and table.is_file() and settings["path"] in json.loads(made_from(table).get("inputs", "{}")):
+            kept.append(name)
+        else:
+            raise InputError(
+                f"`static.vectors.{name}.path` is {settings['path']!r}, but there is no such file. Write the path of a"
+                " file of vectors (word2vec, GloVe, fastText), or put the file there."
+            )
+    return VectorsPlan(trained, files, kept)
+
+
+def training_options(train: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a training (`static.vectors.<name>.train`), sorted, with the passes that suit its method.
+
+    Args:
+        train: complete with the schema's defaults; `epochs` may be None.
+    """
+    epochs = EPOCHS[train["method"]] if train["epochs"] is None else train["epochs"]
+    return dict(sorted({**train, "epochs": epochs}.items()))
+
+
+def training_resources(input_megabytes: float) -> dict[str, int]:
+    """Return what cutting the corpus and each training is given: `threads`, `mem_mb`, and `runtime` in minutes.
+
+    Args:
+        input_megabytes: size of the corpus, not compressed. A small one is not worth more than a core. A megabyte of
+            Bangla has some 60 000 words, which take 2 to 6 s of a core in either method with the default options.
+            Memory holds what there is of each different word, whose number grows with the power 0.58 of the text;
+            twice what was measured for them is given, on the safe side (docs/scaling.md).
+    """
+    threads = 1 if input_megabytes < _WORTH_THREADS else _THREADS
+    return {
+        "threads": threads,
+        "mem_mb": round(1000 + (500 if threads > 1 else 0) + 65 * input_megabytes**0.6),
+        "runtime": 60 + round(input_megabytes / (60 if threads > 1 else 10)),
+    }

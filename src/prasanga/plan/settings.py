@@ -5,15 +5,17 @@ Values are plain (numbers, text, lists, dictionaries), since Snakemake passes ov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.places import named
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import made_from
+from prasanga.base.places import NAMED, named
 from prasanga.lexicon.model import stimuli_of
-from prasanga.plan.inputs import digest_of_set, training_options
-from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand
-from prasanga.plan.study import Study
+from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand, training_options
+from prasanga.plan.study import Study, digest_of_set
 from prasanga.provenance import digest_of
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.report.published import percentage_files, published_files
@@ -55,20 +57,15 @@ class Settings:
 
     def candidates(self) -> Values:
         """Return where the candidates for new words are read from."""
-        settings = self._config["lexicon"]
-        return {
-            "stimuli": settings["candidates"],
-            "suffix_groups": settings["suffix_groups"],
-            "normalization": self._study.normalization,
-        }
+        settings, spelling = self._config["lexicon"], {"normalization": self._study.normalization}
+        return {"stimuli": settings["candidates"], "suffix_groups": settings["suffix_groups"], **spelling}
 
     def ranking(self, entries: object) -> Values:
         """Return what changes the ranking of the candidates, besides the counts; `entries` are their sets."""
-        settings = self._config["lexicon"]
         return {
-            "candidates": settings["candidates"],
+            **self._of("lexicon", "candidates"),
             "normalization": self._study.normalization,
-            "top": settings["top"],
+            **self._of("lexicon", "top"),
             "entries": digest_of(entries),
         }
 
@@ -76,7 +73,7 @@ class Settings:
         """Return what one job reads: a file or a part of it, known by its content, and what it looks for there."""
         return {
             **self._extraction(),
-            "errors": self._config["corpus"]["errors"],
+            **self._of("corpus", "errors"),
             "shard": _numberless(shard),
             "digest": self._study.corpus[shard.path],
             "manifest": f"results/{MANIFEST}",
@@ -94,12 +91,11 @@ class Settings:
 
     def audit(self) -> Values:
         """Return what changes the tables by which a reader judges the lexicon."""
-        return {"concordance": self._config["sentences"]["concordance"], "seed": self._config["seed"]}
+        return {**self._of("sentences", "concordance"), "seed": self._config["seed"]}
 
     def short_stimuli(self) -> Values:
         """Return what decides which stimuli have too few contexts."""
-        keys = ("lengths", "pool", "minimum", "window", "longest")
-        return {**{key: self._config["samples"][key] for key in keys}, "stimuli": self._stimuli()}
+        return {**self._of("samples", "lengths", "pool", "minimum", "window", "longest"), "stimuli": self._stimuli()}
 
     def sampling(self) -> Values:
         """Return what decides which contexts are drawn."""
@@ -126,7 +122,7 @@ class Settings:
             "settings": {
                 **{key: config[key] for key in ("language", "seed", "replacements", "categories", "samples")},
                 "normalization": self._study.normalization,
-                "sentences": {key: config["sentences"][key] for key in FOUND_BY},
+                "sentences": self._of("sentences", *FOUND_BY),
                 "corpus": [text["files"] for key in ("texts", "supplement") for text in corpus[key]],
                 "forms": self._study.lexicon.forms if self._study.lexicon else "",
             },
@@ -138,7 +134,7 @@ class Settings:
         return {
             **study.words_from,
             "words": study.lexicon.words if study.lexicon else "",
-            "categories": self._config["seat"]["categories"],
+            **self._of("seat", "categories"),
             "sets": digest_of(study.seat_chosen),
             # what the file says; a gloss in it is in no sentence
             "templates": digest_of(study.template_texts),
@@ -179,7 +175,7 @@ class Settings:
             **self.model(family),
             "dtype": settings["dtype"],
             "layers": [each["layer"] for each in self._study.studied.values() if each["family"] == family],
-            "audit": self._config["embeddings"]["audit"],
+            **self._of("embeddings", "audit"),
             "language_codes": settings["language_codes"],
             **asked_of_model(settings, self._config["pairs"], self._config["log_probability"]),
             # older files in place of newer ones are other files as well
@@ -194,7 +190,7 @@ class Settings:
         return {
             **self._weights(settings),
             **{key: settings[key] for key in ("layer", "layers", "dtype", "pieces")},
-            **{key: self._config["embeddings"][key] for key in ("stored_dtype", "unknown")},
+            **self._of("embeddings", "stored_dtype", "unknown"),
         }
 
     def sentence_embedding(self, model: str) -> Values:
@@ -205,7 +201,7 @@ class Settings:
 
     def cached_lists(self) -> dict[str, Values]:
         """Return the lists of vectors of the study, each with what the config says of its vectors."""
-        sampling = {key: self._config["samples"][key] for key in ("pool", "contexts_per_stimulus", "window", "longest")}
+        sampling = self._of("samples", "pool", "contexts_per_stimulus", "window", "longest")
         text = {**self._extraction(), "seed": self._config["seed"]}
         measured = (*self._study.models, *self._study.twins)
         of_contexts = {
@@ -264,17 +260,16 @@ class Settings:
 
     def ceat(self, model: str, length: str) -> Values:
         """Return what changes the CEAT of a model or its twins at a length; all of these draw as often as the model."""
-        keys = ("sample_modes", "variance", "tau2", "draws", "band")
         n_twins, asked = self._n_twins(model), self._config["associations"]["n_samples"]
         of_twin = -(-(max(asked) if isinstance(asked, list) else asked) // (n_twins or 1))
         return {
             "n_twins": n_twins,
             "n_samples": of_twin if n_twins else asked,
-            **{key: self._config["associations"][key] for key in keys},
+            **self._of("associations", "sample_modes", "variance", "tau2", "draws", "band"),
             "test": self._test(twin=model in self._study.twins),
             "effects_alone": model in self._study.twins,
-            **{key: self._config["samples"][key] for key in ("pool", "window")},
-            **{key: self._config["sentences"][key] for key in ("match", "neighbours")},
+            **self._of("samples", "pool", "window"),
+            **self._of("sentences", "match", "neighbours"),
             "pieces": self._study.embedded[model]["pieces"],
             "seed": self._config["seed"],
             "categories": self._config["categories"],
@@ -283,17 +278,15 @@ class Settings:
 
     def comparison_of_ceat(self) -> Values:
         """Return what changes how effects are compared between lengths and models."""
-        return {"band": self._config["associations"]["band"], "models": self._study.models}
+        return {**self._of("associations", "band"), "models": self._study.models}
 
     def seat(self, model: str) -> Values:
         """Return what changes the SEAT of a model or twin, besides the words."""
-        settings = self._config["seat"]
         return {
             "n_twins": self._n_twins(model),
-            "categories": settings["categories"],
+            **self._of("seat", "categories"),
             "test": self._test(twin=model in self._study.twins),
-            "unit": settings["unit"],
-            "average": settings["average"],
+            **self._of("seat", "unit", "average"),
             "seed": self._config["seed"],
         }
 
@@ -303,7 +296,7 @@ class Settings:
         return {
             "categories": list(self._study.weat_chosen),
             "test": self._test(),
-            "forms": settings["forms"],
+            **self._of("static", "forms"),
             "source": settings["vectors"][vectors].get("path", "the study's corpus"),
             "seed": self._config["seed"],
         }
@@ -342,10 +335,9 @@ class Settings:
         Raises:
             InputError: the file cannot be read.
         """
-        settings = self._study.sets[name]
-        digest = digest_of_set(name, settings["path"])
+        settings, spoken = self._study.sets[name], self._config["language"]
         asked = {key: settings[key] for key in ("layout", "languages")}
-        return {**asked, "spoken": self._config["language"], "digest": digest}
+        return {**asked, "spoken": spoken, "digest": digest_of_set(name, settings["path"])}
 
     def pair_scores(self, model: str) -> Values:
         """Return what changes the scores of pairs: of the measures only those that a model of its kind has."""
@@ -354,7 +346,7 @@ class Settings:
         return {
             "which": self._scorer(model),
             "measures": {key: measure for key, measure in measures.items() if kind in (key, "auto")},
-            **{key: pairs[key] for key in ("reduction", "pieces", "punctuation", "unknown")},
+            **self._of("pairs", "reduction", "pieces", "punctuation", "unknown"),
             "normalization": self._config["normalization"],
             "language_codes": self._study.scorers[model]["language_codes"],
             "name": model,
@@ -362,22 +354,20 @@ class Settings:
 
     def structures(self, model: str) -> Values:
         """Return what changes the scores of traits in sentence structures."""
-        settings = self._config["log_probability"]
         return {
             "which": self._scorer(model),
             "lexicon": self._study.words_from,
-            **{key: settings[key] for key in ("traits", "structures", "pieces", "terms")},
+            **self._of("log_probability", "traits", "structures", "pieces", "terms"),
             **self._sentences("structures"),
         }
 
     def log_probability(self, model: str) -> Values:
         """Return what changes the log-probability bias of categories."""
-        settings = self._config["log_probability"]
         return {
             "which": self._scorer(model),
             "lexicon": self._study.words_from,
             "test": self._test(twin=model in self._study.scored_twins),
-            **{key: settings[key] for key in ("categories", "templates", "exchanged", "pieces", "terms")},
+            **self._of("log_probability", "categories", "templates", "exchanged", "pieces", "terms"),
             **self._sentences("log_probability"),
             "seed": self._config["seed"],
         }
@@ -385,18 +375,7 @@ class Settings:
     def scored_sentences(self, of: str, model: str) -> Values:
         """Return what changes the scores of the sentences of `structures` or `log_probability`, and nothing else."""
         settings = self.structures(model) if of == "structures" else self.log_probability(model)
-        keys = (
-            "which",
-            "lexicon",
-            "traits",
-            "structures",
-            "categories",
-            "templates",
-            "exchanged",
-            "pieces",
-            "sentences",
-        )
-        return {key: settings[key] for key in keys if key in settings}
+        return {key: value for key, value in settings.items() if key not in ("test", "terms", "seed")}
 
     def cached_scores(self) -> dict[str, dict[str, Values]]:
         """Return the scores of the study by what to write to go without them, each with what the config says of it.
@@ -423,8 +402,8 @@ class Settings:
 
     def bias(self) -> Values:
         """Return what changes bias percentages, besides the scores."""
-        keys = ("n_runs", "share", "n_resamples", "ties", "equivalence_margin")
-        return {**{key: self._config["pairs"][key] for key in keys}, "seed": self._config["seed"]}
+        of_pairs = self._of("pairs", "n_runs", "share", "n_resamples", "ties", "equivalence_margin")
+        return {**of_pairs, "seed": self._config["seed"]}
 
     def gathering_structures(self, twin_of: Iterable[str]) -> Values:
         """Return what changes the table of structures, besides the scores; `twin_of` names the models of the twins."""
@@ -432,7 +411,7 @@ class Settings:
             "twin_of": list(twin_of),
             "traits": self._study.traits,
             "normalization": self._study.normalization,
-            "n_resamples": self._config["associations"]["n_resamples"],
+            **self._of("associations", "n_resamples"),
             "seed": self._config["seed"],
         }
 
@@ -470,7 +449,7 @@ class Settings:
         return {
             **self._config,
             "corpus": {**corpus, "root": named(corpus["root"])},
-            "embeddings": {key: self._config["embeddings"][key] for key in ("stored_dtype", "unknown", "audit")},
+            "embeddings": self._of("embeddings", "stored_dtype", "unknown", "audit"),
             **{
                 stage: {key: value for key, value in self._config[stage].items() if key != "buckets"}
                 for stage in ("pairs", "log_probability")
@@ -480,6 +459,10 @@ class Settings:
 
     # ---- parts of the above
 
+    def _of(self, section: str, *keys: str) -> Values:
+        """Return some entries of a section of the config."""
+        return {key: self._config[section][key] for key in keys}
+
     def _stimuli(self) -> list[str]:
         return stimuli_of(self._study.chosen)
 
@@ -487,14 +470,14 @@ class Settings:
         """Return what decides which sentences are found in a text, and what stands in them."""
         replacements = self._config["replacements"].items()
         return {
-            **{key: self._config["sentences"][key] for key in FOUND_BY},
+            **self._of("sentences", *FOUND_BY),
             "language": self._config["language"],
             "normalization": self._study.normalization,
             "replacements": {key: text for key, text in replacements if text is not None},
         }
 
     def _whole_corpus(self) -> Values:
-        return {"errors": self._config["corpus"]["errors"], **self._files(self._study.whole_files())}
+        return {**self._of("corpus", "errors"), **self._files(self._study.whole_files())}
 
     def _files(self, files: Sequence[Shard]) -> Values:
         """Return whole files of the corpus, known by their content."""
@@ -512,11 +495,8 @@ class Settings:
 
     def _scorer(self, model: str) -> Values:
         settings = self._study.scorers[model]
-        return {
-            **self._weights(settings),
-            "dtype": settings["dtype"],
-            "files": self.model_files(settings["family"]),
-        }
+        files = self.model_files(settings["family"])
+        return {**self._weights(settings), "dtype": settings["dtype"], "files": files}
 
     def _n_twins(self, name: str) -> int | None:
         """Return how many twins a job measures; None of a model."""
@@ -525,11 +505,9 @@ class Settings:
 
     def _test(self, *, twin: bool = False) -> Values:
         """Return how effects are tested; of twins the effect is all that is shown."""
-        names = (
-            *("std", "alternative", "statistic", "n_permutations"),
-            *("interval", "n_resamples", "resample_attributes", "n_shuffles", "equivalence_margin"),
-        )
-        test = {name: self._config["associations"][name] for name in names}
+        decide = ("std", "alternative", "statistic", "n_permutations", "interval")
+        shown = ("n_resamples", "resample_attributes", "n_shuffles", "equivalence_margin")
+        test = self._of("associations", *decide, *shown)
         return {**test, "n_resamples": 0, "n_shuffles": 0, "n_permutations": 1} if twin else test
 
     def _sentences(self, name: str) -> Values:
@@ -543,3 +521,57 @@ def _numberless(shard: Shard) -> Values:
 
 def _without_files(settings: Mapping[str, Any]) -> Values:
     return {**settings, "which": {key: value for key, value in settings["which"].items() if key != "files"}}
+
+
+def require_scores(tables: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+    """Refuse to begin if scores are to be used from the cache and are missing, or are others than the config asks for.
+
+    Args:
+        tables: by what to write to go without them, the tables of scores, each with what the config says of it. A
+            setting of which the table or the config says nothing is not compared.
+
+    Raises:
+        InputError: how many there are, the first of them, and what to do.
+    """
+    problems = {
+        path: (what, without)
+        for without, paths in tables.items()
+        for path, expected in paths.items()
+        if (what := _misfit(path, expected)) is not None
+    }
+    if not problems:
+        return
+    what, without = next(iter(problems.values()))
+    more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
+    raise InputError(
+        f"embeddings.source is 'cached', but scores are missing or do not fit{more}: {what} Copy the right ones under"
+        " results/likelihoods, let the models compute them (`embeddings: {source: computed}`), or leave them out:"
+        f" {without}."
+    )
+
+
+def _misfit(path: str, expected: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with a table, as a sentence."""
+    if not Path(path).exists():
+        return f"{path} is not there."
+    recorded = json.loads(made_from(path).get("settings", "{}"))
+    for key, found, wanted in _differences(recorded, expected):
+        return f"{path} was made with {key} {found!r}, but the config says {wanted!r}."
+    return None
+
+
+def _differences(
+    recorded: Mapping[str, Any], expected: Mapping[str, Any], before: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the settings that both sides name and that differ: name, recorded and expected value."""
+    for key in expected.keys() & recorded.keys():
+        found, wanted = recorded[key], expected[key]
+        if isinstance(found, Mapping) and isinstance(wanted, Mapping):
+            yield from _differences(found, wanted, f"{before}{key}.")
+        elif _as_named(found) != _as_named(wanted):
+            yield f"{before}{key}", found, wanted
+
+
+def _as_named(value: Any) -> str:
+    """Return a setting as text in which shipped files are called as the config calls them."""
+    return NAMED.sub(lambda path: named(path[0]), json.dumps(value))

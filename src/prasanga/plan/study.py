@@ -5,47 +5,23 @@ Every mistake that can be told from the config, the word lists, the templates an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from prasanga.base.config import require_names_apart
-from prasanga.base.documents import digest_of
-from prasanga.lexicon.model import (
-    chosen_categories,
-    read_categories,
-    require_language,
-    require_other_words,
-    require_searched,
-    require_words,
-    stimuli_of,
-)
+from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write_cache
+from prasanga.base.errors import InputError
+from prasanga.base.places import user_cache
+from prasanga.lexicon import model as lexicon_model
+from prasanga.lexicon.model import require_language, stimuli_of
 from prasanga.lexicon.templates import load_templates, require_classes, template_files, texts_of
 from prasanga.methods import MOST_OF_A_TWIN, Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
-from prasanga.plan.inputs import (
-    LexiconPlan,
-    SentencesPlan,
-    VectorsPlan,
-    digest_of_set,
-    plan_lexicon,
-    plan_sentences,
-    plan_vectors,
-    word_files,
-    words_of,
-)
-from prasanga.plan.models import (
-    kind_at_hand,
-    megabytes_of,
-    require_encoder,
-    require_free_names,
-    require_places,
-    require_stage,
-    require_trainable,
-    scored_models,
-    studied_models,
-    twins_of,
-)
+from prasanga.plan import models
+from prasanga.provenance.code import fingerprint_of, remembered
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
 from prasanga.sentences.audit import Candidates, read_candidates
@@ -70,6 +46,8 @@ class Study:
 
     Attributes:
         config: complete, as `prasanga.base.config.complete` returns it.
+        sets: its sets of sentence pairs, by name.
+        traits: its lists of traits for the sentence structures.
         from_results: whether figures are drawn from the results that are there, and nothing else is looked at.
         computed: whether models run; else their vectors and scores are taken as they are.
         normalization: how texts of the study's language are normalized.
@@ -118,6 +96,8 @@ class Study:
             InputError: a mistake in the config, or in a file that it names.
         """
         self.config = config
+        self.sets: dict[str, Any] = config["pairs"]["sets"]
+        self.traits: list[str] = config["log_probability"]["traits"]
         self.from_results = from_results
         self._is_job = is_job
         self.computed = config["embeddings"]["source"] == "computed" and not from_results
@@ -126,7 +106,7 @@ class Study:
         self._choose_lengths()
         self._choose_words()
         self._choose_buckets()
-        require_free_names("pairs.sets", self.sets, (".oddities",), ("statistics",))
+        models.require_free_names("pairs.sets", self.sets, (".oddities",), ("statistics",))
         for name, settings in self.sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
         self.warnings: list[str] = []
@@ -137,25 +117,13 @@ class Study:
             self._find_texts()
         self.template_texts: dict[str, Any] = {}
         self.weat_chosen: Categories = {}
-        self.vectors = VectorsPlan([], {}, [])
+        self.vectors = models.VectorsPlan([], {}, [])
         self.vector_digests: dict[str, str] = {}
         self.sentences: dict[str, SentencesPlan] = {}
         if not from_results:
             self._read_templates()
             self._find_vectors()
         self._choose_buckets_of_scores()
-
-    @property
-    def sets(self) -> dict[str, Any]:
-        """Return the sets of sentence pairs by name, as the config has them."""
-        sets: dict[str, Any] = self.config["pairs"]["sets"]
-        return sets
-
-    @property
-    def traits(self) -> list[str]:
-        """Return the lists of traits for the sentence structures."""
-        traits: list[str] = self.config["log_probability"]["traits"]
-        return traits
 
     @property
     def drawn(self) -> str:
@@ -212,12 +180,16 @@ class Study:
     @property
     def is_small(self) -> bool:
         """Whether starting a job and loading a model takes longer than embedding all segments that there may be."""
-        most = len(stimuli_of(self.chosen)) * self.config["samples"]["contexts_per_stimulus"] * len(self.labels)
-        return len(self.labels) > 1 and most <= _SMALL
+        return len(self.labels) > 1 and self._most_segments * len(self.labels) <= _SMALL
+
+    @property
+    def _most_segments(self) -> int:
+        """Return how many segments of a length there may be."""
+        return len(stimuli_of(self.chosen)) * int(self.config["samples"]["contexts_per_stimulus"])
 
     def memory(self, family: str) -> int:
         """Return the megabytes of memory that a job of a model asks for."""
-        return megabytes_of(self.config["models"][family])
+        return models.megabytes_of(self.config["models"][family])
 
     def whole_files(self) -> list[Shard]:
         """Return the files of the corpus, not in parts."""
@@ -252,17 +224,17 @@ class Study:
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
         n_twins = config["associations"]["random_twins"]
-        require_trainable(config["models"])
-        self.studied: Models = studied_models(config["models"])
-        self.twins: Models = twins_of(self.studied, config["seed"], n_twins)
+        models.require_trainable(config["models"])
+        self.studied: Models = models.studied_models(config["models"])
+        self.twins: Models = models.twins_of(self.studied, config["seed"], n_twins)
         self.twin_of = {name: twins["twin_of"] for name, twins in self.twins.items()}
         self.embedded: Models = self.twins | self.studied
         self.models = sorted(self.studied)
-        self.scored: Models = scored_models(config["models"])
-        self.scored_twins: Models = twins_of(self.scored, config["seed"], n_twins)
+        self.scored: Models = models.scored_models(config["models"])
+        self.scored_twins: Models = models.twins_of(self.scored, config["seed"], n_twins)
         self.scored_twin_of = {name: twins["twin_of"] for name, twins in self.scored_twins.items()}
         self.scorers: Models = self.scored_twins | self.scored
-        self.kinds = {model: kind_at_hand(settings) for model, settings in self.scored.items()}
+        self.kinds = {model: models.kind_at_hand(settings) for model, settings in self.scored.items()}
         self.masked = [model for model in self.scored if self.kinds[model] in ("encoder", "auto")]
         self.masked_twins = [twin for twin, model in self.scored_twin_of.items() if model in self.masked]
         self.trained, self.packaged = (
@@ -270,8 +242,8 @@ class Study:
             for key in ("train", "package")
         )
         of_words = [f"log_probability.{key}" for key in ("categories", "traits") if log_probability[key]]
-        require_stage(config["models"], "likelihoods", [*(["pairs.sets"] if self.sets else []), *of_words])
-        require_encoder(self.kinds, of_words)
+        models.require_stage(config["models"], "likelihoods", [*(["pairs.sets"] if self.sets else []), *of_words])
+        models.require_encoder(self.kinds, of_words)
         require_names_apart(config["static"]["vectors"], {**self.studied, **self.scored})
 
     def _choose_lengths(self) -> None:
@@ -295,13 +267,13 @@ class Study:
             require_language(self.lexicon.language, config["language"])
             self.categories = self.lexicon.categories
         elif not self.from_results:
-            self.categories = read_categories("results/lexicon/categories.json")
+            self.categories = lexicon_model.read_categories("results/lexicon/categories.json")
         asked, log_probability = config["categories"], config["log_probability"]
         self.chosen = self._chosen("categories", asked)
         self.seat_chosen = self._chosen("seat.categories", config["seat"]["categories"])
         self.log_probability_chosen = self._chosen("log_probability.categories", log_probability["categories"])
         if self.chosen:
-            require_searched(self.categories, asked)
+            lexicon_model.require_searched(self.categories, asked)
         if self.log_probability_chosen:  # a name with a slip in it would be passed over
             # but for those that the preset of the papers names, whatever the lexicon has
             of_preset = ("C6", "C7", "C8", "C9") if config["preset"] == "paper" else ()
@@ -313,10 +285,7 @@ class Study:
 
     def _choose_buckets(self) -> None:
         buckets = self.config["embeddings"]["buckets"]
-        if buckets == "auto":
-            segments = len(stimuli_of(self.chosen)) * self.config["samples"]["contexts_per_stimulus"]
-            buckets = buckets_for(segments)
-        self.buckets = bucket_names(buckets)
+        self.buckets = bucket_names(buckets_for(self._most_segments) if buckets == "auto" else buckets)
 
     def _choose_buckets_of_scores(self) -> None:
         def chosen(asked: int | str, amount: int, a_bucket: int) -> list[str]:
@@ -334,17 +303,17 @@ class Study:
         }
 
     def _chosen(self, key: str, names: Sequence[str]) -> Categories:
-        return {} if self.from_results else chosen_categories(self.categories, names, key=key)
+        return {} if self.from_results else lexicon_model.chosen_categories(self.categories, names, key=key)
 
     def _require_words(self, key: str, chosen: Categories) -> None:
         files = self.lexicon.files if self.lexicon else {}
-        require_words(self.categories, chosen, key=key, files=files)
-        require_other_words(self.categories, chosen, key=key)
+        lexicon_model.require_words(self.categories, chosen, key=key, files=files)
+        lexicon_model.require_other_words(self.categories, chosen, key=key)
 
     def _find_texts(self) -> None:
         """Find the corpus. Its files enter as digests of their content, which the manifest remembers."""
         config, corpus = self.config, self.config["corpus"]
-        require_places(config["models"], Path.cwd())
+        models.require_places(config["models"], Path.cwd())
         for name, settings in self.sets.items():  # else results of an earlier run would stand in for absent pairs
             digest_of_set(name, settings["path"])
         self.shards, self.supplement = (
@@ -398,10 +367,213 @@ class Study:
     def _find_vectors(self) -> None:
         """Find the files of static vectors, which are known by their content as well, and choose WEAT's categories."""
         settings = self.config["static"]
-        self.vectors = plan_vectors(settings["vectors"], cached=not self.computed)
+        self.vectors = models.plan_vectors(settings["vectors"], cached=not self.computed)
         asked = self.config["categories"] if settings["categories"] is None else settings["categories"]
         self.weat_chosen = self._chosen("static.categories", asked)
         if settings["vectors"]:
             self._require_words("static.categories", self.weat_chosen)
         if self.vectors.files:
             self.vector_digests = update_manifest(f"results/{MANIFEST}", self.vectors.files.values())
+
+
+# --------------------
+# What a plan must know of a lexicon, without reading it every time.
+#
+# Whoever starts the workflow wants to know that the word lists hold no mistake, and which jobs they change. To read
+# and inflect them takes a second or more; what a plan takes from them is a language, a digest and the categories.
+# These are kept in a small file and used as long as the word lists, byte by byte, and the code that reads them are
+# the same. A lexicon with a mistake is read, and refused, every time.
+
+
+# What YAML means, and what normalization makes of a word (with Python's tables of Unicode).
+_LIBRARIES = ("ftfy", "PyYAML", "regex")
+
+
+class LexiconPlan(NamedTuple):
+    """What jobs depend on.
+
+    Attributes:
+        language: bn, hi, en.
+        forms: a digest of the table of surface forms (`prasanga.lexicon.forms_table`).
+        categories: in the layout of `prasanga.lexicon.categories_of`.
+        words: a digest of what templates take of the lexicon, the class and the readings of every stimulus.
+        classes: of every stimulus its class of word and where it is written, file and line; both may be "".
+        files: of every word set of a category its file, where it has one; by category, a set's name may return.
+    """
+
+    language: str
+    forms: str
+    categories: dict[str, Any]
+    words: str
+    classes: dict[str, list[str]]
+    files: dict[str, dict[str, str]]
+
+
+def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
+    """Return what a plan must know of a lexicon; the lexicon itself is read only if it was not read like this before.
+
+    Args:
+        words: where it is read from, as for `prasanga.lexicon.loading.lexicon_of`.
+
+    Raises:
+        InputError: as `prasanga.lexicon.load_lexicon` does.
+    """
+    name = f"lexicon-{digest_of([words['stimuli'], words['suffix_groups']])}"
+    versions = {library: importlib.metadata.version(library) for library in _LIBRARIES}
+    versions["python"] = ".".join(map(str, sys.version_info[:3]))
+    return LexiconPlan(**_known(name, _read, [words], lambda: _files(words), [dict(words), versions]))
+
+
+def _known(
+    name: str,
+    read: Callable[..., dict[str, Any]],
+    arguments: Sequence[Any],
+    files: Callable[[], Iterable[Path]],
+    known_by: list[Any],
+) -> dict[str, Any]:
+    """Return what `read` makes of its arguments; it is called only if it was not called like this before.
+
+    Args:
+        name: of the file in the user's cache in which that is kept.
+        read: its code counts.
+        arguments: of `read`.
+        files: names those that it reads, whose bytes count.
+        known_by: what else decides what comes out, as plain values.
+    """
+    path = user_cache("plans") / f"{name}.json"
+    with remembered():
+        code = fingerprint_of(read).fingerprint
+
+    def key() -> str | None:
+        try:
+            return digest_of([[[str(each), sha256_of_file(each)] for each in files()], known_by, code])
+        except OSError:  # the reader of that file explains why
+            return None
+
+    before = key()
+    if before is not None and (known := read_cache(path, before)) is not None:
+        return dict(known)
+    made = read(*arguments)
+    if before is not None and before == key():  # else somebody is writing the files
+        write_cache(path, before, made)
+    return made
+
+
+def _read(words: Mapping[str, Any]) -> dict[str, Any]:
+    # Imported here: a plan that is known needs neither the reader of word lists nor what normalizes them.
+    from prasanga.lexicon.loading import lexicon_of
+    from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
+
+    lexicon = lexicon_of(words)
+    forms, in_templates = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
+    classes = {stimulus.name: [stimulus.word_class, stimulus.place] for stimulus in lexicon.stimuli}
+    files = {
+        name: {side.name: side.path for side in (*category.targets, *category.attributes) if side.path}
+        for name, category in lexicon.categories.items()
+    }
+    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), in_templates, classes, files)._asdict()
+
+
+def words_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the words of a complete config are read from, but for their spelling: as for `plan_lexicon`."""
+    asked = config["categories"]
+    own = {name: defined for name, defined in asked.items() if defined} if isinstance(asked, Mapping) else {}
+    found = {key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")}
+    return {**found, "own": own} if own else found
+
+
+def word_files(words: Mapping[str, Any]) -> list[str]:
+    """Return the files and folders that the words of a study are read from; `words` as for `plan_lexicon`."""
+    stimuli, groups = words["stimuli"], words["suffix_groups"]
+    sides = (category[side] for category in words.get("own", {}).values() for side in ("targets", "attributes"))
+    sets = (given for side in sides if isinstance(side, Mapping) for given in side.values())
+    own = dict.fromkeys(given for given in sets if isinstance(given, str))
+    return [*([stimuli] if isinstance(stimuli, str) else stimuli), *([groups] if groups else []), *own]
+
+
+def _files(words: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield the files whose names or content `load_lexicon` looks at, in whatever layout the word lists are."""
+    for given in map(Path, word_files(words)):
+        yield from sorted({*given.glob("*.yaml"), *given.glob("ceat*.json*")}) if given.is_dir() else [given]
+
+
+# --------------------
+# What a plan must know of the sentences that log-probability bias is read from, and of a file of pairs.
+#
+# As the word lists, templates and traits are read while planning, so that a mistake in them is told before any job,
+# and jobs depend on the sentences that come out and not on the files. What comes out is kept as above.
+
+
+class SentencesPlan(NamedTuple):
+    """What jobs depend on: a digest of the sentences, "" where there are none, and their number."""
+
+    digest: str = ""
+    number: int = 0
+
+
+def plan_sentences(
+    asked: Mapping[str, Any],
+    lexicon: Mapping[str, Any],
+    words: str,
+    categories: Mapping[str, Any],
+) -> dict[str, SentencesPlan]:
+    """Return what a plan must know of the sentences of the structures, and of those of the categories.
+
+    Args:
+        asked: `log_probability` of the config.
+        lexicon: where the words are read from, as for `plan_lexicon`.
+        words: what the forms of the lexicon depend on (`LexiconPlan.words`).
+        categories: those of `asked`, in the layout of `categories.json`.
+
+    Returns:
+        `structures` and `log_probability`, that of the categories.
+
+    Raises:
+        InputError: a file that cannot be read, or holds a mistake; a word without a form that a sentence asks for; a
+            category without sentences.
+    """
+    files = [*asked["traits"], *([asked["structures"]] if asked["traits"] else [])]
+    files += [asked["templates"]] if asked["categories"] else []
+    known_by = [dict(asked), dict(lexicon), words, dict(categories)]
+    name, arguments = f"sentences-{digest_of(files)}", [asked, lexicon, categories]
+    known = _known(name, _read_sentences, arguments, lambda: map(Path, files), known_by)
+    return {of: SentencesPlan(*found) for of, found in known.items()}
+
+
+def _read_sentences(
+    asked: Mapping[str, Any], lexicon: Mapping[str, Any], categories: Mapping[str, Any]
+) -> dict[str, SentencesPlan]:
+    # Imported here: a plan that is known needs none of it.
+    from prasanga.lexicon.loading import lexicon_of
+    from prasanga.likelihoods.templates import fill_categories, load_category_templates
+    from prasanga.likelihoods.traits import load_structures, load_traits, trait_sentences
+
+    normalization = lexicon["normalization"]
+    forms = lexicon_of(lexicon)
+    plan = {"structures": SentencesPlan(), "log_probability": SentencesPlan()}
+    if asked["traits"]:
+        structures = load_structures(asked["structures"], normalization)
+        lists = [load_traits(path, normalization) for path in asked["traits"]]
+        rows = trait_sentences(structures, lists, forms)
+        plan["structures"] = SentencesPlan(digest_of([list(row._replace(gloss="")) for row in rows]), len(rows))
+    if asked["categories"]:
+        templates = load_category_templates(asked["templates"], normalization)
+        filled = fill_categories(categories, templates, forms, asked["exchanged"])
+        digest = digest_of([[list(row) for row in rows] for _, rows in filled])
+        plan["log_probability"] = SentencesPlan(digest, sum(len(rows) for _, rows in filled))
+    return plan
+
+
+def digest_of_set(name: str, path: str | Path) -> str:
+    """Return the sha256 of a file of pairs.
+
+    Raises:
+        InputError: there is no such file, or it cannot be read.
+    """
+    try:
+        return sha256_of_file(Path(path))
+    except OSError as error:
+        raise InputError(
+            f"`pairs.sets.{name}.path` is {str(path)!r}, which cannot be read: {error.strerror}. Write the path of a"
+            " file of pairs, relative to the project (docs/pairs.md)."
+        ) from error

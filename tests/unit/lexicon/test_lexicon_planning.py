@@ -13,8 +13,8 @@ import pytest
 from prasanga.base.errors import InputError, open_whole
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
 from prasanga.lexicon.model import words_for_templates
-from prasanga.plan import inputs
-from prasanga.plan.inputs import LexiconPlan, plan_lexicon
+from prasanga.plan import study as planning
+from prasanga.plan.study import LexiconPlan, plan_lexicon
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import Code
 
@@ -131,7 +131,7 @@ def test_another_normalization_is_another_lexicon(files: Any, plan: Plan, readin
 
 def test_other_code_reads_the_lexicon_anew(plan: Plan, readings: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     plan()
-    monkeypatch.setattr(inputs, "fingerprint_of", lambda *_: Code("edited", {}))
+    monkeypatch.setattr(planning, "fingerprint_of", lambda *_: Code("edited", {}))
     plan()
     assert len(readings) == 2
 
@@ -223,7 +223,7 @@ def test_every_file_that_the_reader_opens_counts(
         with monkeypatch.context() as patch:
             patch.setattr("prasanga.base.yaml.open_whole", spy)
             load_lexicon(stimuli, groups)
-        counted = {str(path) for given in (stimuli, groups) if given for path in inputs._files(given)}
+        counted = {str(path) for path in planning._files(words(stimuli, groups))}
         assert opened, stimuli
         assert opened <= counted, stimuli
         plan_lexicon(words(stimuli, groups))

@@ -11,7 +11,8 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
-from prasanga.plan.inputs import digest_of_set, require_scores
+from prasanga.plan.settings import require_scores
+from prasanga.plan.study import digest_of_set
 
 RECORDED = {
     "which": {"model": "models/mine", "files": {"config.json": [10, 123]}, "options": {"remote_code": False}},

@@ -17,7 +17,7 @@ import prasanga
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import Lexicon, Stimulus, SurfaceForm
-from prasanga.plan.inputs import EPOCHS, plan_vectors, training_options, training_resources
+from prasanga.plan.models import EPOCHS, plan_vectors, training_options, training_resources
 from prasanga.sentences.manifest import update_manifest
 from prasanga.static import (
     Spellings,
