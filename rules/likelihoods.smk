@@ -173,7 +173,7 @@ rule gather_structures:
     benchmark:
         f"benchmarks/{GATHERED}/structures.tsv"
     params:
-        gathering=SETTINGS.gathering_structures(FILES.models_of_structures()),
+        gathering=SETTINGS.gathering_structures(FILES.models_of_twins("structures")),
     script:
         "../workflow/scripts/gather_structures.py"
 

@@ -20,8 +20,9 @@ from small_study import Study
 
 from prasanga.methods import TABLES
 from prasanga.pairs import read_pairs, statistics
-from prasanga.static.files import Trained, WordVectors, trained_table
+from prasanga.static.files import WordVectors
 from prasanga.static.lookup import Spellings, look_up
+from prasanga.static.training import Trained, trained_table
 
 
 @pytest.fixture(scope="module")

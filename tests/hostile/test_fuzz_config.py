@@ -20,7 +20,7 @@ from prasanga.plan.models import (
     kind_at_hand,
     require_encoder,
     require_places,
-    require_stage,
+    require_scorer,
     scored_models,
     studied_models,
     twins_of,
@@ -59,7 +59,7 @@ def plan(config: Any) -> None:
     studied, scored = studied_models(models), scored_models(models)
     twins_of(studied, config["seed"], config["associations"]["random_twins"])
     twins_of(scored, config["seed"], config["associations"]["random_twins"])
-    require_stage(models, "likelihoods", ["pairs.sets"] if config["pairs"]["sets"] else [])
+    require_scorer(models, ["pairs.sets"] if config["pairs"]["sets"] else [])
     require_encoder({name: kind_at_hand(each) for name, each in scored.items()}, [])
     require_names_apart(config["static"]["vectors"], {**studied, **scored})
     lengths = [parse_length(length) for length in config["samples"]["lengths"]]

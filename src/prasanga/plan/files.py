@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -189,7 +190,7 @@ class Files:
         return {model: path for model, path in paths.items() if path in there}
 
     def models_of_twins(self, method: str) -> list[str]:
-        """Return the model of each of the twins of `gathered`."""
+        """Return the model of each of the twins of `gathered`, or of `gathered_structures`."""
         twins = self.twins(method)
         return [twins[path] for path in self._made(twins)]
 
@@ -226,35 +227,21 @@ class Files:
         models, twins = self.pair_scores(self._study.scored), self.pair_scores(self._study.scored_twins)
         return {"scores": self._made(models), "twins": self._made(twins)}
 
-    def structures(self, *, twins: bool = False) -> list[str]:
-        """Return the scores of traits by the models with a mask, or by their twins."""
-        models = self._study.masked_twins if twins else self._study.masked
-        return [f"results/likelihoods/structures/{model}.parquet" for model in models]
-
     def gathered_structures(self) -> dict[str, list[str]]:
         """Return what the table of structures is gathered from: of an unfinished study, as far as it is there."""
-        return {"traits": self._made(self.structures()), "twins": self._made(self.structures(twins=True))}
-
-    def models_of_structures(self) -> list[str]:
-        """Return the model of each of the twins of `gathered_structures`."""
-        return [self._study.scored_twin_of[Path(path).stem] for path in self.gathered_structures()["twins"]]
+        return {"traits": self._made(self.estimates("structures")), "twins": self._made(self.twins("structures"))}
 
     def models_of_traits(self) -> list[str]:
         """Return the models that the table of traits has: all of the study, or those that are done."""
         if not self.results["traits"].startswith(f"{UNFINISHED}/"):
             return self._study.masked
-        return [Path(path).stem for path in _there(self.structures())]
+        return [Path(path).stem for path in _there(self.estimates("structures"))]
 
     def likelihoods(self) -> list[str]:
         """Return the tables of pairs, structures and categories, where the study asks for them."""
-        study = self._study
-        asked = {
-            "bias_percentages": study.sets and study.scored,
-            "structures": study.traits and study.masked,
-            "log_probability": study.asks_for("log_probability"),
-        }
-        tables = [f"results/likelihoods/{name}.parquet" for name, wanted in asked.items() if wanted]
-        return tables + (["results/pairs/statistics.parquet"] if study.sets else [])
+        asked = [each for each in METHODS if each.stage == PAIRS.stage and self._study.asks_for(each.name)]
+        tables = [f"results/{each.tables[0].path}.parquet" for each in asked]
+        return tables + (["results/pairs/statistics.parquet"] if self._study.sets else [])
 
     # ---- results
 
@@ -269,12 +256,8 @@ class Files:
 
     def shown(self) -> dict[str, Any]:
         """Return the config without the methods that have no results to be shown."""
-        config: dict[str, Any] = dict(self._config)
-        keys = {method.key for method in FAMILY if method.name in self.results}
-        for method in FAMILY:
-            if method.key not in keys:
-                config = method.without(config)
-        return config
+        without = [method for method in FAMILY if method.name not in self.results]
+        return reduce(lambda config, method: method.without(config), without, dict(self._config))
 
     def paper_tables(self) -> list[str]:
         """Return the tables in the papers' layouts."""
@@ -396,21 +379,14 @@ class Files:
         """Return what stands behind the numbers of the page: words of methods besides CEAT, and sentences."""
         tables = [(TABLES[f"{method.name}_words"], method) for method in FAMILY[1:]]
         paths = [str(Path(path).with_suffix(".parquet")) for each in tables if (path := self._copied(*each))]
-        there = [path for path in paths if path.startswith(f"{UNFINISHED}/") or self._made([path])]
-        return {"words": there, "sentences": self.measured_sentences()}
+        return {"words": [path for path in paths if self._is_there(path)], "sentences": self.measured_sentences()}
 
     def data(self) -> dict[str, str]:
         """Return the tables of earlier stages that go with the page, by their names beside it."""
-        tables = {
-            **{
-                table.beside: path
-                for method in METHODS
-                for table in method.tables
-                if table.beside and (path := self._copied(table, method))
-            },
-            **{Path(path).name: path for path in self._data_of_texts()},
-        }
-        return {name: path for name, path in tables.items() if path.startswith(f"{UNFINISHED}/") or self._made([path])}
+        tables = [(table, method) for method in METHODS for table in method.tables if table.beside]
+        copied = {table.beside: path for table, method in tables if (path := self._copied(table, method))}
+        copied |= {Path(path).name: path for path in self._data_of_texts()}
+        return {name: path for name, path in copied.items() if self._is_there(path)}
 
     def numbers(self) -> dict[str, Any]:
         """Return what summary and cards are made from: tables and counts, and no text of the corpus."""
@@ -460,6 +436,10 @@ class Files:
             path = estimates and (path or estimates.replace(".parquet", f"{rest}.parquet"))
         return str(Path(path).with_suffix(Path(table.beside).suffix)) if path else ""
 
+    def _is_there(self, path: str) -> bool:
+        """Return whether a table can be shown: it is gathered for the page, made by this run, or there."""
+        return path.startswith(f"{UNFINISHED}/") or bool(self._made([path]))
+
     def _made(self, paths: Iterable[str]) -> list[str]:
         """Return files that this run makes or has or, where it only draws, those that are there."""
         return _there(paths) if self._study.from_results else list(paths)
@@ -490,7 +470,7 @@ class Files:
         return {
             **{method: self.estimates(method) for method in names_of(FAMILY)},
             "ceat_words": self.estimates("ceat"),
-            **dict.fromkeys(_OF_TRAITS, self.structures() if self._study.traits else []),
+            **dict.fromkeys(_OF_TRAITS, self.estimates("structures")),
             **dict.fromkeys(_OF_PAIRS, self.pair_scores(self._study.scored)),
         }
 
@@ -537,12 +517,8 @@ def require_config_of_results(files: Files, config: Mapping[str, Any]) -> None:
         InputError: with what differs, and what to do.
     """
     finished, begun = (read_config(path) if path.is_file() else None for path in (_FINISHED, _BEGUN))
-    if (
-        finished is not None
-        and begun is not None
-        and (two := _differing(finished, begun))
-        and _any_newer(files, _BEGUN)
-    ):
+    two = _differing(finished, begun) if finished is not None and begun is not None else {}
+    if two and _any_newer(files, _BEGUN):
         raise InputError(
             f"results/ holds tables of two configs, which differ in {', '.join(two)}: {_FINISHED}, and {_BEGUN}, under"
             " which a run began and did not end. Run either of them to its end first."
@@ -637,7 +613,5 @@ def _there(paths: Iterable[str]) -> list[str]:
 
 def _files_of(folder_or_file: str) -> list[str]:
     """Return a file itself, or the YAML and JSON files of a folder: what a lexicon is read from."""
-    path = Path(folder_or_file)
-    if path.is_dir():
-        return files_in(folder_or_file, (".yaml", ".json", ".jsonl"))
-    return [str(path)]
+    path, endings = Path(folder_or_file), (".yaml", ".json", ".jsonl")
+    return files_in(folder_or_file, endings) if path.is_dir() else [str(path)]

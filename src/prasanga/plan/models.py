@@ -15,8 +15,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
-from prasanga.models.packaged import PACKAGED as PACKAGED
-from prasanga.models.packaged import fetch
+from prasanga.models.packaged import PACKAGED, fetch
 
 # Files beside `<model>.parquet` and the folder `<model>`: the report on a model and its tokenizer, the log of that, the
 # tables of words, terms and sentences of other measurements.
@@ -84,25 +83,23 @@ def scored_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
     }
 
 
-def require_stage(models: Mapping[str, Mapping[str, Any]], stage: str, asked: Sequence[str]) -> None:
-    """Refuse a study that asks for what none of its models is there for.
+def require_scorer(models: Mapping[str, Mapping[str, Any]], asked: Sequence[str]) -> None:
+    """Refuse a study that asks for probabilities, and has no model that is there for them.
 
     Args:
         models: `models` of the config.
-        stage: `embeddings` or `likelihoods`.
-        asked: the keys of the config that need a model with this stage, such as `categories`; none if nothing does.
+        asked: the keys of the config that need likelihoods, such as `pairs.sets`; none if nothing does.
 
     Raises:
         InputError: with the keys, the models, and what to write.
     """
-    if not asked or any(stage in _stages(settings) for settings in models.values()):
+    if not asked or any(_LIKELIHOODS in _stages(settings) for settings in models.values()):
         return
-    keys = " and ".join(f"`{key}`" for key in asked)
-    first, other = next(iter(models)), next(name for name in (_LIKELIHOODS, _EMBEDDINGS) if name != stage)
+    keys, plural = " and ".join(f"`{key}`" for key in asked), "s" if len(asked) == 1 else ""
     raise InputError(
-        f"{keys} need{'s' if len(asked) == 1 else ''} {_NEEDED[stage]}, but no model of the study has {stage} among its"
-        f" `stages`: {', '.join(models)}. Write `stages: [{stage}, {other}]` under one of them, for example"
-        f" `models.{first}`, or leave {keys} empty."
+        f"{keys} need{plural} probabilities, but no model of the study has likelihoods among its `stages`:"
+        f" {', '.join(models)}. Write `stages: [likelihoods, embeddings]` under one of them, for example"
+        f" `models.{next(iter(models))}`, or leave {keys} empty."
     )
 
 
@@ -124,9 +121,6 @@ def require_encoder(kinds: Mapping[str, str], asked: Sequence[str]) -> None:
         f"{keys} need{plural} a model with a mask, an encoder, and the study has none that is asked for likelihoods:"
         f" {models}. Add an encoder under `models`, or leave {keys} empty."
     )
-
-
-_NEEDED = {_EMBEDDINGS: "vectors", _LIKELIHOODS: "probabilities"}
 
 
 def asked_of_model(
@@ -207,10 +201,8 @@ def demonstration(part: str) -> tuple[str, str]:
         for packaged in PACKAGED.values():
             fetch(packaged)
     except InputError as error:
-        return (
-            "config.yaml",
-            f"{error}\nWithout them, tiny models are trained; their numbers say nothing about a language.",
-        )
+        why = f"{error}\nWithout them, tiny models are trained; their numbers say nothing about a language."
+        return "config.yaml", why
     return "config/demo.yaml", ""
 
 
@@ -368,15 +360,12 @@ def files_of_model(path: str | Path) -> dict[str, list[int]]:
     return {name: [state.st_size, state.st_mtime_ns] for name, state in states.items()}
 
 
-def _stages(settings: Mapping[str, Any]) -> Sequence[str]:
-    stages: Sequence[str] = settings.get("stages", (_EMBEDDINGS, _LIKELIHOODS))
-    return stages
+def _stages(settings: Mapping[str, Any]) -> Any:
+    return settings.get("stages", (_EMBEDDINGS, _LIKELIHOODS))
 
 
 def _layer_name(layer: int) -> str:
-    if layer >= 0:
-        return str(layer)
-    return "-last" if layer == -1 else f"-last{layer + 1}"
+    return str(layer) if layer >= 0 else "-last" if layer == -1 else f"-last{layer + 1}"
 
 
 def _only_a_folder(path: str) -> bool:

@@ -242,7 +242,7 @@ class Study:
             for key in ("train", "package")
         )
         of_words = [f"log_probability.{key}" for key in ("categories", "traits") if log_probability[key]]
-        models.require_stage(config["models"], "likelihoods", [*(["pairs.sets"] if self.sets else []), *of_words])
+        models.require_scorer(config["models"], [*(["pairs.sets"] if self.sets else []), *of_words])
         models.require_encoder(self.kinds, of_words)
         require_names_apart(config["static"]["vectors"], {**self.studied, **self.scored})
 

@@ -8,9 +8,9 @@ from prasanga.base import offered
 
 if TYPE_CHECKING:
     from prasanga.static.cutting import CutCorpus, cut_corpus
-    from prasanga.static.files import FORMATS, Trained, WordVectors, read_trained, read_vectors, trained_table
-    from prasanga.static.lookup import Spellings, look_up, read_looked_up, spellings_of, wanted_spellings
-    from prasanga.static.training import train_glove, train_word2vec
+    from prasanga.static.files import FORMATS, WordVectors, read_vectors
+    from prasanga.static.lookup import Spellings, look_up, read_looked_up, read_trained, spellings_of, wanted_spellings
+    from prasanga.static.training import Trained, train_glove, train_word2vec, trained_table
 
 
 def __getattr__(name: str) -> Any:

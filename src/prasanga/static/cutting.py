@@ -105,12 +105,9 @@ class CutCorpus:
         """
         n = int(np.count_nonzero(self.counts >= minimum_count))
         if n < 2:
-            seen = self.first_words(1)
-            most = (
-                f"the most frequent one is {seen[0]!r} with {self.counts[0]}"
-                if seen
-                else "the corpus has no words at all"
-            )
+            most = "the corpus has no words at all"
+            for word in self.first_words(1):
+                most = f"the most frequent one is {word!r} with {self.counts[0]}"
             raise InputError(
                 f"train.minimum_count: {minimum_count}, but {n} of the corpus's words occur so often ({most}),"
                 " and at least two are needed. Write a smaller `minimum_count`, or name a larger corpus."
@@ -186,10 +183,8 @@ def cut_corpus(
         _each_part(cut, len(parts), min(processes, len(parts)), size)
         places = [Path(folder, str(number)) for number in range(len(parts))]
         found = [pl.scan_parquet(place.with_suffix(".parquet")) for place in places]
-        counts = (
-            pl.concat(found).group_by("word").agg(pl.col("count").sum()).sort("count", "word", descending=[True, False])
-        )
-        numbered = counts.collect().with_row_index("number")
+        counts = pl.concat(found).group_by("word").agg(pl.col("count").sum())
+        numbered = counts.sort("count", "word", descending=[True, False]).collect().with_row_index("number")
         vocabulary = numbered.select(VOCABULARY.names).to_arrow().cast(VOCABULARY)
         write_batches(words, VOCABULARY, vocabulary.to_batches(), made_from or {}, dictionary=[])
         batches = (batch for place in places for batch in _numbered(place, numbered))
@@ -258,7 +253,7 @@ def _cut_part(
     part: Shard, place: Path, normalizer: Normalizer, language: str, errors: Any, read: Callable[[int], object]
 ) -> None:
     """Write a part's sentences as numbers of its own words, and these words with their counts."""
-    numbering = Numbering(LONGEST)
+    numbering = Numbering()
     with place.with_suffix(".numbers").open("wb") as of_numbers, place.with_suffix(".lengths").open("wb") as of_lengths:
         for data, spans in read_sentences(part, normalizer, errors, read):
             numbers, lengths = numbering.cut(data, spans.starts, spans.ends)
@@ -302,8 +297,7 @@ class Numbering:
     A zero-width non-joiner is no part of a word, as `prasanga.text.fold` has it.
     """
 
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
+    def __init__(self) -> None:
         self._n = 0
         self._slots = np.full(4 * _ROOM, -1, dtype=np.int32)  # a power of two, twice the words at least
         self._text = np.empty(16 * _ROOM, dtype=np.uint8)
@@ -325,21 +319,9 @@ class Numbering:
         self._make_room(most, size)
         numbers = np.empty(most, dtype=np.uint32)
         lengths = np.empty(most, dtype=np.uint32)
-        found, sentences, self._n = _number(
-            data,
-            starts,
-            ends,
-            character_flags(),
-            self._longest,
-            self._slots,
-            self._text,
-            self._ends,
-            self._hashes,
-            self._counts,
-            self._n,
-            numbers,
-            lengths,
-        )
+        known = (self._slots, self._text, self._ends, self._hashes, self._counts, self._n)
+        number: Callable[..., tuple[int, int, int]] = _number
+        found, sentences, self._n = number(data, starts, ends, character_flags(), *known, numbers, lengths)
         return numbers[:found], lengths[:sentences]
 
     def words(self) -> list[str]:
@@ -354,14 +336,12 @@ class Numbering:
     def _make_room(self, words: int, size: int) -> None:
         if self._n + words > len(self._counts):
             room = 2 * (self._n + words)
-            self._counts = np.concatenate([self._counts[: self._n], np.zeros(room - self._n, np.int64)])
-            self._hashes = np.concatenate([self._hashes[: self._n], np.zeros(room - self._n, np.uint64)])
-            self._ends = np.concatenate([self._ends[: self._n + 1], np.zeros(room - self._n, np.int64)])
+            for array, size_of in ((self._counts, room), (self._hashes, room), (self._ends, room + 1)):
+                array.resize(size_of, refcheck=False)
             self._slots = np.full(1 << (2 * room - 1).bit_length(), -1, dtype=np.int32)
             _fill(self._hashes[: self._n], self._slots)
         if self._ends[self._n] + size > len(self._text):
-            used = self._text[: self._ends[self._n]]
-            self._text = np.concatenate([used, np.empty(len(used) + 2 * size, np.uint8)])
+            self._text.resize(2 * int(self._ends[self._n] + size), refcheck=False)
 
 
 @compiled
@@ -380,7 +360,6 @@ def _number(
     starts: Positions,
     ends: Positions,
     flags: NDArray[np.uint16],
-    longest: int,
     slots: NDArray[np.int32],
     text: Bytes,
     text_ends: NDArray[np.int64],
@@ -430,7 +409,7 @@ def _number(
                 numbers[found] = word
                 found += 1
                 length += 1
-                if length == longest:
+                if length == LONGEST:
                     lengths[sentences] = length
                     sentences += 1
                     length = 0

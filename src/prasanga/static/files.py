@@ -1,4 +1,4 @@
-"""Files of word vectors: word2vec text and binary, GloVe, fastText, and those of a training of this study.
+"""Files of word vectors: word2vec text and binary, GloVe, fastText.
 
 A file is read once from the front, and only the vectors of the words that are asked for are kept; a file of many
 gigabytes takes time and no memory, which is why gensim's readers are not used: they hold the whole file. Words are
@@ -12,7 +12,12 @@ of <word>, each in the row that a hash gives it. A word that the file does not h
 
 from __future__ import annotations
 
+import gzip
+import io
 import logging
+import os
+import struct
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -22,13 +27,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from, read_batches
+from prasanga.base.errors import InputError, reason
 from prasanga.base.progress import BYTES, progress
-from prasanga.static.streams import ByteStream, open_vectors
+from prasanga.sentences.corpus import COMPRESSED, Inflation, open_decompressed
 
 _LOG = logging.getLogger(__name__)
 
@@ -120,17 +122,9 @@ def read_vectors(
             result = _read_word2vec_binary(path, spellings, done.advance)
         else:
             result = _read_text(path, spellings, kind, done.advance)
-    _LOG.info(
-        "%s: %s, %d words of %d dimensions, %d of the %d spellings found, %d repeated, %d cut off",
-        path,
-        kind,
-        result.n_words,
-        result.dimensions,
-        len(result.found),
-        len(spellings.words),
-        result.repeated,
-        result.cut_off,
-    )
+    found = f"{len(result.found)} of the {len(spellings.words)} spellings found"
+    said = f"{result.n_words} words of {result.dimensions} dimensions, {found}, {result.repeated} repeated"
+    _LOG.info("%s: %s, %s, %d cut off", path, kind, said, result.cut_off)
     return result
 
 
@@ -151,8 +145,7 @@ def _kind_of(path: Path, format: str) -> str:
     if head.startswith(b"PK\x03\x04"):
         raise InputError(f"{path}: a zip archive. Unpack it, and write the path of the file in it.")
     found = _look(path, head)
-    asked = "word2vec" if format == "fasttext" else format
-    if asked in ("auto", found) or (format == "fasttext" and found == "fasttext-binary"):
+    if found in {"auto": _NAMES, "fasttext": ("word2vec", "fasttext-binary")}.get(format, (format,)):
         return found
     raise InputError(
         f"{path}: `format` is {format}, but the file begins like {_NAMES[found]} (its first bytes are {head[:24]!r})."
@@ -250,11 +243,9 @@ def _read_text(path: Path, wanted: _Wanted, kind: str, read: _Read) -> WordVecto
         dimensions = header[1] if header else _numbers_apart(first).count(b" ")
         n_words = 0
         for number, lines in _batches(stream if header else chain([first], stream), 2 if header else 1):
-            split = [_word_of(path, number + i, line, dimensions) for i, line in enumerate(lines)]
-            words = [
-                wanted.decode(word, f"{path}: line {number + i}", may_be_cut=kind == "word2vec")
-                for i, word in enumerate(split)
-            ]
+            split = [_word_of(path, n, line, dimensions) for n, line in enumerate(lines, number)]
+            may_be_cut = kind == "word2vec"
+            words = [wanted.decode(w, f"{path}: line {n}", may_be_cut=may_be_cut) for n, w in enumerate(split, number)]
             for place, spelled in wanted.among(words).items():
                 numbers = lines[place][len(split[place]) + 1 :].split(b" ")
                 wanted.found[spelled] = Found(words[place] or "", _vector(numbers, f"{path}: line {number + place}"))
@@ -373,23 +364,20 @@ def _read_fasttext_binary(path: Path, wanted: _Wanted, from_subwords: Collection
     with closing(ByteStream(path, read)) as stream:
         settings = _settings(path, stream)
         entries, n_words = _entries(path, stream, wanted)
-        pieces = {spelled: _rows_of_pieces(entry.word, n_words, settings) for spelled, entry in entries.items()}
-        missing = {
-            word: _rows_of_pieces(word, n_words, settings) for word in sorted(set(from_subwords)) if word not in entries
-        }
-        needed = {row for rows in (*pieces.values(), *missing.values()) for row in rows}
-        needed |= {entry.row for entry in entries.values()}
+        pieces = {of: [each.row, *_rows_of_pieces(each.word, n_words, settings)] for of, each in entries.items()}
+        unknown = {word: _rows_of_pieces(word, n_words, settings) for word in set(from_subwords) - entries.keys()}
+        needed = {row for rows in (*pieces.values(), *unknown.values()) for row in rows}
         rows = _rows(path, stream, sorted(needed), n_words + settings.buckets, settings.dimensions)
+
+    def mean(numbers: Sequence[int], what: str) -> Vector:
+        vectors = np.stack([rows[row] for row in numbers]).astype(np.float64)
+        vector: Vector = vectors.mean(axis=0).astype(np.float32)
+        return _finite(vector, f"{path}: {what}", vector.tolist())
+
     for spelled, entry in entries.items():
-        whole = [entry.row, *pieces[spelled]]
-        vector = _mean([rows[row] for row in whole])
-        _finite(vector, f"{path}: the word {entry.word!r}", vector.tolist())
+        vector = mean(pieces[spelled], f"the word {entry.word!r}")
         wanted.found[spelled] = Found(entry.word, vector, entry.occurrences)
-    subwords: dict[str, Vector] = {}
-    for word, of_word in missing.items():
-        if of_word:
-            vector = _mean([rows[row] for row in of_word])
-            subwords[word] = _finite(vector, f"{path}: the pieces of {word!r}", vector.tolist())
+    subwords = {word: mean(unknown[word], f"the pieces of {word!r}") for word in sorted(unknown) if unknown[word]}
     return wanted.result("fasttext", settings.dimensions, n_words, subwords)
 
 
@@ -461,11 +449,6 @@ def _rows(path: Path, stream: ByteStream, needed: list[int], expected: int, dime
     return rows
 
 
-def _mean(vectors: list[Vector]) -> Vector:
-    mean: Vector = np.stack(vectors).astype(np.float64).mean(axis=0).astype(np.float32)
-    return mean
-
-
 def _rows_of_pieces(word: str, n_words: int, settings: _Settings) -> list[int]:
     """Return the rows of a word's pieces, which gensim cuts and hashes as fastText's program does."""
     if not settings.buckets or word == "</s>":
@@ -514,58 +497,153 @@ def _finite(vector: Vector, where: str, shown: Sequence[object]) -> Vector:
 
 
 # --------------------
-# The file that keeps what a training gives.
+# Files of vectors as bytes, read from the front without being held. Such files are passed on and lose their endings, or
+# come with a byte-order mark in front: what a file is, its first bytes say.
 
-_ROWS = 8192
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """Static vectors of a corpus.
-
-    Attributes:
-        words: the vocabulary, most frequent first.
-        counts: (n_words,), how often each occurs in the corpus.
-        vectors: (n_words, d) float32.
-        report: what was read and how training went, as plain values.
-    """
-
-    words: tuple[str, ...]
-    counts: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float32]
-    report: Mapping[str, Any] = field(default_factory=dict)
+_PIECE = _BUFFER = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_NOT_AS_NAMED = {b"\x28\xb5\x2f\xfd": ("zstandard", ".zst"), b"\xfd7zXZ\0": ("xz", ".xz"), b"BZh": ("bzip2", "")}
 
 
-def trained_table(trained: Trained) -> pa.Table:
-    """Return one row a word: `word`, `count`, `vector` (fixed-size list of float32)."""
-    dimensions = trained.vectors.shape[1]
-    values = pa.array(np.ascontiguousarray(trained.vectors, dtype=np.float32).ravel())
-    return pa.table(
-        {
-            "word": pa.array(trained.words, pa.string()),
-            "count": pa.array(trained.counts, pa.int64()),
-            "vector": pa.FixedSizeListArray.from_arrays(values, dimensions),
-        }
-    )
+def open_vectors(path: Path, read: Callable[[int], object] | None = None) -> io.BufferedReader[Any]:
+    """Open a file of vectors from its front, decompressed, and behind a byte-order mark if there is one.
 
-
-def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
-    """Read the vectors of some words from the file of a training, some thousand rows in memory at a time.
-
-    Args:
-        path: a table as of `trained_table`, whose metadata have `method` (word2vec, glove).
-        wanted: the words, spelled as in training.
+    Endings (.gz, .zst, .xz) say how a file is compressed; gzip is known without. `read` is told what has been read, as
+    by `open_decompressed`; not of a gzip file that is called otherwise.
 
     Raises:
-        InputError: the file is absent or damaged.
+        InputError: at once for a file that is absent, may not be read, or is compressed in another way than its ending
+            says; while reading for one that is truncated or damaged.
     """
-    method, names = made_from(path).get("method", ""), pa.array(sorted(set(wanted)), pa.string())
-    found: dict[str, Found] = {}
-    n_words = dimensions = 0
-    for batch in read_batches(path, ["word", "count", "vector"], rows=_ROWS):
-        n_words, dimensions = n_words + batch.num_rows, batch.schema.field("vector").type.list_size
-        kept = batch.filter(pc.is_in(batch.column("word"), value_set=names))
-        vectors = kept.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions)
-        rows = zip(kept.column("word").to_pylist(), kept.column("count").to_pylist(), vectors, strict=True)
-        found.update({word: Found(word, vector, count) for word, count, vector in rows})
-    return WordVectors(found, method, dimensions, n_words)
+    stream = open_decompressed(path, read)
+    assert isinstance(stream, io.BufferedReader)
+    try:
+        if path.suffix.lower() not in COMPRESSED and _is_gzip(path, stream):
+            stream.close()
+            stream = io.BufferedReader(_Gunzipped(path), _BUFFER)
+        if stream.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
+            stream.read(len(_BYTE_ORDER_MARK))
+    except InputError:
+        stream.close()
+        raise
+    return stream
+
+
+class ByteStream:
+    """A file that is read piece by piece; `place` is the number of bytes read so far; `read` as in `open_vectors`."""
+
+    def __init__(self, path: Path, read: Callable[[int], object] | None = None) -> None:
+        self._path, self._stream, self._held, self._start = path, open_vectors(path, read), b"", 0
+        self.place = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def take(self, size: int, what: str) -> bytes:
+        """Return the next `size` bytes.
+
+        Raises:
+            InputError: the file ends before; `what` says what they should have been.
+        """
+        if len(self._held) - self._start < size:
+            self._hold(size, what)
+        taken = self._held[self._start : self._start + size]
+        self._start += size
+        self.place += size
+        return taken
+
+    def until(self, end: bytes, most: int, what: str) -> bytes:
+        """Return the bytes before the next `end` (one byte), which is passed over.
+
+        Raises:
+            InputError: the file ends before, or there is none within `most` bytes.
+        """
+        while (at := self._held.find(end, self._start, self._start + most)) < 0:
+            if len(self._held) - self._start >= most:
+                found = self._held[self._start : self._start + 24]
+                raise InputError(
+                    f"{self._path}: at byte {self.place}, {what} should end within {most} bytes, but it begins with"
+                    f" {found!r} and does not. The file is damaged or of another format: fetch it again, or write its"
+                    " `format`."
+                )
+            self._hold(len(self._held) - self._start + 1, what)
+        taken = self._held[self._start : at]
+        self._start = at + 1
+        self.place += len(taken) + 1
+        return taken
+
+    def unpack(self, format: str, what: str) -> tuple[Any, ...]:
+        """Return the next numbers, by a format of `struct`."""
+        return struct.unpack(format, self.take(struct.calcsize(format), what))
+
+    def skip(self, size: int, what: str) -> None:
+        """Pass over `size` bytes; a plain file is not read for it."""
+        held = min(size, len(self._held) - self._start)
+        self._start += held
+        self.place += held
+        size -= held
+        if size > _PIECE and self._stream.seekable():
+            end = os.fstat(self._stream.fileno()).st_size
+            if size > end - self._stream.tell():
+                raise self._ended(end, what)
+            self._stream.seek(size, 1)
+            self.place += size
+            return
+        while size:
+            piece = min(size, _PIECE)
+            self.take(piece, what)
+            size -= piece
+
+    def next_byte(self) -> bytes:
+        """Return the next byte without taking it; empty at the end."""
+        if self._start < len(self._held):
+            return self._held[self._start : self._start + 1]
+        return self._stream.peek(1)[:1]
+
+    def _hold(self, size: int, what: str) -> None:
+        """Read on until `size` bytes are held."""
+        rest = self._held[self._start :]
+        self._held, self._start = rest + self._stream.read(max(_PIECE, size - len(rest))), 0
+        if len(self._held) < size:
+            raise self._ended(self.place + len(self._held), what)
+
+    def _ended(self, end: int, what: str) -> InputError:
+        return InputError(f"{self._path}: the file ends at byte {end}, within {what}. It is truncated: fetch it again.")
+
+
+def _is_gzip(path: Path, stream: io.BufferedReader[Any]) -> bool:
+    """Return whether a file is compressed by gzip; refuse the formats that only their endings tell."""
+    begin = stream.peek(8)
+    for magic, (name, ending) in _NOT_AS_NAMED.items():
+        if begin.startswith(magic):
+            unpack = "Unpack it, and write the path of what it holds"
+            what_to_do = f"Rename it to {path.name}{ending}" if ending else unpack
+            raise InputError(f"{path}: compressed by {name}, which its name does not say. {what_to_do}.")
+    return begin.startswith(_GZIP)
+
+
+class _Gunzipped(io.RawIOBase):
+    """The text of a gzip file; what is wrong with it is told as an InputError."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._file = path, gzip.GzipFile(path)
+        self._inflation = Inflation(path, path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        try:
+            size = self._file.readinto(buffer)
+            self._inflation.add(size)
+            return size
+        except (EOFError, OSError, zlib.error) as error:
+            raise InputError(
+                f"{self._path}: a gzip file that is truncated or damaged: {reason(error)}. Fetch it again."
+            ) from None
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -18,14 +18,15 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import regex
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_table
+from prasanga.base.parquet import made_from, read_batches, read_table
 from prasanga.lexicon.model import Lexicon
 from prasanga.provenance import digests_of_files
 from prasanga.sentences.manifest import as_planned
-from prasanga.static.files import Found, WordVectors, read_trained, read_vectors
+from prasanga.static.files import Found, WordVectors, read_vectors
 from prasanga.text import fold, normalizer
 
 Pooling: TypeAlias = Literal["dictionary", "pooled"]
@@ -120,17 +121,11 @@ def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "di
     """
     _require_pooling(forms)
     rows = [_row(each, vectors, forms) for each in stimuli]
-    schema = pa.schema(
-        [
-            ("stimulus", pa.string()),
-            ("forms", pa.list_(pa.string())),
-            *((name, pa.int64()) for name in ("count", "n_forms")),
-            ("source", pa.string()),
-            ("vector", pa.list_(pa.float32(), vectors.dimensions)),
-            ("reason", pa.string()),
-        ]
-    )
-    return pa.Table.from_pylist(rows, schema=schema)
+    types = {
+        **{"stimulus": pa.string(), "forms": pa.list_(pa.string()), "count": pa.int64(), "n_forms": pa.int64()},
+        **{"source": pa.string(), "vector": pa.list_(pa.float32(), vectors.dimensions), "reason": pa.string()},
+    }
+    return pa.Table.from_pylist(rows, schema=pa.schema(types))
 
 
 def read_looked_up(path: str | Path) -> tuple[dict[str, npt.NDArray[np.float32]], dict[str, str]]:
@@ -145,11 +140,7 @@ def read_looked_up(path: str | Path) -> tuple[dict[str, npt.NDArray[np.float32]]
 
 
 def _row(each: Spellings, vectors: WordVectors, forms: str) -> dict[str, Any]:
-    if forms == "pooled":
-        found = _pooled(each, vectors)
-        source = "forms"
-    else:
-        found, source = _first(each, vectors)
+    found, source = (_pooled if forms == "pooled" else _first)(each, vectors)
     if not found:
         vector = vectors.subwords.get(fold(each.stimulus))
         if vector is None or _BETWEEN.search(each.stimulus):
@@ -174,16 +165,15 @@ def _row(each: Spellings, vectors: WordVectors, forms: str) -> dict[str, Any]:
 
 def _first(each: Spellings, vectors: WordVectors) -> tuple[list[Found], str]:
     for spelling in (each.stimulus, *each.variants):
-        found = _in_file(spelling, vectors.found)
-        if found is not None:
+        if found := _in_file(spelling, vectors.found):
             return [found[1]], "word" if spelling == each.stimulus else "variant"
     return [], ""
 
 
-def _pooled(each: Spellings, vectors: WordVectors) -> list[Found]:
+def _pooled(each: Spellings, vectors: WordVectors) -> tuple[list[Found], str]:
     """Return what is found of the forms, each of the file's words once, whichever form leads to it."""
     found = [_in_file(spelling, vectors.found) for spelling in (each.stimulus, *each.variants, *each.forms)]
-    return list(dict(hit for hit in found if hit is not None).values())
+    return list(dict(filter(None, found)).values()), "forms"
 
 
 def _in_file(spelling: str, found: Mapping[str, Found]) -> tuple[str, Found] | None:
@@ -217,6 +207,30 @@ def _require_pooling(forms: str) -> None:
 
 # --------------------
 # The vectors of a study's words, out of a training or a file: what the script calls.
+
+_ROWS = 8192
+
+
+def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
+    """Read the vectors of some words from the file of a training, some thousand rows in memory at a time.
+
+    Args:
+        path: a table as of `trained_table`, whose metadata have `method` (word2vec, glove).
+        wanted: the words, spelled as in training.
+
+    Raises:
+        InputError: the file is absent or damaged.
+    """
+    method, names = made_from(path).get("method", ""), pa.array(sorted(set(wanted)), pa.string())
+    found: dict[str, Found] = {}
+    n_words = dimensions = 0
+    for batch in read_batches(path, ["word", "count", "vector"], rows=_ROWS):
+        n_words, dimensions = n_words + batch.num_rows, batch.schema.field("vector").type.list_size
+        kept = batch.filter(pc.is_in(batch.column("word"), value_set=names))
+        vectors = kept.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions)
+        rows = zip(kept.column("word").to_pylist(), kept.column("count").to_pylist(), vectors, strict=True)
+        found.update({word: Found(word, vector, count) for word, count, vector in rows})
+    return WordVectors(found, method, dimensions, n_words)
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,18 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
 from prasanga.static.cutting import ENTRY, PAIRS_AT_A_TIME, CutCorpus, Entries, Words, count_pairs
-from prasanga.static.files import Trained
 from prasanga.text.compiled import compiled_sums
 
 _LOG = logging.getLogger(__name__)
@@ -156,10 +157,8 @@ class _SkipGram:
 
         def lay(pairs: npt.NDArray[np.int32]) -> None:
             def share(number: int) -> None:
-                sentences = (int(shares[number]), int(shares[number + 1]))
-                blocks = (self._block, self._n_blocks)
-                limit, other = self._noise
-                drawn = (self._window, self._kept, limit, other)
+                sentences, blocks = shares[number : number + 2].tolist(), (self._block, self._n_blocks)
+                drawn = (self._window, self._kept, *self._noise)
                 lay_windows(part.numbers, part.bounds, *sentences, *drawn, *blocks, seeds[number], at[number], pairs)
 
             list(pool.map(share, range(_SHARES)))
@@ -170,6 +169,31 @@ class _SkipGram:
         pairs = np.empty((ends[-1], 2), np.int32)
         lay(pairs)
         return pairs, ends[::_SHARES].tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """Static vectors of a corpus.
+
+    Attributes:
+        words: the vocabulary, most frequent first.
+        counts: (n_words,), how often each occurs in the corpus.
+        vectors: (n_words, d) float32.
+        report: what was read and how training went, as plain values.
+    """
+
+    words: tuple[str, ...]
+    counts: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+
+def trained_table(trained: Trained) -> pa.Table:
+    """Return one row a word: `word`, `count`, `vector` (fixed-size list of float32)."""
+    values = pa.array(np.ascontiguousarray(trained.vectors, dtype=np.float32).ravel())
+    words, counts = pa.array(trained.words, pa.string()), pa.array(trained.counts, pa.int64())
+    vectors = pa.FixedSizeListArray.from_arrays(values, trained.vectors.shape[1])
+    return pa.table({"word": words, "count": counts, "vector": vectors})
 
 
 def _trained(corpus: CutCorpus, n: int, vectors: npt.NDArray[np.float32], report: Mapping[str, Any]) -> Trained:
@@ -259,9 +283,8 @@ def fit(
         rows, columns = (np.ascontiguousarray(found[name]) for name in ("row", "column"))
         counts = found["count"].astype(np.float64)
         weights = np.minimum(1.0, (counts / X_MAX) ** ALPHA).astype(np.float32)
-        loss = update_glove(
-            rows, columns, weights, np.log(counts).astype(np.float32), parameters, squares, np.float32(RATE)
-        )
+        logs = np.log(counts).astype(np.float32)
+        loss = update_glove(rows, columns, weights, logs, parameters, squares, np.float32(RATE))
         done.advance(found.size)
         return loss
 

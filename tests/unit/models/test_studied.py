@@ -18,7 +18,7 @@ from prasanga.plan.models import (
     files_of_model,
     kind_at_hand,
     require_places,
-    require_stage,
+    require_scorer,
     scored_models,
     studied_models,
     twins_of,
@@ -176,19 +176,19 @@ def test_names_of_files_are_refused_for_scored_models_too() -> None:
 
 
 def test_a_study_without_a_model_for_what_it_asks() -> None:
-    models = {"a": {**MURIL, **SCORES}, "b": {**MURIL, **SCORES}}
-    require_stage(models, "likelihoods", ["pairs.sets"])
-    require_stage(models, "embeddings", [])
-    require_stage({"a": MURIL}, "embeddings", ["categories"])
+    models = {"a": {**MURIL, **VECTORS}, "b": {**MURIL, **VECTORS}}
+    require_scorer({**models, "c": {**MURIL, **SCORES}}, ["pairs.sets"])
+    require_scorer(models, [])
+    require_scorer({"a": MURIL}, ["pairs.sets"])
     with pytest.raises(InputError) as caught:
-        require_stage(models, "embeddings", ["categories", "seat.categories"])
+        require_scorer(models, ["pairs.sets", "log_probability.traits"])
     assert str(caught.value) == (
-        "`categories` and `seat.categories` need vectors, but no model of the study has embeddings among its `stages`:"
-        " a, b. Write `stages: [embeddings, likelihoods]` under one of them, for example `models.a`, or leave"
-        " `categories` and `seat.categories` empty."
+        "`pairs.sets` and `log_probability.traits` need probabilities, but no model of the study has likelihoods among"
+        " its `stages`: a, b. Write `stages: [likelihoods, embeddings]` under one of them, for example `models.a`, or"
+        " leave `pairs.sets` and `log_probability.traits` empty."
     )
     with pytest.raises(InputError, match=r"`pairs\.sets` needs probabilities, but no model .* has likelihoods among"):
-        require_stage({"a": {**MURIL, **VECTORS}}, "likelihoods", ["pairs.sets"])
+        require_scorer({"a": {**MURIL, **VECTORS}}, ["pairs.sets"])
 
 
 @pytest.mark.parametrize(
