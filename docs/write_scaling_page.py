@@ -115,7 +115,16 @@ class Cost(NamedTuple):
 
 
 class Constants(Measured):
-    """The same, with what is assumed of cards."""
+    """The same, with what is not measured and what is assumed."""
+
+    def get(self, name: str) -> float | None:
+        """Return what was measured; None for what was not."""
+        file, _, key = name.partition(".")
+        return self[name] if key in self.files[file]["constants"] else None
+
+    def guess(self, name: str) -> float:
+        """Return an assumption."""
+        return float(self.assumed[name]["value"])
 
     def card_flops(self, words: float, card: str) -> float:
         """FLOP/s of a card, ASSUMED: its published rate, what products give of it, and what a model is to reach."""

@@ -150,6 +150,11 @@ def once_drawn(path):
     return path
 
 
+def check_of(models):
+    """Return what asks for the check of the model that a job runs: one of `models`, which has the settings of each."""
+    return lambda wildcards: checkpoints.check_model.get(family=models[wildcards.model]["family"]).output.report
+
+
 def in_report(path, caption, category, **labels):
     """Return a file that goes into Snakemake's own report, under a caption."""
     return report(path, caption=f"../workflow/report/{caption}.rst", category=category, labels=labels)

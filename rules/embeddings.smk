@@ -35,9 +35,7 @@ if STUDY.computed:
         """The vectors of a bucket of segments, of one length or of all, by a model or its twins; computed if no store has them."""
         input:
             segments=lambda wildcards: list(map(once_drawn, FILES.segments_read(**wildcards))),
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.embedded[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.embedded),
             first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
             vectors=FILES.made_at_once("parquet"),
@@ -58,9 +56,7 @@ if STUDY.computed:
         """The vectors of all sentences of SEAT by one model; only those that the store lacks are computed."""
         input:
             sentences="results/samples/templates.parquet",
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.embedded[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.embedded),
         output:
             vectors="results/embeddings/{model}/templates/00.parquet",
             left_out="results/embeddings/{model}/templates/00.left_out.tsv",
@@ -80,9 +76,7 @@ if STUDY.computed:
         """How far the vectors are from those in full precision, on a few segments of the shortest length."""
         input:
             segments=lambda wildcards: once_drawn(f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"),
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.embedded[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.embedded),
         output:
             "results/embeddings/{model}/precision.json",
         log:

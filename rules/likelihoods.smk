@@ -14,9 +14,7 @@ if STUDY.computed:
         """Scores of both sentences of each pair of a set, by a model or its twins with random weights."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.scorers[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.scorers),
             # none where this job scores all
             buckets=lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model),
         output:
@@ -39,9 +37,7 @@ if STUDY.computed:
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model or its twins."""
         input:
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.scorers[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.scorers),
             texts=ancient(FILES.texts_of_sentences("structures")),
             buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
         output:
@@ -64,9 +60,7 @@ if STUDY.computed:
     rule score_log_probability:
         """Log-probability bias of every category, by a model or its twins."""
         input:
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.scorers[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.scorers),
             texts=ancient(FILES.texts_of_sentences("log_probability")),
             buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
         output:
@@ -93,9 +87,7 @@ if STUDY.computed:
         """Scores of one bucket of a set of pairs, by a model or its twins; only those that are not kept are computed."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.scorers[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.scorers),
         output:
             "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
         log:
@@ -116,9 +108,7 @@ if STUDY.computed:
     rule score_sentence_bucket:
         """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
         input:
-            model=lambda wildcards: checkpoints.check_model.get(
-                family=STUDY.scorers[wildcards.model]["family"]
-            ).output.report,
+            model=check_of(STUDY.scorers),
             texts=ancient(lambda wildcards: FILES.texts_of_sentences(wildcards.of)),
         output:
             "results/likelihoods/{of}/{model}/{bucket}.parquet",

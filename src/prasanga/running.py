@@ -81,23 +81,19 @@ def _changed(text: str) -> str:
 
 def _leaves(text: str) -> dict[str, Any]:
     """Return the settings among parameters that Snakemake has written with commas between them."""
-    found: dict[str, Any] = {}
     try:
         values = ast.literal_eval(f"({text.strip()},)")
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return found
-    for value in values:
-        if isinstance(value, Mapping):
-            _flatten(value, "", found)
-    return found
+        return {}
+    return dict(leaf for value in values if isinstance(value, Mapping) for leaf in _flat(value))
 
 
-def _flatten(value: Mapping[str, Any], prefix: str, found: dict[str, Any]) -> None:
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, inner in value.items():
         if isinstance(inner, Mapping):
-            _flatten(inner, f"{prefix}{key}.", found)
+            yield from _flat(inner, f"{prefix}{key}.")
         else:
-            found[f"{prefix}{key}"] = inner
+            yield f"{prefix}{key}", inner
 
 
 def _short(value: Any) -> str:
@@ -116,11 +112,8 @@ def _few(names: Sequence[str]) -> str:
 def stages_of_rules(root: Path | None = None) -> dict[str, str]:
     """Return the stage of each rule, in the order of stages: the file that it stands in."""
     root = root or installation()
-    named = re.findall(
-        r'include: "(?:rules|construction)/(\w+)\.smk"', (root / "Snakefile").read_text(encoding="utf-8")
-    )
-    places = [(name, root / ("construction" if name == "construction" else "rules") / f"{name}.smk") for name in named]
-    return {rule: stage for stage, path in places for rule in _RULE.findall(path.read_text(encoding="utf-8"))}
+    included = re.findall(r'include: "((?:rules|construction)/\w+\.smk)"', (root / "Snakefile").read_text("utf-8"))
+    return {rule: Path(path).stem for path in included for rule in _RULE.findall((root / path).read_text("utf-8"))}
 
 
 @dataclass
@@ -149,11 +142,9 @@ class Run:
     def __init__(self, folder: Path, stages: Mapping[str, str], clock: Callable[[], float] = time.time) -> None:
         self._folder, self._stage_of, self._clock = folder, stages, clock
         self.stages: dict[str, Stage] = {}
-        self.done = self.total = 0
-        self.doing = ""
+        self.done, self.total, self.began, self.doing = 0, 0, False, ""
         self.failures: list[str] = []
         self.notes: list[str] = []
-        self.began = False
         self.costs: Event = {}
         self._jobs: dict[str, str] = {}
         self._started: set[str] = set()
@@ -202,13 +193,8 @@ class Run:
         """Return how far the run is, in one line."""
         running = [f"{name} {stage.done}/{stage.total}" for name, stage in self.stages.items() if stage.running]
         end = self.expected_end()
-        parts = [
-            f"{self.done} of {self.total} jobs",
-            *([", ".join(running)] if running else []),
-            *([f"about {end:%H:%M} at the end"] if end else []),
-            *([self.doing] if self.doing else []),
-        ]
-        return "; ".join(parts)
+        known = (", ".join(running), f"about {end:%H:%M} at the end" if end else "", self.doing)
+        return "; ".join(filter(None, (f"{self.done} of {self.total} jobs", *known)))
 
     @property
     def is_empty(self) -> bool:
@@ -217,9 +203,8 @@ class Run:
 
     def _count(self, stats: Mapping[str, Any]) -> None:
         totals: Counter[str] = Counter()
-        for rule, count in stats.items():
-            if rule in self._stage_of:
-                totals[self._stage_of[rule]] += int(count)
+        for rule in stats.keys() & self._stage_of.keys():
+            totals[self._stage_of[rule]] += int(stats[rule])
         for name in dict.fromkeys(self._stage_of.values()):
             if totals[name] or name in self.stages:
                 stage = self.stages.pop(name, Stage())  # in the order of the workflow

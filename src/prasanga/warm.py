@@ -249,9 +249,8 @@ def _serve(address: str, modules: Sequence[str]) -> socket.socket | None:
 def _fork() -> int | None:
     """Fork; None where there is no room for another process: whoever asked then starts one by itself."""
     try:
-        with warnings.catch_warnings(
-            action="ignore"
-        ):  # of threads, from 3.12 on: an allocator has one that knows of forks
+        # of threads, from 3.12 on: an allocator has one that knows of forks
+        with warnings.catch_warnings(action="ignore"):
             return os.fork()
     except OSError:
         return None

@@ -68,10 +68,8 @@ def keep_in(store: Path | None, study: Path) -> None:
     """Have what is started keep vectors and scores in a store: one that is named, or that beside the study."""
     from prasanga.base.places import store_beside
 
-    if store is None:
-        store = store_beside(study)
-    if store is not None:
-        os.environ[_STORE] = str(store.absolute())
+    if kept := store or store_beside(study):
+        os.environ[_STORE] = str(kept.absolute())
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -116,9 +114,7 @@ def told() -> Iterator[None]:
         yield
     except InputError as error:
         stop(str(error))
-    except OSError as error:
-        stop(said_of_failure(error, "logs/command.log"))
-    except (typer.Exit, typer.Abort, KeyboardInterrupt):
+    except (typer.Exit, typer.Abort):
         raise
     except Exception as error:
         stop(said_of_failure(error, "logs/command.log"))
@@ -160,9 +156,8 @@ def _watched(folder: Path, line: Sequence[str], held: int) -> int:
     if status == -signal.SIGINT:
         console.print(f"Stopped: {done}. They are kept; the same command goes on from there.")
     elif status and state.began:
-        console.print(
-            f"Not finished: {done}. They are kept; mend what failed, and the same command goes on from there."
-        )
+        mend = "mend what failed, and the same command goes on from there"
+        console.print(f"Not finished: {done}. They are kept; {mend}.")
         return FAILED
     elif status:
         return UNUSABLE
@@ -237,9 +232,8 @@ def show_plan(folder: Path, **asked: Any) -> None:
         return
     rows = []
     for name, stage in stages.items():
-        reasons = [
-            f"{text} ({count})" if len(stage.reasons) > 1 else text for text, count in stage.reasons.most_common()
-        ]
+        counted = [f"{text} ({count})" for text, count in stage.reasons.most_common()]
+        reasons = counted if len(counted) > 1 else list(stage.reasons)
         rows.append([name, str(stage.total), "; ".join(reasons)])
     table(["stage", "jobs", "why"], rows)
     typer.echo(f"{sum(stage.total for stage in stages.values())} jobs in all.")
@@ -259,18 +253,11 @@ def _show_costs(said: Event) -> None:
         minutes = seconds / cores / 60
         return "< 1 min" if minutes < 1 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
 
-    rows = [
-        [
-            cost["model"],
-            f"{cost['texts']:,}",
-            f"{cost['pairs']:,}",
-            str(cost["n_twins"]),
-            time(cost["core_seconds"]),
-            time(cost["seconds_of_twins"]),
-            "not known yet" if cost["n_bytes"] is None else size(cost["n_bytes"]),
-        ]
-        for cost in said["costs"]
-    ]
+    rows = []
+    for cost in said["costs"]:
+        counts = [f"{cost['texts']:,}", f"{cost['pairs']:,}", str(cost["n_twins"])]
+        vectors = "not known yet" if cost["n_bytes"] is None else size(cost["n_bytes"])
+        rows.append([cost["model"], *counts, time(cost["core_seconds"]), time(cost["seconds_of_twins"]), vectors])
     typer.echo()
     table(["model", "texts", "pairs", "twins", f"time on {cores} cores", "of it twins", "vectors"], rows)
     machine = said["machine"].partition(",")[0]

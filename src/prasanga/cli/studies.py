@@ -61,13 +61,8 @@ def run(
     """Run a study: what is missing or has changed, and nothing else. What stands after -- goes to Snakemake."""
     folder, config = _study(study, directory)
     keep_in(store, folder)
-    asked: dict[str, Any] = {
-        "config": config,
-        "cores": cores,
-        "gpus": gpus,
-        "profile": profile,
-        "others": context.obj or [],
-    }
+    asked: dict[str, Any] = {"config": config, "cores": cores, "gpus": gpus, "profile": profile}
+    asked["others"] = context.obj or []
     if dry_run and not verbose:
         show_plan(folder, **asked)
     else:
@@ -220,18 +215,11 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
         os.chdir(folder)
         rows = []
         for name, model in settings.items():
-            known = _json(folder / f"results/models/{name}.json")
-            audit = _json(folder / f"results/models/{name}.tokenizer.json")
-            rows.append(
-                [
-                    name,
-                    str(model.get("path") or model.get("package") or "trained by the study"),
-                    str(known.get("kind") or kind_at_hand(model)),
-                    f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet",
-                    f"{megabytes_of(model) / 1000:.1f} GB",
-                    _said_of_tokenizer(audit),
-                ]
-            )
+            known, audit = (_json(folder / f"results/models/{name}{ending}.json") for ending in ("", ".tokenizer"))
+            origin = str(model.get("path") or model.get("package") or "trained by the study")
+            kind, memory = str(known.get("kind") or kind_at_hand(model)), f"{megabytes_of(model) / 1000:.1f} GB"
+            size = f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet"
+            rows.append([name, origin, kind, size, memory, _said_of_tokenizer(audit)])
     table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
 
 
@@ -251,10 +239,8 @@ def init(
     if language is None:
         language = typer.prompt("Language of texts and words (bn, hi, en)", default="bn") if asks else "bn"
     if not model and asks:
-        said = typer.prompt(
-            "Model: a folder, or a name on the Hugging Face hub (empty: tiny ones are trained)", default=""
-        )
-        model = [said] if said else []
+        asked = "Model: a folder, or a name on the Hugging Face hub (empty: tiny ones are trained)"
+        model = [said] if (said := typer.prompt(asked, default="")) else []
     if corpus is None and asks:
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
     models = [_as_seen_from(directory, each) for each in model or []]
@@ -266,9 +252,8 @@ def init(
     if corpus and not (_leads_somewhere(corpus) or _leads_somewhere(corpus, directory)):
         typer.echo(f"No file fits {corpus!r} yet. The study looks for it in {directory.absolute()}.")
     named = "" if directory == Path() else f" {shlex.quote(str(directory))}"
-    typer.echo(
-        f"{target} is written. Next: `prasanga plan{named}` shows what a run would do, `prasanga run{named}` does it."
-    )
+    following = f"`prasanga plan{named}` shows what a run would do, `prasanga run{named}` does it."
+    typer.echo(f"{target} is written. Next: {following}")
 
 
 @app.command()
@@ -547,7 +532,5 @@ def _json(path: Path) -> Mapping[str, Any]:
 
 
 def _said_of_tokenizer(audit: Mapping[str, Any]) -> str:
-    shares = {
-        name: audit[name] for name in ("unknown", "marks_lost", "identical") if isinstance(audit.get(name), float)
-    }
-    return ", ".join(f"{name.replace('_', ' ')} {share:.1%}" for name, share in shares.items()) or "not looked at yet"
+    names = [name for name in ("unknown", "marks_lost", "identical") if isinstance(audit.get(name), float)]
+    return ", ".join(f"{name.replace('_', ' ')} {audit[name]:.1%}" for name in names) or "not looked at yet"

@@ -57,26 +57,19 @@ def compare(
     """Put studies beside each other, also ones that others sent: a page, a CSV, ranks with their intervals."""
     from prasanga.base.errors import printable
     from prasanga.base.parquet import write_text
-    from prasanga.report.studies import (
-        compared,
-        comparison_to_csv,
-        read_studies,
-        render_comparison,
-        to_lm_eval,
-        what_differs,
-    )
+    from prasanga.report import studies as report
 
     with told():
-        read = read_studies(studies)
-        found = compared(read)
-        files = {directory / "index.html": render_comparison(read, found)}
-        files[directory / "comparison.csv"] = comparison_to_csv(found)
+        read = report.read_studies(studies)
+        found = report.compared(read)
+        files = {directory / "index.html": report.render_comparison(read, found)}
+        files[directory / "comparison.csv"] = report.comparison_to_csv(found)
         if lm_eval is not None:
-            files |= {lm_eval / name: text for name, text in to_lm_eval(read, found).items()}
+            files |= {lm_eval / name: text for name, text in report.to_lm_eval(read, found).items()}
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, text)
-    for sentence in what_differs(read, found):
+    for sentence in report.what_differs(read, found):
         typer.echo(printable(sentence), err=True)
     for path in files:
         typer.echo(printable(str(path)))
@@ -170,18 +163,12 @@ def verify(directory: StoreFolder = None) -> None:
 
 
 def _show_kept(kept: Sequence[Kept]) -> None:
-    rows = [
-        [
-            each.what,
-            each.model or "not stated",
-            each.details,
-            size(each.n_bytes),
-            f"{each.in_results} of {len(each.shards)} files" if each.what == "vectors" else "not known",
-            f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}",
-            each.folder.name[:8],
-        ]
-        for each in kept
-    ]
+    rows = []
+    for each in kept:
+        used = f"{each.in_results} of {len(each.shards)} files" if each.what == "vectors" else "not known"
+        changed = f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}"
+        about = [each.what, each.model or "not stated", each.details, size(each.n_bytes)]
+        rows.append([*about, used, changed, each.folder.name[:8]])
     table(["what", "model", "made with", "size", "in results", "added to", "folder"], rows)
 
 

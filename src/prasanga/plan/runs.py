@@ -161,15 +161,6 @@ class Constants:
         self.used.add(name)
         return float(self.files[file]["constants"][key])
 
-    def get(self, name: str) -> float | None:
-        """Return the same; None for what was not measured."""
-        file, _, key = name.partition(".")
-        return self[name] if key in self.files[file]["constants"] else None
-
-    def guess(self, name: str) -> float:
-        """Return an assumption."""
-        return float(self.assumed[name]["value"])
-
     def pieces(self, words: float) -> float:
         """Return the pieces of a segment of so many words: the line through those of 9 and of 75 words."""
         few, many = self["embeddings.pieces_of_9_words"], self["embeddings.pieces_of_75_words"]
