@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 Unit: TypeAlias = Literal["embedded models", "masked models", "vectors", "scored models"]
 """What a job measures: a model by its vectors, a model with a mask, static vectors, a model by its probabilities."""
+Stage: TypeAlias = Literal["associations", "likelihoods"]
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,11 @@ class Method:
 
     name: str
     label: str
-    stage: Literal["associations", "likelihoods"]
+    stage: Stage
     key: str
     unit: Unit
-    docs: str
     tables: tuple[Table, ...]
+    docs: str = "methods.md"
     in_family: bool = False
     has_twins: bool = True
     published_as: str = ""
@@ -84,119 +85,101 @@ class Method:
         return {**config, section: emptied} if section else emptied
 
 
-def _estimates(name: str, label: str, stage: str) -> tuple[Table, ...]:
-    """Return the tables of a method that measures word associations: its estimates, and each word."""
-    path = f"{stage}/{name}"
-    return (
-        Table(name, path, label, f"{name}_estimates.csv", f"{label}, every estimate with all its columns", is_one=True),
-        Table(
-            f"{name}_words",
-            f"{path}_words",
-            f"the associations of single words in {label}",
-            f"{name}_words.parquet",
-            f"{label}, associations of each word",
-            on_page=name == "ceat",
-        ),
-    )
+def _of_words(name: str, label: str, stage: Stage, *others: Table, by_template: bool = False, **more: Any) -> Method:
+    """Return a method that measures word associations: its tables are its estimates, each word, and further ones.
+
+    Args:
+        name: of the method.
+        label: what it is called within a sentence.
+        stage: the stage that measures it.
+        others: its further tables.
+        by_template: whether its words stand in templates, with the effect in each.
+        more: of the method.
+    """
+    said = f"{label}, every estimate with all its columns"
+    tables = [Table(name, f"{stage}/{name}", label, f"{name}_estimates.csv", said, is_one=True)]
+    table, holds = f"{name}_words", f"the associations of single words in {label}"
+    said = f"{label}, associations of each word"
+    tables.append(Table(table, f"{stage}/{table}", holds, f"{table}.parquet", said, on_page=name == "ceat"))
+    if by_template:
+        table, holds = f"{name}_templates", f"the effects by template in {label}"
+        said = f"{label}, the effect in each template and without it"
+        tables.append(Table(table, f"{stage}/{table}", holds, f"{table}.csv", said, on_page=False))
+    called = f"{label[0].upper()}{label[1:]}"
+    return Method(name, called, stage, tables=(*tables, *others), in_family=True, **more)
 
 
-def _by_template(name: str, label: str, stage: str) -> Table:
-    """Return the table of a method whose words stand in templates, with the effect in each."""
-    return Table(
-        f"{name}_templates",
-        f"{stage}/{name}_templates",
-        f"the effects by template in {label}",
-        f"{name}_templates.csv",
-        f"{label}, the effect in each template and without it",
-        on_page=False,
-    )
-
-
-CEAT = Method(
+CEAT = _of_words(
     "ceat",
     "CEAT",
     "associations",
-    "categories",
-    "embedded models",
-    "statistics.md",
-    (
-        *_estimates("ceat", "CEAT", "associations"),
-        Table(
-            "differences",
-            "associations/ceat_differences",
-            "the differences between lengths and between models",
-            "ceat_differences.parquet",
-            "CEAT, differences between lengths and between models",
-        ),
-        Table(
-            "settling",
-            "associations/ceat_settling",
-            "where effects settle",
-            "ceat_settling.parquet",
-            "CEAT, where effects settle",
-            is_one=True,
-        ),
-        Table(
-            "convergence",
-            "associations/ceat_convergence",
-            "the effects as draws are added",
-            "ceat_convergence.parquet",
-            "CEAT, effects as draws are added",
-        ),
-        Table(
-            "multiverse",
-            "associations/multiverse",
-            "the estimates under other choices",
-            "multiverse.csv",
-            "CEAT, SEAT and WEAT, every estimate under all choices that the vectors allow",
-        ),
+    Table(
+        "differences",
+        "associations/ceat_differences",
+        "the differences between lengths and between models",
+        "ceat_differences.parquet",
+        "CEAT, differences between lengths and between models",
     ),
-    in_family=True,
+    Table(
+        "settling",
+        "associations/ceat_settling",
+        "where effects settle",
+        "ceat_settling.parquet",
+        "CEAT, where effects settle",
+        is_one=True,
+    ),
+    Table(
+        "convergence",
+        "associations/ceat_convergence",
+        "the effects as draws are added",
+        "ceat_convergence.parquet",
+        "CEAT, effects as draws are added",
+    ),
+    Table(
+        "multiverse",
+        "associations/multiverse",
+        "the estimates under other choices",
+        "multiverse.csv",
+        "CEAT, SEAT and WEAT, every estimate under all choices that the vectors allow",
+    ),
+    key="categories",
+    unit="embedded models",
+    docs="statistics.md",
     published_as="ceat",
 )
 
-SEAT = Method(
+SEAT = _of_words(
     "seat",
     "SEAT",
     "associations",
-    "seat.categories",
-    "embedded models",
-    "methods.md",
-    (*_estimates("seat", "SEAT", "associations"), _by_template("seat", "SEAT", "associations")),
-    in_family=True,
+    by_template=True,
+    key="seat.categories",
+    unit="embedded models",
     published_as="seat",
     title="SEAT: words in bleached sentences",
     about="Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
     " p_stimuli moves a word with all its sentences.",
 )
 
-WEAT = Method(
+WEAT = _of_words(
     "weat",
     "WEAT",
     "associations",
-    "static.vectors",
-    "vectors",
-    "methods.md",
-    _estimates("weat", "WEAT", "associations"),
-    in_family=True,
+    key="static.vectors",
+    unit="vectors",
     has_twins=False,
     published_as="weat",
     title="WEAT: static vectors",
     about="One vector for each word, whatever stands around it (Caliskan et al. 2017).",
 )
 
-LOG_PROBABILITY = Method(
+LOG_PROBABILITY = _of_words(
     "log_probability",
-    "Log-probability bias",
+    "log-probability bias",
     "likelihoods",
-    "log_probability.categories",
-    "masked models",
-    "methods.md",
-    (
-        *_estimates("log_probability", "log-probability bias", "likelihoods"),
-        _by_template("log_probability", "log-probability bias", "likelihoods"),
-    ),
-    in_family=True,
+    by_template=True,
+    key="log_probability.categories",
+    unit="masked models",
     published_as="log_probability_bias",
     title="Log-probability bias: masked words in templates",
     about="How much likelier a model finds the words of the first target set than those of the second beside an"
@@ -210,7 +193,6 @@ STRUCTURES = Method(
     "likelihoods",
     "log_probability.traits",
     "masked models",
-    "methods.md",
     (
         Table(
             "structures",
@@ -219,8 +201,12 @@ STRUCTURES = Method(
             "structures_spread.csv",
             "traits in sentence structures, their spread",
         ),
-        Table("structure_differences", "likelihoods/structure_differences", "the comparison of sentence structures",
-              is_one=True),
+        Table(
+            "structure_differences",
+            "likelihoods/structure_differences",
+            "the comparison of sentence structures",
+            is_one=True,
+        ),
         Table(
             "traits",
             "likelihoods/traits",
@@ -229,7 +215,7 @@ STRUCTURES = Method(
             "traits in sentence structures, every score",
         ),
     ),
-)  # fmt: skip
+)
 
 PAIRS = Method(
     "pairs",
@@ -237,7 +223,6 @@ PAIRS = Method(
     "likelihoods",
     "pairs.sets",
     "scored models",
-    "pairs.md",
     (
         Table(
             "bias_percentages",
@@ -261,6 +246,7 @@ PAIRS = Method(
             "sentence pairs, lengths, labels and bias types of each set",
         ),
     ),
+    docs="pairs.md",
     published_as="pairs",
 )
 
