@@ -82,7 +82,7 @@ def require_writable(outputs: Iterable[str]) -> None:
     Raises:
         InputError: naming the folder.
     """
-    paths = {parent for output in outputs for parent in [Path(output).parent]}
+    paths = {Path(output).parent for output in outputs}
     for folder in sorted({next(each for each in (path, *path.parents) if each.is_dir()) for path in paths}):
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InputError(

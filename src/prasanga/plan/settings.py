@@ -209,26 +209,23 @@ class Settings:
             for model in measured
             for length in self._study.labels
         }
-        # the list of sentences says which vector `auto` came to
-        of_sentences = {
-            f"results/embeddings/{model}/templates.json": {
-                key: value
-                for key, value in self.sentence_embedding(model).items()
-                if (key, value) != ("sentence_vector", "auto")
-            }
-            for model in (measured if self._config["seat"]["categories"] else ())
-        }
+        of_sentences = {}
+        for model in measured if self._config["seat"]["categories"] else ():
+            settings = self.sentence_embedding(model)
+            if settings["sentence_vector"] == "auto":  # what it came to, the list says
+                del settings["sentence_vector"]
+            of_sentences[f"results/embeddings/{model}/templates.json"] = settings
         return of_contexts | of_sentences
 
     def dispensable_lists(self) -> dict[str, list[str]]:
         """Return the lists of vectors that a study can go without, by what to write then."""
         lists = list(self.cached_lists())
+        of_twins = [path for path in lists if Path(path).parent.name in self._study.twins]
+        of_sentences = [path for path in lists if Path(path).name == "templates.json"]
+        what = "of twins with random weights (associations.random_twins); without them"
         return {
-            "of twins with random weights (associations.random_twins); without them: `associations: {random_twins:"
-            " 0}`.": [path for path in lists if Path(path).parent.name in self._study.twins],
-            "of sentences for SEAT; without it: `seat: {categories: []}`.": [
-                path for path in lists if Path(path).name == "templates.json"
-            ],
+            f"{what}: `associations: {{random_twins: 0}}`.": of_twins,
+            "of sentences for SEAT; without it: `seat: {categories: []}`.": of_sentences,
         }
 
     def cutting(self) -> Values:
@@ -382,22 +379,19 @@ class Settings:
 
         Files of a model are not compared: the model need not be on this machine.
         """
-        study = self._study
-        masked, folder = [*study.masked, *study.masked_twins], "results/likelihoods"
+        study, asked = self._study, self._config["log_probability"]
+        scored, masked = (*study.scored, *study.scored_twins), (*study.masked, *study.masked_twins)
+        pairs = {f"pairs/{name}/{model}": self.pair_scores(model) for name in study.sets for model in scored}
+        traits = {f"structures/{model}": self.structures(model) for model in masked if asked["traits"]}
+        words = {f"log_probability/{model}": self.log_probability(model) for model in masked if asked["categories"]}
+        tables = {
+            "`pairs: {sets: {}}`": pairs,
+            "`log_probability: {traits: []}`": traits,
+            "`log_probability: {categories: []}`": words,
+        }
         return {
-            "`pairs: {sets: {}}`": {
-                f"{folder}/pairs/{name}/{model}.parquet": _without_files(self.pair_scores(model))
-                for name in study.sets
-                for model in (*study.scored, *study.scored_twins)
-            },
-            "`log_probability: {traits: []}`": {
-                f"{folder}/structures/{model}.parquet": _without_files(self.structures(model))
-                for model in (masked if study.traits else [])
-            },
-            "`log_probability: {categories: []}`": {
-                f"{folder}/log_probability/{model}.parquet": _without_files(self.log_probability(model))
-                for model in (masked if self._config["log_probability"]["categories"] else [])
-            },
+            without: {f"results/likelihoods/{name}.parquet": _without_files(each) for name, each in found.items()}
+            for without, found in tables.items()
         }
 
     def bias(self) -> Values:

@@ -105,7 +105,7 @@ class Study:
         self._choose_models()
         self._choose_lengths()
         self._choose_words()
-        self._choose_buckets()
+        self.buckets = _buckets(config["embeddings"]["buckets"], self._most_segments)
         models.require_free_names("pairs.sets", self.sets, (".oddities",), ("statistics",))
         for name, settings in self.sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
@@ -216,10 +216,10 @@ class Study:
         Raises:
             InputError: a mistake in their files, or another language.
         """
-        settings = self.config["lexicon"]
-        candidates = plan_lexicon({**self.words_from, "stimuli": settings["candidates"]})
+        place = self.config["lexicon"]["candidates"]
+        candidates = plan_lexicon({**self.words_from, "stimuli": place})
         require_language(candidates.language, self.config["language"])
-        return candidates, read_candidates(settings["candidates"], self.normalization)
+        return candidates, read_candidates(place, self.normalization)
 
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
@@ -283,24 +283,13 @@ class Study:
         self._require_words("seat.categories", self.seat_chosen)
         self._require_words("log_probability.categories", self.log_probability_chosen)
 
-    def _choose_buckets(self) -> None:
-        buckets = self.config["embeddings"]["buckets"]
-        self.buckets = bucket_names(buckets_for(self._most_segments) if buckets == "auto" else buckets)
-
     def _choose_buckets_of_scores(self) -> None:
-        def chosen(asked: int | str, amount: int, a_bucket: int) -> list[str]:
-            return bucket_names(buckets_for(amount, a_bucket) if asked == "auto" else int(asked))
-
         pairs, asked = self.config["pairs"]["buckets"], self.config["log_probability"]["buckets"]
-        sizes = {name: Path(settings["path"]) for name, settings in self.sets.items()}
-        self.pair_buckets = {
-            name: chosen(pairs, path.stat().st_size if path.is_file() else 0, _BYTES_A_BUCKET)
-            for name, path in sizes.items()
-        }
-        self.sentence_buckets = {
-            of: chosen(asked, self.sentences[of].number if self.sentences else 0, _SENTENCES_A_BUCKET)
-            for of in ("structures", "log_probability")
-        }
+        paths = {name: Path(settings["path"]) for name, settings in self.sets.items()}
+        sizes = {name: path.stat().st_size if path.is_file() else 0 for name, path in paths.items()}
+        self.pair_buckets = {name: _buckets(pairs, size, _BYTES_A_BUCKET) for name, size in sizes.items()}
+        numbers = {of: self.sentences.get(of, SentencesPlan()).number for of in ("structures", "log_probability")}
+        self.sentence_buckets = {of: _buckets(asked, n, _SENTENCES_A_BUCKET) for of, n in numbers.items()}
 
     def _chosen(self, key: str, names: Sequence[str]) -> Categories:
         return {} if self.from_results else lexicon_model.chosen_categories(self.categories, names, key=key)
@@ -374,6 +363,11 @@ class Study:
             self._require_words("static.categories", self.weat_chosen)
         if self.vectors.files:
             self.vector_digests = update_manifest(f"results/{MANIFEST}", self.vectors.files.values())
+
+
+def _buckets(asked: int | str, amount: int, *a_bucket: int) -> list[str]:
+    """Return the names of as many buckets as are asked for or, if these are `auto`, as suit an amount."""
+    return bucket_names(buckets_for(amount, *a_bucket) if asked == "auto" else int(asked))
 
 
 # --------------------
