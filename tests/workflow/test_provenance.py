@@ -155,7 +155,7 @@ def test_two_runs_are_equal_byte_for_byte(
     assert len(one) > 100
     assert [path for path in one if one[path] != other[path]] == []
     everything = {path.name for path in (second.root / "results").iterdir() if path.is_file()}
-    assert everything == {*DIFFERENT, "summary.json"}
+    assert everything == {*DIFFERENT, "config.yaml", "summary.json"}
 
 
 def test_scores_of_two_runs_are_equal_byte_for_byte(
