@@ -15,7 +15,6 @@ import uuid
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -91,8 +90,11 @@ def seal(path: Path) -> None:
         file.write(_digest(footer))
 
 
-def require_whole(path: str | Path) -> None:
+def require_whole(path: str | Path) -> bytes:
     """Compare a file's footer with its digest; a file without one, of another program, is taken as it is.
+
+    Returns:
+        A digest of the whole footer.
 
     Raises:
         ValueError: it is not a whole Parquet file, or its footer is not what was written.
@@ -102,12 +104,13 @@ def require_whole(path: str | Path) -> None:
         _, footer = _read(file)
     if (place := footer.rfind(_METHOD)) < 0:
         if (place := footer.rfind(_KEY_AND_LENGTH)) < 0:
-            return
+            return _digest(footer)
         place += len(_KEY_AND_LENGTH)
     place += len(_METHOD)
     end = place + len(_BLANK)
     if footer[place:end] != _digest(footer[:place] + _BLANK + footer[end:]):
         raise ValueError("its footer is not what was written")
+    return _digest(footer)
 
 
 def _read(file: BinaryIO) -> tuple[int, bytes]:
@@ -426,16 +429,16 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
     """
     wanted = pc.field(column).isin(pa.array(sorted(values), pa.string()))
     with reading(path):
-        require_whole(path)
-        found = Path(path).stat()
-        _require_sound_file(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        footer = require_whole(path)
+        if footer not in _sound:  # of a file that is read word by word the child is asked once
+            require_sound_footer(pq.read_metadata(path))
+            _sound.add(footer)
         options = {"memory_map": True, "page_checksum_verification": True}
         return pq.read_table(path, columns=list(columns), filters=wanted, **options)
 
 
-@lru_cache(4096)  # of a file that is read word by word the child is asked once
-def _require_sound_file(path: str | Path, *_: int) -> None:
-    require_sound_footer(pq.read_metadata(path))
+_sound: set[bytes] = set()
+"""Digests of footers that a child has asked for every column."""
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
