@@ -71,13 +71,18 @@ def test_what_is_well_supported_comes_first_and_names_its_direction(table: Table
 
 
 @pytest.mark.parametrize(
-    ("models", "named"), [(["b"], "What b "), (["b", "a"], "What a and b "), (["b", "a", "c"], "What 3 models ")]
+    ("models", "named"),
+    [
+        (["b"], "What b associates"),
+        (["b", "a"], "What a and b associate"),
+        (["b", "a", "c"], "What 3 models associate"),
+    ],
 )
 def test_the_models_are_named_where_there_are_few(table: Table, models: list[str], named: str) -> None:
     ceat = table(*((name, model, "9", "fixed", 0.5) for name in ("C1", "C4") for model in models))
-    assert (
-        f"{named}associate with people and things: 2 categories" in overview({"models": {}}, Results(ceat=ceat)).widget
-    )
+    assert f"{named} with people and things: 2 categories" in overview({"models": {}}, Results(ceat=ceat)).widget
+    alone = Results(structures=pl.DataFrame({"model": models}))
+    assert f"{named} with people and things: traits in sentence structures." in overview({"models": {}}, alone).widget
 
 
 def test_nothing_is_found_in_nothing_and_caution_is_always_said() -> None:

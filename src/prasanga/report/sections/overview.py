@@ -76,7 +76,7 @@ def three_findings(results: Results, say: Callable[..., str]) -> list[Finding]:
 
 def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> str:
     """Return in one sentence what was measured."""
-    tables = (*results.estimates.values(), results.bias_percentages)
+    tables = (*results.estimates.values(), results.structures, results.bias_percentages)
     models = sorted({model for table in tables if table is not None for model in table["model"]})
     parts = []
     if grid is not None:
@@ -96,10 +96,18 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
         parts.append(say("{n} sentence pairs", n=f"{max(results.bias_percentages['n_pairs']):,}"))
     if not parts:
         return say("Nothing has been measured yet.")
-    named = say("{n} models", n=len(models)) if len(models) > 2 else "".join(models)
-    if len(models) == 2:
-        named = say("{first} and {second}", first=models[0], second=models[1])
-    return say("What {models} associate with people and things: {parts}.", models=named, parts="; ".join(parts))
+    several, one = (
+        "What {models} associate with people and things: {parts}.",
+        "What {models} associates with people and things: {parts}.",
+    )
+    match models:
+        case [name]:
+            return say(one, models=name, parts="; ".join(parts))
+        case [first, second]:
+            named = say("{first} and {second}", first=first, second=second)
+        case _:
+            named = say("{n} models", n=len(models))
+    return say(several, models=named, parts="; ".join(parts))
 
 
 def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
