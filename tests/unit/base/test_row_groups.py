@@ -59,14 +59,15 @@ def test_row_groups_without_them_are_not_read(path: Path) -> None:
         read_where(path, ["n", "vector"], "word", ["মা"])
 
 
-def test_the_footer_of_a_file_that_stays_as_it_is_is_asked_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_footer_is_asked_once_however_often_its_file_is_opened_or_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A reader of one word after another opens a file for each of them, and a child takes longer than the word."""
-    children = []
+    children, path = [], tmp_path / "words.parquet"
     fork = os.fork
     monkeypatch.setattr(os, "fork", lambda: children.append(path) or fork())
-    for word in ("চাঁদ", "ফুল", "মা"):
-        read_where(path, ["n"], "word", [word])
-    assert len(children) == 1
-    write_row_groups(path, SCHEMA, [group("ফুল", 7)], {"key": "k"})
-    assert read_where(path, ["n"], "word", ["ফুল"]).column("n").to_pylist() == [7]
-    assert len(children) == 2
+    for n, asked in ((6, 1), (6, 1), (7, 2)):
+        write_row_groups(path, SCHEMA, [group("ফুল", n), group("মা", 8)], {"key": "of no other test"})
+        for word, there in (("ফুল", [n]), ("মা", [8]), ("ফুল", [n])):
+            assert read_where(path, ["n"], "word", [word]).column("n").to_pylist() == there
+        assert len(children) == asked
