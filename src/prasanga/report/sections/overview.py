@@ -96,18 +96,13 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
         parts.append(say("{n} sentence pairs", n=f"{max(results.bias_percentages['n_pairs']):,}"))
     if not parts:
         return say("Nothing has been measured yet.")
-    several, one = (
-        "What {models} associate with people and things: {parts}.",
-        "What {models} associates with people and things: {parts}.",
-    )
-    match models:
-        case [name]:
-            return say(one, models=name, parts="; ".join(parts))
-        case [first, second]:
-            named = say("{first} and {second}", first=first, second=second)
-        case _:
-            named = say("{n} models", n=len(models))
-    return say(several, models=named, parts="; ".join(parts))
+    said = "; ".join(parts)
+    if len(models) == 1:
+        return say("What {models} associates with people and things: {parts}.", models=models[0], parts=said)
+    named = say("{n} models", n=len(models))
+    if len(models) == 2:
+        named = say("{first} and {second}", first=models[0], second=models[1])
+    return say("What {models} associate with people and things: {parts}.", models=named, parts=said)
 
 
 def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
