@@ -211,6 +211,12 @@ def test_spans_that_cannot_be_are_refused(wrong: LogProbabilityItem, said: str, 
         score_log_probability(scorer("bert"), [wrong])
 
 
+def test_words_that_touch_do_not_overlap(scorer: Callable[..., Scorer]) -> None:
+    text, first, second = "লাল গোলাপ", (0, 4), (4, 9)
+    items = [LogProbabilityItem(text, first, second), LogProbabilityItem(text, second, first)]
+    assert score_log_probability(scorer("bert"), items)["left_out"].to_list() == [None, None]
+
+
 def test_an_unknown_way_to_score_pieces_is_refused(scorer: Callable[..., Scorer]) -> None:
     with pytest.raises(InputError, match=r"log_probability\.pieces: 'last' is not known\. Write 'all'"):
         score_log_probability(scorer("bert"), ITEMS, pieces="last")
