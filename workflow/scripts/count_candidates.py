@@ -4,7 +4,7 @@ from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
-from prasanga.sentences.audit import count_stimuli
+from prasanga.sentences.candidates import count_stimuli
 from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 

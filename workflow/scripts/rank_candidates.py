@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal, write_text
-from prasanga.sentences.audit import add_counts, rank, ranking_csv, read_candidates, word_set_yaml
+from prasanga.sentences.candidates import add_counts, rank, ranking_csv, read_candidates, word_set_yaml
 
 log_to(snakemake.log[0])
 settings = snakemake.params.ranking

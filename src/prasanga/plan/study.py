@@ -24,7 +24,7 @@ from prasanga.plan import models
 from prasanga.provenance.code import fingerprint_of, remembered
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
-from prasanga.sentences.audit import Candidates, read_candidates
+from prasanga.sentences.candidates import Candidates, read_candidates
 from prasanga.sentences.files import Shard, find_shards, require_apart
 from prasanga.sentences.manifest import update_manifest
 from prasanga.sentences.remote import is_remote

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol
 
 import numpy as np
+import polars as pl
 import regex
 from numpy.typing import NDArray
 
@@ -148,6 +149,11 @@ class Matcher:
             for number in self.of_form[self.first[form] : self.first[form + 1]].tolist()
         ]
         return sorted(matches, key=lambda match: (match.start, match.end, match.stimulus))
+
+
+def folded(name: str) -> pl.Expr:
+    """Return a column of forms as the matcher compares them."""
+    return pl.col(name).str.replace_all("\u200c", "", literal=True).str.replace_all("\u2010", "-", literal=True)
 
 
 def _folded(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:

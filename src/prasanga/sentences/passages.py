@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
 from prasanga.lexicon.model import table_schema
-from prasanga.sentences.audit import folded
 from prasanga.sentences.corpus import LONGEST_LINE, Errors, Told, not_utf8, open_decompressed, too_long
 from prasanga.sentences.files import Shard
-from prasanga.sentences.matcher import HasClaims, Matcher, Position
+from prasanga.sentences.matcher import HasClaims, Matcher, Position, folded
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.remote import is_remote
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, ExtractionReport, Passage, Windows

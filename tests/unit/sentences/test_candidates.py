@@ -17,7 +17,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import load_lexicon
 from prasanga.sentences import Matcher, Shard, extract_shard
-from prasanga.sentences.audit import (
+from prasanga.sentences.candidates import (
     COUNT_SCHEMA,
     Candidates,
     Count,
