@@ -50,8 +50,9 @@ WITH_MODELS = (
 """Scripts that import torch."""
 
 _LIBRARIES = (
-    *("pyarrow.parquet", "pyarrow.csv", "scipy.stats", "numba", "jinja2", "jsonschema", "tqdm"),
-    *("matplotlib.backends.backend_svg", "ftfy", "regex", "xxhash", "zstandard", "snakemake.script"),
+    *("pyarrow.parquet", "pyarrow.csv", "pyarrow.dataset", "scipy.stats", "numba", "jinja2", "jsonschema", "tqdm"),
+    *("matplotlib.figure", "matplotlib.backends.backend_svg", "ftfy", "regex", "xxhash", "zstandard"),
+    "snakemake.script",
 )
 # not polars, which starts a thread: a fork has none of its parent's, and waits for ever for what one of them holds
 _MODELS = (
