@@ -77,11 +77,15 @@ class _File(NamedTuple):
     imports: dict[str, tuple[tuple[str, str], ...]]
 
     @classmethod
-    def read(cls, kept: list[Any]) -> _File:
-        """Return the same from JSON."""
-        sha256, definitions, imports = kept
+    def read(cls, sha256: str, kept: str) -> _File:
+        """Return the same from what `written` made of it."""
+        definitions, imports = json.loads(kept)
         known = {name: Definition(*each) for name, each in definitions.items()}
         return cls(sha256, known, {name: tuple(map(tuple, places)) for name, places in imports.items()})
+
+    def written(self) -> str:
+        """Return all but the digest as JSON."""
+        return json.dumps([self.definitions, self.imports], ensure_ascii=False)
 
 
 class _Link(NamedTuple):
@@ -94,7 +98,9 @@ class _Link(NamedTuple):
 
 
 _known: dict[str, _File] = {}
-"""What was learnt of source files by their module, in this process or in an earlier one that has kept it."""
+"""What was learnt of source files in this process, by their module."""
+_kept: dict[str, tuple[str, str]] = {}
+"""What an earlier process has kept: the digest of each file, and what is read (`_File.read`) if it is asked for."""
 _trees: dict[Path, _Tree] | None = None
 """What the source files of a project are in a block of `remembered`, in which each is looked at once; else None."""
 
@@ -205,15 +211,15 @@ def remembered() -> Iterator[None]:
     global _trees
     cache = user_cache("plans") / "code.json"
     key = _sha256(Path(__file__).read_bytes() + Path(definitions.__file__).read_bytes())
-    kept = {name: _File.read(said) for name, said in (read_cache(cache, key) or {}).items()}
-    _known.update(kept)
+    kept: dict[str, tuple[str, str]] = read_cache(cache, key) or {}
+    _kept.update(kept)
     outer, _trees = _trees, {}
     try:
         yield
     finally:
         _trees = outer
-        if any(name not in kept or kept[name].sha256 != file.sha256 for name, file in _known.items()):
-            write_cache(cache, key, _known)
+        if new := {name: file for name, file in _known.items() if name not in kept or kept[name][0] != file.sha256}:
+            write_cache(cache, key, kept | {name: (file.sha256, file.written()) for name, file in new.items()})
 
 
 def _plain(value: object) -> str:
@@ -391,7 +397,10 @@ def _learn(path: Path, module: str) -> _File:
     source = path.read_bytes()
     sha256 = _sha256(source)
     if name not in _known or _known[name].sha256 != sha256:
-        _known[name] = _File(sha256, *read_definitions(source, module, is_package=_is_package(path)))
+        if name in _kept and _kept[name][0] == sha256:
+            _known[name] = _File.read(*_kept[name])
+        else:
+            _known[name] = _File(sha256, *read_definitions(source, module, is_package=_is_package(path)))
     return _known[name]
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import nct, t
 
 from prasanga.associations import (
     contexts_enough,
@@ -41,6 +42,8 @@ def test_contexts_by_hand() -> None:
     # 0 and 1 have the standard deviation .7071: (1.96 x .7071 / .1)^2 = 192.07.
     assert contexts_enough([0.0, 1.0], 0.1) == 193
     assert contexts_enough([0.4], 0.1) is None
+    # Of pools of 5 contexts the variance is 4 / 5 of that of the language: 192.07 x 5 / 4 = 240.09.
+    assert contexts_enough([0.0, 1.0], 0.1, contexts_min=5) == 241
 
 
 def test_contexts_enough_keeps_the_effect_within_the_band() -> None:
@@ -83,6 +86,18 @@ def test_the_detectable_difference_is_the_textbooks() -> None:
         before = smallest_effect_of_sizes(n - 1, n - 1, std="pooled")
         assert before is not None
         assert before > d
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(5, 5), (6, 6), (6, 7), (8, 8)])
+def test_p_is_a_count_of_partitions(n_x: int, n_y: int) -> None:
+    # The largest p of 5 % or less: of sets of one size a partition and its mirror image count as one.
+    step = (1 + (n_x == n_y)) / math.comb(n_x + n_y, n_x)
+    attained = max(k * step for k in range(1000) if k * step <= 0.05)
+    found = smallest_effect_of_sizes(n_x, n_y, std="pooled")
+    assert found is not None
+    freedom, shift = n_x + n_y - 2, found * math.sqrt(n_x * n_y / (n_x + n_y))
+    bound = t.isf(attained / 2, freedom)
+    assert nct.sf(bound, freedom, shift) + nct.cdf(-bound, freedom, shift) == pytest.approx(0.8, abs=1e-9)
 
 
 def test_from_the_pooled_to_the_other_denominators() -> None:

@@ -135,4 +135,5 @@ def test_a_length_with_contexts_of_its_own_is_no_place_to_settle_at() -> None:
     # with one fixed length there is no other to compare it with
     assert settled({"9": 0.5, ">75": 0.55})["longest"] == ">75"
     assert comparable_lengths([">75", "75", "9", "25"]) == ["9", "25", "75"]
+    assert comparable_lengths([">75", "25", "9"]) == ["9", "25"]
     assert comparable_lengths([">75", "9"]) == ["9", ">75"]

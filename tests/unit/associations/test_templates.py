@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
+from prasanga.associations import robustness
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.robustness import TEMPLATES_SCHEMA, InTemplates, effects_of_items, item_counts
 from prasanga.associations.weat import SeatTables, measure_seat, seat
@@ -62,7 +63,9 @@ def counted(words: list[dict[int, Array]], counts: Array, templates: Array) -> l
 @pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
 @pytest.mark.parametrize("average", ["associations", "vectors"])
 @pytest.mark.parametrize("lacking", [False, True])
-def test_counting_is_writing_words_and_sentences_down_as_often(average: str, std: str, lacking: bool) -> None:
+def test_counting_is_writing_words_and_sentences_down_as_often(
+    average: str, std: str, lacking: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(3)
     words = sentences_of(rng, lacking)
     crossed = crossed_of(words, average)
@@ -73,6 +76,8 @@ def test_counting_is_writing_words_and_sentences_down_as_often(average: str, std
     targets[:, [0, 1, 5, 6]], attributes[:, [0, 3]] = 1, 1  # no set is empty
     templates = rng.multinomial(T, [1 / T] * T, size=40).astype(float)
     found = crossed.effects(targets, attributes, templates, std)
+    monkeypatch.setattr(robustness, "_BLOCK", 500)  # some replicates at a time, the last time fewer
+    assert crossed.effects(targets, attributes, templates, std) == pytest.approx(found, rel=1e-12, nan_ok=True)
     known = 0
     for row, (of_targets, of_attributes, of_templates) in enumerate(zip(targets, attributes, templates, strict=True)):
         counts = [*np.split(of_targets, [5]), *np.split(of_attributes, [3])]

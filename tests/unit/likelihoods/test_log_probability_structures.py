@@ -191,6 +191,14 @@ def test_few_traits_have_no_interval_and_say_why() -> None:
     assert notes["S1", "S2"] == "no interval: 2 traits, and an interval over traits needs 8"
     assert notes["S1", "S3"] == "1 traits have both structures, and a spread takes two"
     assert found["ratio"].to_list()[0] == pytest.approx(1)
+    eight = [1.0, 2.0, 4.0, 3.0, 0.0, 1.5, 2.5, 6.0]
+    row = (
+        compare_structures(traits_table({"S1": eight, "S2": eight[::-1]}))
+        .filter(quantity="corrected")
+        .row(0, named=True)
+    )
+    assert row["note"] is None
+    assert row["difference_low"] < row["difference"] < row["difference_high"]
 
 
 def overall(table: pl.DataFrame, **options: Any) -> list[dict[str, Any]]:

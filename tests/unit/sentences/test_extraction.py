@@ -295,6 +295,7 @@ def test_a_table_with_the_wrong_columns_is_refused() -> None:
         (b"\0" * 1_000, "there is no text in it"),
         ("ফুল।\nক".encode() + b"\xff\xfe", r"not UTF-8 at byte 16 .*\(line 2\): found the bytes ff fe"),
         (b"\xef\xbb\xbf" + b"\xff", r"not UTF-8 at byte 3 .*\(line 1\)"),
+        ("ক".encode() + b"\xff", r"not UTF-8 at byte 3 .*\(line 1\)"),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:

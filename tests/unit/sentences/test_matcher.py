@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 import pytest
@@ -98,6 +99,16 @@ def test_a_form_with_a_nul_is_refused() -> None:
 @pytest.mark.parametrize("text", ["", "\0", "মা\0মা", "\ud83dমা", "😀", "মা\ud83d"])
 def test_any_text_is_searched(text: str) -> None:
     assert [match.form for match in Matcher(LEXICON).find(text)] == ["মা"] * text.count("মা")
+
+
+def test_each_of_many_forms_is_found_whichever_comes_first() -> None:
+    """Some share a place of the hash table, the first one too with one form or another."""
+    letters = [chr(code) for code in range(0x0995, 0x09A9)]
+    words = ["".join(letters_of) for letters_of in product(letters, repeat=3)]
+    text = " ".join(words)
+    for first in range(0, len(words), 200):
+        matcher = Matcher(Forms({word: (word,) for word in words[first:] + words[:first]}))
+        assert [match.form for match in matcher.find(text)] == words
 
 
 def test_overlaps_are_all_found() -> None:
