@@ -6,7 +6,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from scoring_models import FAMILIES, KINDS, build
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import bias_percentage, load_scorer, score_pairs
-from prasanga.likelihoods.engine import Scorer
+from prasanga.likelihoods.engine import Query, Scorer
 from prasanga.likelihoods.pair_scores import WEIGHTED
 from prasanga.pairs import align_spans
 from prasanga.pairs.preferences import REASONS, SCORES
@@ -117,6 +117,30 @@ def test_scores_are_those_of_one_copy_at_a_time(
             if measure in WEIGHTED:
                 mean = getattr(plain, measure)(text)
             assert row[f"score_{side}"] == pytest.approx(mean, abs=1e-4)
+
+
+@pytest.mark.parametrize(("family", "measure"), cases())
+def test_a_pair_is_left_out_if_one_of_its_queries_is_longer_than_the_model_takes(
+    scorer: Callable[..., Scorer], monkeypatch: pytest.MonkeyPatch, family: str, measure: str
+) -> None:
+    loaded = scorer(family, attentions=measure in WEIGHTED)
+    run, asked = loaded.log_probabilities, []
+
+    def log_probabilities(queries: Sequence[Query], **named: Any) -> Any:
+        asked.extend(queries)
+        return run(queries, **named)
+
+    monkeypatch.setattr(loaded, "log_probabilities", log_probabilities)
+    of_a_long_word = ("bn", "মহাকাশযানেরযন্ত্রপাতিপরীক্ষাকরছেন মা", "মহাকাশযানেরযন্ত্রপাতিপরীক্ষাকরছেন বাবা")
+    for pair in (*PAIRS[:3], of_a_long_word):
+        asked.clear()
+        score_pairs(loaded, table([pair]), measure=measure, unknown="keep")
+        longest = max(len(ids) for query in asked for ids in (query.ids, query.decoder_ids))
+        for most, reason in ((longest, None), (longest - 1, "too-long")):
+            monkeypatch.setattr(loaded, "max_pieces", most)
+            found = score_pairs(loaded, table([pair]), measure=measure, unknown="keep")
+            assert found["left_out"].to_list() == [reason]
+        monkeypatch.setattr(loaded, "max_pieces", None)
 
 
 def test_aula_is_a_mean_of_products_and_the_renormalized_one_a_weighted_mean(scorer: Callable[..., Scorer]) -> None:
