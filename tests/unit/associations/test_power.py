@@ -8,8 +8,10 @@ import pytest
 from scipy.stats import nct, t
 
 from prasanga.associations import (
+    TestSettings,
     contexts_enough,
     effect_size_of_scores,
+    measure_cosines,
     permutation_test_of_scores,
     smallest_effect,
     smallest_effect_of_sizes,
@@ -218,6 +220,11 @@ def test_scores_of_more_draws_may_be_given() -> None:
     assert noisy is not None
     assert steady is not None
     assert steady < noisy
+    words = [[f"{side}{number}" for number in range(n)] for side, n in (("x", 8), ("y", 8), ("a", 1), ("b", 1))]
+    settings = TestSettings(n_resamples=0, n_shuffles=0)
+    for scores, expected in ((None, noisy), (cosines.word_scores() / 10, steady)):
+        found = measure_cosines(cosines, settings, category="C1", words=words, seed=1, scores=scores)
+        assert found.columns["smallest_effect"] == expected
 
 
 def test_words_that_do_not_differ_within_sets_have_no_smallest_effect() -> None:
