@@ -33,8 +33,9 @@ def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFact
         config["corpus"]["root"] = str(shared)
         for key in ("stimuli", "suffix_groups"):
             config["lexicon"][key] = config["lexicon"][key].replace("../shared", str(shared))
+        config["outside"] = [str(shared)]
         config["samples"]["contexts_per_stimulus"] = 5
-        config["embeddings"]["buckets"] = 1
+        config["embeddings"] = {"buckets": 1}
         config["associations"] |= {"n_samples": 50, "n_resamples": 20, "n_shuffles": 20}
         config["static"]["vectors"]["word2vec"]["train"] |= {"dimensions": 10, "epochs": 1}
         config["models"] = {"tiny": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}}}
