@@ -160,7 +160,11 @@ NAMES = [
     ("name", "documents"),
     [*((name, "blank-line") for name in NAMES), ("members.txt.gz", "line"), ("frames.txt.zst", "file")],
 )
-def test_a_file_in_parts_has_the_rows_of_the_whole(tmp_path: Path, name: str, documents: str) -> None:
+# a letter of Bangla has three bytes; parts of one byte take some seconds a format
+@pytest.mark.parametrize("fewest_bytes", [7, pytest.param(1, marks=pytest.mark.long)])
+def test_a_file_in_parts_has_the_rows_of_the_whole(
+    tmp_path: Path, name: str, documents: str, fewest_bytes: int
+) -> None:
     path = write(tmp_path, name)
     text = {"files": name, "documents": documents}
     (whole,) = find_shards(tmp_path, [text], 10**9).values()
@@ -168,9 +172,9 @@ def test_a_file_in_parts_has_the_rows_of_the_whole(tmp_path: Path, name: str, do
     assert len(expected) > 100
     sentences = sentences_of([whole])
     assert len(sentences) == counts.sentences > 200
-    for part_bytes in (path.stat().st_size // 3, path.stat().st_size // 8, 7):  # a letter of Bangla has 3 bytes
+    for part_bytes in (path.stat().st_size // 3, path.stat().st_size // 8, fewest_bytes):
         shards = list(find_shards(tmp_path, [text], part_bytes).values())
-        assert len(shards) >= (3 if part_bytes > 7 else 10)
+        assert len(shards) >= (3 if part_bytes > fewest_bytes else 10)
         rows, of_parts = read(shards)
         assert rows == expected
         assert of_parts == counts, "a line or record is read once"
