@@ -79,7 +79,7 @@ studies: $(KUBERNETES)/.installed system
 units: $(KUBERNETES)/.installed system
 	$(call pytest,tests/hostile tests/unit)
 
-# Tests write many thousand small files: in memory, where there is plenty and programs may run, in a fifth of the time.
+# Tests write many thousand small files, which is quicker in memory: where 8 GB of it are free, and programs may run there.
 IN_MEMORY = $(shell test "$$(df --output=avail --block-size=G /dev/shm 2>/dev/null | tr -dc 0-9)" -ge 8 2>/dev/null \
   && ! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm/prasanga-XXXXXX)
 pytest = folder=$$(mktemp -d $(IN_MEMORY)) && trap 'rm -rf "$$folder"' EXIT INT TERM && \

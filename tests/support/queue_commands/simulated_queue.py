@@ -24,7 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 
 FATES = ("refused", "killed", "lost", "forgotten", "silent")
-"""Not taken by the submission; killed soon; killed soon, and no longer known; run to its end, and no
+"""Not taken by the submission; killed soon after its start; killed so, and no longer known; run to its end, and no
 longer known; run, while the queue does not answer the first questions about it."""
 SLOTS = 2
 FIRST_NUMBER = 1000
@@ -131,7 +131,7 @@ def _run(job: Path, number_variable: str) -> None:
         told = (job / "fate").read_text(encoding="utf-8")
         if told in ("killed", "lost"):
             try:
-                # soon: a job that had ended by then would have been killed by nobody
+                # soon, so that it cannot have ended before
                 process.wait(random.Random(job.name).uniform(0.05, 0.3))
             except subprocess.TimeoutExpired:
                 _kill(job)
