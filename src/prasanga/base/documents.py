@@ -24,6 +24,11 @@ from prasanga.base.parquet import write_text
 # nothing is said.
 
 
+def sha256_of(data: bytes) -> str:
+    """Return the sha256 of bytes, 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def sha256_of_file(path: str | Path) -> str:
     """Return the sha256 of a file's bytes, in hexadecimal."""
     with open_regular(path) as file:
@@ -73,7 +78,7 @@ def read_cache(path: Path, key: str) -> Any:
     """Return the value that was written with `key`; None if the file is absent, damaged, or of another key."""
     try:
         head, text = path.read_text(encoding="utf-8").split("\n", 1)
-        return json.loads(text) if json.loads(head) == [key, _sha256(text)] else None
+        return json.loads(text) if json.loads(head) == [key, sha256_of(text.encode())] else None
     except (OSError, ValueError):
         return None
 
@@ -82,11 +87,7 @@ def write_cache(path: Path, key: str, value: Any) -> None:
     """Keep plain values (what JSON gives back as it was) under `key`, in place of what the file held; whole or not."""
     text = json.dumps(value, ensure_ascii=False) + "\n"
     with suppress(InputError, OSError):
-        write_text(path, f"{json.dumps([key, _sha256(text)])}\n{text}")
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+        write_text(path, f"{json.dumps([key, sha256_of(text.encode())])}\n{text}")
 
 
 # --------------------

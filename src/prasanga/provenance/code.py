@@ -19,7 +19,6 @@ What a source file says of this is learnt in `prasanga.provenance.definitions`.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import json
 from collections import defaultdict
@@ -28,7 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prasanga.base.documents import digest_of, digests_of_files, read_cache, write_cache
+from prasanga.base.documents import digest_of, digests_of_files, read_cache, sha256_of, write_cache
 from prasanga.base.places import installation, user_cache
 from prasanga.provenance import definitions
 from prasanga.provenance.definitions import (
@@ -99,8 +98,8 @@ class _Link(NamedTuple):
 
 _known: dict[str, _File] = {}
 """What was learnt of source files in this process, by their module."""
-_kept: dict[str, tuple[str, str]] = {}
-"""What an earlier process has kept: the digest of each file, and what is read (`_File.read`) if it is asked for."""
+_kept: dict[str, list[str]] = {}
+"""What an earlier process kept, by module: the digest of the file, and JSON that is read only if it is asked for."""
 _trees: dict[Path, _Tree] | None = None
 """What the source files of a project are in a block of `remembered`, in which each is looked at once; else None."""
 
@@ -210,8 +209,8 @@ def remembered() -> Iterator[None]:
     """
     global _trees
     cache = user_cache("plans") / "code.json"
-    key = _sha256(Path(__file__).read_bytes() + Path(definitions.__file__).read_bytes())
-    kept: dict[str, tuple[str, str]] = read_cache(cache, key) or {}
+    key = sha256_of(Path(__file__).read_bytes() + Path(definitions.__file__).read_bytes())
+    kept: dict[str, list[str]] = read_cache(cache, key) or {}
     _kept.update(kept)
     outer, _trees = _trees, {}
     try:
@@ -219,7 +218,7 @@ def remembered() -> Iterator[None]:
     finally:
         _trees = outer
         if new := {name: file for name, file in _known.items() if name not in kept or kept[name][0] != file.sha256}:
-            write_cache(cache, key, kept | {name: (file.sha256, file.written()) for name, file in new.items()})
+            write_cache(cache, key, kept | {name: [file.sha256, file.written()] for name, file in new.items()})
 
 
 def _plain(value: object) -> str:
@@ -231,10 +230,6 @@ def _tree_at(root: Path) -> _Tree:
     if root not in trees:
         trees[root] = _Tree(root)
     return trees[root]
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _full_name(node: _Node) -> str:
@@ -369,7 +364,7 @@ class _Tree:
         """Return a digest of the data files of a package; empty if it has none."""
         if package not in self._data:
             paths = _data_files(self.paths[package].parent) if package in self.paths else []
-            digests = [f"{path.name}\0{_sha256(path.read_bytes())}\n" for path in paths]
+            digests = [f"{path.name}\0{sha256_of(path.read_bytes())}\n" for path in paths]
             self._data[package] = short_digest("".join(digests)) if paths else ""
         return self._data[package]
 
@@ -395,7 +390,7 @@ def _learn(path: Path, module: str) -> _File:
     """Return what a source file holds, by its bytes as they are now."""
     name = f"{module}.__init__" if _is_package(path) else module
     source = path.read_bytes()
-    sha256 = _sha256(source)
+    sha256 = sha256_of(source)
     if name not in _known or _known[name].sha256 != sha256:
         if name in _kept and _kept[name][0] == sha256:
             _known[name] = _File.read(*_kept[name])

@@ -21,7 +21,7 @@ from prasanga.base.parquet import open_parquet, read_batches, reading
 from prasanga.base.progress import progress
 from prasanga.base.seeds import mix, seed_of
 from prasanga.lexicon.model import table_schema
-from prasanga.sentences.matcher import folded
+from prasanga.sentences.matcher import fold_column
 from prasanga.text import WORD, fold, words
 
 # --------------------
@@ -53,7 +53,7 @@ def count_suffixes(form_counts: pa.Table, lexicon_forms: pa.Table) -> pa.Table:
         lexicon_forms: the table of surface forms of the lexicon stage.
     """
     found = pl.DataFrame(form_counts).group_by("stimulus", "form").agg(pl.col("occurrences").sum())
-    listed = pl.DataFrame(lexicon_forms).with_columns(form=folded("form"))
+    listed = pl.DataFrame(lexicon_forms).with_columns(form=fold_column("form"))
     listed = listed.unique(["stimulus", "form"], keep="first", maintain_order=True)
     bare = pl.col("number").eq("singular") & pl.col("case").eq("nominative") & pl.col("emphatic").eq("")
     stems = listed.filter(bare & ~pl.col("hyphenated") & pl.col("group").ne(_IRREGULAR))
@@ -153,7 +153,7 @@ def count_forms(paths: Iterable[str | Path]) -> pa.Table:
     pending = [total]
     for _, _, table in _tables("counting forms", paths, keys):
         part = table.group_by(keys).agg(occurrences=pl.len().cast(pl.Int64))
-        pending.append(part.with_columns(form=folded("form")))
+        pending.append(part.with_columns(form=fold_column("form")))
         if sum(each.height for each in pending) > 2 * total.height + _MOST_PENDING:
             total = _sum_by(pl.concat(pending), keys)
             pending = [total]

@@ -151,7 +151,7 @@ class Matcher:
         return sorted(matches, key=lambda match: (match.start, match.end, match.stimulus))
 
 
-def folded(name: str) -> pl.Expr:
+def fold_column(name: str) -> pl.Expr:
     """Return a column of forms as the matcher compares them."""
     return pl.col(name).str.replace_all("\u200c", "", literal=True).str.replace_all("\u2010", "-", literal=True)
 

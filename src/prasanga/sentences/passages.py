@@ -26,7 +26,7 @@ from prasanga.base.progress import BYTES, progress
 from prasanga.lexicon.model import table_schema
 from prasanga.sentences.corpus import LONGEST_LINE, Errors, Told, not_utf8, open_decompressed, too_long
 from prasanga.sentences.files import Shard
-from prasanga.sentences.matcher import HasClaims, Matcher, Position, folded
+from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.remote import is_remote
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, ExtractionReport, Passage, Windows
@@ -489,8 +489,8 @@ def count_in_sample(
         with suppress(InputError):
             for block in islice(_blocks(shard, "skip-line"), 1):
                 found += [pl.DataFrame(batch.select(keys)) for batch in windows.add(reader.passage(block))]
-    counts = pl.concat(found).group_by("stimulus", folded("form")).agg(occurrences=pl.len().cast(pl.Int64))
-    listed = forms.with_columns(written="form", form=folded("form"))
+    counts = pl.concat(found).group_by("stimulus", fold_column("form")).agg(occurrences=pl.len().cast(pl.Int64))
+    listed = forms.with_columns(written="form", form=fold_column("form"))
     first = pl.struct(keys).is_first_distinct()  # of two spellings that only a sign without a width tells apart
     number = pl.when(first).then("occurrences").fill_null(0)
     table = listed.join(counts, on=keys, how="left", maintain_order="left").with_columns(occurrences=number)
