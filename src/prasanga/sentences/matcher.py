@@ -81,16 +81,15 @@ class Matcher:
         if len(ends) != len(forms):
             wrong = next(form for form in forms if "\0" in form)
             raise InputError(f"The form {wrong!r} has a NUL in it, which stands in no word. Take it out.")
-        first_words = [WORD.match(form) for form in forms]
-        for number, word in enumerate(first_words):
-            if not (word and WORD.match(forms[number][-1])):
-                raise InputError(
-                    f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and"
-                    " end with a letter or digit, and so is no whole word. Write it without spaces or punctuation at"
-                    " its ends."
-                )
         starts = np.concatenate([[0], ends + 1])[:-1]
-        self._vocabulary = _compile_vocabulary(texts, starts, ends, [word[0] for word in first_words])
+        rest, lengths = _end_first_words(texts, starts, ends, character_flags())
+        for number in np.flatnonzero(lengths == 0).tolist():
+            raise InputError(
+                f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"
+                " with a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
+            )
+        first_words = [form[:length] for form, length in zip(forms, lengths.tolist(), strict=True)]
+        self._vocabulary = _compile_vocabulary(texts, starts, ends, rest, first_words)
         claimed = list(chain.from_iterable(stimuli))
         self.stimuli = sorted(set(claimed))
         numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
@@ -258,11 +257,12 @@ class Vocabulary(NamedTuple):
     forms: Positions
 
 
-def _compile_vocabulary(texts: Bytes, starts: Positions, ends: Positions, first_words: Sequence[str]) -> Vocabulary:
-    """Compile folded forms; form i is `texts[starts[i]:ends[i]]`, UTF-8, and is known by its number."""
+def _compile_vocabulary(
+    texts: Bytes, starts: Positions, ends: Positions, rest: Positions, first_words: Sequence[str]
+) -> Vocabulary:
+    """Compile folded forms; form i is `texts[starts[i]:ends[i]]`, UTF-8, and its first word ends at `rest[i]`."""
     numbers: dict[str, int] = {}
     first = np.array([numbers.setdefault(word, len(numbers)) for word in first_words], dtype=np.int64)
-    rest = starts + np.array([len(word.encode()) for word in first_words], dtype=np.int64)
     words = np.column_stack([starts, rest])[np.unique(first, return_index=True)[1]]
     hashes = np.empty(len(words), dtype=np.uint64)
     bitmap = np.zeros(_power_of_two(16 * len(words)) // 8, dtype=np.uint8)
@@ -321,6 +321,28 @@ class Hits(NamedTuple):
     start: Positions
     end: Positions
     word: Positions
+
+
+@compiled
+def _end_first_words(
+    texts: Bytes, starts: Positions, ends: Positions, flags: NDArray[np.uint16]
+) -> tuple[Positions, Positions]:
+    """Return where the first word of each form ends, and its characters: 0 if the form is no whole word or words."""
+    rest, lengths = starts.copy(), np.zeros(len(starts), dtype=np.int64)
+    for form in range(len(starts)):
+        i = starts[form]
+        is_word, is_first = False, True
+        while i < ends[form]:
+            code, length = decode_valid(texts, i)
+            i += length
+            is_word = flags[code] & IS_WORD != 0
+            is_first = is_first and is_word
+            if is_first:
+                rest[form] = i
+                lengths[form] += 1
+        if not is_word:
+            lengths[form] = 0
+    return rest, lengths
 
 
 @compiled
