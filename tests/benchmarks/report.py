@@ -138,14 +138,11 @@ def interactions(browser: Browser, path: Path) -> Iterator[str]:
             time.sleep(0.01)
         return f"{what} {time.perf_counter() - start:.2f} s"
 
-    yield timed(
-        "all numbers",
-        "document.querySelector('table.estimates').closest('details').open = true",
-        "document.querySelector('table.estimates').closest('.dt-container')",
-    )
+    all_numbers = "document.querySelector('table.estimates').closest('.dt-container')"
+    yield timed("all numbers", "location.hash = '#numbers'", all_numbers)
     if page.locator("#pair-browser").count():
         count = "document.querySelector('.pair-counts')?.textContent"
-        yield timed("pairs", "document.querySelector('#pair-browser').open = true", f"{count}?.match(/[0-9]/)")
+        yield timed("pairs", "location.hash = '#pair-browser'", f"{count}?.match(/[0-9]/)")
         yield timed("filter", _CHOOSE, f"{count} !== window.before")
     open_page.close()
 

@@ -206,8 +206,8 @@ def test_the_traits_of_a_structure_are_unpacked_sorted_and_searched(open_page: O
     )
     page = open_page(f"{file}#structure-S2")
     part = page.locator("#structure-S2")
-    expect(part.locator("tbody td.number").first).to_be_visible()
-    scores = [float(text.replace("−", "-")) for text in part.locator("tbody td.number").all_inner_texts()]
+    expect(part.locator("tbody td[data-order]").first).to_be_visible()
+    scores = [float(text.replace("−", "-")) for text in part.locator("tbody td[data-order]").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
     part.get_by_role("searchbox").first.fill(str(study.traits["trait"][0]))
     expect(part.locator("tbody tr").first).to_contain_text(str(study.traits["trait"][0]))

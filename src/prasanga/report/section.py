@@ -233,8 +233,8 @@ _ACTIVE = {"script", "foreignobject", "iframe", "image"}
 def inline(svg: str, *, label: str) -> Markup:
     """Return the `<svg>` element for a page, named `label` for those who do not see it.
 
-    Prolog, comments and metadata go; colours of the palette become variables of the page's style, with the colour
-    itself as a fallback.
+    Prolog, comments, metadata and indentation go; colours of the palette become variables of the page's style, with the
+    colour itself as a fallback.
 
     Raises:
         InputError: what is given is not SVG, or holds a script or anything from outside.
@@ -249,7 +249,7 @@ def inline(svg: str, *, label: str) -> Markup:
         loads = any(key.rpartition("}")[2] == "href" and value[:1] != "#" for key, value in element.attrib.items())
         if runs or loads:
             raise InputError(f"the figure holds <{name}> with something that runs or loads. Draw it again.")
-    body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|(?<=\n) +", "", svg, flags=re.DOTALL)
     _, start, body = body.partition("<svg")
     attributes, _, body = body.partition(">")
     box = re.search(r'viewBox="[\d. -]+"', attributes)
@@ -393,6 +393,8 @@ def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
         text = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), text)
     if cell.words:
         text += html(' <span class="used-words">{}</span>', cell.words)
+    # a number with an order is known by that: there are thousands, and the class of each would be a tenth of a page
+    kind = "" if kind == "number" and cell.order is not None else kind
     looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
     found = {"class": " ".join(filter(None, looks)) or None, "title": cell.hover or None, "data-order": cell.order}
     attributes = "".join(f' {name}="{escape(value)}"' for name, value in found.items() if value is not None)

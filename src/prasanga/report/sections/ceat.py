@@ -111,8 +111,11 @@ def effect_by_length(results: Results) -> Section | None:
 
 
 def texts_of(grid: Grid) -> dict[tuple[str, str, str, str], str]:
-    """Return what a cell or a point tells of its estimate, by category, model, length and sample mode."""
-    return {key: told_of_ceat(row, f"{key[1]}, {key[2]} words, {key[3]} draws") for key, row in grid.estimates.items()}
+    """Return what a point tells of its estimate, by category, model, length and sample mode."""
+    return {
+        key: "\n".join(_told_at_once(row, f"{key[1]}, {key[2]} words, {key[3]} draws")) + words_in_full(row)
+        for key, row in grid.estimates.items()
+    }
 
 
 def _findings_of_variance(grid: Grid) -> list[str]:
@@ -321,23 +324,30 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
 
 def told_of_ceat(estimate: Estimate, where: str, *, in_paper: bool = False) -> str:
     """Return what is to be known of an effect besides itself, a line each: "name: value"."""
-    by_draws = f"\np_draws (other draws, no test of bias): {from_log(estimate['log_p_draws'])}"
-    return (
-        f"{where}\neffect size: {with_sign(estimate['effect_size'])}"
-        f"{f'{by_draws}, the p of the paper' if in_paper else ''}"
-        f"\n95 % interval over words: {interval_of(estimate, 'ci')}"
-        f"\np_association (other words): {probability(estimate['p_association'])}, by Holm"
-        f" {probability(estimate.get('p_association_holm'))}"
-        f"\np of other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
-        f" {probability(estimate['p_attributes'])}"
-        f"\nrandom twins: {with_sign(estimate.get('twin_effect_size'))}{from_twins(estimate, 3)}"
-        f"\nattributes dealt anew: {interval_of(estimate, 'shuffled')}"
-        f"{'' if in_paper else by_draws}"
-        f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
-        f"{words_in_full(estimate)}"
-        f"\nconventions: {estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']},"
-        f" {estimate['draws']}, pool {estimate['pool']}, N {estimate['n_samples']}"
+    place, effect, *found = _told_at_once(estimate, where)
+    by_draws = f"p_draws (other draws, no test of bias): {from_log(estimate['log_p_draws'])}"
+    shuffled = f"attributes dealt anew: {interval_of(estimate, 'shuffled')}"
+    middle = [f"{by_draws}, the p of the paper", *found, shuffled] if in_paper else [*found, shuffled, by_draws]
+    last = (
+        f"fewest contexts of a stimulus: {plain(estimate['contexts_min'])}{words_in_full(estimate)}",
+        f"conventions: {estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']},"
+        f" {estimate['draws']}, pool {estimate['pool']}, N {estimate['n_samples']}",
     )
+    return "\n".join([place, effect, *middle, *last])
+
+
+def _told_at_once(estimate: Estimate, where: str) -> list[str]:
+    """Return what a point of a picture tells: where it is, the effect, its interval, what tests it, its twins."""
+    return [
+        where,
+        f"effect size: {with_sign(estimate['effect_size'])}",
+        f"95 % interval over words: {interval_of(estimate, 'ci')}",
+        f"p_association (other words): {probability(estimate['p_association'])}, by Holm"
+        f" {probability(estimate.get('p_association_holm'))}",
+        f"p of other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
+        f" {probability(estimate['p_attributes'])}",
+        f"random twins: {with_sign(estimate.get('twin_effect_size'))}{from_twins(estimate, 3)}",
+    ]
 
 
 def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
