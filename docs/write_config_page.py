@@ -12,7 +12,7 @@ HEAD = """# The config of a study
 
 A study is one YAML file. The workflow reads `config.yaml`, the demo study; `--configfile config/other.yaml` reads
 another one instead of it. What a file leaves out has the default below. Keys that are not in this table are refused,
-with the nearest key that exists. The config holds science only: cores, memory and queues are in `profiles/`.
+with the nearest key of the same section. The config holds science only: cores, memory and queues are in `profiles/`.
 
 This page is made from `workflow/schemas/config.schema.yaml` by `make docs`.
 

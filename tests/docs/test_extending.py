@@ -40,9 +40,9 @@ def apply(heading: str, study: Study, project_root: Path) -> list[str]:
     page = (project_root / "docs/extending.md").read_text(encoding="utf-8")
     section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     patch = "".join(re.findall(r"^```diff\n(.*?)^```$", section, flags=re.DOTALL | re.MULTILINE))
-    # the page may be older than the lines around what it changes
-    asked = ["git", "apply", "-C1", "-"]
-    done = subprocess.run(asked, input=patch, cwd=study.root, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "apply", "-"], input=patch, cwd=study.root, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return re.findall(r"^\+\+\+ b/(.+)$", patch, flags=re.MULTILINE)
 

@@ -24,7 +24,7 @@ from prasanga.associations.weat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, WEAT_SCHE
 from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.likelihoods import bias_percentage
 from prasanga.likelihoods.bias import pair_differences
-from prasanga.likelihoods.categories import ESTIMATES_SCHEMA, WORDS_SCHEMA
+from prasanga.likelihoods.categories import LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA
 from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
 from prasanga.pairs import statistics
 from prasanga.samples.drawing import COVERAGE_SCHEMA
@@ -181,7 +181,7 @@ def _write_others(
     for path, names, schema, words_schema in (
         ("associations/seat", models, SEAT_SCHEMA, SEAT_WORDS_SCHEMA),
         ("associations/weat", VECTORS, WEAT_SCHEMA, WEAT_WORDS_SCHEMA),
-        ("likelihoods/log_probability", models, ESTIMATES_SCHEMA, WORDS_SCHEMA),
+        ("likelihoods/log_probability", models, LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA),
     ):
         cells = list(product(categories, names))
         rows = [_estimate(name, categories[name], model, rng.normal(scale=0.6), rng) for name, model in cells]

@@ -1,8 +1,9 @@
 """Turns texts into vectors: of a target word inside its context (CEAT), or of a whole sentence (SEAT).
 
-A target's vector is the mean over every piece that overlaps its character span, suffix included, at one hidden layer or
-several. Positions come from the tokenizer's offsets; nothing is searched for again. Texts are tokenized once, sorted by
-length and run in batches of a bounded number of pieces; equal texts share one forward pass, whatever their targets.
+A target's vector is the mean over the pieces that overlap its character span, suffix included (all of them, or those
+that `pieces` chooses), at one hidden layer or several. Positions come from the tokenizer's offsets; nothing is searched
+for again. Texts are tokenized once, sorted by length and run in batches of a bounded number of pieces; equal texts
+share one forward pass, whatever their targets.
 """
 
 from __future__ import annotations

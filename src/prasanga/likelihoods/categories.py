@@ -1,4 +1,4 @@
-"""Log-probability bias of the categories C1 to C9 (Sadhu et al. 2024, section 3.3 and the last column of Table 4)."""
+"""Log-probability bias of categories of words (Sadhu et al. 2024, section 3.3 and the last column of Table 4)."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def _word_rows(
 
 _TEXT, _NUMBER, _COUNT, _FLAG = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 
-ESTIMATES_SCHEMA = pa.schema(
+LOG_PROBABILITY_SCHEMA = pa.schema(
     [
         *CATEGORY_FIELDS,
         ("model", _TEXT),
@@ -337,7 +337,7 @@ class CategoryTables(NamedTuple):
     """What one model comes to."""
 
     estimates: pa.Table
-    """`ESTIMATES_SCHEMA`"""
+    """`LOG_PROBABILITY_SCHEMA`"""
     words: pa.Table
     """`WORDS_SCHEMA`"""
     sentences: pa.Table
@@ -388,7 +388,7 @@ def score_categories(
         found = _measure(category, model, rows, of_rows, settings, conventions, seed)
         for table, more in zip(tables, found, strict=True):
             table += more
-    schemas = ESTIMATES_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TEMPLATES_SCHEMA
+    schemas = LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TEMPLATES_SCHEMA
     return CategoryTables(*(pa.Table.from_pylist(table, schema=s) for table, s in zip(tables, schemas, strict=True)))
 
 

@@ -49,7 +49,7 @@ LEFT_OUT = ("dropped-word", "unknown-piece", "shared-piece", "too-long")
 """Why an item has no score: the tokenizer drops the target or the attribute; one of them has a piece that stands for
 what the tokenizer does not know; one piece belongs to both; the model cannot read so long a sentence."""
 
-LOG_PROBABILITY_SCHEMA: Mapping[str, type[pl.DataType]] = {
+ITEMS_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("text", "target", "attribute"), pl.String),
     **dict.fromkeys(("fill", "prior", "corrected"), pl.Float64),
     **dict.fromkeys(("n_pieces", "n_attribute_pieces"), pl.Int64),
@@ -108,7 +108,7 @@ def score_log_probability(
         options: likewise.
 
     Returns:
-        One row an item, in order; columns `LOG_PROBABILITY_SCHEMA`.
+        One row an item, in order; columns `ITEMS_SCHEMA`.
 
     Raises:
         InputError: no encoder, or one without a mask piece; an item that is not (text, target, attribute), or whose
@@ -128,7 +128,7 @@ def score_log_probability(
         )
         for item, score in zip(listed, scores, strict=True)
     ]
-    return pl.DataFrame(rows, schema=dict(LOG_PROBABILITY_SCHEMA), orient="row")
+    return pl.DataFrame(rows, schema=dict(ITEMS_SCHEMA), orient="row")
 
 
 class KnownScores(NamedTuple):

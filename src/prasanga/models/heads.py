@@ -346,8 +346,8 @@ class ModelWithHead(LoadedModel):
         That is the mean over layers, heads, readers.
 
         Readers are the pieces of the row, its special ones included, and not its padding. Of a family that asks
-        transformers' interface for attention, weights are summed as the layers run (`prasanga.models.heads`); of
-        another, those of all layers are kept until they are.
+        transformers' interface for attention, weights are summed as the layers run; of another, those of all layers
+        are kept until they are.
 
         Raises:
             InputError: the model was loaded without `attentions`.

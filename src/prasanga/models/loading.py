@@ -84,7 +84,8 @@ class LoadedModel:
     Attributes:
         name: what the user wrote, for messages and records; with a remark if its weights are random.
         tokenizer: a fast tokenizer (one that knows the character span of each piece).
-        encoder: the model without vocabulary head, in evaluation mode on `device`; the encoder of an encoder-decoder.
+        encoder: what is run, in evaluation mode on `device`. To embed, the model without vocabulary head, of an
+            encoder-decoder its encoder; to score (`prasanga.models.heads`), the whole model with its head.
         config: configuration of the text model.
         device: where `encoder` reads its input; of several cards, the first.
         dtype: float32, bfloat16 or float16.

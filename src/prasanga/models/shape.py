@@ -115,7 +115,7 @@ class _ByOneDnn(nn.Linear):
 def linear_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear | Conv1D]]:
     """Name and module of every linear layer, those of GPT-2 (which are stored transposed) included.
 
-    Subclasses are left alone: they compute something else, or are read from by a fused kernel.
+    Subclasses are left alone: they compute something else.
     """
     for name, module in model.named_modules():
         if type(module) in (nn.Linear, _ByOneDnn, Conv1D):

@@ -84,7 +84,7 @@ class Context:
         return self.exact(length.words) if window == "exact" else self.paper(length.words)
 
     def exact(self, length: int) -> Segment | None:
-        """Return a segment of exactly `length` words; see `cut`."""
+        """Return a segment of exactly `length` words (`cut`), or None where the context is shorter."""
         of_target = self._stop - self._first
         if len(self._spans) < length or of_target > length:
             return None

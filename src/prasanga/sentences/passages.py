@@ -415,7 +415,7 @@ def extract_shard(
         shard: the file or part of a file. Parts that follow each other give together the rows of the whole.
         lexicon: whose forms are looked for.
         normalization: a normalizer or its name (`prasanga.text.normalizer`), applied to each line.
-        language: `bn`, `hi` or `en`, written into the rows.
+        language: a code such as `bn`, written into the rows.
         errors: what to do with a line or record that cannot be used (`read_lines`, `read_records`).
         before: greatest number of sentences before the matched one in its context.
         after: greatest number after it.

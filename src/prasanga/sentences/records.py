@@ -1,4 +1,4 @@
-"""Corpora of records: JSON lines, Parquet, Arrow, data sets of Hugging Face; and the texts of any corpus.
+"""Corpora of records: JSON lines, CSV, Parquet, Arrow, sentences released by word; and the texts of any corpus.
 
 Each record is a document. Its number in the file, from 0, is to it what a byte offset is to a line of text;
 records left out have a number too, so that it names a record for good. Memory holds one record, or some rows of a
@@ -72,11 +72,11 @@ def read_records(
     """Read the records of a file, one by one; those without text (blank, or null in a column) are left out.
 
     Args:
-        shard: the file, in one of these formats; jsonl and extracted may be compressed (`open_decompressed`). `jsonl`
-            has a JSON object a line, whose `field` may be a path through nested objects (`meta.body`); `parquet` a
-            column of strings; `dataset` is an Arrow file, as the library datasets writes it; `extracted` is CSV, or
-            TSV by its ending, with a header; `pickle` is {word: [sentence]}, read without running anything; `word` has
-            a sentence a line of the word that it is named after.
+        shard: the file, in one of these formats; all but parquet and dataset may be compressed (`open_decompressed`).
+            `jsonl` has a JSON object a line, whose `field` may be a path through nested objects (`meta.body`);
+            `parquet` a column of strings; `dataset` is an Arrow file, as the library datasets writes it; `extracted` is
+            CSV, or TSV by its ending, with a header; `pickle` is {word: [sentence]}, read without running anything;
+            `word` has a sentence a line of the word that it is named after.
         errors: what to do with a record that cannot be used (not UTF-8, not JSON, no such field, something else than
             text in it): stop, or leave it out and count it. A damaged file and a missing column always stop.
         counts: counts to add to, complete when the iterator is exhausted. `bytes` are those of the decompressed file,

@@ -1,4 +1,4 @@
-"""Words of running text, the same for matching, counting and cutting; and what each character is.
+"""Words and sentences of running text, the same for matching, counting and cutting; and what each character is.
 
 A word is a maximal run of letters, marks, digits and the two joiners. Python's `re` cannot say that: its word
 characters leave out the vowel signs and the hasanta, so that its word boundary lies inside nearly every Bangla or Hindi
