@@ -497,83 +497,55 @@ no interval; null without a settled length.
 """
 
 
-class Distance(NamedTuple):
-    """How far the effect at a length is from that at the longest."""
-
-    length: str
-    distance: float | None
-    """Effect at this length minus effect at the longest; None if there is no effect."""
-    low: float | None
-    """Lower end of its paired interval; None if there is none."""
-    high: float | None
-
-
-def settling(
-    estimates: pa.Table, differences: pa.Table, *, band: float, lengths: Sequence[str] | None = None
-) -> pa.Table:
+def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.Table:
     """Return the length at which each effect has settled: rows of `SETTLING_SCHEMA`, in the order of `estimates`.
+
+    The longest length is the last one that has an effect.
 
     Args:
         estimates: with the columns category, model, sample_mode, segment_length, effect_size.
         differences: the table of `differences`.
         band: distance from the effect at the longest length that is small enough.
-        lengths: from short to long; None takes `comparable_lengths` of those that there are.
 
     Raises:
         InputError: a column missing, or a band that is not greater than 0.
     """
     require_band(band)
-    rows = []
-    for cell, distances in distances_to_longest(estimates, differences, lengths=lengths).items():
-        known = [abs(d.distance) for d in distances if d.distance is not None]
-        settled = settled_from([d.distance for d in distances], band)
-        compared = distances[settled:-1] if settled is not None else []
-        rows.append(
-            {
-                **dict(zip(_CURVE, cell, strict=True)),
-                "band": band,
-                "settled_length": None if settled is None else distances[settled].length,
-                "longest": distances[-1].length if known else None,
-                "largest_distance": max(known) if len(known) > 1 else None,
-                "sure": all(_surely_within(d, band) for d in compared) if compared else None,
-            }
-        )
-    return pa.Table.from_pylist(rows, schema=SETTLING_SCHEMA)
-
-
-def distances_to_longest(
-    estimates: pa.Table, differences: pa.Table, *, lengths: Sequence[str] | None = None
-) -> dict[tuple[str, str, str], list[Distance]]:
-    """Return the distances by (category, model, sample mode), from short to long.
-
-    The last one is the longest that has an effect.
-
-    Lengths that lack an effect are among them with None, but for those longer than that. Arguments as for `settling`.
-    """
     require_columns("estimates", estimates, (*_CURVE, "segment_length", "effect_size"))
     needed = ("kind", *_CURVE, "first", "second", "ci_low", "ci_high")
     require_columns("differences", differences, needed)
     effects: dict[Any, dict[str, float | None]] = {}
     for *cell, length, effect in columns_of(estimates, *_CURVE, "segment_length", "effect_size"):
         effects.setdefault(tuple(cell), {})[length] = finite_or_none(effect)
-    intervals = {
-        (tuple(cell), first, second): (low, high)
+    surely_within = {
+        (tuple(cell), first, second)
         for kind, *cell, first, second, low, high in columns_of(differences, *needed)
-        if kind == "length"
+        if kind == "length" and low is not None and high is not None and -band <= low <= high <= band
     }
-    order = comparable_lengths({length for own in effects.values() for length in own}) if lengths is None else lengths
-    found = {}
+    order = comparable_lengths({length for own in effects.values() for length in own})
+    rows = []
     for cell, own in effects.items():
         there = [length for length in order if length in own]
         if not there:
             continue
         while len(there) > 1 and own[there[-1]] is None:
             there.pop()
-        longest = there[-1]
-        found[cell] = [
-            _distance(own, length, longest, intervals.get((cell, length, longest), (None, None))) for length in there
-        ]
-    return found
+        longest = own[there[-1]]
+        distances = [None if longest is None or (effect := own[n]) is None else effect - longest for n in there]
+        known = [abs(distance) for distance in distances if distance is not None]
+        settled = settled_from(distances, band)
+        compared = there[settled:-1] if settled is not None else []
+        rows.append(
+            {
+                **dict(zip(_CURVE, cell, strict=True)),
+                "band": band,
+                "settled_length": None if settled is None else there[settled],
+                "longest": there[-1] if known else None,
+                "largest_distance": max(known) if len(known) > 1 else None,
+                "sure": all((cell, length, there[-1]) in surely_within for length in compared) if compared else None,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=SETTLING_SCHEMA)
 
 
 def comparable_lengths(labels: Iterable[str]) -> list[str]:
@@ -587,18 +559,3 @@ def comparable_lengths(labels: Iterable[str]) -> list[str]:
     lengths = sorted_lengths(labels)
     fixed = [length for length in lengths if not length.startswith(">")]
     return fixed if len(fixed) > 1 else lengths
-
-
-def _distance(
-    effects: Mapping[str, float | None], length: str, longest: str, interval: tuple[float | None, float | None]
-) -> Distance:
-    effect, last = effects[length], effects[longest]
-    if effect is None or last is None:
-        return Distance(length, None, None, None)
-    # The table has longest minus shorter, where the distance is shorter minus longest.
-    low, high = (None if end is None else -end for end in reversed(interval))
-    return Distance(length, effect - last, low, high)
-
-
-def _surely_within(distance: Distance, band: float) -> bool:
-    return distance.low is not None and distance.high is not None and -band <= distance.low <= distance.high <= band

@@ -9,7 +9,6 @@ from prasanga.associations.comparisons import (
     DIFFERENCES_SCHEMA,
     SETTLING_SCHEMA,
     comparable_lengths,
-    distances_to_longest,
     settling,
 )
 from prasanga.base.errors import InputError
@@ -105,20 +104,19 @@ def test_intervals_of_other_cells_do_not_count() -> None:
     assert (row["model"], row["settled_length"], row["sure"]) == ("other", "9", False)
 
 
-def test_distances_are_turned_round() -> None:
-    distances = distances_to_longest(estimates({"9": 0.25, "200": 0.75}), to_longest({"9": (0.4, 0.7)}))
-    nine, longest = distances["C1", "m", "fixed"]
-    assert nine == ("9", -0.5, -0.7, -0.4)
-    assert longest == ("200", 0.0, None, None)
+@pytest.mark.parametrize(("interval", "sure"), [((-0.1, 0.02), True), ((-0.2, 0.02), False), ((-0.02, 0.2), False)])
+def test_both_ends_of_an_interval_count(interval: tuple[float, float], sure: bool) -> None:
+    (row,) = settling(estimates({"9": 0.75, "200": 0.6875}), to_longest({"9": interval}), band=0.125).to_pylist()
+    assert (row["settled_length"], row["largest_distance"], row["sure"]) == ("9", 0.0625, sure)
 
 
-def test_a_row_for_each_category_model_and_mode_and_lengths_as_given() -> None:
+def test_a_row_for_each_category_model_and_mode() -> None:
     table = pa.concat_tables(
-        [estimates({"short": 0.5, "long": 0.5}, model=m, sample_mode=s) for m in "ba" for s in ("fixed", "random")]
+        [estimates({"9": 0.5, "25": 0.5}, model=m, sample_mode=s) for m in "ba" for s in ("fixed", "random")]
     )
-    rows = settling(table, to_longest({}), band=0.1, lengths=["short", "long"]).to_pylist()
+    rows = settling(table, to_longest({}), band=0.1).to_pylist()
     assert [(r["model"], r["sample_mode"], r["settled_length"], r["longest"]) for r in rows] == [
-        (m, s, "short", "long") for m in "ba" for s in ("fixed", "random")
+        (m, s, "9", "25") for m in "ba" for s in ("fixed", "random")
     ]
 
 
