@@ -6,7 +6,6 @@ import io
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,8 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextPath
 
-from prasanga.report.figures import fonts
 from prasanga.report.figures.canvas import house_style, save_figure
-from prasanga.report.figures.fonts import SCRIPTS, can_show, family_of, font_families, which_font_to_install
+from prasanga.report.figures.fonts import can_show, font_families, say_what_is_missing
 from prasanga.report.vendor import place_of
 
 BANGLA = ["কি", "ক্ষমা", "র্ক", "স্ত্রী", "মন্ত্রী", "জ্ঞান", "কো", "সৌন্দর্য", "র‍্যাব", "বাঙ্‌লা", "চাঁদ", "বড়", "গাঢ়", "ঐক্য"]
@@ -253,56 +251,23 @@ def test_every_letter_is_shown_whichever_way_it_is_written() -> None:
         assert can_show(letters)
         assert can_show(unicodedata.normalize("NFD", letters))
     assert can_show(f"র{JOINERS[0]}্যা{JOINERS[1]}\n \t")
-    assert which_font_to_install(LETTERS.values()) == ""
+    assert say_what_is_missing(LETTERS.values()) == ""
 
 
-def test_registering_depends_on_no_cache_and_happens_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", list(font_manager.fontManager.ttflist))
-    known = font_manager.fontManager.ttflist
-    known[:] = [entry for entry in known if not entry.name.startswith("prasanga")]
+def test_shipped_fonts_are_known_without_a_cache_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [entry for entry in font_manager.fontManager.ttflist if not entry.name.startswith("prasanga")]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", known)
+    font_families.cache_clear()
     for _ in range(2):
-        assert [family_of(script) for script in SCRIPTS] == ["prasanga Bengali", "prasanga Devanagari"]
+        assert font_families() == ("DejaVu Sans", "prasanga Bengali", "prasanga Devanagari")
     assert sorted(entry.weight for entry in known if entry.name == "prasanga Bengali") == [400, 700]
-
-
-@pytest.fixture
-def nothing_shipped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if the shipped fonts were not there, and neither any of the machine."""
-    monkeypatch.setattr(fonts, "SCRIPTS", tuple(script._replace(shipped={400: "fonts/none.ttf"}) for script in SCRIPTS))
-    latin = [entry for entry in font_manager.fontManager.ttflist if entry.name == fonts.LATIN]
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", latin)
-    font_families.cache_clear()
-    yield
-    font_families.cache_clear()
-
-
-@pytest.mark.usefixtures("nothing_shipped")
-def test_without_a_font_the_sentence_says_which_to_install() -> None:
-    assert font_families() == ("DejaVu Sans",)
-    assert not can_show("ফুল")
-    assert can_show("flower")
-    said = which_font_to_install(["ফুল", "flower"])
-    assert said == (
-        "No font with Bengali letters was found: English glosses stand for the words."
-        " Install Noto Sans Bengali and draw the figure again."
-    )
-    assert "Noto Sans Bengali and Noto Sans Devanagari" in which_font_to_install(["फूल", "ফুল"])
-    assert which_font_to_install(["flower"]) == ""
-
-
-@pytest.mark.usefixtures("nothing_shipped")
-def test_a_font_of_the_machine_serves_where_none_is_shipped() -> None:
-    font_manager.fontManager.ttflist.append(
-        font_manager.FontEntry(fname=file_of("bengali", 400), name="Nirmala UI", weight=400, size="scalable")
-    )
-    font_families.cache_clear()
-    assert family_of(fonts.SCRIPTS[0]) == "Nirmala UI"
-    assert can_show("ফুল")
 
 
 def test_a_script_without_any_font_is_named() -> None:
     assert not can_show("தமிழ்")
-    assert which_font_to_install(["தமிழ்"]).startswith("No font with Tamil letters was found")
+    assert say_what_is_missing(["தமிழ்", "ফুল", "flower"]) == (
+        "No font with Tamil letters was found: English glosses stand for the words."
+    )
 
 
 def test_the_same_text_gives_the_same_bytes() -> None:

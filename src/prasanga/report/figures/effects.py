@@ -36,7 +36,7 @@ from prasanga.report.figures.canvas import (
     look,
     widened,
 )
-from prasanga.report.figures.fonts import can_show, shortened, which_font_to_install, width_of, wrapped
+from prasanga.report.figures.fonts import can_show, say_what_is_missing, shortened, width_of, wrapped
 from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, few_words, grid_of, is_number
 from prasanga.report.words import MeasuredSet, gloss_of, glosses_of, measured_sets, measured_words, title_of_set
 
@@ -370,7 +370,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         if model in there
     }
     if looks:
-        note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {which_font_to_install(table['stimulus'])}"
+        note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {say_what_is_missing(table['stimulus'])}"
     else:
         note = "Not drawn: no target word has an association."
     # side by side on a page, below each other in a column

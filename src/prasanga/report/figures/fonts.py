@@ -2,21 +2,19 @@
 
 The font of a figure is DejaVu Sans, which comes with matplotlib; letters that it lacks come from the font of their
 script. Fonts with the letters of Bangla and Hindi are shipped with the package, so that a figure is the same on every
-machine. Where they are not there, a font of the machine does; where there is none either, a figure writes the English
-gloss of a word, and `which_font_to_install` says so: a reader never gets boxes.
+machine. Of another script a figure writes the English gloss of a word, and says so (`say_what_is_missing`): a reader
+never gets boxes.
 
 Matplotlib shapes text with HarfBuzz from version 3.11 on: vowel signs go in front of their consonant, conjuncts join.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
-from typing import NamedTuple
+from itertools import pairwise, product
 
 from matplotlib import font_manager
 from matplotlib.font_manager import FontEntry, FontProperties
@@ -28,61 +26,23 @@ LATIN = "DejaVu Sans"
 """The first font of every figure."""
 
 
-class Script(NamedTuple):
-    """A script, as Unicode calls it, and its fonts.
-
-    `shipped` has the files below `prasanga.report.vendor` by weight, `machine` the families to look for elsewhere.
-    """
-
-    name: str
-    shipped: Mapping[int, str]
-    machine: tuple[str, ...]
-
-    @property
-    def family(self) -> str:
-        """The name under which the shipped files are known here: a machine's own Noto may be of another version."""
-        return f"prasanga {self.name}"
-
-    @property
-    def advice(self) -> str:
-        """The font to install where there is none."""
-        return f"Noto Sans {self.name}"
-
-
-SCRIPTS = (
-    Script(
-        "Bengali",
-        {weight: f"fonts/noto-sans-bengali-{weight}.ttf" for weight in (400, 700)},
-        ("Noto Sans Bengali", "Noto Serif Bengali", "Kohinoor Bangla", "Bangla Sangam MN", "Nirmala UI", "Vrinda",
-         "Lohit Bengali"),
-    ),
-    Script(
-        "Devanagari",
-        {weight: f"fonts/noto-sans-devanagari-{weight}.ttf" for weight in (400, 700)},
-        ("Noto Sans Devanagari", "Noto Serif Devanagari", "Kohinoor Devanagari", "Devanagari Sangam MN", "Nirmala UI",
-         "Mangal", "Lohit Devanagari"),
-    ),
-)  # fmt: skip
-"""The scripts of Bangla and of Hindi."""
+SCRIPTS = {"Bengali": "fonts/noto-sans-bengali-{}.ttf", "Devanagari": "fonts/noto-sans-devanagari-{}.ttf"}
+"""The scripts of Bangla and Hindi as Unicode calls them, with their fonts below `prasanga.report.vendor`, by weight."""
 
 
 @lru_cache
 def font_families() -> tuple[str, ...]:
     """Return the families for `font.family`, in the order in which a letter is looked for.
 
-    Shipped fonts are made known first.
+    Matplotlib is told of the shipped files, which no search for fonts finds; its cache on disk has no part in it. They
+    have names of their own, since a machine's own Noto may be of another version.
     """
-    return (LATIN, *(family for script in SCRIPTS if (family := family_of(script))))
-
-
-def family_of(script: Script) -> str | None:
-    """Return the shipped family of a script, else one of the machine, else None."""
-    files = {weight: path for weight, name in script.shipped.items() if (path := Path(str(place_of(name)))).is_file()}
-    if files:
-        _make_known(script.family, files)
-        return script.family
-    of_machine = {entry.name for entry in font_manager.fontManager.ttflist}
-    return next((family for family in script.machine if family in of_machine), None)
+    families = {f"prasanga {script}": file for script, file in SCRIPTS.items()}
+    known = font_manager.fontManager.ttflist
+    for (family, file), weight in product(families.items(), (400, 700)):
+        path = str(place_of(file.format(weight)))
+        known.append(FontEntry(fname=path, name=family, weight=weight, stretch="normal", size="scalable"))
+    return (LATIN, *families)
 
 
 def can_show(text: str) -> bool:
@@ -90,19 +50,13 @@ def can_show(text: str) -> bool:
     return not _missing(text)
 
 
-def which_font_to_install(texts: Iterable[str]) -> str:
-    """Return a sentence on the fonts that texts need and this machine lacks; empty if all can be shown."""
+def say_what_is_missing(texts: Iterable[str]) -> str:
+    """Return a sentence on the scripts of these texts that no font of a figure has; empty if all can be shown."""
     missing = {character for text in texts for character in _missing(text)}
-    names = {unicodedata.name(character, "other").split()[0].title() for character in missing}
-    lacking = [script for script in SCRIPTS if script.name in names]
-    others = sorted(names - {script.name for script in lacking})
-    if not names:
-        return ""
-    letters = " and ".join([*(script.name for script in lacking), *others])
-    remedy = (
-        f" Install {' and '.join(script.advice for script in lacking)} and draw the figure again." if lacking else ""
+    names = sorted({unicodedata.name(character, "other").split()[0].title() for character in missing})
+    return (
+        f"No font with {' and '.join(names)} letters was found: English glosses stand for the words." if names else ""
     )
-    return f"No font with {letters} letters was found: English glosses stand for the words.{remedy}"
 
 
 def _missing(text: str) -> set[str]:
@@ -122,16 +76,6 @@ def _covered(families: tuple[str, ...]) -> frozenset[str]:
     """Return every character for which one of these families has a glyph."""
     paths = [font_manager.fontManager.findfont(FontProperties(family=family)) for family in families]
     return frozenset(chr(code) for path in paths for code in font_manager.get_font(path).get_charmap())
-
-
-def _make_known(family: str, files: Mapping[int, Path]) -> None:
-    """Tell matplotlib of files that no search for fonts finds; its cache on disk has no part in it."""
-    known = font_manager.fontManager.ttflist
-    if all(entry.name != family for entry in known):
-        known.extend(
-            FontEntry(fname=str(path), name=family, weight=weight, stretch="normal", size="scalable")
-            for weight, path in sorted(files.items())
-        )
 
 
 # --------------------
@@ -231,7 +175,7 @@ def _without_middle(letters: Sequence[str], kept: int) -> str:
 def _letters(text: str) -> list[str]:
     """Return what a reader sees as one letter: with its marks, and with the letters that a hasanta joins to it."""
     letters: list[str] = []
-    for before, sign in itertools.pairwise(("", *text)):
+    for before, sign in pairwise(("", *text)):
         joins = unicodedata.category(sign).startswith("M") or sign in _JOINERS
         if letters and (joins or before in _HASANTAS or before == _JOINERS[0]):
             letters[-1] += sign
