@@ -385,7 +385,7 @@ def _settling_sheet(table: pl.DataFrame) -> Sheet:
 # Pictures of effects by context length for the page: a small one for each category and model, and one to ask.
 #
 # They are drawn here and not by matplotlib: a cell of the small picture is a link, and each point of the large one
-# tells its interval, its words and its controls. They have the numbers of the table of estimates and of its paired
+# tells its interval, its p and its random twins. They have the numbers of the table of estimates and of its paired
 # differences.
 
 
