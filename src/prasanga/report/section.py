@@ -393,7 +393,7 @@ def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
         text = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), text)
     if cell.words:
         text += html(' <span class="used-words">{}</span>', cell.words)
-    # a number with an order is known by that: there are thousands, and the class of each would be a tenth of a page
+    # a number with an order is known by that: there are thousands, and their classes were 7 % of a large page
     kind = "" if kind == "number" and cell.order is not None else kind
     looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
     found = {"class": " ".join(filter(None, looks)) or None, "title": cell.hover or None, "data-order": cell.order}
