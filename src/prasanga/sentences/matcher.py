@@ -83,7 +83,8 @@ class Matcher:
             raise InputError(f"The form {wrong!r} has a NUL in it, which stands in no word. Take it out.")
         starts = np.concatenate([[0], ends + 1])[:-1]
         rest, lengths = _end_first_words(texts, starts, ends, character_flags())
-        for number in np.flatnonzero(lengths == 0).tolist():
+        if not lengths.all():
+            number = int(lengths.argmin())
             raise InputError(
                 f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"
                 " with a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."

@@ -255,6 +255,7 @@ def test_every_letter_is_shown_whichever_way_it_is_written() -> None:
 
 
 def test_shipped_fonts_are_known_without_a_cache_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    font_families()  # the list that is put back has the fonts as well
     known = [entry for entry in font_manager.fontManager.ttflist if not entry.name.startswith("prasanga")]
     monkeypatch.setattr(font_manager.fontManager, "ttflist", known)
     font_families.cache_clear()

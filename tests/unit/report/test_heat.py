@@ -13,7 +13,7 @@ from page_parts import missing_in, numbers_of, sheet_of
 
 from prasanga.base.errors import InputError
 from prasanga.report.grid import grid_of
-from prasanga.report.sections.ceat import all_numbers, effects, heat_sheet
+from prasanga.report.sections.ceat import all_numbers, effects, heat_sheet, texts_of
 from prasanga.report.sections.estimates import shade_of
 from prasanga.report.sheet import Cell
 from prasanga.report.study import Results
@@ -70,6 +70,20 @@ def test_each_column_has_its_number(table: Table) -> None:
         "attributes used": "8 + 8",
         "fewest contexts": "30",
     }
+
+
+def test_a_point_tells_a_part_of_what_its_cell_does(table: Table) -> None:
+    ceat = table(("C1", "a", "9", "fixed", 0.5, {"n_x": 2}))
+    cell, point = heat(ceat)[0].hover.split("\n"), texts_of(grid_of(ceat))["C1", "a", "9", "fixed"].split("\n")
+    assert [line.partition(":")[0] for line in point] == [
+        *("a, 9 words, fixed draws", "effect size", "95 % interval over words", "p_association (other words)"),
+        *("p of other targets", "random twins", "words used of those listed"),
+    ]
+    assert [line for line in cell if line in point] == point
+    assert [line.partition(":")[0] for line in cell if line not in point] == [
+        *("attributes dealt anew", "p_draws (other draws, no test of bias)", "fewest contexts of a stimulus"),
+        "conventions",
+    ]
 
 
 def test_nulls_are_dashes(table: Table) -> None:
@@ -167,10 +181,12 @@ def test_a_table_of_an_older_version_is_refused(table: Table) -> None:
         all_numbers(Results(ceat=ceat))
 
 
-def test_each_column_is_sorted_by_its_number_to_seven_digits(table: Table) -> None:
+def test_each_column_is_sorted_by_its_number_in_full(table: Table) -> None:
     changes = {"n_x": 3, "p_association": 1 / 3, "p_twins": float("nan"), "ci_low": float("-inf")}
     found = orders(table(("C1", "a", "9", "fixed", 0.1 + 0.2, changes)))
-    assert (found["effect size"], found["p_association"], found["p_draws"]) == ("0.3", "0.3333333", "-1000")
+    assert float(found["effect size"]) == 0.1 + 0.2
+    assert float(found["p_association"]) == 1 / 3
+    assert float(found["p_draws"]) == -1000.0
     assert (found["p_twins"], found["95 % interval over words"]) == ("", "")
     assert (found["targets used"], found["attributes used"], found["fewest contexts"]) == ("11", "16", "30")
     missing = list(orders(table(("C1", "a", "9", "fixed", None))).values())

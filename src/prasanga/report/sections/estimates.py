@@ -215,8 +215,8 @@ def interval_of(row: Estimate, column: str) -> str:
 
 
 def sorted_by(value: object, text: str) -> Cell:
-    """Return a cell with a text, by which a table of the page sorts to seven digits; last where it is no number."""
-    return Cell(text, order=f"{value:.7g}" if is_number(value) else "")
+    """Return a cell with a text, by which a table of the page sorts in full precision; last where it is no number."""
+    return Cell(text, order=repr(value) if is_number(value) else "")
 
 
 def number_cells(method: str, row: Estimate, columns: Iterable[Number]) -> list[Cell]:
