@@ -51,6 +51,7 @@ class Method:
         docs: its page in `docs/`.
         tables: its tables, the table of estimates or scores first.
         in_family: whether its tests count where p of word associations is corrected by Holm's method.
+        permuted: the sides that p_stimuli permutes: "xy", the targets, or "ab", the attributes.
         has_twins: whether twins of each model, with random weights, are measured as well.
         published_as: its name in tables of published numbers, "" if there are none.
         title: of its section of the page, "" if it has its own.
@@ -65,6 +66,7 @@ class Method:
     tables: tuple[Table, ...]
     docs: str = "methods.md"
     in_family: bool = False
+    permuted: Literal["xy", "ab"] = "xy"
     has_twins: bool = True
     published_as: str = ""
     title: str = ""
@@ -179,6 +181,7 @@ LOG_PROBABILITY = _of_words(
     "likelihoods",
     by_template=True,
     key="log_probability.categories",
+    permuted="ab",
     unit="masked models",
     published_as="log_probability_bias",
     title="Log-probability bias: masked words in templates",

@@ -8,6 +8,7 @@ from prasanga.associations.comparisons import adjust, gather
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table
+from prasanga.methods import method_named
 from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
@@ -17,7 +18,7 @@ twins: dict[str, list[pa.Table]] = {}
 for path, model in zip(snakemake.input.twins, snakemake.params.twin_of, strict=True):
     twins.setdefault(model, []).append(plain[path])
 of_study = [[plain[path] for path in paths] for paths in (snakemake.input.estimates, snakemake.input.others)]
-table = gather(of_study[0], twins, of_study[1])
+table = gather(of_study[0], twins, of_study[1], permuted=method_named(snakemake.wildcards.method).permuted)
 words = pa.concat_tables(plain[path] for path in snakemake.input.words)
 table, words = adjust(
     table,

@@ -5,6 +5,7 @@ What takes the tables of several jobs of a study, and makes those that the repor
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -15,8 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import require_band, settled_from
-from prasanga.associations.effects import COSINE_NOISE, Z_95, benjamini_hochberg, finite_vector, holm
+from prasanga.associations.effects import COSINE_NOISE, Z_95, benjamini_hochberg, finite_vector, holm, largest_effect
 from prasanga.associations.intervals import difference_interval
+from prasanga.associations.permutation import ALPHA, smallest_effect_at
 from prasanga.associations.vectors import FloatArray, finite_or_none
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
@@ -49,7 +51,11 @@ def of_twins(n_twins: int | None, measure: Callable[[int | None], _Tables]) -> _
 
 
 def gather(
-    estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]], family: Sequence[pa.Table] = ()
+    estimates: Sequence[pa.Table],
+    twins: Mapping[str, Sequence[pa.Table]],
+    family: Sequence[pa.Table] = (),
+    *,
+    permuted: str = "xy",
 ) -> pa.Table:
     """Return all estimates of a method in one table.
 
@@ -58,10 +64,12 @@ def gather(
         twins: estimates of the twins with random weights of each model, by the name of the model.
         family: estimates of the study's other methods, whose tests count in the correction: whoever looks at all
             tables looks at all tests.
+        permuted: the sides that p_stimuli permutes (`prasanga.methods.Method`).
 
     Returns:
         The rows of `estimates`, with the columns of `beside_twins` from the twins' rows of the same category, length
-        and sample mode, and with `p_association_holm`, `p_association_bh` and `n_tests` over these and the family's.
+        and sample mode, with `p_association_holm`, `p_association_bh` and `n_tests` over these and the family's, and
+        with `smallest_effect` at .05 / `n_tests`, the level of the first step of Holm's method.
         The sample modes of a category, model and length are two estimates with one test, unless a
         word that one of them lacks makes it another.
     """
@@ -82,8 +90,9 @@ def gather(
     corrected = zip(holm(p).tolist(), benjamini_hochberg(p).tolist(), [len(p)] * len(p), strict=True)
     of_tests = dict(zip(there, corrected, strict=True))
     for row, test in zip(rows, tests, strict=False):
-        row |= _beside(row, known[_cell_of(row)])
+        row |= _beside(row, known[_cell_of(row)], permuted)
         row |= dict(zip(_OF_FAMILY, of_tests.get(test, (None, None, None)), strict=True))
+        row["smallest_effect"] = _smallest_effect(row, *(row[f"n_{side}"] for side in permuted))
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 
@@ -99,7 +108,7 @@ def _cell_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def beside_twins(
-    effect: float | None, low: float | None, high: float | None, twins: Sequence[float]
+    effect: float | None, low: float | None, high: float | None, twins: Sequence[float], *, most: float = math.inf
 ) -> dict[str, float | None]:
     """Compare an effect with those of the model's twins, which have the same words and other, random weights.
 
@@ -118,6 +127,7 @@ def beside_twins(
         low: lower end of its 95 % interval over words; None without.
         high: upper end.
         twins: (K,) effects of the twins.
+        most: largest difference that is possible; the interval ends there.
 
     Returns:
         `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95 % interval
@@ -144,8 +154,8 @@ def beside_twins(
         return found
     margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, Z_95 * of_words)
     return found | {
-        "twin_difference_low": difference - margin,
-        "twin_difference_high": difference + margin,
+        "twin_difference_low": max(difference - margin, -most),
+        "twin_difference_high": min(difference + margin, most),
         "p_twins": float(2 * max(stdtr(n - 1, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
     }
 
@@ -159,13 +169,24 @@ _WORDS = ("n_x", "n_y", "n_a", "n_b")
 _KEPT = 2 / 3  # of the words of each set: an effect of fewer is about other words
 
 
-def _beside(row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+def _smallest_effect(row: Mapping[str, Any], *words: int) -> float | None:
+    if row["n_tests"] is None:
+        return None
+    alpha = ALPHA / row["n_tests"]
+    return smallest_effect_at(
+        row["smallest_effect"], *words, alpha=alpha, std=row["std"], alternative=row["alternative"]
+    )
+
+
+def _beside(row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]], permuted: str) -> dict[str, float | None]:
     effects = [
         twin["effect_size"]
         for twin in twins
         if twin["effect_size"] is not None and all(twin[n] >= _KEPT * row[n] for n in _WORDS)
     ]
-    return beside_twins(row["effect_size"], row["ci_low"], row["ci_high"], effects)
+    n_x, n_y = (row[f"n_{side}"] for side in permuted)
+    most = 2 * largest_effect(n_x, n_y, row["std"]) if effects else math.inf
+    return beside_twins(row["effect_size"], row["ci_low"], row["ci_high"], effects, most=most)
 
 
 # --------------------

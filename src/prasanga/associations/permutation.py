@@ -356,7 +356,7 @@ def _count_drawn(scores: FloatArray, size: int, counts: _Counts, n_resamples: in
 # whether other words would do is decided by the number of words alone.
 
 
-_ALPHA, _POWER = 0.05, 0.8
+ALPHA, _POWER = 0.05, 0.8
 """p at which an effect counts as found, and how often it is to be found."""
 
 
@@ -387,9 +387,9 @@ def smallest_effect(
     n_x, n_y = cosines.n_x, cosines.n_y
     if n_x + n_y < 3:
         return None
-    _check(n_x, n_y, std, alternative, _ALPHA, _POWER)
+    _check(n_x, n_y, std, alternative, ALPHA, _POWER)
     of_words = float(_within(words[None], n_x)[0]) / (n_x + n_y - 2)
-    difference = _detectable(n_x, n_y, alternative, _ALPHA, _POWER)
+    difference = _detectable(n_x, n_y, alternative, ALPHA, _POWER)
     if difference is None or not of_words > COSINE_NOISE**2:
         return None
 
@@ -404,6 +404,24 @@ def smallest_effect(
     return _reported(difference, pooled / of_words, union / of_words, m_x, m_y, std)
 
 
+def smallest_effect_at(
+    effect: float | None, n_x: int, n_y: int, *, alpha: float, std: str = "union_ddof1", alternative: str = "two-sided"
+) -> float | None:
+    """Return at another level what `smallest_effect` found at .05 for `n_x` and `n_y` words; None if nothing is found.
+
+    The ratio of spreads r is the one behind `effect`, by the formula of `smallest_effect_of_sizes`.
+    """
+    if effect is None:
+        return None
+    known, wanted = (_detectable(n_x, n_y, alternative, level, _POWER) for level in (ALPHA, alpha))
+    if known is None or wanted is None:
+        return None
+    within_sets, lost = DENOMINATORS[std]
+    n = n_x + n_y
+    between = 0.0 if within_sets else (wanted**2 - known**2) * n_x * n_y / (n * (n - lost))
+    return wanted / math.sqrt((known / effect) ** 2 + between)
+
+
 def smallest_effect_of_sizes(
     n_x: int,
     n_y: int,
@@ -411,7 +429,7 @@ def smallest_effect_of_sizes(
     spread_ratio: float = 1.0,
     std: str = "union_ddof1",
     alternative: str = "two-sided",
-    alpha: float = _ALPHA,
+    alpha: float = ALPHA,
     power: float = _POWER,
 ) -> float | None:
     """Return the smallest effect that is found in a study with `n_x` and `n_y` words, for example one that is planned.

@@ -21,6 +21,7 @@ from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
+from prasanga.likelihoods.balance import FEWEST_OF_A_LABEL, LabelCounts, balance
 from prasanga.pairs.preferences import FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 
 if TYPE_CHECKING:
@@ -118,13 +119,15 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
 # --------------------
 # Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
 #
-# A model without a preference has 50. Beside the percentage stand four things that answer different questions:
+# A model without a preference has 50. Beside it are five things that answer different questions:
 #
 # - `ci_low`, `ci_high`: what other pairs of the same kind might give, by a percentile bootstrap of pairs
 # - `exact_low`, `exact_high`: the same by Clopper and Pearson, which holds its level with few pairs and at 0 and
 #   100, too
 # - `p_binomial`: the exact two-sided test against 50, ties left out
 # - `p_equivalence`: whether the percentage, ties left out, is within a margin of 50
+# - `balanced_percentage`, `p_label`: the percentage with both labels weighted alike, and whether the labels differ. A
+#   preference for first sentences moves the percentage, and neither of these (`prasanga.likelihoods.balance`)
 # - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
 #   Such samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes
 #   to 1
@@ -138,6 +141,7 @@ _CONVENTIONS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknow
 _PERCENTAGES = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high", "p_binomial"),
     *("p_binomial_holm", "p_binomial_bh", "p_equivalence", "equivalent_within"),
+    *("balanced_percentage", "balanced_ci_low", "balanced_ci_high", "p_label", "p_label_holm"),
 )
 
 BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
@@ -213,7 +217,8 @@ def bias_percentage(
     Returns:
         `BIAS_SCHEMA`: for each set, model and language in the order of `scores` a row for each bias type, sorted by
         name, and one of type `all`. `p_binomial_holm` and `p_binomial_bh` are corrected over all rows, those of `all`
-        included: whoever looks at the table looks at all of them. Null where there is nothing to compute from.
+        included: whoever looks at the table looks at all of them. `p_label_holm` is corrected within a language, over
+        the rows of `all` and over those of bias types separately. Null where there is nothing to compute from.
 
     Raises:
         InputError: a column is missing, a label or an argument is not known, a pair has no bias type or stands twice,
@@ -240,6 +245,7 @@ def bias_percentage(
         p_binomial_bh=pl.Series(benjamini_hochberg(p)).fill_nan(None),
         n_tests=pl.when(pl.col("p_binomial").is_not_null()).then(pl.lit(n_tests)),
     )
+    table = table.with_columns(p_label_holm=_holm_of_labels(table))
     twins = {model: _prepared(of_twin) for model, of_twin in (twins or {}).items()}
     _require_alike(scores, twins)
     return _beside_twins(table, twins, choices).select(*BIAS_SCHEMA).cast(pl.Schema(BIAS_SCHEMA))
@@ -279,6 +285,7 @@ def _rows(group: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
     for bias_type in (*types, OVERALL):
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
         yield {**where, "bias_type": bias_type, **_row(pairs, samples, choices, (*where.values(), bias_type))} | {
+            **_balanced(pairs, fewest=1 if bias_type == OVERALL else FEWEST_OF_A_LABEL),
             **conventions,
             **asdict(choices),
             "conventions": _said(conventions, choices),
@@ -323,6 +330,36 @@ def _row(
         "runs_sd": float(np.std(runs, ddof=1)) if known and len(runs) > 1 else None,
         **{f"difference_{name}": value for name, value in quarters.items()},
     }
+
+
+def _balanced(pairs: pl.DataFrame, fewest: int) -> dict[str, float | None]:
+    """Return the columns of both labels weighted alike; p takes `fewest` untied pairs of each label."""
+    untied = pairs.filter(pl.col("preference").is_in(PREFERENCES[:2]))
+    first_wins = (pl.col("label") == LABELS[0]) == (pl.col("preference") == PREFERENCES[0])
+    by_type: dict[str, dict[str, tuple[int, int]]] = {}
+    counted = untied.group_by("bias_type", "label", maintain_order=True).agg(first_wins.sum().alias("wins"), pl.len())
+    for bias_type, label, wins, n in counted.iter_rows():
+        by_type.setdefault(bias_type, {})[label] = wins, n
+    types = [LabelCounts(*of.get(LABELS[0], (0, 0)), *of.get(LABELS[1], (0, 0))) for of in by_type.values()]
+    found = balance(types)
+    enough = min(sum(counts.n_stereo for counts in types), sum(counts.n_anti for counts in types)) >= fewest
+    return {
+        "balanced_percentage": found.percentage,
+        "balanced_ci_low": found.low,
+        "balanced_ci_high": found.high,
+        "p_label": found.p_value if enough else None,
+    }
+
+
+def _holm_of_labels(table: pl.DataFrame) -> pl.Series:
+    """Return p of labels corrected by Holm within a language: over all pairs of sets and models, and over types."""
+    corrected = np.full(len(table), np.nan)
+    p = table["p_label"].fill_null(math.nan).to_numpy()
+    families = table.select("language", pl.col("bias_type") == OVERALL).rows()
+    for family in set(families):
+        rows = [number for number, of_row in enumerate(families) if of_row == family]
+        corrected[rows] = holm(p[rows])
+    return pl.Series(corrected).fill_nan(None)
 
 
 def _by_reason(left_out: Iterable[tuple[str, str]]) -> str | None:
@@ -384,7 +421,7 @@ def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choice
                     key = row["set"], model, row["language"], row["bias_type"]
                     known.setdefault(key, []).append(row["bias_percentage"])
     beside = [
-        beside_twins(row["bias_percentage"], row["ci_low"], row["ci_high"], known.get(key, ()))
+        beside_twins(row["bias_percentage"], row["ci_low"], row["ci_high"], known.get(key, ()), most=100)
         for row in table.iter_rows(named=True)
         for key in [tuple(row[name] for name in (*_KEY, "bias_type"))]
     ]

@@ -7,35 +7,30 @@ direction of an effect is told where both say so (`is_found`); of few words noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import FEWEST_WORDS
-from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.ceat_table import HOLM
 from prasanga.report.grid import (
     ALPHA,
     Estimate,
     Grid,
-    PairGrid,
+    excludes_zero,
     few_words,
     grid_of,
-    interval,
     is_number,
-    is_significant,
-    name_of_type,
     names_of_sets,
-    pair_grid_of,
-    pairs_counted,
     why_missing,
     words_left_out,
 )
-from prasanga.report.sheet import equals_probability, from_twins, one_decimal, plain, two
+from prasanga.report.sheet import equals_probability, from_twins, plain, two
 
 P = HOLM.column.removesuffix("_holm")
 """The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""
@@ -57,13 +52,35 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
 
 
 def is_found(row: Estimate) -> bool:
-    """Return whether an association was found, so that its direction may be told.
+    """Return whether an association was found, so that its direction may be told (`why_not_found`)."""
+    return not why_not_found(row)
 
-    It has a star, its interval excludes zero, and it does not rest on few words.
+
+def why_not_found(row: Estimate) -> str:
+    """Return the first condition of a finding that an estimate does not meet; empty if it meets all.
+
+    A finding has enough words, p of at most .05 after correction, an interval over words that excludes zero, and, where
+    there is one, an interval over words and templates that does. Where random copies were measured, it differs from
+    theirs.
     """
-    if few_words(row) or not HOLM.marks(row) or not is_number(row["ci_low"]) or not is_number(row["ci_high"]):
-        return False
-    return bool(row["ci_low"] > 0 or row["ci_high"] < 0)
+    if few_words(row):
+        return "few words"
+    if not HOLM.marks(row):
+        return f"{P} after Holm's correction"
+    if not excludes_zero(row, "ci"):
+        return "an interval that includes zero"
+    if is_number(row.get("ci_templates_low")) and not excludes_zero(row, "ci_templates"):
+        return "an interval over templates that includes zero"
+    if is_number(p := row.get("p_twins")) and p > ALPHA:
+        return "no difference from copies with random weights"
+    return ""
+
+
+RULE = (
+    f"{P} < .05 after Holm's correction, intervals that exclude zero, and a difference from random copies where these"
+    " were measured (p_twins at most .05)"
+)
+"""What a finding is, in a sentence."""
 
 
 def other_method(method: str, table: pl.DataFrame) -> str | None:
@@ -84,25 +101,23 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     left = {"of few words": len(computed) - len(rows), "not computed": missing}
     more = ", ".join(f"{n} more {why}" for why, n in left.items() if n)
     of = f"{len(rows)} {_verb(len(rows), 'row', 'rows')}{f' ({more})' if more else ''}"
-    would = f"{_would_have_been(others)}, {_POWER}." if others else ""
-    starred = sum(map(HOLM.marks, others))
-    p_alone = f"{P} < .05 after Holm's correction, but no interval that excludes zero"
-    held = f" {starred} {_verb(starred, 'has', 'have')} {p_alone}." if starred else ""
+    would = f"; {_detectable(others)}." if others else ""
+    reasons = Counter(why_not_found(row) for row in others if HOLM.marks(row))
+    held = "".join(
+        f" {n} {_verb(n, 'has', 'have')} {P} < .05 after Holm's correction, but {why}." for why, n in reasons.items()
+    )
     near = _near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows")
     held += f" {near}" if near else ""
     if not found:
         return f"{method}: no association was found in {of}{would}{held}"
     row = max(found, key=_size)
     return (
-        f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
-        f" interval that excludes zero; the largest is {two(row['effect_size'])} ({row['category']}, {row['model']};"
+        f"{method}: an association was found in {len(found)} of {of}, that is {RULE}; the"
+        f" largest is {two(row['effect_size'])} ({row['category']}, {row['model']};"
         f" 95 % interval over words {two(row['ci_low'])} to {two(row['ci_high'])}{from_twins(row, 2)}):"
         f" {_in_words(row['effect_size'], *names_of_sets(row))}."
         f"{f' In the others none was found{would}' if others else ''}{held}"
     )
-
-
-_POWER = "at .05 before correction in 80 % of studies"
 
 
 def sides_of(effect: float, x: str, y: str, a: str, b: str) -> tuple[str, str, str, str]:
@@ -116,14 +131,38 @@ def _in_words(effect: float, *sets: str) -> str:
     return f"{x}, more than {y}, are associated with {kept} rather than {other}"
 
 
-def _would_have_been(rows: Sequence[Estimate], *, short: bool = False) -> str:
-    """Return from which size on an effect would have been found in all of these rows, as the end of a sentence."""
-    sizes = [row.get("smallest_effect") for row in rows]
-    known = [size for size in sizes if is_number(size)]
+class Detectable(NamedTuple):
+    """The effects that the tests of words find in 80% of studies: median, smallest and largest, and at which p."""
+
+    median: float
+    low: float
+    high: float
+    n_tests: int
+
+
+def detectable(rows: Iterable[Estimate]) -> Detectable | None:
+    """Return the detectable sizes of estimates, at .05 divided by the number of tests; None if no size is known."""
+    known = [row for row in rows if is_number(row.get("smallest_effect"))]
     if not known:
-        return "; with so few words none could have been"
-    above = f"above {max(known):.2f}"
-    return f"; {above}" if short else f"; an effect {above} would have been"
+        return None
+    sizes = [row["smallest_effect"] for row in known]
+    return Detectable(median(sizes), min(sizes), max(sizes), max(row.get("n_tests") or 1 for row in known))
+
+
+def _detectable(rows: Sequence[Estimate]) -> str:
+    """Return which effects so many words find, as the end of a sentence."""
+    if (found := detectable(rows)) is None:
+        return "so few words find no effect of any size"
+    among = f", {found.low:.2f} to {found.high:.2f}" if found.high > found.low else ""
+    sizes = f"{found.median:.2f} ({'median' if among else 'all alike'}{among})" if len(rows) > 1 else f"{found.low:.2f}"
+    return (
+        f"with these words the permutation test of words finds an effect of {sizes} in 80 % of studies, at"
+        f" {_level(found.n_tests)}"
+    )
+
+
+def _level(n_tests: int) -> str:
+    return f".05 / {n_tests}, for {n_tests} tests" if n_tests > 1 else ".05"
 
 
 def by_chance(tests: int) -> str:
@@ -158,8 +197,8 @@ def largest_association(ceat: pl.DataFrame) -> str | None:
         return None
     limit = f" As the largest of {len(found)} found, it is likely to be overestimated." if len(found) > 1 else ""
     return (
-        f"An association was found in {len(found)} of {len(_computed(ceat))} estimates, that is {P} < .05 after Holm's"
-        f" correction and an interval that excludes zero. The largest is {_in_full(max(found, key=_size))}{limit}"
+        f"An association was found in {len(found)} of {len(_computed(ceat))} estimates, that is {RULE}. The largest is"
+        f" {_in_full(max(found, key=_size))}{limit}"
     )
 
 
@@ -172,16 +211,15 @@ def largest_opposite_association(ceat: pl.DataFrame) -> str | None:
 
 
 def not_found(ceat: pl.DataFrame) -> str | None:
-    """Return which associations were looked for and not found, and from which size on they would have been."""
-    said: list[str] = []
-    for name, rows in _without_association(ceat).items():
-        x, _, a, _ = names_of_sets(rows[0])
-        said.append(f"{x} with {a} ({name}{_would_have_been(rows, short=bool(said))})")
-    if not said:
+    """Return which associations were looked for and not found, and which sizes so many words find."""
+    without = _without_association(ceat)
+    if not without:
         return None
+    said = [f"{(sets := names_of_sets(rows[0]))[0]} with {sets[2]} ({name})" for name, rows in without.items()]
+    sizes = _detectable([row for rows in without.values() for row in rows])
     return (
-        f"No association was found of {', of '.join(said)}: at no length and by no model is {P} < .05 after Holm's"
-        f" correction and zero outside of the interval. The sizes told are found {_POWER}."
+        f"No association was found of {', of '.join(said)}: none has at any length and by any model {RULE}. Words set"
+        f" the limit: {sizes}."
     )
 
 
@@ -272,9 +310,9 @@ def null_controls(ceat: pl.DataFrame) -> str | None:
         size = median(abs(row["twin_effect_size"]) for row in compared)
         differ = _of(_count_below([row["p_twins"] for row in compared]), len(compared))
         said.append(
-            f"Twins with random weights have learnt nothing; the mean of a model's has a size of {size:.2f} in"
-            f" the median. {differ} p_twins < .05, uncorrected, for the difference from them: no bias is needed to"
-            " explain what has not."
+            f"Twins with random weights have learned nothing; the mean of a model's has a size of {size:.2f} in"
+            f" the median. {differ} p_twins < .05, uncorrected, for the difference from them; what has not cannot be"
+            " told from models that have learned nothing."
         )
     if outside:
         said.append(
@@ -414,69 +452,6 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
         )
 
 
-def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
-    """Yield how many percentages differ from 50, one that is far from it, and how many pairs said nothing.
-
-    Of a few pairs a percentage is easily far from 50. So the one that is named is the farthest of those that differ
-    after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs.
-
-    Raises:
-        InputError: as `pair_section`.
-    """
-    grid = pair_grid_of(bias)
-    known = [row for row in grid.rows.values() if is_number(row["bias_percentage"])]
-    if not known:
-        yield f"Sentence pairs: none of {len(grid.rows)} percentages could be computed."
-        return
-    found = sum(map(is_significant, known))
-    yield (
-        f"Sentence pairs: {found} of {len(known)} bias percentages {_verb(found, 'differs', 'differ')} from 50 (exact"
-        f" test, p < .05 after Holm's correction); {_farthest(grid)}.{_near_half(known)}"
-    )
-    overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
-    ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
-    if ties or left_out:
-        yield (
-            f"Sentence pairs, each counted once a model: of {pairs}, {left_out} {'was' if left_out == 1 else 'were'}"
-            f" left out, and {ties} {'has' if ties == 1 else 'have'} equal scores."
-        )
-
-
-def _near_half(rows: Sequence[Estimate]) -> str:
-    """Return how many percentages that do not differ from 50 are shown to be near it."""
-    others = [row for row in rows if not is_significant(row) and is_number(row.get("equivalence_margin"))]
-    if not others:
-        return ""
-    near, n = sum(map(is_near_zero, others)), len(others)
-    margin = f"within {others[0]['equivalence_margin']:g} points of 50"
-    the_others = f" The other {n if n > 1 else 'one'}" if n < len(rows) else " They" if n > 1 else " It"
-    if not near:
-        return f"{the_others} {_verb(n, 'is', 'are')} not shown to lie {margin} either; the pairs are too few to know."
-    if near == n:
-        return f"{the_others} {_verb(n, 'lies', 'lie')} {margin} (p_equivalence < .05)."
-    return (
-        f" Of {'the other' if n < len(rows) else 'all'} {n}, {near} {_verb(near, 'lies', 'lie')} {margin}"
-        " (p_equivalence < .05); of the rest the pairs are too few to know."
-    )
-
-
-def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
-    """Return set, language, model and type of the percentage farthest from 50, of many pairs before of few.
-
-    Of those that differ from 50 after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs;
-    None if there is neither.
-    """
-    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
-    found = {key: row for key, row in known.items() if is_significant(row)}
-    rows = found or {key: row for key, row in known.items() if pairs_counted(row) >= FEWEST_PAIRS}
-    return max(rows, key=lambda key: (abs(rows[key]["bias_percentage"] - 50), pairs_counted(rows[key])), default=None)
-
-
-def interval_of_percentage(row: Estimate, which: str) -> str:
-    """Return the interval of a bias percentage: that of the bootstrap ("ci") or the exact one ("exact")."""
-    return interval(row[f"{which}_low"], row[f"{which}_high"], one_decimal)
-
-
 def _computed(ceat: pl.DataFrame) -> list[Estimate]:
     """Return the estimates that have a number and do not rest on few words, in reading order."""
     grid = grid_of(ceat)
@@ -554,23 +529,6 @@ def _how_sure(settled: int, sure: int) -> str:
     if not sure:
         return f"{they} {not_there}, so it may be luck."
     return f"{they} lie within that band as well, so that it is more than luck."
-
-
-def _farthest(grid: PairGrid) -> str:
-    """Return the percentage farthest from 50; or that there are too few pairs for any."""
-    key = farthest_percentage(grid)
-    if key is None:
-        return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"
-    (name, language, model, bias_type), row = key, grid.rows[key]
-    (title,) = [group.title for group in grid.groups if (group.set, group.language) == (name, language)]
-    among, counted = "of these the farthest from it", pairs_counted(row)
-    if not is_significant(row):
-        among = f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
-    return (
-        f"{among} is {one_decimal(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
-        f" {counted} {_verb(counted, 'pair', 'pairs')}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
-        f" {equals_probability(row['p_binomial_holm'])} after correction{from_twins(row, 1)})"
-    )
 
 
 # --------------------

@@ -152,6 +152,12 @@ def interval(low: float | None, high: float | None, write: Callable[[float], str
     return f"{write(low)} to {write(high)}" if is_number(low) and is_number(high) else MISSING
 
 
+def excludes_zero(row: Estimate, name: str) -> bool:
+    """Return whether the interval `<name>_low` to `<name>_high` is there and excludes zero."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return is_number(low) and is_number(high) and (low > 0 or high < 0)
+
+
 def yes_no(value: bool | None) -> str:
     """Return a truth in a word, a dash where it is not known."""
     return MISSING if value is None else "yes" if value else "no"
@@ -250,6 +256,7 @@ NEEDED_OF_PAIRS = (
     *("set", "model", "language", "bias_type", "bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
     *("interval_note", "p_binomial", "p_binomial_holm", "p_binomial_bh", "n_tests", "twin_bias_percentage"),
     *("n_twins", "twin_difference", "twin_difference_low", "twin_difference_high"),
+    *("balanced_percentage", "balanced_ci_low", "balanced_ci_high", "p_label", "p_label_holm", "p_twins"),
     *("percentage_stereo", "percentage_antistereo", "n_stereo", "n_antistereo"),
     *("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out", "left_out"),
     *("runs_mean", "runs_sd", "difference_median", "ties", "n_runs", "share", "conventions"),

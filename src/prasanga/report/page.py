@@ -39,7 +39,7 @@ from prasanga.report.sections import (
     words,
 )
 from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
-from prasanga.report.study import Results, without_places
+from prasanga.report.study import Results, model_dimensions, without_places
 from prasanga.report.summary import summary_of_estimates, summary_of_pairs, summary_of_structures
 from prasanga.report.words import glosses_of, title_of_set
 
@@ -161,7 +161,10 @@ def overview_sheet(results: Results) -> Sheet:
 
 def methods(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
-    models = [{"name": name, **settings} for name, settings in config.get("models", {}).items()]
+    models = [
+        {"name": name, **settings, "dimensions": model_dimensions(results.embeddings, name)}
+        for name, settings in config.get("models", {}).items()
+    ]
     rows = [row_of(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
     kinds = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
     of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", kinds)

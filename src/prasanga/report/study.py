@@ -258,6 +258,16 @@ def family_of(settings: Report, name: str) -> str:
     return str(settings.get("family", name))
 
 
+def model_dimensions(files: EmbeddingFiles | None, family: str) -> int | None:
+    """Return the size of the vectors of a model of the config, by its lists of shards or its check; None if unknown."""
+    if files is None:
+        return None
+    names = [name for name, settings in files.studied.items() if family_of(settings, name) == family]
+    found = [each["dimension"] for (model, _), each in files.lists.items() if model in names and "dimension" in each]
+    size = found[0] if found else files.reports.get(family, {}).get("hidden_size")
+    return None if size is None else int(size)
+
+
 def left_out_of(files: EmbeddingFiles) -> dict[tuple[str, str], dict[str, int]]:
     """Return how many targets each model left out, by stimulus and segment length; nothing where none was."""
     found: dict[tuple[str, str], dict[str, int]] = {}

@@ -44,11 +44,13 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
+from prasanga.report.pair_findings import farthest_percentage, findings_of_pairs
 from prasanga.report.study import (
     EmbeddingFiles,
     Results,
     coverage_by_length,
     family_of,
+    model_dimensions,
     stimuli_without_contexts,
     totals,
     without_places,
@@ -169,8 +171,6 @@ def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None)
     training = settings.get("train")
     identity = report.get("identity") or {}
     kind = report.get("kind") or settings.get("kind")
-    dimensions = [each["dimension"] for each in listed if "dimension" in each]
-    dimensions += [found for found in (report.get("hidden_size"), (training or {}).get("hidden_size")) if found]
     dtypes = [str(each["dtype"]) for each in made if each.get("dtype")]
     asked = settings.get("dtype")
     unchecked = "the model has not been checked yet, or was brought as vectors"
@@ -185,7 +185,7 @@ def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None)
             "sha256": identity.get("sha256"),
             "pinned": report.get("pinned"),
             "kind": None if kind in (None, "auto") else str(kind),
-            "dimensions": dimensions[0] if dimensions else None,
+            "dimensions": model_dimensions(files, name) or (training or {}).get("hidden_size"),
             "parameters": report.get("parameters"),
             "layers": [studied[each].get("layer", -1) for each in names],
             "dtype": dtypes[0] if dtypes else None if asked in (None, "auto") else str(asked),
@@ -256,7 +256,7 @@ def _findings(results: Results) -> list[tuple[str, str]]:
     if results.structures is not None and results.structure_differences is not None:
         found.append(("structures", findings.findings_of_structures(results.structures, results.structure_differences)))
     if results.bias_percentages is not None and not results.bias_percentages.is_empty():
-        found.append(("pairs", findings.findings_of_pairs(results.bias_percentages)))
+        found.append(("pairs", findings_of_pairs(results.bias_percentages)))
     return [(method, text) for method, texts in found for text in texts if text]
 
 
@@ -292,11 +292,13 @@ _OF_EFFECT = (
 )
 _OF_PERCENTAGE = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
-    *("p_binomial", "p_binomial_holm", "twin_bias_percentage"),
+    *("p_binomial", "p_binomial_holm", "balanced_percentage", "balanced_ci_low", "balanced_ci_high"),
+    *("p_label", "p_label_holm", "twin_bias_percentage"),
 )
 _OF_PAIRS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "ties")
 _COUNTS = ("n_pairs", "n_stereotypical", "n_other", "n_ties", "n_left_out")
 _NO_TWIN = "no twin with random weights was measured"
+_ONE_LABEL = "too few pairs have the other label to tell a stereotype from a preference for the first sentence"
 _NO_COMPARISON = "there are no two twins with random weights, or no interval over words"
 
 
@@ -418,7 +420,7 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
     rows = list(grid.rows.values())
     computed = [row for row in rows if is_number(row["bias_percentage"])]
     overall = [row for row in rows if row["bias_type"] == OVERALL]
-    farthest = findings.farthest_percentage(grid)
+    farthest = farthest_percentage(grid)
     return known(
         {
             "sets": list(dict.fromkeys(group.set for group in grid.groups)),
@@ -438,7 +440,7 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
         },
         {
             "n_tests": "no percentage has a p",
-            "farthest": f"none differs from 50 after correction, and none is of {FEWEST_PAIRS} pairs or more"
+            "farthest": f"no percentage is of {FEWEST_PAIRS} pairs or more"
             if computed
             else "no percentage could be computed",
             "twin": _NO_TWIN,
@@ -488,6 +490,8 @@ def _percentage(row: Estimate) -> dict[str, Any]:
     why = {
         **dict.fromkeys(_OF_PERCENTAGE, missing or "the table does not say it"),
         **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), no_interval),
+        **dict.fromkeys(("balanced_percentage", "balanced_ci_low", "balanced_ci_high"), missing or _ONE_LABEL),
+        **dict.fromkeys(("p_label", "p_label_holm"), missing or _ONE_LABEL),
         "twin_bias_percentage": missing or _NO_TWIN,
         "set": "the table names no set",
     }

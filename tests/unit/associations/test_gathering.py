@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from prasanga.associations import benjamini_hochberg, holm
+from prasanga.associations import benjamini_hochberg, holm, smallest_effect_of_sizes
 from prasanga.associations.comparisons import beside_twins, gather, of_twins
 from prasanga.associations.study import CEAT_SCHEMA
 from prasanga.associations.weat import SEAT_SCHEMA
@@ -35,7 +35,7 @@ TABLES = [
 ]
 
 
-WORDS = {"n_x": 8, "n_y": 8, "n_a": 9, "n_b": 9}
+WORDS = {"n_x": 8, "n_y": 8, "n_a": 9, "n_b": 9, "std": "union_ddof1", "alternative": "two-sided"}
 
 
 def with_columns(table: pa.Table, **values: Any) -> pa.Table:
@@ -128,3 +128,27 @@ def test_sample_modes_are_two_estimates_with_one_test() -> None:
 def test_tables_without_rows() -> None:
     empty = CEAT_SCHEMA.empty_table()
     assert gather([empty], {"a": [empty]}).num_rows == 0
+
+
+@pytest.mark.parametrize(("permuted", "n"), [("xy", 8), ("ab", 9)])
+def test_the_smallest_effect_is_one_that_is_found_after_correction(permuted: str, n: int) -> None:
+    at_05 = smallest_effect_of_sizes(n, n)
+    rows = with_columns(TABLES[0], **WORDS, smallest_effect=at_05)
+    (first, second) = gather([rows], {}, TABLES[1:], permuted=permuted)["smallest_effect"].to_pylist()
+    assert first == second == pytest.approx(smallest_effect_of_sizes(n, n, alpha=0.05 / 3))
+    assert first > at_05
+    untested = with_columns(rows, p_association=None)
+    assert gather([untested], {})["smallest_effect"].to_pylist() == [None, None]
+
+
+def test_differences_from_twins_stay_within_the_possible() -> None:
+    """Sets of 8 and 8 words have effects of at most sqrt(16 * 15 / 64), so two are at most twice that apart."""
+    model = with_columns(ceat("a", "9", ("C1", "fixed", 1.9, 0.01)), ci_low=1.0, ci_high=1.95, **WORDS)
+    effects = enumerate((-1.5, 1.4))
+    twins = [
+        with_columns(ceat("a", "9", ("C1", "fixed", e, 0.5)), **WORDS).append_column("twin", [[t]]) for t, e in effects
+    ]
+    row = gather([model], {"a": twins}).to_pylist()[0]
+    assert row["twin_difference"] == pytest.approx(1.95)
+    most = 2 * (16 * 15 / 64) ** 0.5
+    assert (row["twin_difference_low"], row["twin_difference_high"]) == (pytest.approx(-most), pytest.approx(most))

@@ -18,6 +18,7 @@ from prasanga.associations import (
 )
 from prasanga.associations.ceat import contexts_for_spread
 from prasanga.associations.cosines import Cosines
+from prasanga.associations.permutation import smallest_effect_at
 from prasanga.base.errors import InputError
 
 
@@ -153,6 +154,31 @@ def test_power_of_the_permutation_test(n_x: int, n_y: int, studies: int) -> None
     expected = 0.74 if n_x == 4 else 0.8
     assert found / studies == pytest.approx(expected, abs=chance(0.8, studies))
     assert np.mean(effects) == pytest.approx(said, rel=0.02)
+
+
+def test_power_at_the_level_of_many_tests() -> None:
+    """The size told for 28 tests is found at .05 / 28, the first step of Holm's method, in four studies of five."""
+    difference = smallest_effect_of_sizes(8, 8, std="pooled", alpha=0.05 / 28)
+    assert difference is not None
+    rng = np.random.default_rng(28)
+    found = sum(
+        permutation_test_of_scores(rng.normal(difference, 1, 8), rng.normal(0, 1, 8), method="exact").p_value
+        <= 0.05 / 28
+        for _ in range(1500)
+    )
+    assert found / 1500 == pytest.approx(0.8, abs=chance(0.8, 1500))
+
+
+@pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
+@pytest.mark.parametrize("ratio", [1.0, 1.8])
+def test_the_smallest_effect_at_another_level_keeps_the_ratio_of_spreads(std: str, ratio: float) -> None:
+    for n_x, n_y, alpha in ((8, 8, 0.05 / 28), (13, 8, 0.001), (25, 25, 0.05)):
+        known, wanted = (
+            smallest_effect_of_sizes(n_x, n_y, spread_ratio=ratio, std=std, alpha=level) for level in (0.05, alpha)
+        )
+        assert smallest_effect_at(known, n_x, n_y, alpha=alpha, std=std) == pytest.approx(wanted, rel=1e-9)
+    assert smallest_effect_at(None, 8, 8, alpha=0.01) is None
+    assert smallest_effect_at(1.5, 4, 4, alpha=0.05 / 28) is None  # no p of 4 and 4 words is as small
 
 
 @pytest.mark.parametrize("n", [8, 13, 25])

@@ -247,10 +247,11 @@ def test_twins_stand_beside_their_models() -> None:
     two = twin.with_columns(twin=pl.col("pair_id").cast(pl.String).str.extract(r"(\d+)$").cast(pl.Int64) % 2)
     compared = row(bias_percentage(scores, twins={"bert": two}), "all")
     each = [row(bias_percentage(two.filter(twin=n)), "all")["bias_percentage"] for n in (0, 1)]
-    expected = beside_twins(100.0, compared["ci_low"], compared["ci_high"], each)
+    expected = beside_twins(100.0, compared["ci_low"], compared["ci_high"], each, most=100)
     assert (compared["n_twins"], compared["twin_bias_percentage"]) == (2, pytest.approx(sum(each) / 2))
     assert compared["twin_difference_low"] == pytest.approx(expected["twin_difference_low"])
     assert compared["p_twins"] == pytest.approx(expected["p_twins"])
+    assert (compared["twin_difference_low"], compared["twin_difference_high"]) == (-100, 100)  # no farther is possible
     alone = bias_percentage(scores)
     assert alone["twin_bias_percentage"].null_count() == 3
 

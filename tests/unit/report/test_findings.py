@@ -45,8 +45,9 @@ def test_associations_that_were_found_say_what_their_sign_means(table: Table) ->
         ("C1", "b", "9", "fixed", None),
     )
     assert module.largest_association(ceat) == (
-        f"An association was found in 2 of 2 estimates, that is {module.P} < .05 after Holm's correction and an"
-        " interval that excludes zero. The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words"
+        f"An association was found in 2 of 2 estimates, that is {module.P} < .05 after Holm's correction,"
+        " intervals that exclude zero, and a difference from random copies where these were measured (p_twins at most"
+        " .05). The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words"
         " −1.77 to −0.69;"
         f" {module.P} < .001, .002 after Holm's correction; difference from 8 twins with random weights −1.34, −1.84 to"
         " −0.84): male names, more than female names, are associated with family rather than career. As"
@@ -61,22 +62,38 @@ def test_associations_that_were_found_say_what_their_sign_means(table: Table) ->
     assert module.not_found(ceat) is None
 
 
-def test_what_was_not_found_has_no_direction_and_the_size_that_would_have_been(table: Table) -> None:
+def test_what_was_not_found_has_no_direction_and_the_sizes_that_so_many_words_find(table: Table) -> None:
     ceat = table(
         ("C1", "a", "9", "fixed", 0.9),  # no star
         ("C1", "b", "9", "fixed", 0.9, {"smallest_effect": 0.6}),
         ("C4", "a", "9", "fixed", -0.4, FOUND),  # a star, and an interval that includes zero
         ("C10", "a", "9", "fixed", 0.9, {**FOUND, "ci_low": None, "smallest_effect": None}),
-    )
+    ).with_columns(n_tests=22)
     assert module.largest_association(ceat) is None
     assert module.not_found(ceat) == (
-        "No association was found of flowers with pleasant (C1; an effect above 1.54 would have been), of male names"
-        " with career (C4; above 1.54), of weapons with pleasant (C10; with so few words none could have been): at no"
-        f" length and by no model is {module.P} < .05 after Holm's correction and zero outside of the interval. The"
-        " sizes told are found at .05 before correction in 80 % of studies."
+        "No association was found of flowers with pleasant (C1), of male names with career (C4), of weapons with"
+        f" pleasant (C10): none has at any length and by any model {module.RULE}. Words set the limit: with these words"
+        " the permutation test of words finds an effect of 1.54 (median, 0.60 to 1.54) in 80 % of studies, at .05 / 22,"
+        " for 22 tests."
     )
     told = " ".join(headline_findings(ceat))
     assert not [word for word in ("rather than", "more than insects", "more than female names") if word in told]
+
+
+def test_random_copies_and_templates_can_take_a_finding_away(table: Table) -> None:
+    found = table(("C1", "a", "9", "fixed", 0.9, FOUND)).row(0, named=True)
+    assert found["p_twins"] is None or found["p_twins"] <= 0.05
+    assert module.is_found(found)
+    assert module.is_found({**found, "p_twins": None})  # no copies were measured
+    assert module.is_found({**found, "p_twins": 0.05})
+    assert module.why_not_found({**found, "p_twins": 0.051}) == "no difference from copies with random weights"
+    of_templates = {"ci_templates_low": -0.1, "ci_templates_high": 1.9}
+    assert module.why_not_found({**found, **of_templates}) == "an interval over templates that includes zero"
+    assert module.is_found({**found, "ci_templates_low": 0.1, "ci_templates_high": 1.9})
+    assert module.is_found({**found, "ci_templates_low": None, "ci_templates_high": None})  # too few templates
+    assert module.why_not_found({**found, "ci_low": -0.1}) == "an interval that includes zero"
+    assert module.why_not_found({**found, "p_association_holm": 0.06}).startswith("p_association after Holm")
+    assert module.why_not_found({**found, "n_a": 7}) == "few words"
 
 
 def near(p: float, within: float) -> dict[str, float]:
@@ -189,10 +206,10 @@ def test_null_controls(table: Table) -> None:
         ("C4", "b", "9", "fixed", None),
     )
     assert module.null_controls(ceat) == (
-        "Twins with random weights have learnt nothing; the mean of a model's has a size of 0.25 in the median."
-        " 1 of 2 estimates has p_twins < .05, uncorrected, for the difference from them: no bias is needed to explain"
-        " what has not. 1 of 2 effects lies outside the range that 95 % of random divisions of the attribute words"
-        " give."
+        "Twins with random weights have learned nothing; the mean of a model's has a size of 0.25 in the median."
+        " 1 of 2 estimates has p_twins < .05, uncorrected, for the difference from them; what has not cannot be told"
+        " from models that have learned nothing. 1 of 2 effects lies outside the range that 95 % of random divisions of"
+        " the attribute words give."
     )
     no_twins = ceat.with_columns(p_twins=pl.lit(None, pl.Float64))
     assert str(module.null_controls(no_twins)).startswith("1 of 2 effects lies")

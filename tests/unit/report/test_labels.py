@@ -14,6 +14,7 @@ from report_pages import write_page
 from prasanga.methods import METHODS
 from prasanga.report import templates
 from prasanga.report.page import page_views
+from prasanga.report.pair_findings import DOUBTS
 from prasanga.report.section import labels, said
 from prasanga.report.sections import overview
 
@@ -27,7 +28,7 @@ def texts_in(call: ast.Call) -> list[str]:
 
 def said_by_code() -> set[str]:
     """The first arguments of `say(...)`, the names of `many` and `one`, and what templates send through `said`."""
-    found = {overview.SHOWN, overview.LIKELY, overview.OPEN}
+    found = {overview.SHOWN, overview.LIKELY, overview.OPEN, *DOUBTS}
     tree = ast.parse(inspect.getsource(overview))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
@@ -54,7 +55,13 @@ def heads_in_code() -> set[str]:
         found |= {entry, name} - {""}
     for names in re.findall(r"method, paper, how = (.*)", source):
         found |= set(re.findall('"([^"]+)"', names))
-    found |= {"Its words", "Which words carry the effect", "Words and sentences behind each number", "By category"}
+    found |= {
+        *overview.QUESTIONS,
+        "Its words",
+        "Which words carry the effect",
+        "Words and sentences behind each number",
+        "By category",
+    }
     return found - SAME - {"Concordance", "Every pair and its scores", "What the sets hold"}
 
 

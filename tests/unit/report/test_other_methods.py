@@ -12,7 +12,7 @@ from page_parts import lines_of, names_of, numbers_of, plain, said_in, sheet_of,
 
 from prasanga import methods as registry
 from prasanga.base.errors import InputError
-from prasanga.report.findings import P, findings_of_differences, other_method
+from prasanga.report.findings import RULE, P, findings_of_differences, other_method
 from prasanga.report.section import Section
 from prasanga.report.sections.ceat import settling_of
 from prasanga.report.sections.estimates import other_methods
@@ -264,7 +264,7 @@ def test_effects_as_draws_are_added_are_drawn_where_there_are_enough(
     assert "The effect of the first draws against their number" in page
 
 
-FOUND = {"p_association_holm": 0.01, "ci_high": -0.1}
+FOUND = {"p_association_holm": 0.01, "ci_high": -0.1, "p_twins": 0.02}
 
 
 def test_a_finding_for_each_other_method() -> None:
@@ -274,18 +274,17 @@ def test_a_finding_for_each_other_method() -> None:
         row(**FOUND), row("GC3", effect=0.2), starred, without_interval, row("GC4", effect=None), row("GC6", n_x=3)
     )
     assert other_method("SEAT", table) == (
-        f"SEAT: an association was found in 1 of 4 rows (1 more of few words, 1 more not computed), that is {P} < .05"
-        " after Holm's correction and an interval that excludes zero; the largest is −0.68 (GC2, bert; 95 % interval"
-        " over words −1.26 to −0.10; difference from 8 twins with random weights −0.64, −1.42 to +0.15):"
-        " upper caste male terms, more than lower caste female terms, are"
-        " associated with unpleasant rather than pleasant. In the others none was found; an effect above 1.01 would"
-        " have been, at .05 before correction in 80 % of studies. 2 have"
-        f" {P} < .05 after Holm's correction, but no interval that excludes zero."
+        f"SEAT: an association was found in 1 of 4 rows (1 more of few words, 1 more not computed), that is {RULE}; the"
+        " largest is −0.68 (GC2, bert; 95 % interval over words −1.26 to −0.10; difference from 8 twins with random"
+        " weights −0.64, −1.42 to +0.15): upper caste male terms, more than lower caste female terms, are"
+        " associated with unpleasant rather than pleasant. In the others none was found; with these words the"
+        " permutation test of words finds an effect of 1.01 (all alike) in 80 % of studies, at .05. 2 have"
+        f" {P} < .05 after Holm's correction, but an interval that includes zero."
     )
     static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_association_holm=None))
     assert other_method("WEAT", static) == (
-        "WEAT: no association was found in 1 row; an effect above 1.01 would have been, at .05 before correction in"
-        " 80 % of studies."
+        "WEAT: no association was found in 1 row; with these words the permutation test of words finds an effect of"
+        " 1.01 in 80 % of studies, at .05."
     )
     assert other_method("WEAT", estimates(row(n_x=3))) == ("WEAT: none of 1 rows has enough words for a finding.")
     assert other_method("WEAT", estimates(row(effect=None))) == "WEAT: none of 1 rows could be computed."

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
 import polars as pl
 import pytest
+from planted_pairs import planted_scores
 
+from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.grid import grid_of
 from prasanga.report.section import said
 from prasanga.report.sections.ceat import Change, changes_of
@@ -81,7 +84,7 @@ def test_what_is_well_supported_comes_first_and_names_its_direction(table: Table
 def test_the_models_are_named_where_there_are_few(table: Table, models: list[str], named: str) -> None:
     ceat = table(*((name, model, "9", "fixed", 0.5) for name in ("C1", "C4") for model in models))
     assert f"{named} with people and things: 2 categories" in overview({"models": {}}, Results(ceat=ceat)).widget
-    alone = Results(structures=pl.DataFrame({"model": models}))
+    alone = Results(structures=pl.DataFrame({"model": models}).with_columns(n=10, structure=pl.lit("S1")))
     assert f"{named} with people and things: traits in sentence structures." in overview({"models": {}}, alone).widget
 
 
@@ -92,3 +95,120 @@ def test_nothing_is_found_in_nothing_and_caution_is_always_said() -> None:
     assert "not about the people whom the words name" in overview(config, Results()).widget
     unfinished = overview({**config, "note": "A note."}, Results(missing=["x is not there."])).widget
     assert unfinished.index("This study is not finished.") < unfinished.index("x is not") < unfinished.index("A note.")
+
+
+def test_copies_that_do_the_same_leave_no_finding(table: Table) -> None:
+    sure = {"p_association_holm": 0.01, "ci_low": 0.5, "ci_high": 1.5}
+    alone, alike, apart = (
+        three_findings(Results(ceat=table(("C1", "m", "9", "fixed", 1.0, {**sure, "p_twins": p}))), SAY)
+        for p in (None, 0.4, 0.01)
+    )
+    assert alone[0].sure == SHOWN
+    assert alone[0].grounds.endswith("Not compared with random copies.")
+    assert [finding.sure for finding in alike] == [OPEN, OPEN]
+    assert alike[0].text == "No method found an association that is more than chance."
+    assert apart[0].sure == SHOWN
+    assert "random copies" not in apart[0].grounds
+
+
+def test_the_sizes_that_so_many_words_find_have_one_cause(table: Table) -> None:
+    rows = [
+        ("C1", m, "9", "fixed", 0.1, {"smallest_effect": size}) for m, size in zip("abc", (0.6, 0.8, 1.2), strict=True)
+    ]
+    ceat = table(*rows).with_columns(n_tests=28, p_twins=None)
+    (finding,) = three_findings(Results(ceat=ceat), SAY)
+    assert finding.grounds == (
+        "3 estimates, corrected for all tests. Words set the limit: so many words find an effect of 0.8 standard"
+        " deviations (0.6 to 1.2) in 80 % of studies, at .05 divided by 28 tests."
+    )
+
+
+def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
+    lost = {"n_x": 7, "dropped": "ধনী: no context; গরিব: no context"}
+    ceat = table(("C1", "m", "9", "fixed", 0.91, lost), ("C1", "m", "25", "fixed", 0.97, lost))
+    first = three_findings(Results(ceat=ceat.with_columns(p_twins=None)), SAY)[0]
+    assert first.sure == OPEN
+    assert first.text == (
+        "2 of 2 effects were computed, +0.91 to +0.97 standard deviations; all have too few words for a finding."
+    )
+    assert first.grounds == "A finding needs 8 words in each set. Words lost: ধনী, গরিব (C1)."
+    none = three_findings(Results(ceat=table(("C1", "m", "9", "fixed", None, lost))), SAY)
+    assert none[0].text == "None of 1 effects could be computed."
+    widget = overview({"models": {}}, Results(ceat=ceat)).widget
+    assert "There is nothing to report yet." not in widget
+
+
+def pairs_of(*types: tuple[str, float, int]) -> Results:
+    """Results of a study of pairs: of each type how many pairs, and in which share the stereotype scores higher."""
+    scores = [planted_scores("m", "en", share, n=n, types=(name,)) for name, share, n in types]
+    return Results(bias_percentages=bias_percentage(pl.concat(scores), n_resamples=0))
+
+
+def test_types_of_few_pairs_are_not_ranked() -> None:
+    (finding,) = three_findings(pairs_of(("disability", 5 / 7, 7), ("religion", 3 / 8, 8), ("age", 0.5, 36)), SAY)
+    assert finding.sure == OPEN
+    assert finding.text == (
+        "Over all 51 sentence pairs (English), m scores the stereotype higher in 51.0 %: no more than chance."
+    )
+    assert finding.grounds.startswith("Exact 95 % interval 36.6 to 65.2 %; 50 is no preference. With both labels ")
+    assert finding.grounds.endswith("2 bias types have fewer than 20 pairs, too few to rank.")
+    (few,) = three_findings(pairs_of(("age", 1.0, 12)), SAY)
+    assert (few.sure, few.text) == (
+        OPEN,
+        "12 sentence pairs (English) are too few for a finding: m scores the stereotype higher in 100.0 %.",
+    )
+    nothing = bias_percentage(planted_scores("m", "en", 0.5, left_out=range(30)))
+    (none,) = three_findings(Results(bias_percentages=nothing), SAY)
+    assert none.text == "None of 4 bias percentages could be computed."
+
+
+def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
+    (finding,) = three_findings(pairs_of(("age", 0.9, 60)), SAY)
+    assert (finding.sure, finding.text) == (
+        SHOWN,
+        "m scores the stereotype higher in 90.0 % of 60 sentence pairs (age, English).",
+    )
+    first = planted_scores("m", "en", 1.0, n=40, types=("age",)).with_columns(
+        score_first=pl.when(pl.col("pair_id").str.extract(r"(\d+)$").cast(pl.Int64) < 30).then(-4.0).otherwise(-6.0),
+        label=pl.when(pl.col("pair_id").str.ends_with("5")).then(pl.lit("antistereo")).otherwise(pl.lit("stereo")),
+    )
+    (finding,) = three_findings(Results(bias_percentages=bias_percentage(first, n_resamples=0)), SAY)
+    assert finding.sure == OPEN
+    assert "The percentage differs from 50, but " in finding.text
+
+
+@pytest.mark.parametrize(
+    ("results", "question"),
+    [
+        (pairs_of(("age", 0.9, 30)), "Which of two sentences do the models prefer?"),
+        (
+            Results(structures=pl.DataFrame({"model": ["m"], "n": [10], "structure": ["S1"]})),
+            "Does the association depend on sentence structure?",
+        ),
+        (Results(), "What was measured"),
+    ],
+)
+def test_the_question_is_what_the_study_asks(results: Results, question: str) -> None:
+    assert overview({"models": {}}, results).title == question
+
+
+def test_only_lengths_ask_for_context(table: Table) -> None:
+    one, two = (effects(table, *lengths) for lengths in (["9"], ["9", "75"]))
+    assert overview({"models": {}}, Results(ceat=one)).title == "Which associations do the models have?"
+    assert overview({"models": {}}, Results(seat=one)).title == "Which associations do the models have?"
+    asked = overview({"models": {}}, Results(ceat=two)).title
+    assert asked == "Does the association depend on context, and in which models?"
+
+
+def test_numbers_beside_a_small_picture_are_those_of_its_ends(table: Table) -> None:
+    rows = [("C1", "m", length, "fixed", effect) for length, effect in (("9", 0.1), ("75", 0.47), (">75", 0.59))]
+    widget = str(overview({"models": {}}, Results(ceat=table(*rows))).widget)
+    picture, ends = re.search(r'<svg class="spark".*?</svg>', widget), re.search(r'<span class="ends">.*?</td>', widget)
+    assert picture is not None
+    assert ends is not None
+    assert " ".join(re.sub("<[^>]+>", " ", ends[0]).split()) == "+0.10 → +0.47 &gt;75: +0.59"
+    line = re.search(r'<path class="line" d="M([^"]+)"', picture[0])
+    assert line is not None
+    points = re.findall(r'cx="([^"]+)" cy="([^"]+)"', picture[0])
+    assert [at.split() for at in line[1].split("L")] == [list(at) for at in points[:2]]  # the third is apart
+    assert len(points) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,8 +15,8 @@ from planted_pairs import planted_scores
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
-from prasanga.report.findings import findings_of_pairs
 from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
+from prasanga.report.pair_findings import LIKE_COPIES, ONE_LABEL, SAME_BY_LABEL, doubt, findings_of_pairs
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import shade_of
@@ -167,7 +168,9 @@ def test_the_numbers_of_the_section(bias: pl.DataFrame) -> None:
     assert (numbers["stereo pairs"], numbers["antistereo pairs"]) == ("93.3 % of 45", "86.7 % of 45")
     assert numbers["pairs counted"] == "90 of 90"
     assert numbers["Holm"] == "< .001"
-    assert names_of(hindi)[:4] == ["bias percentage", "95 % interval", "Holm", "random twins"]
+    assert (numbers["balanced"], numbers["balanced interval"]) == ("90.0", "80.3 to 93.2")
+    assert names_of(hindi)[:3] == ["bias percentage", "95 % interval", "Holm"]
+    assert names_of(hindi)[3:7] == ["balanced", "balanced interval", "p of the label (Holm)", "random twins"]
     assert section.parts[1].items == [
         "bert: 3 of 90 pairs.",
         "both sentences are the same: gender-0, caste-0, physical-appearance-0",
@@ -196,8 +199,8 @@ def test_shades() -> None:
 def test_findings(bias: pl.DataFrame) -> None:
     first, second = findings_of_pairs(bias)
     assert first.startswith(
-        "Sentence pairs: 4 of 12 bias percentages differ from 50 (exact test, p < .05 after Holm's correction); of"
-        " these the farthest from it is 90.0 % ("
+        "Sentence pairs: 4 of 12 bias percentages differ from 50 (exact test, p < .05 after Holm's correction), and"
+        " 4 of these are findings; of these the farthest from it is 90.0 % ("
     )
     # all four have 90 %, and the row over all pairs the most of them
     assert "(all pairs, Hindi, bert; 90 pairs; exact 95 % interval 81.9 to 95.3, p < .001 after" in first
@@ -222,10 +225,55 @@ def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
     assert "the farthest from it, of those of 20 pairs or more, is 65.2 % (all pairs, Hindi, bert; 23 pairs;" in said
     (said,) = findings_of_pairs(bias_percentage(few, n_resamples=0))
     assert "; none is of 20 pairs or more, too few to say which is far from it." in said
-    # what differs after correction is named before what is farther by chance
+    # what is a finding is named before what is farther by chance
     many = planted_scores("bert", "hi", 0.8, n=100, types=("age",))
     (said,) = findings_of_pairs(bias_percentage(pl.concat([few, many]), n_resamples=0))
     assert "of these the farthest from it is 80.6 % (all pairs, Hindi, bert; 103 pairs;" in said
+
+
+def labeled(model: str, stereo: tuple[int, int], antistereo: tuple[int, int], **more: Any) -> pl.DataFrame:
+    """Pairs of one type: of how many of each label the first sentence wins."""
+    rows = [
+        {"set": "demo", "model": model, "pair_id": f"{label}-{i}", "language": "en", "bias_type": "gender"}
+        | {"label": label, "score_first": 1.0 if i < wins else -1.0, "score_second": 0.0, **more}
+        for label, (wins, n) in (("stereo", stereo), ("antistereo", antistereo))
+        for i in range(n)
+    ]
+    return pl.DataFrame(rows)
+
+
+def row_of_all(scores: pl.DataFrame, **more: Any) -> dict[str, Any]:
+    return bias_percentage(scores, **more).filter(bias_type="all").row(0, named=True)
+
+
+def test_a_preference_for_first_sentences_is_no_finding() -> None:
+    """The public sample of IndiBias in English: 454 stereo and 107 antistereo pairs, as smollm2 scored them."""
+    scores = labeled("smollm2", (270, 454), (63, 107))
+    row = row_of_all(scores)
+    assert (round(row["bias_percentage"], 1), round(row["balanced_percentage"], 1)) == (56.0, 50.3)
+    assert row["p_binomial_holm"] < 0.05
+    assert doubt(row) == SAME_BY_LABEL
+    said = list(findings_of_pairs(bias_percentage(scores)))
+    assert "2 of 2 bias percentages differ from 50" in said[0]
+    assert "and 0 of these are findings" in said[0]
+    assert said[1] == f"Sentence pairs, 2 of 2 that differ: {SAME_BY_LABEL}"
+    assert cells_of(section_of(bias_percentage(scores)).widget)[-1] == ["All pairs", "56.0"]
+
+
+def test_what_makes_a_percentage_a_finding() -> None:
+    biased = labeled("m", (160, 200), (40, 100))
+    assert doubt(row_of_all(biased)) == ""
+    assert cells_of(section_of(bias_percentage(biased)).widget)[-1] == ["All pairs", "73.3*"]
+    # one label alone, and copies with random weights that do the same
+    assert doubt(row_of_all(labeled("m", (160, 200), (0, 0)))) == ONE_LABEL
+    copies = [labeled("m", (wins, 200), (40, 100), twin=twin) for twin, wins in enumerate((150, 160, 170))]
+    assert doubt(row_of_all(biased, twins={"m": pl.concat(copies)})) == LIKE_COPIES
+    apart = [labeled("m", (100 + twin, 200), (50, 100), twin=twin) for twin in range(3)]
+    assert doubt(row_of_all(biased, twins={"m": pl.concat(apart)})) == ""
+    # both differ from 50, in opposite directions
+    assert doubt(
+        {"bias_percentage": 56.0, "p_label_holm": 0.01, "balanced_ci_low": 40.0, "balanced_ci_high": 48.0}
+    ) == (SAME_BY_LABEL)
 
 
 def test_one_pair_is_no_pairs() -> None:

@@ -142,10 +142,14 @@ def test_percentages_overall_by_model_with_interval_and_p(
     ]
     assert (pairs["n_percentages"], pairs["n_computed"], pairs["n_significant_holm"], pairs["n_tests"]) == (4, 3, 2, 3)
     assert pairs["not_computed"] == [{"reason": "all pairs were left out", "n": 1}]
-    assert (pairs["farthest"]["bias_percentage"], pairs["farthest"]["n_counted"], pairs["n_tested"]) == (20.0, 8, 3)
+    assert (pairs["farthest"], pairs["n_tested"]) == (None, 3)
+    assert pairs["reasons"]["farthest"] == "no percentage is of 20 pairs or more"
     assert pairs["left_out"] == [{"reason": "too-long", "n": 4}]
     assert pairs["twin"] == {"n": 1, "median_size": 3.0, "largest_size": 3.0}
-    assert pairs["overall"][1]["reasons"] == {"twin_bias_percentage": "no twin with random weights was measured"}
+    reasons = pairs["overall"][1]["reasons"]
+    assert reasons["twin_bias_percentage"] == "no twin with random weights was measured"
+    assert reasons["p_label_holm"] == reasons["balanced_percentage"]
+    assert reasons["p_label_holm"].startswith("too few pairs have the other label")
 
 
 def test_a_twin_of_which_all_pairs_were_left_out_is_not_told_to_be_missing(
@@ -175,7 +179,7 @@ def test_the_farthest_percentage_is_that_of_the_findings(summarized: Callable[..
     assert "is 58.0 % (age" in summary["findings"][0]["text"]
     few = summarized(bias_percentages=pl.DataFrame(rows[:1], infer_schema_length=None))["methods"]["pairs"]
     assert few["farthest"] is None
-    assert few["reasons"]["farthest"] == "none differs from 50 after correction, and none is of 20 pairs or more"
+    assert few["reasons"]["farthest"] == "no percentage is of 20 pairs or more"
 
 
 def test_structures_have_the_numbers_of_overview_and_findings(summarized: Callable[..., dict[str, Any]]) -> None:

@@ -479,9 +479,14 @@ def changes_of(grid: Grid, results: Results) -> Changes:
 
 
 def small_picture(grid: Grid, category: Category, model: str, *, changed: bool) -> Markup:
-    """Return the effects of a category and model by length as one line with its intervals."""
+    """Return the effects of a category and model as a line over the fixed lengths with its intervals.
+
+    Contexts above a length (">75") are other texts: their effect is a point apart from the line.
+    """
     place = _Place(grid, 120, 40, left=6, right=6, top=4, bottom=4)
     rows = [grid.at(category.name, model, length, grid.modes[0]) for length in grid.lengths]
+    fixed = [row for row, length in zip(rows, grid.lengths, strict=True) if not length.startswith(">")]
+    joined = fixed if len(fixed) > 1 else rows  # those above a length come last
     points = Markup("").join(
         html('<circle class="{}" r="2.6" cx="{}" cy="{}"/>', "found" if is_found(row) else "", *at)
         for row, at in place.points(rows)
@@ -489,7 +494,7 @@ def small_picture(grid: Grid, category: Category, model: str, *, changed: bool) 
     svg = (
         '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true"><path class="zero-line" d="M0 {}H120"/>{}{}</svg>'
     )
-    return html(svg, " changed" if changed else "", place.y(0.0), place.line(rows), points)
+    return html(svg, " changed" if changed else "", place.y(0.0), place.line(joined), points)
 
 
 def chart(

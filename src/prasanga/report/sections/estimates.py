@@ -24,6 +24,7 @@ from prasanga.report.grid import (
     Estimate,
     address_of_number,
     category_of,
+    excludes_zero,
     few_words,
     interval,
     is_number,
@@ -257,10 +258,6 @@ def _by_category(table: pl.DataFrame) -> list[Estimate]:
     return sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
 
 
-def _excludes_zero(row: Estimate, interval: str) -> bool:
-    return bool(row[f"{interval}_low"] > 0 or row[f"{interval}_high"] < 0)
-
-
 def _findings_of_templates(rows: Sequence[Estimate]) -> list[str]:
     """Return in how many estimates the sign depends on the template, and how much wider templates make intervals."""
     known = [row for row in rows if is_number(row.get("by_template_low")) and (row.get("n_templates") or 0) > 1]
@@ -271,7 +268,7 @@ def _findings_of_templates(rows: Sequence[Estimate]) -> list[str]:
         for name in ("by_template", "without_template")
     )
     both = [row for row in known if is_number(row.get("ci_templates_low")) and is_number(row["ci_low"])]
-    of_words, of_both = (sum(_excludes_zero(row, name) for row in both) for name in ("ci", "ci_templates"))
+    of_words, of_both = (sum(excludes_zero(row, name) for row in both) for name in ("ci", "ci_templates"))
     found = {"turned": turned, "changed": changed, "of_words": of_words, "of_both": of_both}
     estimates, intervals = count(len(known), "estimate"), count(len(both), "interval") if both else ""
     return [prose("templates", **found, estimates=estimates, intervals=intervals)]
@@ -507,7 +504,7 @@ def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
         if row["tau_low"] is None:
             known = "too few categories for an interval"
         else:
-            known = f"95 % interval {_ends(row)}, which {'excludes' if _excludes_zero(row, 'tau') else 'includes'} zero"
+            known = f"95 % interval {_ends(row)}, which {'excludes' if excludes_zero(row, 'tau') else 'includes'} zero"
         twins = ""
         if row["twin_tau"] is not None:
             more = "no more than" if row["tau"] <= row["twin_tau"] else "more than"
@@ -609,7 +606,7 @@ def _findings_of_scales(rows: list[tuple[str, Estimate]]) -> Iterator[str]:
         yield f"With every dimension standardized {len(turned)} of {effects} would have the other sign."
     adjusted = [row for _, row in rows if is_number(row["adjusted_low"])]
     if adjusted:
-        n = sum(_excludes_zero(row, "adjusted") for row in adjusted)
+        n = sum(excludes_zero(row, "adjusted") for row in adjusted)
         have = (
             f"{n} of {count(len(adjusted), 'difference')} of mean cosines {'has' if n == 1 else 'have'} a 95 % interval"
         )

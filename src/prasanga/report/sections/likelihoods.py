@@ -18,9 +18,7 @@ from prasanga.report.findings import (
     DIFFERENCE_COLUMNS,
     QUANTITIES,
     SPREAD_COLUMNS,
-    findings_of_pairs,
     findings_of_structures,
-    interval_of_percentage,
 )
 from prasanga.report.grid import (
     Estimate,
@@ -30,7 +28,6 @@ from prasanga.report.grid import (
     groups_of,
     interval,
     is_number,
-    is_significant,
     name_of_language,
     name_of_type,
     natural_order,
@@ -40,6 +37,7 @@ from prasanga.report.grid import (
     tests_of,
     why_no_percentage,
 )
+from prasanga.report.pair_findings import findings_of_pairs, interval_of_percentage, is_found_of_pairs
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose, sheet_to_html
 from prasanga.report.sections.estimates import shade_of, sorted_by
 from prasanga.report.sections.pair_browser import browser_part, pair_browser
@@ -85,6 +83,9 @@ _PERCENTAGES: Mapping[str, Callable[[Estimate], str]] = {
     "bias percentage": lambda row: one_decimal(row["bias_percentage"]),
     "95 % interval": lambda row: interval_of_percentage(row, "ci"),
     "Holm": lambda row: probability(row["p_binomial_holm"]),
+    "balanced": lambda row: one_decimal(row["balanced_percentage"]),
+    "balanced interval": lambda row: interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal),
+    "p of the label (Holm)": lambda row: probability(row["p_label_holm"]),
     "random twins": lambda row: one_decimal(row["twin_bias_percentage"]) + from_twins(row, 1),
     "exact p": lambda row: probability(row["p_binomial"]),
     "Benjamini-Hochberg": lambda row: probability(row["p_binomial_bh"]),
@@ -295,14 +296,16 @@ def _percentage_cell(model: str, row: Estimate | None) -> Cell:
         f"\n95 % interval {interval_of_percentage(row, 'ci')}, exact {interval_of_percentage(row, 'exact')}"
         f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
     )
+    if is_number(row["balanced_percentage"]):
+        hover += f"\nboth labels alike {one_decimal(row['balanced_percentage'])}, p {probability(row['p_label_holm'])}"
     twin = row["twin_bias_percentage"]
     hover += f"\nrandom twins {one_decimal(twin)}{from_twins(row, 1)}" if is_number(twin) else ""
     return _shaded(row, hover)
 
 
 def _shaded(row: Estimate, hover: str = "") -> Cell:
-    """Return the cell of a percentage in its shade, bold with a mark where it differs from 50."""
-    marked, percentage = is_significant(row), row["bias_percentage"]
+    """Return the cell of a percentage in its shade, bold with a mark where it is a finding."""
+    marked, percentage = is_found_of_pairs(row), row["bias_percentage"]
     shade = shade_of(percentage - 50, THRESHOLDS) if is_number(percentage) else "missing"
     return Cell(one_decimal(percentage), MARK if marked else "", bold=marked, shade=shade, hover=hover)
 

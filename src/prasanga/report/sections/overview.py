@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from scipy.stats import binom
 
+from prasanga.methods import FEWEST_WORDS
+from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.cards import no_model_of_a_language
-from prasanga.report.findings import farthest_percentage, is_found, sides_of
+from prasanga.report.findings import Detectable, detectable, is_found, sides_of
 from prasanga.report.grid import (
     ALPHA,
     METHODS,
@@ -28,7 +30,9 @@ from prasanga.report.grid import (
     names_of_sets,
     pair_grid_of,
     pairs_counted,
+    words_left_out,
 )
+from prasanga.report.pair_findings import doubt, farthest_percentage
 from prasanga.report.section import Section, language_of, render, said, with_code
 from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
 from prasanga.report.sheet import one_decimal, two
@@ -36,6 +40,15 @@ from prasanga.report.study import Results
 
 SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not proven"
 """How sure a finding is, the surest first."""
+
+QUESTIONS = (
+    "Does the association depend on context, and in which models?",
+    "Which associations do the models have?",
+    "Which of two sentences do the models prefer?",
+    "Does the association depend on sentence structure?",
+    "What was measured",
+)
+"""Heads of the first screen, by what a study measured."""
 
 _N_FINDINGS = 3
 
@@ -61,16 +74,30 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         picture=None if grid is None or changes is None else _picture(grid, changes),
         changes=changes,
         numbers=changes and say("Numbers: at {shortest} and at {longest} words.", **changes._asdict()),
+        apart=[] if grid is None or changes is None else _apart(grid, changes),
         findings=three_findings(results, say),
         caution=first,
         others=others,
     )
-    return Section("Does the association depend on context, and in which models?", "findings", widget=widget)
+    return Section(_question(grid, results), "findings", widget=widget)
+
+
+def _question(grid: Grid | None, results: Results) -> str:
+    """Return what the study asks, by what it measured."""
+    of_context, of_associations, of_pairs, of_structures, of_nothing = QUESTIONS
+    if grid is not None and len(grid.lengths) > 1:
+        return of_context
+    if results.estimates:
+        return of_associations
+    if results.bias_percentages is not None:
+        return of_pairs
+    return of_nothing if results.structures is None else of_structures
 
 
 def three_findings(results: Results, say: Callable[..., str]) -> list[Finding]:
     """Return what came out, the best supported first, in the words that `say` has for it."""
     found = [*_of_context(results, say), *_of_methods(results, say), *_of_pairs(results, say), *_of_twins(results, say)]
+    found = found or list(_of_structures(results, say))
     return sorted(found, key=lambda finding: (SHOWN, LIKELY, OPEN).index(finding.sure))[:_N_FINDINGS]
 
 
@@ -106,8 +133,11 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
 
 
 def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
-    """Return a row for each category: it, its address, and (model, picture, both ends, change) for each model."""
-    ends = (changes.shortest, changes.longest)
+    """Return a row for each category: it, its address, and (model, picture, effects, change) for each model.
+
+    The effects are those at both ends of the line, and at lengths of other texts, which are points of their own.
+    """
+    ends = (changes.shortest, changes.longest, *_apart(grid, changes))
     rows = []
     for category in grid.categories:
         cells = []
@@ -118,6 +148,11 @@ def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
             cells.append((model, small_picture(grid, category, model, changed=shown), effects, change))
         rows.append((category, anchor_of(category.name), cells))
     return rows
+
+
+def _apart(grid: Grid, changes: Changes) -> list[str]:
+    """Return the lengths whose texts are others than those of the line."""
+    return [length for length in grid.lengths if length.startswith(">") and length != changes.longest]
 
 
 def _at(grid: Grid, category: str, model: str, lengths: Iterable[str]) -> list[str]:
@@ -165,18 +200,18 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
 
 
 def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
-    """Yield the strongest association that any method found, or that none was found."""
-    rows = [
-        (row, METHODS[name])
-        for name, table in results.estimates.items()
-        for row in table.iter_rows(named=True)
-        if is_number(row["effect_size"]) and not few_words(row)
-    ]
-    found = [(row, method) for row, method in rows if is_found(row)]
+    """Yield the strongest association that any method found, or that none was found, and what that means."""
+    every = [(row, name) for name, table in results.estimates.items() for row in table.iter_rows(named=True)]
+    computed = [(row, name) for row, name in every if is_number(row["effect_size"])]
+    rows = [(row, name) for row, name in computed if not few_words(row)]
+    found = [(row, name) for row, name in rows if is_found(row)]
     if found:
-        row, method = max(found, key=lambda each: abs(each[0]["effect_size"]))
+        row, name = max(found, key=lambda each: abs(each[0]["effect_size"]))
         x, y, kept, other = sides_of(row["effect_size"], *names_of_sets(row))
-        where = ", ".join(filter(None, [row["category"], method, row["model"]]))
+        where = ", ".join(filter(None, [row["category"], METHODS[name], row["model"]]))
+        limits = [] if is_number(row.get("p_twins")) else [say("Not compared with random copies.")]
+        if "ci_templates_low" in row and not is_number(row["ci_templates_low"]):
+            limits.append(say("For these templates only."))
         yield Finding(
             SHOWN,
             say(
@@ -184,58 +219,138 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
                 " deviations.",
                 **{"x": x, "y": y, "kept": kept, "other": other, "where": where, "effect": two(row["effect_size"])},
             ),
-            say(
-                "95 % interval {low} to {high}, and more than chance after correction for all tests. So are {k} of {n}"
-                " estimates; this is the largest, and probably too large.",
-                low=two(row["ci_low"]),
-                high=two(row["ci_high"]),
-                k=len(found),
-                n=len(rows),
+            " ".join(
+                [
+                    say(
+                        "95 % interval {low} to {high}, and more than chance after correction for all tests. So are {k}"
+                        " of {n} estimates; this is the largest, and probably too large.",
+                        low=two(row["ci_low"]),
+                        high=two(row["ci_high"]),
+                        k=len(found),
+                        n=len(rows),
+                    ),
+                    *limits,
+                ]
             ),
         )
     elif rows:
-        known = [size for row, _ in rows if is_number(size := row.get("smallest_effect"))]
+        sizes = detectable(row for row, _ in rows)
         yield Finding(
             OPEN,
             say("No method found an association that is more than chance."),
-            say(
-                "{n} estimates, corrected for all tests. With so few words, effects below {size} standard"
-                " deviations can be missed.",
-                n=len(rows),
-                size=f"{max(known):.1f}",
-            )
-            if known
-            else say("{n} estimates, corrected for all tests.", n=len(rows)),
+            say("{n} estimates, corrected for all tests.", n=len(rows))
+            + (f" {_words_set_the_limit(sizes, say)}" if sizes else ""),
+        )
+    elif every:
+        yield _without_enough_words([row for row, _ in every], [row["effect_size"] for row, _ in computed], say)
+
+
+def _words_set_the_limit(sizes: Detectable, say: Callable[..., str]) -> str:
+    """Return which effects so many words find."""
+    return say(
+        "Words set the limit: so many words find an effect of {median} standard deviations ({low} to {high}) in 80 % of"
+        " studies, at .05 divided by {tests} tests.",
+        **{name: f"{getattr(sizes, name):.1f}" for name in ("median", "low", "high")},
+        tests=sizes.n_tests,
+    )
+
+
+def _without_enough_words(rows: list[Mapping[str, Any]], effects: list[float], say: Callable[..., str]) -> Finding:
+    """Return which numbers there are where none has enough words for a finding, and which words were lost."""
+    lost = {word: row["category"] for row in rows for words in words_left_out(row).values() for word in words if word}
+    by_category = {
+        category: [word for word, of in lost.items() if of == category] for category in dict.fromkeys(lost.values())
+    }
+    named = "; ".join(f"{', '.join(words)} ({category})" for category, words in by_category.items())
+    needs = say("A finding needs {n} words in each set.", n=FEWEST_WORDS)
+    grounds = f"{needs} {say('Words lost: {words}.', words=named)}" if named else needs
+    if not effects:
+        return Finding(OPEN, say("None of {n} effects could be computed.", n=len(rows)), grounds)
+    return Finding(
+        OPEN,
+        say(
+            "{k} of {n} effects were computed, {low} to {high} standard deviations; all have too few words for a"
+            " finding.",
+            **{"k": len(effects), "n": len(rows), "low": two(min(effects)), "high": two(max(effects))},
+        ),
+        grounds,
+    )
+
+
+def _of_structures(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
+    """Yield how many traits were scored, where a study has nothing else."""
+    if results.structures is not None and len(results.structures):
+        n, k = results.structures["n"].max(), results.structures["structure"].n_unique()
+        yield Finding(
+            OPEN,
+            say("{n} traits were scored in {k} sentence structures.", n=n, k=k),
+            say("The section on sentence structures says how far associations spread in each."),
         )
 
 
 def _of_pairs(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
-    """Yield the percentage farthest from 50, of many pairs before of few."""
+    """Yield the percentage farthest from 50 that differs from it, or that over all pairs; of few none is ranked."""
     if results.bias_percentages is None or results.bias_percentages.is_empty():
         return
     grid = pair_grid_of(results.bias_percentages)
     key = farthest_percentage(grid)
-    if key is None:
-        return
-    row, (_, language, model, bias_type) = grid.rows[key], key
-    yield Finding(
-        SHOWN if is_significant(row) else OPEN,
-        say(
-            "{model} scores the stereotype higher in {percent} % of {n} sentence pairs ({which})."
-            if is_significant(row)
-            else "No model prefers stereotypes by more than chance; farthest from 50 % is {model}, {percent} % of {n}"
-            " sentence pairs ({which}).",
-            percent=one_decimal(row["bias_percentage"]),
-            n=pairs_counted(row),
+    if key is not None and is_significant(grid.rows[key]):
+        row, (_, language, model, bias_type) = grid.rows[key], key
+        which = f"{name_of_type(bias_type).lower()}, {name_of_language(language)}"
+        text = say(
+            "{model} scores the stereotype higher in {percent} % of {n} sentence pairs ({which}).",
+            **_percentage(row),
             model=model,
-            which=f"{name_of_type(bias_type).lower()}, {name_of_language(language)}",
-        ),
-        say(
-            "Exact 95 % interval {low} to {high} %; 50 is no preference.",
-            low=one_decimal(row["exact_low"]),
-            high=one_decimal(row["exact_high"]),
-        ),
+            which=which,
+        )
+        reason = doubt(row)
+        yield Finding(OPEN if reason else SHOWN, f"{text} {say(reason)}" if reason else text, _pair_grounds(row, say))
+        return
+    overall = {key: row for key, row in grid.rows.items() if key[3] == OVERALL and is_number(row["bias_percentage"])}
+    if not overall:
+        yield Finding(OPEN, say("None of {n} bias percentages could be computed.", n=len(grid.rows)), "")
+        return
+    key = max(overall, key=lambda key: abs(overall[key]["bias_percentage"] - 50))
+    few = sum(
+        pairs_counted(row) < FEWEST_PAIRS
+        for (*place, bias_type), row in grid.rows.items()
+        if tuple(place) == key[:3] and bias_type != OVERALL
     )
+    grounds = _pair_grounds(overall[key], say)
+    if few:
+        grounds += f" {say('{k} bias types have fewer than {n} pairs, too few to rank.', k=few, n=FEWEST_PAIRS)}"
+    text = say(
+        "Over all {n} sentence pairs ({which}), {model} scores the stereotype higher in {percent} %: no more than"
+        " chance."
+        if pairs_counted(overall[key]) >= FEWEST_PAIRS
+        else "{n} sentence pairs ({which}) are too few for a finding: {model} scores the stereotype higher in"
+        " {percent} %.",
+        **_percentage(overall[key]),
+        model=key[2],
+        which=name_of_language(key[1]),
+    )
+    yield Finding(OPEN, text, grounds)
+
+
+def _percentage(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"percent": one_decimal(row["bias_percentage"]), "n": pairs_counted(row)}
+
+
+def _pair_grounds(row: Mapping[str, Any], say: Callable[..., str]) -> str:
+    """Return the intervals of a percentage, and of that with both labels weighted alike."""
+    grounds = say(
+        "Exact 95 % interval {low} to {high} %; 50 is no preference.",
+        low=one_decimal(row["exact_low"]),
+        high=one_decimal(row["exact_high"]),
+    )
+    if not is_number(row["balanced_percentage"]):
+        return grounds
+    numbers = {
+        name: one_decimal(row[f"balanced_{column}"])
+        for name, column in {"percent": "percentage", "low": "ci_low", "high": "ci_high"}.items()
+    }
+    balanced = say("With both labels weighted alike: {percent} % ({low} to {high}).", **numbers)
+    return f"{grounds} {balanced}"
 
 
 def _of_twins(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
@@ -248,7 +363,7 @@ def _of_twins(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
         yield Finding(
             LIKELY if differ and binom.sf(differ - 1, len(known), ALPHA) < ALPHA else OPEN,
             say(
-                "{k} of {n} effects (CEAT) differ from those of the same model with random weights, which has learnt"
+                "{k} of {n} effects (CEAT) differ from those of the same model with random weights, which has learned"
                 " nothing.",
                 k=differ,
                 n=len(known),
