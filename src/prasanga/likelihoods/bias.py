@@ -498,14 +498,14 @@ class Percentages:
         return _interval_of(self._overall)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a row for each bias type, all pairs first: percentage and interval in percent, p of no preference."""
+        """Return a row for each bias type, all pairs first: percentage and interval in percent, p of 50 and of the label."""
         rows = [
             {"bias_type": row["bias_type"], "bias_percentage": row["bias_percentage"]}
             | {"ci_low": (ends := _interval_of(row)).low, "ci_high": ends.high, "interval": ends.method}
-            | {name: row[name] for name in ("p_binomial_holm", "n_scored", "n_left_out")}
+            | {name: row[name] for name in ("p_binomial_holm", "p_label_holm", "n_scored")}
             for row in self._rows
         ]
-        numbers = ("bias_percentage", "ci_low", "ci_high", "p_binomial_holm")
+        numbers = ("bias_percentage", "ci_low", "ci_high", "p_binomial_holm", "p_label_holm")
         return pl.DataFrame(rows, schema_overrides=dict.fromkeys(numbers, pl.Float64), infer_schema_length=None)
 
     def plot(self) -> Figure:
@@ -535,7 +535,11 @@ class Percentages:
         left_out = f", {row['n_left_out']} left out" if row["n_left_out"] else ""
         p = "" if row["p_binomial"] is None else f", p {row['p_binomial']:.3g}"
         said = f"95 % {ends.low:.1f} to {ends.high:.1f}"
-        return f"bias percentage {self.percentage:.1f} ({said}){p}, {row['n_scored']} pairs{left_out}"
+        labels = "only one label"
+        if row["balanced_percentage"] is not None:
+            labels = f"both labels alike {row['balanced_percentage']:.1f}"
+            labels += "" if row["p_label"] is None else f", p {row['p_label']:.3g}"
+        return f"bias percentage {self.percentage:.1f} ({said}){p}; {labels}; {row['n_scored']} pairs{left_out}"
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.to_frame()._repr_html_()}"

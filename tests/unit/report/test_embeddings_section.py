@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from page_parts import lines_of, numbers_of, part_of, plain, said_in, sheet_of
 
+from prasanga.report.page import methods
 from prasanga.report.section import Section
 from prasanga.report.sections.texts import embeddings
 from prasanga.report.study import EmbeddingFiles, Results, left_out_of, read_embedding_files
@@ -196,3 +197,13 @@ def test_files_are_told_apart_by_their_names(tmp_path: Path, embedding_files: Em
     assert found.audits == {"v.1": {"is": "v.1.tokenizer.json"}}
     assert found.audit_tables["v.1"].equals(table)
     assert read_embedding_files({}, []) == EmbeddingFiles({}, {}, {}, {}, {}, {})
+
+
+def test_the_list_of_models_has_the_size_of_their_vectors(embedding_files: EmbeddingFiles) -> None:
+    config = {"models": {"bert": {"path": "hub/bert"}, "new": {"path": "hub/new"}}}
+    section = methods(config, Results(embeddings=embedding_files))
+    sheet = sheet_of(section, "Models measured")
+    sizes = {plain(row.labels[0]): numbers_of(sheet, row)["Dimensions"] for row in sheet.rows}
+    assert sizes == {"bert": "1024", "new": "not known"}
+    without = sheet_of(methods(config, Results()), "Models measured")
+    assert {numbers_of(without, row)["Dimensions"] for row in without.rows} == {"not known"}
