@@ -518,6 +518,9 @@ class Shown(ABC):
     A class of results says what `shown` asks for.
     """
 
+    lost: str = ""
+    """Words of the lists that do not count, each with the reason."""
+
     @property
     @abstractmethod
     def p_association(self) -> float:
@@ -543,12 +546,12 @@ class Shown(ABC):
         return interval(cosines, resampling, replicates, std=std, center=effect)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note."""
+        """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note, lost."""
         method, effect, std, _ = self.shown()
         ends, sizes = self.interval, dict(zip(("n_x", "n_y", "n_a", "n_b"), _sizes(self._cosines), strict=True))
         return pl.DataFrame(
             {"method": method, "effect_size": effect, "ci_low": ends.low, "ci_high": ends.high}
-            | {"p_association": self.p_association, **sizes, "std": std, "note": ends.note},
+            | {"p_association": self.p_association, **sizes, "std": std, "note": ends.note, "lost": self.lost},
             schema_overrides={"ci_low": pl.Float64, "ci_high": pl.Float64},
         )
 
@@ -576,7 +579,8 @@ class Shown(ABC):
         method, effect, _, _ = self.shown()
         ends, (n_x, n_y, *_) = self.interval, _sizes(self._cosines)
         said = ends.note if ends.low is None else f"95 % {ends.low:+.2f} to {ends.high:+.2f}"
-        return f"{method} {effect:+.2f} ({said}), p_association {self.p_association:.3g}, {n_x} and {n_y} words"
+        lost = f" ({self.lost})" if self.lost else ""
+        return f"{method} {effect:+.2f} ({said}), p_association {self.p_association:.3g}, {n_x} and {n_y} words{lost}"
 
     def _repr_html_(self) -> str:
         return self.to_frame()._repr_html_()
