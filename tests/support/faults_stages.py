@@ -260,7 +260,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
     )
     listed = "results/embeddings/tiny/9.json"
     yield "list", Job("list_embeddings", input={"vectors": [shard_of_vectors]}, output=[listed])
-    names = ("n_samples", "sample_modes", "variance", "tau2", "draws", "band")
+    names = ("n_samples", "sample_modes", "variance", "tau2", "draws", "repeated_words", "band")
     test_names = (
         "std",
         "alternative",

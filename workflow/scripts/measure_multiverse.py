@@ -48,7 +48,7 @@ def sources() -> Iterator[Source]:
         yield Source(**about, variants=variants)
 
 
-table = measure_multiverse(categories, sources(), seed=settings["seed"])
+table = measure_multiverse(categories, sources(), seed=settings["seed"], repeated_words=settings["repeated_words"])
 made_from = describe(
     "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
 )

@@ -195,6 +195,8 @@ class Ceat(Shown):
     """The denominator of the effect sizes."""
     drawn_cosines: Callable[[], Cosines] | None = None
     """What makes the cosines of some draws, for the interval; of these means where there is nothing."""
+    lost: str = ""
+    """Words listed more than once in a set, which count once; empty if there are none, or if `draws` were given."""
 
     def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
         """Return what a notebook shows."""
@@ -269,9 +271,10 @@ def ceat(
     (`p_association`); how large the effect is with them by `interval` (see `Cosines.of_contexts`).
 
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
-    = (A, B) are lists of words; a word listed twice in a set counts twice and is drawn twice. Draws are made by
+    = (A, B) are lists of words. A word listed twice in a set counts once, and `lost` says so. Draws are made by
     `draw_contexts(n_samples, rng, replacement)`, or given as `draws`, an (n_samples, n_words) array of context indices
-    with the words in the order X, Y, A, B as listed (then `n_samples`, `rng` and `replacement` have no effect).
+    with the words in the order X, Y, A, B as listed (then `n_samples`, `rng` and `replacement` have no effect, and a
+    word listed twice has two columns and counts twice).
 
     `threads` share the work (None: as many as there are cores, at most 8); they change no number.
 
@@ -286,7 +289,8 @@ def ceat(
     in X and Y or in A and B, draws that do not fit, unknown names, and draws in which all words have the same
     association.
     """
-    words, directed = word_sets_and_vectors(embeddings, targets, attributes)
+    as_listed = draws is not None
+    words, directed, lost = word_sets_and_vectors(embeddings, targets, attributes, as_listed=as_listed)
     listed = [word for side in words for word in side]
     n_contexts = [len(directed[word].inverse_norms) for word in listed]
     if draws is None:
@@ -304,7 +308,8 @@ def ceat(
         std=std,
         threads=min(8, os.cpu_count() or 1) if threads is None else threads,
     )
-    return replace(found, drawn_cosines=partial(Cosines.of_contexts, embeddings, targets, attributes, rng=_SEED))
+    cosines = partial(Cosines.of_contexts, embeddings, targets, attributes, rng=_SEED, as_listed=as_listed)
+    return replace(found, drawn_cosines=cosines, lost="; ".join(lost))
 
 
 def ceat_of_draws(

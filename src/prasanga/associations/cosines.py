@@ -141,6 +141,7 @@ class Cosines:
         *,
         n_draws: int = 256,
         rng: np.random.Generator | int | None = None,
+        as_listed: bool = False,
     ) -> Cosines:
         """Make `n_draws` draws of one context a word, as intervals and controls of CEAT need them.
 
@@ -152,11 +153,12 @@ class Cosines:
             attributes: the words of A and of B.
             n_draws: how many.
             rng: as above.
+            as_listed: whether a word listed twice in a set counts twice; otherwise it counts once.
 
         Raises `InputError` for a word without vectors, bad ones (NaN, zero, different dimensions), and a word in X and
         Y or in A and B.
         """
-        words, vectors = word_sets_and_vectors(embeddings, targets, attributes)
+        words, vectors, _ = word_sets_and_vectors(embeddings, targets, attributes, as_listed=as_listed)
         listed = [word for side in words for word in side]
         n_draws, rng = whole_number("n_draws", n_draws, least=1), generator_from(rng)
         draws = [np.resize(rng.permutation(len(vectors[word].inverse_norms)), n_draws) for word in listed]

@@ -26,8 +26,10 @@ from prasanga.associations.vectors import (
     FloatArray,
     Words,
     choice,
+    each_once,
     finite_or_none,
     generator_from,
+    notes_on_repeats,
     number,
     require_choices,
     require_flag,
@@ -48,12 +50,16 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Category:
-    """A test category: four sets of words, in the order X, Y (targets), A, B (attributes)."""
+    """A test category: four sets of words, in the order X, Y (targets), A, B (attributes).
+
+    `repeated` has the words that a set listed more than once, once per repetition; they are not in `sets` again.
+    """
 
     name: str
     title: str
     set_names: tuple[str, ...]
     sets: tuple[tuple[str, ...], ...]
+    repeated: tuple[tuple[str, ...], ...] = ((), (), (), ())
 
     @property
     def words(self) -> list[str]:
@@ -61,15 +67,21 @@ class Category:
         return list(dict.fromkeys(word for words in self.sets for word in words))
 
 
-def category_of(name: str, layout: Mapping[str, Any]) -> Category:
+REPEATED_WORDS = ("once", "as-listed")
+
+
+def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "once") -> Category:
     """Read one category: {"title": ..., "targets": [set, set], "attributes": [set, set]}.
 
     A set is {"name": ..., "stimuli": [word, ...]}; other keys are left alone. Raises `InputError` if one is missing.
+    A word listed twice in a set counts `once`, or `as-listed`.
     """
     try:
         (x, y), (a, b) = layout["targets"], layout["attributes"]
-        sets = tuple(tuple(map(str, each["stimuli"])) for each in (x, y, a, b))
-        return Category(name, str(layout["title"]), tuple(str(each["name"]) for each in (x, y, a, b)), sets)
+        listed = [list(map(str, each["stimuli"])) for each in (x, y, a, b)]
+        kept = [each_once(words) if repeated_words == "once" else (words, []) for words in listed]
+        sets, repeated = (tuple(map(tuple, words)) for words in zip(*kept, strict=True))
+        return Category(name, str(layout["title"]), tuple(str(each["name"]) for each in (x, y, a, b)), sets, repeated)
     except (KeyError, TypeError, ValueError):
         raise InputError(
             f"category {name}: expected a title, two targets and two attributes, each with a name and a list of"
@@ -572,11 +584,14 @@ def computed(category: Category, used: Words, notes: list[str], compute: Callabl
 def describe_category(category: Category, used: Words, notes: Sequence[str]) -> dict[str, Any]:
     """Return the columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `notes` say what was left out, and why."""
     of_category = (category.name, category.title, *category.set_names)
+    both = list(zip(category.repeated, used, strict=True))
+    repeats = [note for repeated, of_side in both for note in notes_on_repeats(repeated, of_side)]
+    listed = [len(words) + len(again) for words, again in zip(category.sets, category.repeated, strict=True)]
     return {
         **{name: value for (name, _), value in zip(CATEGORY_FIELDS, of_category, strict=True)},
         **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
-        **{f"listed_{side}": len(words) for side, words in zip("xyab", category.sets, strict=True)},
-        "dropped": "; ".join(notes),
+        **{f"listed_{side}": n for side, n in zip("xyab", listed, strict=True)},
+        "dropped": "; ".join([*repeats, *notes]),
     }
 
 

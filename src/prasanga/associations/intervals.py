@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -131,6 +132,10 @@ _LEVEL = 0.95
 _EFFECTS = "(R,) effects, NaN where there is none"
 # Share of resamples without an effect that goes without mention.
 _UNDEFINED = 0.01
+# An effect this much outside of its interval is outside by rounding only.
+_ROUNDING = 1e-9
+# From this share of the largest possible effect on, the sample's scale explains why an effect is outside.
+_NEAR = 0.8
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,8 @@ class Interval:
         low: lower end; None if there is no interval.
         high: upper end; None if there is no interval.
         method: `bca`, `studentized`, `bc` (of a difference); of a percentage, `bootstrap` or `exact`.
-        note: why there is no interval, or what to know about it; empty if there is nothing to say.
+        note: why there is no interval, why it does not contain the effect, or what else to know about it; empty if
+            there is nothing to say.
         p_equivalence: of the hypothesis that the effect is `margin` from 0 or farther; None without one of both.
         equivalent_within: the smallest margin at which that p is .05 or less; None without an interval.
     """
@@ -182,7 +188,8 @@ def interval(
         margin: distance from 0 that counts as none, greater than 0; None asks for no such test.
 
     Returns:
-        Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
+        Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words. An interval that does not
+        contain the reported effect has ends and a note.
 
     Raises:
         InputError: a method or level that is not known, replicates that do not fit.
@@ -215,6 +222,7 @@ def interval(
     shift = 0.0 if center is None else center - effect
     bound = _largest(cosines, std)
     ends = np.clip([low + shift, high + shift], -bound, bound)
+    note = _joined(note, _outside(ends, effect + shift, cosines, std))
     found = Interval(float(ends[0]), float(ends[1]), method, note)
     if margin is None:
         return found
@@ -267,8 +275,9 @@ def crossed_interval(
         ),
     )
     bound = _largest(cosines, std)
-    low, high = np.clip(made.ends(_LEVEL), -bound, bound)
-    return Interval(float(low), float(high), "bca", note)
+    ends = np.clip(made.ends(_LEVEL), -bound, bound)
+    note = _joined(note, _outside(ends, cosines.effect(std), cosines, std))
+    return Interval(float(ends[0]), float(ends[1]), "bca", note)
 
 
 def crossed_mean_interval(of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int) -> Interval:
@@ -356,6 +365,24 @@ def _undefined(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
     if share > _UNDEFINED:
         return f"{share:.1%} of the resamples are left out, because all their scores are the same"
     return ""
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
+
+
+def _outside(ends: FloatArray, effect: float, cosines: Cosines, std: str) -> str:
+    """Return why the interval does not contain the effect that it is shown with; empty if it does."""
+    if ends[0] - _ROUNDING <= effect <= ends[1] + _ROUNDING:
+        return ""
+    bound = _largest(cosines, std)
+    limit = bound / _to_population(cosines, std)
+    apart = f" near the largest possible effect ({limit:.2f} here, {bound:.2f} in the population)"
+    where = apart if abs(effect) > _NEAR * limit else ""
+    return (
+        "the effect is outside its interval, because the interval is for the population of words and the effect is for"
+        f" this sample, and the two differ{where}: use the sign and leave-one-out, not the ends of the interval"
+    )
 
 
 def _plain(std: str) -> str:
@@ -518,6 +545,9 @@ class Shown(ABC):
     A class of results says what `shown` asks for.
     """
 
+    lost: str = ""
+    """Words of the lists that do not count, each with the reason."""
+
     @property
     @abstractmethod
     def p_association(self) -> float:
@@ -543,12 +573,12 @@ class Shown(ABC):
         return interval(cosines, resampling, replicates, std=std, center=effect)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note."""
+        """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note, lost."""
         method, effect, std, _ = self.shown()
         ends, sizes = self.interval, dict(zip(("n_x", "n_y", "n_a", "n_b"), _sizes(self._cosines), strict=True))
         return pl.DataFrame(
             {"method": method, "effect_size": effect, "ci_low": ends.low, "ci_high": ends.high}
-            | {"p_association": self.p_association, **sizes, "std": std, "note": ends.note},
+            | {"p_association": self.p_association, **sizes, "std": std, "note": ends.note, "lost": self.lost},
             schema_overrides={"ci_low": pl.Float64, "ci_high": pl.Float64},
         )
 
@@ -556,7 +586,8 @@ class Shown(ABC):
         """Return a picture: the association of each target word, a line for each set, and the number above."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(6.8, 1.8), layout="constrained")
+        title = textwrap.wrap(repr(self), 90, break_on_hyphens=False)
+        figure = Figure(figsize=(6.8, 1.6 + 0.2 * len(title)), layout="constrained")
         axes = figure.add_subplot()
         cosines = self._cosines
         for height, scores in enumerate(np.split(cosines.word_scores(), [cosines.n_x])):
@@ -568,15 +599,16 @@ class Shown(ABC):
             ylim=(-1.5, 0.5),
             xlabel="nearer to B  ·  association  ·  nearer to A",
         )
-        axes.set_title(repr(self), fontsize="medium")
+        axes.set_title("\n".join(title), fontsize="medium")
         return figure
 
     def __repr__(self) -> str:
         """Return the number with its interval, in one line."""
         method, effect, _, _ = self.shown()
         ends, (n_x, n_y, *_) = self.interval, _sizes(self._cosines)
-        said = ends.note if ends.low is None else f"95 % {ends.low:+.2f} to {ends.high:+.2f}"
-        return f"{method} {effect:+.2f} ({said}), p_association {self.p_association:.3g}, {n_x} and {n_y} words"
+        between = "" if ends.low is None else f"95 % {ends.low:+.2f} to {ends.high:+.2f}"
+        said, lost = _joined(between, ends.note), f" ({self.lost})" if self.lost else ""
+        return f"{method} {effect:+.2f} ({said}), p_association {self.p_association:.3g}, {n_x} and {n_y} words{lost}"
 
     def _repr_html_(self) -> str:
         return self.to_frame()._repr_html_()

@@ -325,7 +325,11 @@ class Source:
 
 
 def measure_multiverse(
-    categories: Mapping[str, Mapping[str, Mapping[str, Any]]], sources: Iterable[Source], *, seed: int
+    categories: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    sources: Iterable[Source],
+    *,
+    seed: int,
+    repeated_words: str = "once",
 ) -> pa.Table:
     """Compute every estimate under all choices.
 
@@ -333,12 +337,17 @@ def measure_multiverse(
         categories: by method, names to the layout of `categories.json`.
         sources: of each model and each way that it was embedded; gone through once.
         seed: of the study, for partitions that are drawn.
+        repeated_words: how often CEAT counts a word listed twice in a set, once or as-listed.
 
     Returns:
         `MULTIVERSE_SCHEMA`. p is two-sided and of the studentized difference, the larger of both sides; Holm's
         correction is over the estimates of a method under the same choices, as if the study had made these alone.
     """
-    listed = {method: [category_of(*each) for each in of_method.items()] for method, of_method in categories.items()}
+    how = {"ceat": repeated_words}
+    listed = {
+        method: [category_of(*each, how.get(method, "once")) for each in of_method.items()]
+        for method, of_method in categories.items()
+    }
     rows: list[dict[str, Any]] = []
     tests: dict[tuple[int, int], list[tuple[int, FloatArray]]] = defaultdict(list)
     n_variants = 0

@@ -42,6 +42,7 @@ from prasanga.associations.estimates import (
     CONVENTION_FIELDS,
     EFFECT_FIELDS,
     RAW_FIELDS,
+    REPEATED_WORDS,
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
@@ -104,7 +105,7 @@ CEAT_SCHEMA = pa.schema(
         ("n_samples", _COUNT),
         ("contexts_min", _COUNT),
         *CONVENTION_FIELDS,
-        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", *_OF_EARLIER_STAGES)),
+        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", "repeated_words", *_OF_EARLIER_STAGES)),
         ("band", _NUMBER),
         ("seed", _COUNT),
     ]
@@ -161,6 +162,7 @@ class CeatSettings:
     test: TestSettings = field(default_factory=TestSettings)
     effects_alone: bool = False
     seed: int = 47
+    repeated_words: str = "once"
 
     def __post_init__(self) -> None:
         """Refuse what is not allowed."""
@@ -172,6 +174,7 @@ class CeatSettings:
                 "associations.variance": (self.variance, VARIANCES),
                 "associations.tau2": (self.tau2, TAU2_METHODS),
                 "associations.draws": (self.draws, REPLACEMENTS),
+                "associations.repeated_words": (self.repeated_words, REPEATED_WORDS),
                 "samples.pool": (self.pool, POOLS),
                 **{f"associations.sample_modes[{i}]": (m, SAMPLE_MODES) for i, m in enumerate(self.sample_modes)},
             }
@@ -241,7 +244,7 @@ def measure_ceat(
     A stimulus without contexts is left out and named in `dropped`. Raises `InputError` for vectors that cannot be
     right (NaN, zero, different dimensions, ids that do not fit): these need mending, not leaving out.
     """
-    parsed = [category_of(name, layout) for name, layout in categories.items()]
+    parsed = [category_of(name, layout, settings.repeated_words) for name, layout in categories.items()]
     stimuli = {word for category in parsed for word in category.words}
     checked = _CheckedVectors(vectors, model, segment_length, stimuli)
     drawable = {"random": checked.ordered, "fixed": checked.ordered if common is None else _shared(checked, common)}
@@ -309,7 +312,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         return moments_of(self[word].vectors for word in sorted(self.ordered))
 
     def spread(self, words: Sequence[str], contexts: Mapping[str, IndexArray], seed: int) -> IndexArray:
-        """Return the rows of words in the draws that intervals rest on; a word that is listed twice is drawn twice.
+        """Return the rows of words in the draws that intervals rest on; a word in `words` twice is drawn twice.
 
         Those of a word are the same for all categories with these `contexts`.
         """
@@ -397,7 +400,10 @@ def _rows(asked: _Asked, tests: WordTests | None) -> tuple[Rows, Rows, Rows, Row
         **settings.test.conventions(),
         "tau2_method": settings.tau2,
         "draws": _how_drawn(settings, counts) if found else None,
-        **{name: getattr(settings, name) for name in ("variance", *_OF_EARLIER_STAGES, "band", "seed")},
+        **{
+            name: getattr(settings, name)
+            for name in ("variance", "repeated_words", *_OF_EARLIER_STAGES, "band", "seed")
+        },
     }
     key = {"category": category.name, **cell._asdict()}
     words, resamples, steps = ([{**key, **each} for each in rows] for rows in others)

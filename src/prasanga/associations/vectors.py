@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -125,10 +127,7 @@ def word_list(name: str, words: object) -> list[str]:
 
 
 def pair_of_word_lists(name: str, sets: object, sides: str) -> tuple[list[str], list[str]]:
-    """Return the two sets of `targets` (`sides` XY) or of `attributes` (AB): words, none of them in both.
-
-    A word may stand twice in one set; then it counts twice.
-    """
+    """Return the two sets of `targets` (`sides` XY) or of `attributes` (AB): words as listed, none of them in both."""
     wanted = f"({sides[0]}, {sides[1]}), two lists of words"
     both = sequence_of(name, sets, wanted)
     if len(both) != 2:
@@ -144,6 +143,31 @@ def pair_of_word_lists(name: str, sets: object, sides: str) -> tuple[list[str], 
             " of one of them, or of both."
         )
     return first, second
+
+
+_NON_JOINER = "\N{ZERO WIDTH NON-JOINER}"
+
+
+def each_once(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the words of a set, each once, and the repeated ones, once per repetition.
+
+    Spellings that Unicode treats as equal, or that differ only in a zero-width non-joiner, are one word.
+    """
+    kept: dict[str, str] = {}
+    repeated = []
+    for word in words:
+        key = unicodedata.normalize("NFC", word).replace(_NON_JOINER, "")
+        if key in kept:
+            repeated.append(kept[key])
+        kept.setdefault(key, word)
+    return list(kept.values()), repeated
+
+
+def notes_on_repeats(repeated: Sequence[str], used: Iterable[str]) -> list[str]:
+    """Return one note per entry that `each_once` took out of a set: it counts as lost, like a word without vectors."""
+    known = set(used)
+    times = {word: "twice" if n == 1 else f"{n + 1} times" for word, n in Counter(repeated).items()}
+    return [f"{word}: listed {times[word]}{', counted once' if word in known else ''}" for word in repeated]
 
 
 def _what(value: object) -> str:
@@ -409,14 +433,21 @@ def word_vectors(name: str, words: Sequence[npt.ArrayLike]) -> list[npt.NDArray[
 
 
 def word_sets_and_vectors(
-    embeddings: Mapping[str, npt.ArrayLike], targets: object, attributes: object
-) -> tuple[Words, dict[str, DirectedVectors]]:
-    """Return the words of X, Y, A and B, and the checked vectors of each.
+    embeddings: Mapping[str, npt.ArrayLike], targets: object, attributes: object, *, as_listed: bool = False
+) -> tuple[Words, dict[str, DirectedVectors], list[str]]:
+    """Return the words of X, Y, A and B, the checked vectors of each, and a note for each repeated word.
+
+    A word counts once per set; `as_listed`, it counts as often as it is listed, without a note.
 
     Raises `InputError` for sets that are no lists of words, a word on both sides, and a word without vectors or with
     bad ones.
     """
-    words = *pair_of_word_lists("targets", targets, "XY"), *pair_of_word_lists("attributes", attributes, "AB")
+    words: Words = *pair_of_word_lists("targets", targets, "XY"), *pair_of_word_lists("attributes", attributes, "AB")
+    notes: list[str] = []
+    if not as_listed:
+        sides = [each_once(side) for side in words]
+        words = cast(Words, tuple(kept for kept, _ in sides))
+        notes = [note for kept, repeated in sides for note in notes_on_repeats(repeated, kept)]
     if not isinstance(embeddings, Mapping):
         raise InputError(
             f"embeddings: of type {type(embeddings).__name__}. Give a mapping word -> vectors, such as"
@@ -431,4 +462,4 @@ def word_sets_and_vectors(
             raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave the word out.")
     directed = {word: directed_vectors(f"embeddings[{word!r}]", embeddings[word]) for word in listed}
     require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in directed.items()})
-    return cast(Words, words), directed
+    return words, directed, notes

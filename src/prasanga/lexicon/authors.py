@@ -248,7 +248,10 @@ def _read_side(side: str, content: Any, path: Path, warnings: list[str], clean: 
         )
     for word, count in Counter(stimuli).items():
         if count > 1:
-            warnings.append(f"{path}: {word} stands {count} times in {name}; it counts {count} times, as in the paper.")
+            warnings.append(
+                f"{path}: {word} is listed {count} times in {name}. It counts once; with `preset: paper` it counts"
+                f" {count} times in CEAT, as in the paper."
+            )
     return WordSet(name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower(), stimuli, path=str(path))
 
 

@@ -110,9 +110,6 @@ def usable_sentences(category: Category, scores: Scores) -> UsableSentences:
         if all(scores[attribute, template, target].left_out is None for target in targets)
     ]
     notes = [f"{word}: {found}" for word, found in lost.items()]
-    for words_of_set in category.sets:
-        twice = dict.fromkeys(word for word in words_of_set if words_of_set.count(word) > 1)
-        notes += [f"{word}: listed twice, counted once" for word in twice]
     n_of = {word: sum(attribute == word for attribute, _ in sentences) for word in attributes}
     for word, n in n_of.items():
         if n < len(templates):

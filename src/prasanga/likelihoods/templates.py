@@ -290,7 +290,8 @@ def require_sentences(templates: CategoryTemplates, categories: Iterable[str], e
 def sides_exchanged(category: Category) -> Category:
     """Return the category with its attributes as targets and its targets as attributes."""
     (x, y, a, b), (name_x, name_y, name_a, name_b) = category.sets, category.set_names
-    return Category(category.name, category.title, (name_a, name_b, name_x, name_y), (a, b, x, y))
+    names, repeated = (name_a, name_b, name_x, name_y), (*category.repeated[2:], *category.repeated[:2])
+    return Category(category.name, category.title, names, (a, b, x, y), repeated)
 
 
 def fill_categories(

@@ -262,7 +262,7 @@ class Settings:
         return {
             "n_twins": n_twins,
             "n_samples": of_twin if n_twins else asked,
-            **self._of("associations", "sample_modes", "variance", "tau2", "draws", "band"),
+            **self._of("associations", "sample_modes", "variance", "tau2", "draws", "repeated_words", "band"),
             "test": self._test(twin=model in self._study.twins),
             "effects_alone": model in self._study.twins,
             **self._of("samples", "pool", "window"),
@@ -322,7 +322,8 @@ class Settings:
         chosen = {"ceat": study.chosen, "seat": study.seat_chosen, "weat": study.weat_chosen}
         methods = {source["method"] for source in sources.values()}
         categories = {method: list(chosen[method]) for method in sorted(methods)}
-        return {"sources": sources, "categories": categories, "seed": self._config["seed"]}
+        how = self._of("associations", "repeated_words")
+        return {"sources": sources, "categories": categories, **how, "seed": self._config["seed"]}
 
     # ---- pairs and probabilities
 

@@ -251,9 +251,13 @@ def _notes_of_reported(grid: Grid) -> Iterator[str]:
     if any(map(few_words, rows)):
         yield FEW_WORDS
     missing: dict[str, list[str]] = {}
+    intervals: dict[str, list[str]] = {}
     for (category, model, length, mode), row in grid.estimates.items():
-        if mode == grid.modes[0] and (reason := why_missing(row)):
-            missing.setdefault(reason, []).append(f"{category}, {model}, {length}")
+        reason, about = why_missing(row), row.get("interval_note") if is_number(row["ci_low"]) else None
+        if mode == grid.modes[0] and (reason or about):
+            found, said = (missing, reason) if reason else (intervals, str(about))
+            found.setdefault(said, []).append(f"{category}, {model}, {length}")
+    yield from (f"Interval of {'; '.join(where)}: {about}." for about, where in intervals.items())
     yield from (f"{MISSING} {'; '.join(where)}: {reason}." for reason, where in missing.items())
 
 

@@ -66,7 +66,7 @@ Tables: TypeAlias = Mapping[str, pl.DataFrame]
 _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
 _NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
 _CONVENTIONS = (
-    *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "pool"),
+    *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "repeated_words", "pool"),
     *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
 )
 _OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."

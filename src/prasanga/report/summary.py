@@ -276,7 +276,7 @@ _NEEDED = ("category", "model", "effect_size", "dropped")
 
 CONVENTIONS = (
     *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
-    *("n_permutations", "variance", "tau2_method", "draws", "pool", "n_samples", "band"),
+    *("n_permutations", "variance", "tau2_method", "draws", "repeated_words", "pool", "n_samples", "band"),
     *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 """Columns of estimates that name the conventions which made them; those that a table has are told."""

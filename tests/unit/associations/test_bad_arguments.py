@@ -149,11 +149,12 @@ def test_sets_of_words(side: str, sets: Any, message: str) -> None:
     refused(lambda: Cosines.of_contexts(**arguments), message)
 
 
-def test_a_word_twice_in_one_set_counts_twice() -> None:
+def test_a_word_twice_in_one_set_counts_twice_with_given_draws_and_else_once() -> None:
     twice = measure(attributes=(["a1", "a1", "a2"], B), draws=np.zeros((1, 11), dtype=int))
     vectors = [[CONTEXTS[word][0] for word in words] for words in (X, Y, ["a1", "a1", "a2"], B)]
     assert twice.effect_sizes[0] == pytest.approx(effect_size(*vectors), rel=1e-12)
-    assert Cosines.of_contexts(CONTEXTS, (["x1", "x1"], Y), ATTRIBUTES).n_x == 2
+    listed = CONTEXTS, (["x1", "x1"], Y), ATTRIBUTES
+    assert [Cosines.of_contexts(*listed, as_listed=as_listed).n_x for as_listed in (True, False)] == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ COLUMNS = """
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
     dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
     n_shuffles, n_permutations, equivalence_margin,
-    variance, tau2_method, draws, pool, match, neighbours, window, pieces, band, seed
+    variance, tau2_method, draws, repeated_words, pool, match, neighbours, window, pieces, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -49,6 +49,8 @@ def word_set(name: str, stimuli: list[str]) -> dict[str, Any]:
     return {"name": name, "gloss": name, "stimuli": stimuli}
 
 
+PLEASANT_ONCE, UNPLEASANT_ONCE = PLEASANT[:3], UNPLEASANT[:2]
+TWICE = "স্বর্গ: listed twice, counted once; হত্যা: listed twice, counted once"
 C1 = {
     "title": "Flowers and insects",
     "targets": [word_set("flowers", FLOWERS), word_set("insects", INSECTS)],
@@ -120,9 +122,10 @@ def test_a_row_says_how_it_was_made() -> None:
         "draws": "with-replacement",
         "pool": "per_length",
         "seed": 5,
-        "dropped": "",
+        "dropped": TWICE,
+        "repeated_words": "once",
         "contexts_min": 12,
-        **{"n_x": 3, "n_y": 3, "n_a": 4, "n_b": 3, "listed_x": 3, "listed_y": 3, "listed_a": 4, "listed_b": 3},
+        **{"n_x": 3, "n_y": 3, "n_a": 3, "n_b": 2, "listed_x": 3, "listed_y": 3, "listed_a": 4, "listed_b": 3},
     }
     assert {key: found[key] for key in expected} == expected
 
@@ -164,9 +167,9 @@ def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ..
     given = vectors()
     found = row(mode)
     ordered = {word: array[np.argsort(ids)] for word, (ids, array) in given.items()}
-    words = [*FLOWERS, *INSECTS, *PLEASANT, *UNPLEASANT]
+    words = [*FLOWERS, *INSECTS, *PLEASANT_ONCE, *UNPLEASANT_ONCE]
     draws = named_draws(words, [12] * len(words), 30, seed=47, names=names)
-    expected = ceat(ordered, (FLOWERS, INSECTS), (PLEASANT, UNPLEASANT), draws=draws)
+    expected = ceat(ordered, (FLOWERS, INSECTS), (PLEASANT_ONCE, UNPLEASANT_ONCE), draws=draws)
     combined, heterogeneity, test = expected.combined, expected.heterogeneity, expected.test_stimuli()
     assert found["effect_size"] == pytest.approx(combined.effect, rel=1e-12)
     assert found["standard_error"] == pytest.approx(combined.standard_error, rel=1e-12)
@@ -266,10 +269,11 @@ def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
     given["মশা"] = ([], np.empty((0, 5), np.float32))
     common = {word: ids if word != "ঘৃণা" else [] for word, (ids, _) in given.items()}
     fixed, random = (row(mode, vectors=given, common=common) for mode in ("fixed", "random"))
-    assert random["dropped"] == "বেলি: no contexts; মশা: no contexts; স্বর্গ: no contexts"
+    twice = "স্বর্গ: listed twice; হত্যা: listed twice, counted once"
+    assert random["dropped"] == f"{twice}; বেলি: no contexts; মশা: no contexts; স্বর্গ: no contexts"
     assert fixed["dropped"] == f"{random['dropped']}; ঘৃণা: no context that all models have"
-    assert [random[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 3]
-    assert [fixed[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
+    assert [random[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
+    assert [fixed[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 1]
     assert [random[f"listed_{side}"] for side in "xyab"] == [3, 3, 4, 3]
     assert random["effect_size"] is not None
     assert random["n_partitions"] == 6
@@ -279,7 +283,7 @@ def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
     ("leave_out", "reason"),
     [
         (("বেলি", "জবা"), "not computed: flowers has 1 of 3 stimuli left, and a target set needs 2"),
-        (("ঘৃণা", "হত্যা"), "not computed: unpleasant has 0 of 3 stimuli left, and an attribute set needs 1"),
+        (("ঘৃণা", "হত্যা"), "not computed: unpleasant has 0 of 2 stimuli left, and an attribute set needs 1"),
         (tuple(vectors()), "not computed: flowers has 0 of 3 stimuli left"),
     ],
 )
@@ -411,8 +415,9 @@ def test_words_and_what_the_effect_is_without_them() -> None:
     given = vectors()
     tables = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=settings)
     words = tables.words.to_pylist()
-    listed = [*FLOWERS, *INSECTS, *PLEASANT, *UNPLEASANT]
-    roles = [role for role, side in zip("xyab", (FLOWERS, INSECTS, PLEASANT, UNPLEASANT), strict=True) for _ in side]
+    attributes = PLEASANT_ONCE, UNPLEASANT_ONCE
+    listed = [*FLOWERS, *INSECTS, *PLEASANT_ONCE, *UNPLEASANT_ONCE]
+    roles = [role for role, side in zip("xyab", (FLOWERS, INSECTS, *attributes), strict=True) for _ in side]
     assert [(w["role"], w["stimulus"]) for w in words] == list(zip(roles, listed, strict=True))
     assert {w["n_items"] for w in words} == {12}
     effects = [w["effect_without"] for w in words]
@@ -423,9 +428,9 @@ def test_words_and_what_the_effect_is_without_them() -> None:
     draws = named_draws(listed, [12] * len(listed), 40, seed=47, names=("random", "m", "C1"))
     for i, word in enumerate([*FLOWERS, *INSECTS]):
         x, y = ([w for w in side if w != word] for side in (FLOWERS, INSECTS))
-        fewer = ceat(ordered, (x, y), (PLEASANT, UNPLEASANT), draws=np.delete(draws, i, axis=1))
+        fewer = ceat(ordered, (x, y), attributes, draws=np.delete(draws, i, axis=1))
         assert effects[i] == pytest.approx(fewer.combined.effect, rel=1e-9)
-    whole = ceat(ordered, (FLOWERS, INSECTS), (PLEASANT, UNPLEASANT), draws=draws)
+    whole = ceat(ordered, (FLOWERS, INSECTS), attributes, draws=draws)
     assert [w["association"] for w in words[:6]] == pytest.approx(whole.target_scores.tolist(), rel=1e-9)
 
 

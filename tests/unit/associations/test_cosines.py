@@ -241,7 +241,7 @@ def test_of_contexts_against_the_cosines_of_each_draw(n_draws: int) -> None:
     rng = np.random.default_rng(8)
     x, y, a, b = ["x1", "x2"], ["y1", "y2", "y3"], ["a1", "a1"], ["b1"]
     embeddings = {word: rng.standard_normal((4 + i, 6)) for i, word in enumerate(dict.fromkeys([*x, *y, *a, *b]))}
-    found = Cosines.of_contexts(embeddings, (x, y), (a, b), n_draws=n_draws, rng=5)
+    found = Cosines.of_contexts(embeddings, (x, y), (a, b), n_draws=n_draws, rng=5, as_listed=True)
     assert (found.n_x, found.n_y, found.n_a, found.n_b, found.n_draws) == (2, 3, 2, 1, n_draws)
     assert found.targets.tolist() == [0, 1, 2, 3, 4]
     assert found.attributes.tolist() == [0, 1, 2]

@@ -102,6 +102,7 @@ C1 = {
     "targets": [word_set("flowers", ["গোলাপ", "জবা", "বেলি"]), word_set("insects", ["মশা", "মাছি"])],
     "attributes": [word_set("pleasant", ["শান্তি", "শান্তি"]), word_set("unpleasant", ["ঘৃণা", "হত্যা"])],
 }
+TWICE = "শান্তি: listed twice, counted once"
 VECTORS = {"গোলাপ": X[0], "জবা": X[1], "মশা": Y[0], "মাছি": Y[1], "শান্তি": A[0], "ঘৃণা": B[0], "হত্যা": B[0]}
 
 
@@ -127,13 +128,13 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert row["effect_size"] == pytest.approx(0.8 / np.sqrt(2.08 / 3), rel=1e-12)
     assert row["p_stimuli"] == pytest.approx(4 / 6)
     assert (row["p_stimuli_exact"], row["n_partitions"]) == (True, 6)
-    # the pleasant words are one word twice, as are the unpleasant: no other pair of them parts A from B
-    assert row["p_attributes"] == pytest.approx(2 / 6)
-    assert (row["p_attributes_exact"], row["n_attribute_partitions"]) == (True, 6)
+    # one pleasant word, and two unpleasant ones with the same vector: no other word parts A from B
+    assert row["p_attributes"] == pytest.approx(1 / 3)
+    assert (row["p_attributes_exact"], row["n_attribute_partitions"]) == (True, 3)
     assert row["p_association"] == row["p_stimuli"]
-    assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
+    assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 1, 2]
     assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 2, 2]
-    assert row["dropped"] == "বেলি: out of vocabulary: neither it nor one of its 1 variants"
+    assert row["dropped"] == f"{TWICE}; বেলি: out of vocabulary: neither it nor one of its 1 variants"
     assert (row["model"], row["vectors"], row["method"], row["forms"]) == ("glove", "v.txt", "glove", "pooled")
     assert (row["std"], row["alternative"], row["seed"]) == ("union_ddof1", "two-sided", 47)
     assert (row["category"], row["target_x"], row["attribute_b"]) == ("C1", "flowers", "unpleasant")
@@ -142,7 +143,7 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert row["p_association_holm"] is row["twin_effect_size"] is None  # of the whole study, gathered later
     targets = {word["stimulus"]: word["association"] for word in words if word["role"] in "xy"}
     assert targets == pytest.approx({"গোলাপ": 1.0, "জবা": -0.2, "মশা": -1.0, "মাছি": 0.2})
-    assert [word["set"] for word in words] == ["flowers"] * 2 + ["insects"] * 2 + ["pleasant"] * 2 + ["unpleasant"] * 2
+    assert [word["set"] for word in words] == ["flowers"] * 2 + ["insects"] * 2 + ["pleasant"] + ["unpleasant"] * 2
     assert {word["n_items"] for word in words} == {1}
 
 
@@ -151,17 +152,17 @@ def test_too_few_words_are_a_row_without_numbers() -> None:
     (row,), words = measured({**few, "বেলি": [0.0, 0.0]}, {"মশা": "out of vocabulary"})
     assert row["effect_size"] is row["p_stimuli"] is row["shuffled_low"] is None
     assert row["dropped"] == (
-        "বেলি: zero vector; মশা: out of vocabulary;"
+        f"{TWICE}; বেলি: zero vector; মশা: out of vocabulary;"
         " not computed: insects has 1 of 2 stimuli left, and a target set needs 2"
     )
-    assert [row[f"n_{side}"] for side in "xyab"] == [2, 1, 2, 2]
+    assert [row[f"n_{side}"] for side in "xyab"] == [2, 1, 1, 2]
     assert words == []
 
 
 def test_constant_scores_are_a_row_without_numbers() -> None:
     (row,), words = measured({**VECTORS, "ঘৃণা": A[0], "হত্যা": A[0], "বেলি": X[0]}, {})
     assert row["effect_size"] is None
-    assert row["dropped"].startswith("not computed: All words have the same association")
+    assert row["dropped"].startswith(f"{TWICE}; not computed: All words have the same association")
     assert words == []
 
 

@@ -92,6 +92,7 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(s
         ("sentences", "before"): (3, 1),
         ("sentences", "after"): (3, 1),
         ("associations", "draws"): ("without-replacement", "with-replacement"),
+        ("associations", "repeated_words"): ("once", "as-listed"),
         ("associations", "alternative"): ("two-sided", "greater"),
         ("associations", "statistic"): ("studentized", "difference"),
         ("seat", "unit"): ("word", "sentence"),
@@ -113,7 +114,7 @@ def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
                 yield from parts(value)
 
     found = list(parts(schema))
-    assert len(found) == 16
+    assert len(found) == 17
     assert all(part["paper"] != part["default"] for part in found)
     assert all(part["paper"] in part["enum"] for part in found if "enum" in part)
     assert {part["type"] for part in found if "enum" not in part} == {"array", "integer"}

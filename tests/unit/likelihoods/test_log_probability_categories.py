@@ -216,6 +216,35 @@ def test_leaving_a_word_out_is_measuring_without_it(terms: str, templates: Categ
         assert next(row["effect_without"] for row in words if row["stimulus"] == gone) == pytest.approx(less)
 
 
+@pytest.mark.parametrize("exchanged", [(), ("C5",)])
+def test_a_word_listed_twice_counts_once(
+    exchanged: tuple[str, ...], templates: CategoryTemplates, lexicon: Lexicon
+) -> None:
+    templates = replace(templates, exchanged=templates.described)
+
+    def measured(sets: Mapping[str, list[str]]) -> tuple[list[dict[str, Any]], ...]:
+        category = {
+            "C5": {
+                "title": "",
+                "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
+                "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
+            }
+        }
+        filled = fill_categories(category, templates, lexicon, exchanged)
+        tables = score_categories(preference(0.1), filled, model="m", settings=QUICK, exchanged=exchanged)
+        return tuple(rows(table) for table in tables)
+
+    again = {**SETS, "he": [*SETS["he"], SETS["he"][0]], "home": [SETS["home"][1], *SETS["home"]]}
+    first = {**SETS, "home": [*dict.fromkeys(again["home"])]}
+    ((found,), *others), ((expected,), *expected_others) = measured(again), measured(first)
+    of_he, of_home = ("a", "y") if exchanged else ("x", "b")
+    said = {f"listed_{of_he}": len(SETS["he"]) + 1, f"listed_{of_home}": len(SETS["home"]) + 1}
+    notes = [f"{SETS['he'][0]}: listed twice, counted once", f"{SETS['home'][1]}: listed twice, counted once"]
+    notes = notes[::-1] if exchanged else notes
+    assert found == expected | said | {"dropped": "; ".join([*notes, *filter(None, [expected["dropped"]])])}
+    assert others == expected_others
+
+
 def test_the_columns_join_those_of_other_methods(measure: Callable[..., CategoryTables]) -> None:
     model, twin = measure(preference(1.0)).estimates, measure(preference(0.01)).estimates
     table = gather([model], {"m": [twin]}, [twin])

@@ -141,6 +141,12 @@ def test_of_twins_ceat_is_the_effect_alone(planned: Planned) -> None:
     assert alone == {"tiny-narrow": False, "tiny-narrow-random": True}
 
 
+@pytest.mark.parametrize(("preset", "how"), [("recommended", "once"), ("paper", "as-listed")])
+def test_the_preset_reaches_ceat(planned: Planned, preset: str, how: str) -> None:
+    settings = Settings(planned({"preset": preset}))
+    assert settings.ceat("tiny-narrow", "9")["repeated_words"] == settings.multiverse()["repeated_words"] == how
+
+
 def settings_of(study: Study) -> dict[str, Any]:
     """What every job of a study depends on."""
     settings = Settings(study)

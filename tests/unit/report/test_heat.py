@@ -12,6 +12,7 @@ import pytest
 from page_parts import missing_in, numbers_of, sheet_of
 
 from prasanga.base.errors import InputError
+from prasanga.report.ceat_table import to_latex
 from prasanga.report.grid import grid_of
 from prasanga.report.sections.ceat import all_numbers, effects, heat_sheet, texts_of
 from prasanga.report.sections.estimates import shade_of
@@ -84,6 +85,29 @@ def test_a_point_tells_a_part_of_what_its_cell_does(table: Table) -> None:
         *("attributes dealt anew", "p_draws (other draws, no test of bias)", "fewest contexts of a stimulus"),
         "conventions",
     ]
+
+
+def test_why_an_effect_is_outside_its_interval_is_told(table: Table) -> None:
+    outside = {"ci_low": 0.6, "ci_high": 0.7, "interval_note": "the effect is outside: it is so"}
+    ceat = table(("C1", "a", "9", "fixed", 0.5, outside), ("C1", "b", "9", "fixed", 0.5, {}))
+    line = "about the interval: the effect is outside: it is so"
+    for in_paper in (False, True):
+        first, second = (cell.hover.split("\n") for cell in heat(ceat, in_paper=in_paper))
+        assert first[first.index("95 % interval over words: +0.600 to +0.700") + 1] == line
+        assert not [told for told in second if told.startswith("about")]
+    points = texts_of(grid_of(ceat))
+    assert [line in points["C1", model, "9", "fixed"].split("\n") for model in "ab"] == [True, False]
+    sheet = sheet_of(all_numbers(Results(ceat=ceat)), "All estimates of CEAT")
+    place = [name for _, name in sheet.columns].index("about the interval")
+    assert [row.cells[place].text for row in sheet.rows] == ["the effect is outside: it is so", "–"]
+    assert "Interval of C1, a, 9: the effect is outside: it is so." in to_latex(ceat)
+    assert "Interval of" not in to_latex(table(("C1", "b", "9", "fixed", 0.5, {})))
+
+
+def test_why_there_is_no_interval_is_no_remark_on_an_interval(table: Table) -> None:
+    ceat = table(("C1", "a", "9", "fixed", 0.5, {"ci_low": None, "ci_high": None, "interval_note": "no interval: few"}))
+    assert "about the interval" not in heat(ceat)[0].hover
+    assert "about the interval" not in numbers(ceat)
 
 
 def test_nulls_are_dashes(table: Table) -> None:

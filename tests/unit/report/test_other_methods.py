@@ -126,6 +126,26 @@ def test_a_row_has_its_numbers_the_most_important_first() -> None:
     ]
 
 
+def test_why_an_effect_is_outside_its_interval_is_told() -> None:
+    table = estimates(row(interval_note="the effect is outside: it is so"), row(model="other", interval_note=None))
+    sheet = all_numbers(table)
+    place = [name for _, name in sheet.columns].index("about the interval")
+    assert [found.cells[place].text for found in sheet.rows] == ["the effect is outside: it is so", "–"]
+    overview, _ = sheets_of(section_of("seat", table))
+    said, other = (cell.hover.split("\n") for cell in overview.rows[0].cells)
+    assert said[2:4] == [
+        "95 % interval over words −1.258 to +0.564",
+        "about the interval: the effect is outside: it is so",
+    ]
+    assert other[3].startswith("p_association")
+
+
+def test_a_repeated_word_is_among_those_left_out() -> None:
+    lost = {"dropped": "rose: listed twice, counted once; lily: no vector", "n_x": 6}
+    (found,) = all_numbers(estimates(row(**lost))).rows
+    assert plain(found.cells[-1].text) == "2 of 32 words left outlisted twice, counted once: roseno vector: lily"
+
+
 def test_rows_stand_by_category_and_models_as_in_the_table() -> None:
     sheet = all_numbers(estimates(row("C10", "z"), row("C2", "z"), row("C10", "a"), row("C2", "a")))
     assert [(line[0].split()[0], line[1]) for line in lines_of(sheet)] == [

@@ -43,11 +43,14 @@ from prasanga.report.section import (
     sheet_to_html,
 )
 from prasanga.report.sections.estimates import (
+    ABOUT_INTERVAL,
     NUMBERS,
     SIDES,
     THRESHOLDS,
+    about_interval,
     components_of,
     conventions_of,
+    in_full,
     interval_of,
     number_cells,
     shade_of,
@@ -92,7 +95,7 @@ _NEEDED_OF_CEAT = (
 
 _CONVENTIONS_OF_CEAT = (
     *("std", "alternative", "statistic", "interval", "variance", "tau2_method"),
-    *("draws", "pool", "n_samples", "band", "seed"),
+    *("draws", "repeated_words", "pool", "n_samples", "band", "seed"),
 )
 
 
@@ -196,6 +199,8 @@ def all_numbers(results: Results) -> Section | None:
     grid = ceat_grid(results)
     if grid is None:
         return None
+    has_notes = any(map(about_interval, grid.estimates.values()))
+    columns = [*NUMBERS, ABOUT_INTERVAL] if has_notes else NUMBERS
     rows: list[Row] = []
     for (category, model, length), mode in product(grid.places, grid.modes):
         if (estimate := grid.at(category.name, model, length, mode)) is None:
@@ -205,7 +210,7 @@ def all_numbers(results: Results) -> Section | None:
         rows.append(
             Row(
                 (category.name,),
-                (*where, *number_cells(CEAT.name, estimate, NUMBERS), Cell(str(estimate["dropped"] or ""))),
+                (*where, *number_cells(CEAT.name, estimate, columns), Cell(str(estimate["dropped"] or ""))),
                 # links lead to the first row of a category
                 anchor="" if rows and rows[-1].order == order else f"numbers-{order}",
                 search=f"{category.name} {category.title}",
@@ -214,12 +219,16 @@ def all_numbers(results: Results) -> Section | None:
         )
     sheet = Sheet(
         ("Category",),
-        numbers("Model", "Words", "Draws", *(number.name for number in NUMBERS), "left out"),
+        numbers("Model", "Words", "Draws", *(number.name for number in columns), "left out"),
         rows,
         "All estimates of CEAT. Left out: stimuli that an estimate does without, and why",
         "explorable estimates",
-        {**dict.fromkeys(("Category", "Model", "Words", "Draws"), "list"), "left out": "text note"},
-        [*(number.name for number in NUMBERS if number.name not in _AT_FIRST), "left out"],
+        {
+            **dict.fromkeys(("Category", "Model", "Words", "Draws"), "list"),
+            ABOUT_INTERVAL.name: "text note",
+            "left out": "text note",
+        },
+        [*(number.name for number in columns if number.name not in _AT_FIRST), "left out"],
     )
     categories = [
         html(
@@ -341,7 +350,8 @@ def _told_at_once(estimate: Estimate, where: str) -> list[str]:
     return [
         where,
         f"effect size: {with_sign(estimate['effect_size'])}",
-        f"95 % interval over words: {interval_of(estimate, 'ci')}",
+        f"95 % interval over words: {interval_of(estimate, 'ci')}"
+        + in_full(ABOUT_INTERVAL.name, about_interval(estimate)),
         f"p_association (other words): {probability(estimate['p_association'])}, by Holm"
         f" {probability(estimate.get('p_association_holm'))}",
         f"p of other targets: {probability(estimate['p_stimuli'])}, of other attributes:"

@@ -146,6 +146,11 @@ NUMBERS = (
 )
 """The numbers of an estimate of CEAT, in the order of their columns."""
 
+ABOUT_INTERVAL = Number(
+    "about the interval", lambda row: about_interval(row) or MISSING, lambda row: row.get("interval_note")
+)
+"""The column on intervals that do not contain their effect, for tables with such an interval."""
+
 _OF_OTHERS = (
     *("effect size", "95 % interval over words", "Holm", "difference from twins", "p_association", _DEALT),
     *("without one word", "random twins", "its 95 % interval", "p_twins"),
@@ -160,6 +165,7 @@ _NUMBERS_OF_OTHERS = (
     _interval("over words and templates", "ci_templates"),
     _interval("in one template", "by_template"),
     _interval("without one template", "without_template"),
+    ABOUT_INTERVAL,
 )
 """Those of the other methods, the most important first. A column without a single number is not shown."""
 
@@ -213,6 +219,11 @@ def conventions_of(rows: Iterable[Estimate], named: Sequence[str]) -> list[str]:
 def interval_of(row: Estimate, column: str) -> str:
     """Return the interval between the columns `<column>_low` and `<column>_high`, a dash where there is none."""
     return interval(row.get(f"{column}_low"), row.get(f"{column}_high"), with_sign)
+
+
+def about_interval(row: Estimate) -> str:
+    """Return what the table says about an interval that it has, such as why the effect is outside; mostly nothing."""
+    return str(row.get("interval_note") or "") if is_number(row.get("ci_low")) else ""
 
 
 def sorted_by(value: object, text: str) -> Cell:
@@ -312,7 +323,7 @@ def told_of(row: Estimate) -> str:
         twins += "" if between == MISSING else f" ({between})"
     return (
         f"{row['model']}\neffect size {with_sign(row['effect_size'])}"
-        f"\n95 % interval over words {interval_of(row, 'ci')}"
+        f"\n95 % interval over words {interval_of(row, 'ci')}{in_full(ABOUT_INTERVAL.name, about_interval(row))}"
         f"\np_association {probability(row['p_association'])}, {probability(row['p_association_holm'])} by Holm"
         f"{twins}{words_in_full(row)}"
     )
@@ -344,7 +355,7 @@ def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Seq
         ],
         f"{LABELS[method]}, {name}",
         "explorable methods",
-        {"Category": "list", first: "list", "left out": "text"},
+        {"Category": "list", first: "list", ABOUT_INTERVAL.name: "text note", "left out": "text"},
         heads[6:],
     )
     return fold(name, f"{about}: all numbers", sheets=[sheet])
@@ -389,7 +400,12 @@ def shaded(row: Estimate, cell: Cell) -> Cell:
 def words_in_full(row: Estimate) -> str:
     """Return what a cell tells of an effect of few words, in a line of its own; nothing of others."""
     words = few_words(row)
-    return f"\nwords used of those listed: {words}, too few for a finding" if words else ""
+    return in_full("words used of those listed", f"{words}, too few for a finding" if words else "")
+
+
+def in_full(name: str, text: str) -> str:
+    """Return a line of what a cell tells; nothing for an empty text."""
+    return f"\n{name}: {text}" if text else ""
 
 
 def _exchanged(table: pl.DataFrame) -> str:

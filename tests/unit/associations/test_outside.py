@@ -1,0 +1,180 @@
+"""An interval that does not contain its effect says why: in the note, in a notebook's line, and in tables."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from prasanga.associations import (
+    CeatSettings,
+    Cosines,
+    TestSettings,
+    ceat,
+    differences,
+    draw_resampling,
+    interval,
+    measure_ceat,
+    measure_seat,
+    measure_weat,
+    replicate_effects,
+    seat,
+    weat,
+)
+from prasanga.associations.effects import STD_CONVENTIONS
+from prasanga.associations.estimates import measure_cosines
+from prasanga.associations.intervals import INTERVALS
+
+N = 10
+SIDES = {side: [f"{side}{i}" for i in range(N)] for side in "xyab"}
+SETTINGS = {method: TestSettings(interval=method, n_resamples=300, n_shuffles=20) for method in INTERVALS}
+OUTSIDE = (
+    "the effect is outside its interval, because the interval is for the population of words and the effect is for this"
+    " sample, and the two differ near the largest possible effect (1.95 here, 2.00 in the population): use the sign and"
+    " leave-one-out, not the ends of the interval"
+)
+
+
+def scored(apart: float, n: int = N, seed: int = 0) -> Cosines:
+    """Words of X and Y whose scores are `apart` standard deviations apart."""
+    scores = 0.02 * np.random.default_rng(seed).standard_normal(2 * n)
+    scores[:n] += 0.02 * apart
+    return Cosines(scores[None, :, None] * [0.5, -0.5], np.arange(2 * n), np.arange(2), n, n, 1, 1)
+
+
+def columns(cosines: Cosines, settings: TestSettings, effect: float | None = None) -> dict[str, Any]:
+    words = ([f"x{i}" for i in range(cosines.n_x)], [f"y{i}" for i in range(cosines.n_y)], ["a"], ["b"])
+    without = TestSettings(**{**settings.__dict__, "resample_attributes": False})
+    return measure_cosines(cosines, without, category="C1", words=words, seed=1, effect=effect).columns
+
+
+def clear(seed: int = 0, spread: float = 0.05) -> dict[str, np.ndarray]:
+    """Contexts of words whose sets hardly overlap: effects near the largest possible one."""
+    rng = np.random.default_rng(seed)
+    made = {}
+    for side, words in SIDES.items():
+        for word in words:
+            center = np.array([1.0, 0.0] if side in "xa" else [0.0, 1.0])
+            word_center = center + spread * rng.standard_normal(2)
+            made[word] = word_center + 0.02 * rng.standard_normal((12, 2))
+    return made
+
+
+@pytest.mark.parametrize("method", INTERVALS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_note_says_it_exactly_where_the_effect_is_outside(method: str, seed: int) -> None:
+    said = []
+    for apart in (0.0, 1.5, 4.0, 12.0, 60.0):
+        found = columns(scored(apart, seed=seed), SETTINGS[method])
+        is_outside = not found["ci_low"] <= found["effect_size"] <= found["ci_high"]
+        assert found["interval_note"] == (OUTSIDE if is_outside else None)
+        said.append(is_outside)
+    assert said[0] is said[1] is False
+    assert said[-1] is True
+
+
+@pytest.mark.parametrize("method", INTERVALS)
+def test_the_effect_of_all_draws_counts_and_the_ends_stay(method: str) -> None:
+    cosines = scored(1.0)
+    inside, outside = (columns(cosines, SETTINGS[method], effect=effect) for effect in (cosines.effect(), 1.99))
+    assert inside["interval_note"] is None
+    # the interval moves with the effect, and ends at the largest possible one
+    assert outside["ci_low"] < 1.99 < outside["ci_high"]
+    assert outside["interval_note"] is None
+    beyond = columns(cosines, SETTINGS[method], effect=2.5)
+    assert beyond["ci_high"] == pytest.approx(2)
+    assert beyond["interval_note"] == OUTSIDE
+
+
+def test_a_pooled_effect_has_no_largest_value() -> None:
+    cosines = scored(2.0)
+    words = (SIDES["x"], SIDES["y"], ["a"], ["b"])
+    resampling = draw_resampling(words, 1, n_resamples=50, seed=1, category="", resample_attributes=False)
+    narrow = np.full(50, cosines.effect("pooled"))
+    found = interval(cosines, resampling, narrow, std="pooled")
+    assert found.low is not None
+    assert found.low > cosines.effect("pooled")
+    assert found.note == OUTSIDE.replace(" near the largest possible effect (1.95 here, 2.00 in the population)", "")
+
+
+@pytest.mark.parametrize("std", STD_CONVENTIONS)
+def test_the_reason_joins_another_note(std: str) -> None:
+    cosines = scored(60.0)
+    words = (SIDES["x"], SIDES["y"], ["a"], ["b"])
+    resampling = draw_resampling(words, 1, n_resamples=200, seed=1, category="", resample_attributes=False)
+    replicates = replicate_effects(cosines, resampling, std)
+    replicates[:4] = np.nan
+    replicates[4:] = 1.05 * cosines.effect(std)
+    note = interval(cosines, resampling, replicates, std=std).note
+    assert note.startswith("2.0% of the resamples are left out, because all their scores are the same; the effect is")
+
+
+def results() -> list[Any]:
+    vectors = clear()
+    sets = [[vectors[word] for word in words] for words in SIDES.values()]
+    targets, attributes = (SIDES["x"], SIDES["y"]), (SIDES["a"], SIDES["b"])
+    return [
+        weat(*([array[0] for array in words] for words in sets)),
+        seat(*sets),
+        ceat(vectors, targets, attributes, n_samples=30, rng=1),
+    ]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_results_of_a_notebook_say_it(number: int) -> None:
+    found = results()[number]
+    name, effect, ends = found.shown()[0], found.shown()[1], found.interval
+    assert effect < ends.low < ends.high
+    assert ends.note.startswith("the effect is outside its interval")
+    assert found.to_frame()["note"].to_list() == [ends.note]
+    said = f"{name} {effect:+.2f} (95 % {ends.low:+.2f} to {ends.high:+.2f}; {ends.note}), p_association"
+    assert repr(found).startswith(said)
+    lines = found.plot().axes[0].get_title().split("\n")
+    assert " ".join(lines) == repr(found)
+    assert max(map(len, lines)) <= 90
+
+
+def layout() -> dict[str, Any]:
+    x, y, a, b = ({"name": side, "stimuli": words} for side, words in SIDES.items())
+    return {"C1": {"title": "t", "targets": [x, y], "attributes": [a, b]}}
+
+
+def of_ceat(settings: TestSettings) -> list[pa.Table]:
+    given = {word: ([f"{word}-{i:02d}" for i in range(12)], array) for word, array in clear().items()}
+    asked = CeatSettings(n_samples=30, sample_modes=["random"], test=settings)
+    return list(measure_ceat(layout(), given, model="m", segment_length="9", settings=asked))
+
+
+def of_seat(settings: TestSettings) -> list[pa.Table]:
+    vectors = {word: ([f"{word}-{i}" for i in range(5)], array[:5]) for word, array in clear().items()}
+    of_word = [(word, sentence, f"t{i}") for word, (ids, _) in vectors.items() for i, sentence in enumerate(ids)]
+    sentences = pa.table(dict(zip(("stimulus", "occurrence_id", "template"), zip(*of_word, strict=True), strict=True)))
+    return list(measure_seat(layout(), sentences, vectors, model="m", settings=settings))
+
+
+def of_weat(settings: TestSettings) -> list[pa.Table]:
+    vectors = {word: array[0] for word, array in clear().items()}
+    return list(measure_weat(layout(), vectors, {}, name="m", settings=settings, seed=1))
+
+
+@pytest.mark.parametrize("measure", [of_ceat, of_seat, of_weat])
+def test_tables_say_it(measure: Callable[[TestSettings], list[pa.Table]]) -> None:
+    (row,) = measure(SETTINGS["bca"])[0].to_pylist()
+    assert row["effect_size"] < row["ci_low"]
+    assert row["interval_note"].startswith("the effect is outside its interval")
+    if "ci_templates_low" in row:
+        assert row["effect_size"] < row["ci_templates_low"]
+        assert row["templates_note"].startswith("the effect is outside its interval")
+
+
+def test_an_estimate_with_such_a_note_is_compared_as_one_with_an_interval() -> None:
+    estimates, _, resamples, _ = of_ceat(SETTINGS["bca"])
+    tables = []
+    for table in (estimates, resamples):
+        other = pl.DataFrame(table).with_columns(segment_length=pl.lit("25"))
+        tables.append(pl.concat([pl.DataFrame(table), other]).to_arrow().cast(table.schema))
+    (row,) = differences(tables[0], tables[1], models=["m"]).to_pylist()
+    assert (row["difference"], row["note"]) == (0, None)
+    assert row["ci_low"] is not None

@@ -1,0 +1,205 @@
+"""A word listed twice in a set counts once, and the result says so; with given draws, or as the papers do, twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from prasanga.associations import (
+    CeatSettings,
+    Cosines,
+    TestSettings,
+    ceat,
+    measure_ceat,
+    measure_seat,
+    measure_weat,
+    named_draws,
+)
+from prasanga.associations.robustness import Source, measure_multiverse, variants_of_contexts
+from prasanga.base.errors import InputError
+from prasanga.lexicon import load_lexicon
+from prasanga.lexicon.model import categories_of
+from prasanga.report.grid import words_left_out
+
+SIDES = {side: [f"{side}{i}" for i in range(9)] for side in "xyab"}
+ONCE = {**SIDES, "a": ["a3", *(word for word in SIDES["a"] if word != "a3")]}  # the first place of a word counts
+TWICE = {**SIDES, "x": [*SIDES["x"], "x0"], "a": ["a3", *SIDES["a"], "a3"]}
+LOST = "x0: listed twice, counted once; a3: listed 3 times, counted once; a3: listed 3 times, counted once"
+TEST = TestSettings(n_resamples=50, n_shuffles=20)
+SAID = ("listed_x", "listed_a", "dropped")
+
+
+def contexts(n: int = 20, d: int = 12) -> dict[str, np.ndarray]:
+    """Vectors of all words; those of X and A share a direction, as do those of Y and B."""
+    rng = np.random.default_rng(5)
+    made = {}
+    for side, words in SIDES.items():
+        for word in words:
+            of_word = rng.normal(size=(n, d)) + rng.normal(size=d)
+            of_word[:, 0 if side in "xa" else 1] += 1.0
+            made[word] = of_word
+    return made
+
+
+EMBEDDINGS = contexts()
+
+
+def sets(words: dict[str, list[str]]) -> tuple[Any, Any]:
+    return (words["x"], words["y"]), (words["a"], words["b"])
+
+
+def category(words: dict[str, list[str]]) -> dict[str, Any]:
+    x, y, a, b = ({"name": side, "stimuli": listed} for side, listed in words.items())
+    return {"C1": {"title": "t", "targets": [x, y], "attributes": [a, b]}}
+
+
+def measured_ceat(words: dict[str, list[str]], **settings: Any) -> dict[str, list[dict[str, Any]]]:
+    given = {word: ([f"{word}-{i:03d}" for i in range(len(array))], array) for word, array in EMBEDDINGS.items()}
+    asked = CeatSettings(n_samples=40, test=TEST, **settings)
+    tables = measure_ceat(category(words), given, model="m", segment_length="9", settings=asked)
+    return {name: table.to_pylist() for name, table in tables._asdict().items()}
+
+
+def test_ceat_is_that_of_the_list_without_the_word_to_the_last_bit() -> None:
+    twice, once = (ceat(EMBEDDINGS, *sets(words), n_samples=60, rng=3) for words in (TWICE, ONCE))
+    assert twice.effect_sizes.tolist() == once.effect_sizes.tolist()
+    assert (twice.combined, twice.p_association) == (once.combined, once.p_association)
+    assert twice.interval == once.interval
+    assert twice.interval.low is not None
+    assert (twice.lost, once.lost) == (LOST, "")
+    table, expected = (each.to_frame().to_dicts()[0] for each in (twice, once))
+    assert table == {**expected, "lost": LOST}
+    assert (table["n_x"], table["n_a"]) == (9, 9)
+    assert repr(twice) == f"{once!r} ({LOST})"
+
+
+def test_given_draws_have_a_column_for_each_word_as_listed() -> None:
+    draws = np.random.default_rng(1).integers(20, size=(30, 39))
+    twice = ceat(EMBEDDINGS, *sets(TWICE), draws=draws)
+    assert twice.lost == ""
+    assert twice.to_frame()["n_a"].to_list() == [11]
+    other = draws.copy()
+    other[:, 9] = (draws[:, 9] + 1) % 20  # the second column of x0
+    assert ceat(EMBEDDINGS, *sets(TWICE), draws=other).combined.effect != twice.combined.effect
+    with pytest.raises(InputError, match=r"Give integers, \(n_samples, 39\)"):
+        ceat(EMBEDDINGS, *sets(TWICE), draws=draws[:, :36])
+
+
+@pytest.mark.parametrize(
+    ("word", "again"),
+    [
+        ("caf\N{LATIN SMALL LETTER E WITH ACUTE}", "cafe\N{COMBINING ACUTE ACCENT}"),
+        ("উদ্যোগ", "উদ্\N{ZERO WIDTH NON-JOINER}যোগ"),
+    ],
+)
+def test_other_spellings_of_a_word_are_the_same_word(word: str, again: str) -> None:
+    given = EMBEDDINGS | {word: EMBEDDINGS["x0"], again: EMBEDDINGS["x0"]}
+    x = [word, *SIDES["x"][1:]]
+    once, twice = (ceat(given, *sets({**ONCE, "x": each}), n_samples=20, rng=1) for each in (x, [*x, again]))
+    assert twice.effect_sizes.tolist() == once.effect_sizes.tolist()
+    assert twice.lost == f"{word}: listed twice, counted once"
+    assert Cosines.of_contexts(given, ([*x, again], SIDES["y"]), (SIDES["a"], SIDES["b"])).n_x == 9
+
+
+def test_tables_of_ceat_are_those_of_the_list_without_the_word() -> None:
+    twice, once = measured_ceat(TWICE), measured_ceat(ONCE)
+    assert [row["dropped"] for row in twice["estimates"]] == [LOST] * 2
+    assert [(row["n_x"], row["listed_x"], row["n_a"], row["listed_a"]) for row in twice["estimates"]] == [
+        (9, 10, 9, 11)
+    ] * 2
+    for row, expected in zip(twice.pop("estimates"), once.pop("estimates"), strict=True):
+        assert row == expected | {name: row[name] for name in SAID}
+    assert twice == once
+
+
+def test_ceat_of_the_papers_counts_words_as_listed() -> None:
+    (row,) = measured_ceat(TWICE, sample_modes=["fixed"], repeated_words="as-listed")["estimates"]
+    assert (row["n_x"], row["listed_x"], row["n_a"], row["listed_a"], row["dropped"]) == (10, 10, 11, 11, "")
+    assert row["repeated_words"] == "as-listed"
+    listed = [word for side in TWICE.values() for word in side]
+    draws = named_draws(listed, [20] * len(listed), 40, seed=47, names=("fixed", "C1"))
+    expected = ceat(EMBEDDINGS, *sets(TWICE), draws=draws)
+    assert row["effect_size"] == pytest.approx(expected.combined.effect, rel=1e-12)
+    assert row["p_association"] == expected.p_association
+    (once,) = measured_ceat(TWICE, sample_modes=["fixed"])["estimates"]
+    assert once["repeated_words"] == "once"
+    assert once["effect_size"] != pytest.approx(row["effect_size"], abs=1e-3)
+    with pytest.raises(
+        InputError, match=r"associations\.repeated_words: 'twice' is not allowed\. Write once or as-listed"
+    ):
+        CeatSettings(repeated_words="twice")
+
+
+@pytest.mark.parametrize(("how", "n_a"), [("once", 9), ("as-listed", 11)])
+def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
+    given = {word: ([f"{word}-{i}" for i in range(len(array))], array) for word, array in EMBEDDINGS.items()}
+
+    def effects(words: dict[str, list[str]]) -> list[dict[str, Any]]:
+        source = Source("ceat", "m", {"segment_length": "9"}, variants_of_contexts(given, seed=1))
+        return measure_multiverse({"ceat": category(words)}, [source], seed=1, repeated_words=how).to_pylist()
+
+    assert {(row["n_a"], row["listed_a"]) for row in effects(TWICE)} == {(n_a, 11)}
+    same = [row["effect_size"] for row in effects(TWICE)] == [row["effect_size"] for row in effects(ONCE)]
+    assert same == (how == "once")
+
+
+def test_weat_and_seat_are_those_of_the_list_without_the_word() -> None:
+    single = {word: array[0] for word, array in EMBEDDINGS.items()}
+    ids = {word: [f"{word}-{i}" for i in range(4)] for word in EMBEDDINGS}
+    sentences = pa.table(
+        {
+            "stimulus": [word for word in EMBEDDINGS for _ in range(4)],
+            "occurrence_id": [sentence for of_word in ids.values() for sentence in of_word],
+            "template": [f"t{i}" for _ in EMBEDDINGS for i in range(4)],
+        }
+    )
+    of_sentences = {word: (ids[word], array[:4]) for word, array in EMBEDDINGS.items()}
+
+    def weat(words: dict[str, list[str]]) -> list[list[dict[str, Any]]]:
+        tables = measure_weat(category(words), single, {}, name="v", settings=TEST, seed=1)
+        return [table.to_pylist() for table in tables]
+
+    def seat(words: dict[str, list[str]]) -> list[list[dict[str, Any]]]:
+        tables = measure_seat(category(words), sentences, of_sentences, model="m", settings=TEST)
+        return [table.to_pylist() for table in tables]
+
+    for measure in (weat, seat):
+        ((row,), *others), ((expected,), *expected_others) = measure(TWICE), measure(ONCE)
+        assert row == expected | {"listed_x": 10, "listed_a": 11, "dropped": LOST}
+        assert others == expected_others
+
+
+def test_lost_words_add_up_by_reason() -> None:
+    words = {**TWICE, "b": [*SIDES["b"], "b0", "gone", "gone"]}
+    (row,) = measured_ceat(words, sample_modes=["random"])["estimates"]
+    assert words_left_out(row) == {
+        "listed twice, counted once": ["x0", "b0"],
+        "listed 3 times, counted once": ["a3", "a3"],
+        "listed twice": ["gone"],
+        "no contexts": ["gone"],
+    }
+    lost = sum(row[f"listed_{side}"] - row[f"n_{side}"] for side in "xyab")
+    assert lost == sum(map(len, words_left_out(row).values())) == 6
+
+
+def test_a_list_of_the_papers_counts_a_word_once_in_weat(tmp_path: Path) -> None:
+    # the last letter of the first word is one character, or two: the same after normalization
+    one, two = "বিজ\N{BENGALI LETTER YYA}", "বিজ\N{BENGALI LETTER YA}\N{BENGALI SIGN NUKTA}"
+    sides = (["ফুল", "জবা"], ["মশা", "মাছি"], [one, "সুখ", two], ["দুঃখ"])
+    keys = ("targ1", "targ2", "attr1", "attr2")
+    content = {key: {"category": key, "examples": side} for key, side in zip(keys, sides, strict=True)}
+    folder = tmp_path / "lists"
+    folder.mkdir()
+    (folder / "ceat1.jsonl").write_text(json.dumps(content), encoding="utf-8")
+    lexicon = load_lexicon(folder)
+    categories = categories_of(lexicon)
+    win = categories["C1"]["attributes"][0]["stimuli"][0]
+    assert categories["C1"]["attributes"][0]["stimuli"] == [win, "সুখ", win]
+    rng = np.random.default_rng(2)
+    vectors = {stimulus.name: rng.normal(size=6) for stimulus in lexicon.stimuli}
+    layout = {"C1": categories["C1"]}
+    (row,) = measure_weat(layout, vectors, {}, name="v", settings=TEST, seed=1)[0].to_pylist()
+    assert (row["n_a"], row["listed_a"], row["dropped"]) == (2, 3, f"{win}: listed twice, counted once")
