@@ -498,7 +498,7 @@ class Percentages:
         return _interval_of(self._overall)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a row for each bias type, all pairs first: percentage and interval in percent, p of 50 and of the label."""
+        """Return a row per bias type, all pairs first: percentage and interval in percent, p of 50 and of the label."""
         rows = [
             {"bias_type": row["bias_type"], "bias_percentage": row["bias_percentage"]}
             | {"ci_low": (ends := _interval_of(row)).low, "ci_high": ends.high, "interval": ends.method}
