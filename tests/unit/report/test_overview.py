@@ -124,7 +124,7 @@ def test_the_sizes_that_so_many_words_find_have_one_cause(table: Table) -> None:
 
 
 def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
-    lost = {"n_x": 7, "dropped": "ধনী: no context; গরিব: no context"}
+    lost = {"n_x": 7, "dropped": "ঋণ: listed twice, counted once; ধনী: no context; গরিব: no context"}
     ceat = table(("C1", "m", "9", "fixed", 0.91, lost), ("C1", "m", "25", "fixed", 0.97, lost))
     first = three_findings(Results(ceat=ceat.with_columns(p_twins=None)), SAY)[0]
     assert first.sure == OPEN

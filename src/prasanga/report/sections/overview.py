@@ -257,7 +257,13 @@ def _words_set_the_limit(sizes: Detectable, say: Callable[..., str]) -> str:
 
 def _without_enough_words(rows: list[Mapping[str, Any]], effects: list[float], say: Callable[..., str]) -> Finding:
     """Return which numbers there are where none has enough words for a finding, and which words were lost."""
-    lost = {word: row["category"] for row in rows for words in words_left_out(row).values() for word in words if word}
+    lost = {
+        word: row["category"]
+        for row in rows
+        for reason, words in words_left_out(row).items()
+        for word in words
+        if not reason.endswith("counted once")
+    }
     by_category = {
         category: [word for word, of in lost.items() if of == category] for category in dict.fromkeys(lost.values())
     }
