@@ -17,10 +17,20 @@ IS_CHECKOUT = (INSTALLATION / "src").is_dir()
 FOLDERS = [INSTALLATION / "src", INSTALLATION / "construction"] if IS_CHECKOUT else [INSTALLATION.parent]
 PACKAGES = [str(folder.resolve()) for folder in FOLDERS]
 sys.path[:0] = PACKAGES
-os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
+os.environ |= {
+    "PYTHONPATH": os.pathsep.join(filter(None, [*PACKAGES, *os.getenv("PYTHONPATH", "").split(os.pathsep)])),
+    # No job imports from the study's folder: neither from the folder it starts in nor from .snakemake/scripts.
+    "PYTHONSAFEPATH": "1",
+}
+
+
+# Jobs that are sent elsewhere set it as well, also where a queue passes no environment on.
+envvars:
+    "PYTHONSAFEPATH",
+
 
 from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-from prasanga.base.places import link_installation, link_store, place, require_store
+from prasanga.base.places import link_installation, link_store, place, require_no_modules, require_store
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.settings import require_scores
@@ -66,6 +76,7 @@ if not CONFIGS and not workflow.modifier.skip_configfile:
 if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
+    readable(require_no_modules, Path.cwd())
     readable(link_installation, INSTALLATION)
     readable(link_store, os.getenv("PRASANGA_STORE", ""))
 

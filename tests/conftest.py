@@ -52,7 +52,8 @@ def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> St
 
 
 @pytest.fixture(autouse=True)
-def _no_store_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands that a test runs in this process name their store in its environment; the next test is to see none."""
-    monkeypatch.setenv("PRASANGA_STORE", "")
-    monkeypatch.delenv("PRASANGA_STORE")
+def _no_environment_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that a test runs in this process change its environment; the next test is to see no such change."""
+    for name in ("PRASANGA_STORE", "PYTHONSAFEPATH"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)

@@ -27,7 +27,7 @@ from typing import Any
 from prasanga.base.config import read_config
 from prasanga.base.errors import InputError, printable
 from prasanga.base.logs import EVENTS
-from prasanga.base.places import installation
+from prasanga.base.places import installation, require_no_modules
 
 _RULE = re.compile(r"^ *(?:rule|checkpoint|use rule \w+ as) (\w+)(?::| with:)", re.MULTILINE)
 _CODE = re.compile(r"'([\w.]+\.py) [0-9a-f]{12}'")
@@ -305,24 +305,28 @@ def command(
         cores: a number, or `all`; where a profile sends jobs elsewhere, the profile says how many.
         gpus: graphics cards of this machine; those that are found, if None. Without any, jobs that run a model come one
             after the other.
-        profile: name of one that is shipped, or a folder.
+        profile: name of one that is shipped, or a folder; the shipped `default` if None.
         dry_run: only plan.
         others: options that belong to Snakemake.
 
     Raises:
-        InputError: there is no such profile, or no config in the file.
+        InputError: there is no such profile, or no config in the file, or Snakemake would import from the folder.
     """
     asked = []
     if config is not None:
         read_config(config)  # Snakemake's own reader, which comes before ours, says less of what is wrong
         asked = ["--configfile", str(config.absolute())]
+    for place in (folder, Path.cwd()):  # Snakemake imports from both before it reads the Snakefile
+        require_no_modules(place)
     if profile is None:
         asked += ["--cores", cores, "--resources", f"gpu={max(graphics_cards() if gpus is None else gpus, 1)}"]
-    else:
-        asked += ["--workflow-profile", str(profile_named(profile, folder))]
+    # Snakemake's own choice would be a `profiles/default` of the working folder
+    chosen = installation() / "profiles/default" if profile is None else profile_named(profile, folder)
+    asked += ["--workflow-profile", str(chosen)]
     # last what takes one value, or none: options before it would take targets among `others` for values of theirs
     asked += ["--snakefile", str(installation() / "Snakefile"), "--directory", str(folder), "--nocolor"]
-    return [sys.executable, "-m", "snakemake", *targets, *asked, *(["--dry-run"] if dry_run else []), *others]
+    python = [sys.executable, "-P"]  # or the working folder would come first among the folders of modules
+    return [*python, "-m", "snakemake", *targets, *asked, *(["--dry-run"] if dry_run else []), *others]
 
 
 def profile_named(name: str, folder: Path) -> Path:
@@ -371,7 +375,8 @@ def follow(
         if name == signal.SIGINT or signal.getsignal(name) != signal.SIG_IGN:  # as under nohup
             signal.signal(name, signal.default_int_handler)  # before the process starts, which would inherit to ignore
     reading, writing = os.pipe()
-    path = os.pathsep.join(filter(None, [str(installation() / "workflow/logger"), os.getenv("PYTHONPATH")]))
+    given = os.getenv("PYTHONPATH", "").split(os.pathsep)
+    path = os.pathsep.join(filter(None, [str(installation() / "workflow/logger"), *given]))  # "" is the working folder
     process = subprocess.Popen(
         [*asked, "--logger", "prasanga"],
         env={**os.environ, "PYTHONPATH": path, EVENTS: str(writing)},

@@ -306,8 +306,10 @@ def _take_order(asking: socket.socket) -> list[str]:
     os.environ.update(environment)
     if _is_program(os.environ.get(WARM, "")):
         sys.executable = os.environ[WARM]
-    first = Path.cwd() if arguments[0] == "-m" else Path(arguments[0]).resolve().parent
-    sys.path[:] = [str(first), *_folders_of_modules(), *(entry for entry in sys.path if entry not in ours)]
+    first = [str(Path.cwd() if arguments[0] == "-m" else Path(arguments[0]).resolve().parent)]
+    if os.environ.get("PYTHONSAFEPATH"):
+        first = []
+    sys.path[:] = [*first, *_folders_of_modules(), *(entry for entry in sys.path if entry not in ours)]
     return list(arguments)
 
 

@@ -319,6 +319,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                 "words": "results/associations/ceat_words.parquet",
             },
             params={"twin_of": [], "tokenizers": {}},
+            wildcards={"stage": "associations", "method": "ceat"},
         ),
     )
     yield (

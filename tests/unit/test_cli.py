@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -215,6 +216,7 @@ def test_what_stands_after_two_dashes_goes_to_snakemake(here: Path, monkeypatch:
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 0
+    assert os.environ["PYTHONSAFEPATH"] == "1", "what is started imports nothing from the working folder"
     [(folder, options)] = asked
     assert folder == here
     assert (options["cores"], options["others"]) == ("2", ["--unlock", "--", "target"])

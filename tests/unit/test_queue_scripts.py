@@ -78,7 +78,8 @@ def run(script: str, *arguments: str, folder: Path, **settings: str) -> subproce
     return subprocess.run(
         [sys.executable, str(SCRIPTS / script), *arguments],
         cwd=folder,
-        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", **settings},
+        # as the Snakefile sets it: Python does not look beside the script for the others
+        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONSAFEPATH": "1", **settings},
         capture_output=True,
         text=True,
         check=False,

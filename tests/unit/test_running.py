@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import signal
@@ -266,19 +267,44 @@ def test_the_command_line_has_targets_first_and_what_the_machine_has(
     line = command(tmp_path, ["figures"], config=tmp_path / "mine.yaml", dry_run=True, others=["--keep-going"])
     root = project_root.resolve()
     assert line[1:] == [
-        *("-m", "snakemake", "figures", "--configfile", str(tmp_path / "mine.yaml"), "--cores", "all"),
-        *("--resources", "gpu=2", "--snakefile", str(root / "Snakefile"), "--directory", str(tmp_path), "--nocolor"),
+        *("-P", "-m", "snakemake", "figures", "--configfile", str(tmp_path / "mine.yaml"), "--cores", "all"),
+        *("--resources", "gpu=2", "--workflow-profile", str(root / "profiles/default")),
+        *("--snakefile", str(root / "Snakefile"), "--directory", str(tmp_path), "--nocolor"),
         *("--dry-run", "--keep-going"),
     ]
     assert "gpu=1" in command(tmp_path, gpus=0), "one job on a model at a time"
     on_cluster = command(tmp_path, profile="slurm")
-    assert on_cluster[3:5] == ["--workflow-profile", str(root / "profiles/slurm")]
+    assert on_cluster[4:6] == ["--workflow-profile", str(root / "profiles/slurm")]
     assert "--cores" not in on_cluster
-    (tmp_path / "profiles/slurm").mkdir(parents=True)
-    (tmp_path / "profiles/slurm/profile.yaml").touch()
-    assert command(tmp_path, profile="slurm")[4] == str(tmp_path / "profiles/slurm"), "the study's own"
     with pytest.raises(InputError, match=r"no profile 'slrum'.*slurm, workstation"):
         command(tmp_path, profile="slrum")
+
+
+def test_a_profile_of_the_study_is_taken_when_it_is_asked_for(tmp_path: Path, project_root: Path) -> None:
+    def profile_of(line: list[str]) -> list[str]:
+        return [value for option, value in itertools.pairwise(line) if option == "--workflow-profile"]
+
+    shipped = str(project_root.resolve() / "profiles/default")
+    for name in ("slurm", "default"):
+        own = tmp_path / "profiles" / name
+        own.mkdir(parents=True)
+        (own / "profile.yaml").touch()
+        assert profile_of(command(tmp_path)) == [shipped]
+        assert profile_of(command(tmp_path, profile=name)) == [str(own)]
+    # of several, Snakemake takes the last
+    assert profile_of(command(tmp_path, others=["--workflow-profile", "mine"])) == [shipped, "mine"]
+
+
+@pytest.mark.parametrize("at", ["study", "here"])
+def test_a_folder_from_which_snakemake_would_import_is_refused(
+    at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("study", "here"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / at / ".snakemake/pip-deployments").mkdir(parents=True)
+    with pytest.raises(InputError, match=rf"/{at}/\.snakemake/pip-deployments: .* Delete it\."):
+        command(tmp_path / "study")
 
 
 def test_cards_are_counted_without_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,12 +83,12 @@ def run(python: str, script: Path, text: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def told(python: str, folder: Path, *, last: str) -> tuple[int, Any, str]:
+def told(python: str, folder: Path, *, last: str, safe: str = "") -> tuple[int, Any, str]:
     (folder / "script.py").write_text(TOLD.format(last=last), encoding="utf-8")
     done = subprocess.run(
         [python, "script.py", "--option", "word"],
         cwd=folder,
-        env={**os.environ, "WORD": "গোলাপ", "PYTHONPATH": str(folder / "source")},
+        env={**os.environ, "WORD": "গোলাপ", "PYTHONPATH": str(folder / "source"), "PYTHONSAFEPATH": safe},
         input="given",
         capture_output=True,
         text=True,
@@ -108,6 +108,15 @@ def gone(pid: int) -> bool:
 )
 def test_a_warm_process_is_as_a_fresh_one(last: str, warm: str, tmp_path: Path) -> None:
     assert told(warm, tmp_path, last=last) == told(sys.executable, tmp_path, last=last)
+
+
+def test_a_warm_process_imports_nothing_from_beside_its_script_where_a_fresh_one_does_not(
+    warm: str, tmp_path: Path
+) -> None:
+    told_warm = told(warm, tmp_path, last="", safe="1")
+    assert told_warm == told(sys.executable, tmp_path, last="", safe="1")
+    assert str(tmp_path) not in told_warm[1][3]
+    assert str(tmp_path) in told(warm, tmp_path, last="")[1][3]
 
 
 def test_files_are_made_with_the_umask_of_whoever_asks(warm: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ same command is typed again, they are taken out of the queue, until nothing is p
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # Python itself does not under PYTHONSAFEPATH
 from engines import QUESTIONS, RUNNING, SILENT
 from notes import exit_status, finish, unfinished
 from running import snakemake_runs_in

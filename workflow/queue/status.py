@@ -9,7 +9,9 @@ of it: after some minutes the job counts as failed, and Snakemake tries it again
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # Python itself does not under PYTHONSAFEPATH
 from engines import FAILED, QUESTIONS, RUNNING, SILENT, SUCCESS, UNKNOWN, read_answer
 from notes import exit_status, finish, found_again, seconds_missing
 

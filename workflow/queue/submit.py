@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # Python itself does not under PYTHONSAFEPATH
 from engines import JOB_NUMBER, job_number
 from notes import FOLDER, begin
 

@@ -472,7 +472,7 @@ def _yaml(value: object) -> str:
 # The files of a config, looked at before they are used.
 #
 # Snakemake reads them, with a loader that lets the second of two equal keys win, follows aliases to any size, and,
-# where a file asks for it (`__use_yte__`), runs expressions of Python in it. `python -m prasanga.base.config FILE`
+# where a file asks for it (`__use_yte__`), runs expressions of Python in it. `python -P -m prasanga.base.config FILE`
 # looks at a stranger's config without Snakemake, and runs nothing.
 
 
@@ -555,7 +555,7 @@ def _json(path: Path, text: str) -> Any:
 def main(paths: list[str]) -> int:
     """Look at configs and say what is wrong with them; 0 if nothing is, 1 if something is, 2 if none is named."""
     if not paths:
-        print("Name the config to look at: python -m prasanga.base.config FILE...", file=sys.stderr)
+        print("Name the config to look at: python -P -m prasanga.base.config FILE...", file=sys.stderr)
         return 2
     wrong, schema = 0, places.installation() / _SCHEMA
     compared = schema.is_file()

@@ -30,6 +30,8 @@ SHIPPED = ".snakemake/prasanga/shipped"
 """The link by which a study reaches the installation."""
 _MERGED = ".snakemake/prasanga/merged"
 """Folders of links: what is shipped, with the files of the study's own before it."""
+_DEPLOYED = ".snakemake/pip-deployments"
+"""Where pods of Kubernetes install plugins; Snakemake adds it to the folders of modules on every machine."""
 _RESOURCES = "resources"
 _ABSOLUTE = re.compile(r"""(?:^|(?<=["']))/[^"'\\\n]+""")
 """An absolute path, by itself or in quotation marks."""
@@ -53,15 +55,31 @@ def user_cache(name: str) -> Path:
     return Path(home, "prasanga", name)
 
 
+def require_no_modules(folder: Path) -> None:
+    """Refuse a folder from which Snakemake would import: it takes every package in there with a plugin's name.
+
+    Raises:
+        InputError: the folder has one. Only a pod of Kubernetes makes one, for itself.
+    """
+    modules = folder / _DEPLOYED
+    if os.path.lexists(modules):
+        raise InputError(f"{modules}: Snakemake runs Python code from this folder, and no study needs it. Delete it.")
+
+
 def link_installation(root: Path) -> None:
     """Let the study in the working directory reach the installation; in a checkout, which is both, nothing is linked.
 
     Raises:
-        InputError: the link cannot be made.
+        InputError: the link cannot be made, or a folder is in its place that may belong to somebody else.
     """
     link, root = Path(SHIPPED), root.resolve()
     try:
         if link.is_dir() and not link.is_symlink():  # the folder was copied by a program that follows links
+            if led := next((parent for parent in link.parents if parent.is_symlink()), None):
+                raise InputError(
+                    f"{Path.cwd() / led}: this link leads to a folder that has a folder {link.relative_to(led)}, which"
+                    " prasanga will not delete there. Delete the link."
+                )
             shutil.rmtree(link)
         if root == Path.cwd().resolve():
             link.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ be used, and nothing was started; 130 stopped from the keyboard.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -18,6 +19,7 @@ __all__ = ["app", "main", "studies", "tools"]
 
 def main() -> None:
     """Run the command; a Ctrl-C ends it with a sentence and no traceback."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # no Python that is started imports from the working folder
     arguments, others = sys.argv[1:], list[str]()
     if "--" in arguments:  # typer would take the first of what follows for the study
         there = arguments.index("--")
