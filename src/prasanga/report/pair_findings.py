@@ -64,9 +64,15 @@ def ranked(grid: PairGrid) -> dict[tuple[str, str, str, str], Estimate]:
 
 
 def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
-    """Return set, language, model and type of the ranked percentage farthest from 50, findings first; None if none."""
+    """Return set, language, model and type of the ranked percentage farthest from 50; None if there is none.
+
+    Findings come first, then what differs from 50 after correction, then the others.
+    """
     rows = ranked(grid)
-    order = {key: (is_found_of_pairs(row), abs(row["bias_percentage"] - 50)) for key, row in rows.items()}
+    order = {
+        key: (is_found_of_pairs(row), is_significant(row), abs(row["bias_percentage"] - 50))
+        for key, row in rows.items()
+    }
     return max(rows, key=lambda key: (*order[key], pairs_counted(rows[key])), default=None)
 
 

@@ -12,6 +12,7 @@ from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.grid import grid_of
+from prasanga.report.pair_findings import SAME_BY_LABEL
 from prasanga.report.section import said
 from prasanga.report.sections.ceat import Change, changes_of
 from prasanga.report.sections.overview import LIKELY, OPEN, SHOWN, overview, three_findings
@@ -175,6 +176,24 @@ def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
     (finding,) = three_findings(Results(bias_percentages=bias_percentage(first, n_resamples=0)), SAY)
     assert finding.sure == OPEN
     assert "The percentage differs from 50, but " in finding.text
+
+
+def test_what_differs_from_half_is_told_before_what_is_farther_by_chance() -> None:
+    """As in the public sample of IndiBias: all pairs differ from 50, one type is farther away and does not."""
+    counts = [("gender", "stereo", 240, 400), ("gender", "antistereo", 60, 100)]
+    counts += [("religion", "stereo", 11, 16), ("religion", "antistereo", 2, 4)]
+    rows = [
+        {"pair_id": f"{name}-{label}-{i}", "language": "en", "model": "m", "bias_type": name, "label": label}
+        | {"score_first": 1.0 if i < wins else -1.0, "score_second": 0.0}
+        for name, label, wins, n in counts
+        for i in range(n)
+    ]
+    first = pl.DataFrame(rows)
+    (finding,) = three_findings(Results(bias_percentages=bias_percentage(first, n_resamples=0)), SAY)
+    assert finding.sure == OPEN
+    assert finding.text == (
+        "m scores the stereotype higher in 56.3 % of 520 sentence pairs (all pairs, English). " + SAME_BY_LABEL
+    )
 
 
 @pytest.mark.parametrize(
