@@ -165,6 +165,7 @@ TABLES_OF_STUDY = [*FILES.results.values(), *DATA.values(), *BESIDE]
 
 
 rule figures:
-    """Everything that can be redrawn from cached results."""
+    """Everything that can be redrawn from cached results, each file by itself: one that was deleted is made again."""
     input:
         REPORT,
+        BESIDE,

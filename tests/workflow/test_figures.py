@@ -117,6 +117,50 @@ def test_a_main_table_that_was_deleted_is_made_again(study: Study) -> None:
     assert (plan["gather_estimates"], plan["draw_figure"] >= 1) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("gone", "job"),
+    [
+        ("figures/settling.svg", "draw_figure"),
+        ("tables/ceat.tex", "write_tables"),
+        ("tables/sadhu_table5.csv", "write_paper_tables"),
+        ("data/ceat_words.parquet", "collect_data"),
+        ("methods_card.md", "describe_study"),
+    ],
+)
+def test_each_file_that_was_deleted_is_drawn_again(finished: Study, gone: str, job: str) -> None:
+    file = finished.root / "results/report" / gone
+    kept = file.read_bytes()
+    file.unlink()
+    try:
+        assert finished.plan("figures").get(job) == 1
+    finally:
+        file.write_bytes(kept)
+
+
+def test_deleted_figures_and_tables_are_drawn_again_as_they_were(study: Study, no_torch: dict[str, str]) -> None:
+    report = study.root / "results/report"
+    assert study.plan("figures") == {}
+    gone = [*sorted((report / "figures").glob("*.svg")), report / "tables/ceat.tex", report / "data/ceat_words.parquet"]
+    before = {path: path.read_bytes() for path in gone}
+    assert len(before) > 3
+    for path in gone:
+        path.unlink()
+    assert study.plan("figures")["draw_figure"] == len(gone) - 2
+    study.run("figures", environment=no_torch)
+    assert {path: path.read_bytes() for path in gone} == before
+    assert study.plan("figures") == {}
+    # with tables alone, without vectors and all that comes before them
+    for folder in ("embeddings", "samples", "sentences", "store", "models"):
+        shutil.rmtree(study.root / "results" / folder)
+    study.run("figures", environment=no_torch)
+    assert study.plan("figures") == {}
+    gone[0].unlink()
+    assert study.plan("figures")["draw_figure"] == 1
+    study.run("figures", environment=no_torch)
+    assert gone[0].read_bytes() == before[gone[0]]
+    assert study.plan("figures") == {}
+
+
 def test_hidden_texts_are_not_beside_the_page_either(study: Study) -> None:
     data = study.root / "results/report/data"
     texts = [data / "concordance.tsv", data / "measured_sentences.tsv"]

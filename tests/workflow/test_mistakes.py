@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,14 @@ pytestmark = pytest.mark.workflow
 def corpus_line(study: Study, data: bytes) -> None:
     path = study.root / "resources/demo/corpus/bn/news.txt"
     path.write_bytes(path.read_bytes() + data)
+
+
+def model_for_sentences(study: Study, pooling: str) -> None:
+    folder = study.root / "models/mine"
+    shutil.copytree(study.root / "results/models/tiny-a", folder)
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling/config.json").write_text(pooling, encoding="utf-8")
+    study.configure({"models": {"mine": {"path": "models/mine"}}, "seat": {"categories": ["C1"]}})
 
 
 MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
@@ -51,6 +60,11 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
         "embeddings",
         ("layer", "7"),
     ),
+    "a pooling that is not known": (
+        lambda s: model_for_sentences(s, '{"embedding_dimension": 16, "pooling_mode": "max", "include_prompt": true}'),
+        "results/models/mine.json",
+        ('1_Pooling/config.json has pooling_mode: "max"', "cls, mean, lasttoken", "`sentence_vector: mean`"),
+    ),
     "a group that does not exist": (
         lambda s: s.edit("resources/stimuli/bn/flowers.yaml", "group: thing_consonant", "group: thing_consonants"),
         "results/lexicon/forms.parquet",
@@ -84,7 +98,7 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
 # One of each place that tells: config, word lists, corpus, model. What each says is tested beside its reader.
 ALWAYS = {
     *("a typo in a key", "a pattern that fits no file", "a model that is nowhere", "a group that does not exist"),
-    *("a word list that is not YAML", "bytes that are not UTF-8"),
+    *("a word list that is not YAML", "bytes that are not UTF-8", "a pooling that is not known"),
 }
 
 

@@ -10,7 +10,8 @@ log_to(snakemake.log[0])
 settings = snakemake.params.check
 model, options = settings["model"], ModelOptions(**settings["options"])
 revision, stages = settings["revision"], settings["stages"]
-asked = {key: settings[key] for key in ("dtype", "layers", "stages", "kinds", "masked", "language_codes")}
+of_model = ("dtype", "layers", "stages", "kinds", "masked", "language_codes", "sentence_vector")
+asked = {key: settings[key] for key in of_model}
 report = check_model(model, revision=revision, options=options, **asked)
 tokenizer = load_tokenizer(model, revision=report["identity"].get("commit", revision), options=options)
 audit = audit_tokenizer(tokenizer, read_frame(snakemake.input.forms))

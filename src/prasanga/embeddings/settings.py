@@ -20,7 +20,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, replacing
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end, sentence_pooling
 from prasanga.embeddings.shards import StoredDtype, VectorStore, vector_key
-from prasanga.models.options import ModelOptions, depth_of
+from prasanga.models.options import ModelOptions, depth_of, no_pooling
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import Code, fingerprint_of
 
@@ -165,10 +165,13 @@ def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) 
         report: `prasanga.models.check_model` of the model.
 
     Raises:
-        InputError: `cls` of a model that has nothing to tell of a sentence at its first position.
+        InputError: `cls` of a model that has nothing to tell of a sentence at its first position; `auto` of a model
+            whose files name a pooling that there is not.
     """
     if settings.sentence_vector is None:
         return settings
+    if settings.sentence_vector == "auto" and report.get("unknown_pooling"):
+        raise no_pooling(settings.model, report["unknown_pooling"])
     pooling = sentence_pooling(settings.sentence_vector, report["kind"], report.get("sentence_vector"))
     if pooling == "cls" and (report["kind"] == "decoder" or not report["begins_with_special"]):
         why, other = (_READS_NOTHING, "last") if report["kind"] == "decoder" else (_NO_PLACE, "mean")

@@ -36,7 +36,7 @@ from prasanga.models.hub import (
     stored_shapes,
 )
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
-from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
+from prasanga.models.options import KINDS, NO_OPTIONS, POOLING_FILE, POOLINGS, ModelOptions, depth_of, no_pooling
 from prasanga.models.pieces import encoded_by, read_pieces, require_language_pieces, unknown_pieces
 from prasanga.models.shape import (
     WITH_HEAD,
@@ -52,12 +52,12 @@ from prasanga.models.shape import (
 
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
-_POOLINGS = {
-    "cls": "pooling_mode_cls_token",
-    "mean": "pooling_mode_mean_tokens",
-    "last": "pooling_mode_lasttoken",
+_OLDER_POOLINGS = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_lasttoken": "lasttoken",
 }
-"""The poolings of sentence-transformers that there are here, by what its file calls them."""
+"""As sentence-transformers wrote them before 5.4."""
 
 
 def check_model(
@@ -70,6 +70,7 @@ def check_model(
     kinds: Sequence[str] = KINDS,
     masked: Sequence[str] = (),
     language_codes: Mapping[str, str] | None = None,
+    sentence_vector: str | None = None,
     options: ModelOptions = NO_OPTIONS,
 ) -> dict[str, Any]:
     """Return what `model` is, as plain values for JSON, if it can be used.
@@ -83,6 +84,7 @@ def check_model(
         kinds: the kinds of model that can give the probabilities that will be asked for.
         masked: the kinds of model that will be asked to hide words.
         language_codes: by language, the piece by which the tokenizer will be told it.
+        sentence_vector: the vector of a sentence that will be asked for; None if none will.
         options: as it will be loaded with.
 
     Returns:
@@ -92,16 +94,18 @@ def check_model(
         `hidden_size`, `blocks`, `max_pieces` (longest input, special pieces included; None if nothing limits it),
         `vocabulary` (pieces of the tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such
         as [CLS], before a text), `sentence_vector` (what its files take as the vector of a sentence, as those for
-        sentence-transformers do: `cls`, `mean`, `last`; None where they say nothing), `head` (whether the files have
-        the vocabulary head; None where no probabilities are asked, and of pickles, which are not opened), `mask` (the
-        piece that stands for a hidden word, if it has one);
+        sentence-transformers do: `cls`, `mean`, `last`; None where they say nothing), `unknown_pooling` (what they say
+        where it is something else; empty otherwise), `head` (whether the files have the vocabulary head;
+        None where no probabilities are asked, and of pickles, which are not opened), `mask` (the piece that stands for
+        a hidden word, if it has one);
         `package`, if it comes from one: what `prasanga.models.packaged` says of it.
 
     Raises:
         InputError: everything that `load_model` refuses except lack of memory and of devices, and weights that are
             missing as single tensors. Where probabilities are asked: the model is of none of `kinds`, its files have no
             vocabulary head, or it is of a kind of `masked` and its tokenizer has no mask. A piece of `language_codes`
-            is none of the tokenizer's. The workflow has written the model, and a file of it is not as it was.
+            is none of the tokenizer's. `sentence_vector` is `auto`, and the files name a pooling that is not known. The
+            workflow has written the model, and a file of it is not as it was.
     """
     source = open_source(model, revision)
     if source.folder is not None:
@@ -150,6 +154,9 @@ def check_model(
     def in_memory(size: Size) -> int:
         return weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization)
 
+    own_pooling, unknown_pooling = _own_pooling(source)
+    if unknown_pooling and sentence_vector == "auto":
+        raise no_pooling(source.name, unknown_pooling)
     size = size_of(bare)
     special = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT].special
     return {
@@ -165,32 +172,38 @@ def check_model(
         "max_pieces": max_pieces(tokenizer, text, bare),
         "vocabulary": len(tokenizer),
         "begins_with_special": len(special) > 0 and special[0] == 1,
-        "sentence_vector": _sentence_vector(source),
+        "sentence_vector": own_pooling,
+        "unknown_pooling": unknown_pooling,
         "head": head,
         "mask": None if mask is None else str(tokenizer.convert_ids_to_tokens(mask)),
         **({"package": package} if (package := package_of(source.folder)) else {}),
     }
 
 
-def _sentence_vector(source: Source) -> str | None:
-    """Return the pooling that a model was trained with, if its files name one of those that there are."""
+def _own_pooling(source: Source) -> tuple[str | None, str]:
+    """Return the pooling that a model's files name, and what they say where that is not known."""
     if source.folder is not None and (source.folder / PACKAGE).is_file():
-        found: str | None = read_document(source.folder / PACKAGE).get("sentence_vector")
-        return found
-    path = source.find("1_Pooling/config.json")
+        return read_document(source.folder / PACKAGE).get("sentence_vector"), ""
+    path = source.find(POOLING_FILE)
+    if path is None:
+        return None, ""
     try:
-        settings = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        settings = {}
-    modes = [key for key, on in settings.items() if on is True] if isinstance(settings, Mapping) else []
-    asked = [name for name, mode in _POOLINGS.items() if [mode] == [m for m in modes if m.startswith("pooling_mode")]]
-    if modes and not asked:
-        _LOG.warning(
-            "model %s: %s asks for a pooling that is not there. Name the vector of a sentence: sentence_vector.",
-            source.name,
-            path,
-        )
-    return asked[0] if asked else None
+        settings = None
+    modes: list[Any] = []
+    if not isinstance(settings, Mapping):
+        found = "no JSON object"
+    elif "pooling_mode" in settings:
+        found = f"pooling_mode: {json.dumps(settings['pooling_mode'])[:200]}"
+        modes = settings["pooling_mode"] if isinstance(settings["pooling_mode"], list) else [settings["pooling_mode"]]
+    else:
+        keys = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
+        found = ", ".join(f"{key}: true" for key in keys) or "no pooling_mode"
+        modes = [_OLDER_POOLINGS.get(key) for key in keys]
+    if len(modes) == 1 and isinstance(modes[0], str) and modes[0] in POOLINGS:
+        return POOLINGS[modes[0]], ""
+    return None, found
 
 
 def _require_kind(name: str, kind: str, kinds: Sequence[str], options: ModelOptions) -> None:

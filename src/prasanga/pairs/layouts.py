@@ -124,6 +124,7 @@ CSV_LAYOUTS = (
 """All CSV layouts."""
 
 STEREOSET = "stereoset"
+CROWS_PAIRS = "crows-pairs"
 
 LAYOUTS = ("auto", *(layout.name for layout in CSV_LAYOUTS), STEREOSET)
 """Values of `layout`; auto goes by the names of the columns."""

@@ -15,6 +15,7 @@ import regex
 from prasanga.base.errors import InputError
 from prasanga.pairs.alignment import MOST_WORDS, Span, align_spans, align_words, check_marks, comparable, words_of
 from prasanga.pairs.layouts import (
+    CROWS_PAIRS,
     CSV_LAYOUTS,
     LAYOUTS,
     STEREOSET,
@@ -304,7 +305,7 @@ def read_pair_file(
     path = Path(path)
     wanted = _languages(language)
     raw, chosen, columns, ignored = _raw_pairs(path, wanted, layout, spoken)
-    _check(path, raw, columns)
+    _check(path, raw, columns, chosen)
     kept = [pair for pair in raw if wanted is None or pair.language in wanted]
     missing = [one for one in wanted or () if one not in {pair.language for pair in kept}]
     if missing:
@@ -395,7 +396,7 @@ def _csv_layout(path: Path, columns: Sequence[str], layout: str) -> CsvLayout:
     return nearest
 
 
-def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None:
+def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str], layout: str) -> None:
     if not raw:
         raise InputError(f"{path}: no pairs. Write at least one after the header (docs/pairs.md).")
     seen: dict[tuple[str, str], int] = {}
@@ -419,10 +420,7 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None
         if pair.language not in LANGUAGES:
             raise InputError(f"{where}: language {pair.language!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
         if canonical(pair.label) not in LABELS:
-            raise InputError(
-                f"{where}: {columns[1]} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}; {LABELS[0]} if the"
-                f" first sentence is the stereotypical one, {LABELS[1]} if the second is."
-            )
+            raise _unknown_label(where, columns[1], pair, layout)
         for key, value in ((columns[0], canonical(pair.bias_type)), ("origin", pair.origin)):
             if value == OVERALL:
                 raise InputError(
@@ -433,3 +431,18 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None
             raise InputError(f"{where}: record {earlier} has the same id. Results are filed by it; give each its own.")
         if pair.modified or pair.agreeing:
             check_marks(where, pair.modified, pair.agreeing, align_words(readable(pair.first), readable(pair.second)))
+
+
+def _unknown_label(where: str, column: str, pair: RawPair, layout: str) -> InputError:
+    """Return what to raise for a label, with the rule of its layout: another one's would turn pairs round."""
+    if layout == CROWS_PAIRS:
+        return InputError(
+            f"{where}: {column} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}. In this layout sent_more is"
+            " the more stereotypical sentence under either label, so leave both sentences in their columns. Write"
+            " stereo where sent_more is about the disadvantaged group, and antistereo where sent_less is; in the hub's"
+            " export 0 is stereo and 1 antistereo."
+        )
+    return InputError(
+        f"{where}: {column} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}. Write {LABELS[0]} if"
+        f" {pair.first_column} is the stereotypical sentence, {LABELS[1]} if {pair.second_column} is."
+    )

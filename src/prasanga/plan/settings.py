@@ -177,10 +177,14 @@ class Settings:
             "layers": [each["layer"] for each in self._study.studied.values() if each["family"] == family],
             **self._of("embeddings", "audit"),
             "language_codes": settings["language_codes"],
+            "sentence_vector": settings["sentence_vector"] if self._reads_sentences(family) else None,
             **asked_of_model(settings, self._config["pairs"], self._config["log_probability"]),
             # older files in place of newer ones are other files as well
             "files": self.model_files(family),
         }
+
+    def _reads_sentences(self, family: str) -> bool:
+        return self._study.asks_for("seat") and "embeddings" in self._config["models"][family]["stages"]
 
     # ---- vectors
 

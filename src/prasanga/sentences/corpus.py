@@ -12,7 +12,9 @@ size is given up (`INFLATION`).
 from __future__ import annotations
 
 import io
+import json
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -275,6 +277,73 @@ def _unreadable(path: Path, error: OSError) -> InputError:
         f"{path}: cannot be read ({error.strerror or error}). Is it a file that you may read, and is the disk it lies"
         " on still there?"
     )
+
+
+# --------------------
+# JSON that has the name of a text.
+
+
+_HEAD = 1 << 16  # bytes
+_LINES = 50
+_MAY_BEGIN_JSON = (b"{", b"[", _BYTE_ORDER_MARK[:1], b" ", b"\t", b"\r", b"\n", b"")
+_TOKENS = re.compile(
+    r"""(?:\s|[]\[{}:,]|"(?:[^"\\]|\\.)*+"|-?\d[\d.eE+-]*|true|false|null|NaN|-?Infinity)*+("(?:[^"\\]|\\.)*+\\?)?""",
+    re.DOTALL,
+)
+_KEY = re.compile(r'"\s*:')
+
+
+def json_in_text(path: str | Path, inflation: int = INFLATION) -> Literal["lines", "other", ""]:
+    """Return whether a file holds JSON, as far as its first 64 KB show.
+
+    Args:
+        path: a plain or compressed file (`open_decompressed`).
+        inflation: see `open_decompressed`.
+
+    Returns:
+        `lines` if most lines are a JSON object each; `other` for other JSON, such as an array or an object over several
+        lines; empty for text, also for text that begins with a bracket, and for a file that cannot be read.
+    """
+    try:
+        if _first_byte(Path(path)) not in _MAY_BEGIN_JSON:
+            return ""
+        with open_decompressed(path, inflation=inflation) as stream:
+            raw = stream.read(_HEAD)
+    except (InputError, OSError):
+        return ""  # the job that reads it says what is wrong
+    head = raw.removeprefix(_BYTE_ORDER_MARK).decode(errors="replace").lstrip()
+    if not head.startswith(("{", "[")):
+        return ""
+    lines = [line for line in head.split("\n") if line.strip()]
+    if len(raw) == _HEAD:  # the last line, and the last token, may be cut
+        lines = lines[:-1]
+        head = head[: max(head.rfind(","), head.rfind("\n")) + 1] or head
+    lines = lines[:_LINES]
+    if 2 * sum(map(_is_object, lines)) > len(lines):
+        return "lines"
+    tokens = _TOKENS.fullmatch(head)
+    # neither brackets alone nor a quote that is never closed is a sign of JSON
+    if not tokens or '"' not in head or (tokens[1] and not _KEY.search(head)):
+        return ""
+    return "other" if lines or head.startswith("[") else "lines"
+
+
+def _first_byte(path: Path) -> bytes:
+    """Return the first byte of a text, none where it is not at hand; quickly, since a plan asks it of every file."""
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+    with open(path, "rb", buffering=0, opener=regular) as file:
+        piece: bytes = file.read(_PIECE if compression else 1)
+    try:
+        return compression.member().decompress(piece)[:1] if compression else piece
+    except (zlib.error, lzma.LZMAError, zstandard.ZstdError):
+        return b""
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line, strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 # --------------------

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.parquet import made_from
 from prasanga.base.places import SHIPPED, require_no_braces
-from prasanga.sentences.corpus import COMPRESSED, INFLATION, Points
+from prasanga.sentences.corpus import COMPRESSED, INFLATION, Points, json_in_text
 from prasanga.sentences.manifest import Cut, chosen, cuts_of, points_of, remote_files
 from prasanga.sentences.remote import RemoteFile, is_remote
 
@@ -215,7 +215,29 @@ def _local_files(
                 f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
                 f" pattern {text['files']!r}, so that it counts once."
             )
-    return [like._replace(path=_below(root, each), source=each, format=its) for each, its in found if each in kept]
+    its_path = {source: _below(root, source) for source in kept}
+    is_auto = text.get("format", "auto") == "auto"
+    return [
+        like._replace(
+            path=its_path[source],
+            source=source,
+            format=_by_content(its_path[source], source, like.inflation) if is_auto and its == "text" else its,
+        )
+        for source, its in found
+        if source in kept
+    ]
+
+
+def _by_content(path: str, source: str, inflation: int) -> Format:
+    """Return the format of a file that has the name of a text: JSON lines are read as such."""
+    found = json_in_text(path, inflation)
+    if found == "other":
+        raise InputError(
+            f"corpus.texts: the file {source!r} holds JSON, but not one object per line. Write one object per line (`jq"
+            " -c '.[]'` for an array, `jq -c .` for objects) and `format: jsonl, field: text`; to read the JSON itself"
+            " as text, write `format: text`."
+        )
+    return "jsonl" if found == "lines" else "text"
 
 
 def _named_twice(one: Shard, other: Shard, texts: Sequence[Mapping[str, Any]]) -> InputError:

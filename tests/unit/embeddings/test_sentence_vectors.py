@@ -55,29 +55,101 @@ def test_auto_by_kind() -> None:
     assert [sentence_pooling("mean", kind) for kind in kinds] == ["mean"] * 3
 
 
+def model_with_pooling(tiny_model: TinyModel, folder: Path, pooling: str) -> Path:
+    shutil.copytree(tiny_model("bert"), folder / "model")
+    (folder / "model/1_Pooling").mkdir()
+    (folder / "model/1_Pooling/config.json").write_text(pooling, encoding="utf-8")
+    return folder / "model"
+
+
+OLDER = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
+
+
+def older(*on: str) -> dict[str, object]:
+    """As sentence-transformers wrote it before 5.4."""
+    modes = {f"pooling_mode_{name}": name in on for name in OLDER}
+    return {"word_embedding_dimension": 24, **modes, "include_prompt": True}
+
+
+def newer(mode: object) -> dict[str, object]:
+    """As it writes it since."""
+    return {"embedding_dimension": 24, "pooling_mode": mode, "include_prompt": True}
+
+
 @pytest.mark.parametrize(
-    ("modes", "expected", "said"),
+    ("pooling", "expected"),
     [
-        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False, "include_prompt": True}, "mean", False),
-        ({"pooling_mode_cls_token": True}, "cls", False),
-        ({"pooling_mode_lasttoken": True}, "last", False),
-        ({"pooling_mode_max_tokens": True}, "cls", True),  # as for any encoder
-        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}, "cls", True),
-        ([], "cls", False),
+        (newer("mean"), "mean"),
+        (newer("cls"), "cls"),
+        (newer("lasttoken"), "last"),
+        (newer(["mean"]), "mean"),
+        ({**older("cls_token"), **newer("mean")}, "mean"),  # the newer one counts, as there
+        (older("mean_tokens"), "mean"),
+        (older("cls_token"), "cls"),
+        (older("lasttoken"), "last"),
+        ({"pooling_mode_mean_tokens": True}, "mean"),
     ],
 )
 def test_a_model_for_sentences_has_its_own_pooling(
-    tiny_model: TinyModel, tmp_path: Path, modes: object, expected: str, said: bool, caplog: pytest.LogCaptureFixture
+    tiny_model: TinyModel, tmp_path: Path, pooling: dict[str, object], expected: str
 ) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(tiny_model("bert"), folder)
-    (folder / "1_Pooling").mkdir()
-    (folder / "1_Pooling/config.json").write_text(json.dumps(modes))
-    report = check_model(folder)
+    folder = model_with_pooling(tiny_model, tmp_path, json.dumps(pooling))
+    report = check_model(folder, sentence_vector="auto")
+    assert report["sentence_vector"] == expected
     auto = replace(SETTINGS, sentence_vector="auto")
     assert settle_sentence_vector(auto, report).sentence_vector == expected
     assert settle_sentence_vector(replace(auto, sentence_vector="last"), report).sentence_vector == "last"
-    assert ("asks for a pooling that is not there" in caplog.text) == said
+
+
+@pytest.mark.parametrize(
+    ("pooling", "found"),
+    [
+        (newer("max"), 'pooling_mode: "max"'),
+        (newer("weightedmean"), 'pooling_mode: "weightedmean"'),
+        (newer("mean_sqrt_len_tokens"), 'pooling_mode: "mean_sqrt_len_tokens"'),
+        (newer(["mean", "max"]), 'pooling_mode: ["mean", "max"]'),
+        (newer(["mean", "cls"]), 'pooling_mode: ["mean", "cls"]'),
+        (newer("mean+max"), 'pooling_mode: "mean+max"'),
+        (newer([]), "pooling_mode: []"),
+        (newer(None), "pooling_mode: null"),
+        (newer({"mean": True}), 'pooling_mode: {"mean": true}'),
+        (older("max_tokens"), "pooling_mode_max_tokens: true"),
+        (older("mean_tokens", "cls_token"), "pooling_mode_cls_token: true, pooling_mode_mean_tokens: true"),
+        (older(), "no pooling_mode"),
+        ({"pooling_mode_attention": True}, "pooling_mode_attention: true"),
+        ({"embedding_dimension": 24}, "no pooling_mode"),
+        ([], "no JSON object"),
+        ("{", "no JSON object"),
+    ],
+)
+def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
+    tiny_model: TinyModel, tmp_path: Path, pooling: object, found: str
+) -> None:
+    """Not measured as if the files said nothing. Who asks for no sentence, or says how, is not stopped."""
+    folder = model_with_pooling(tiny_model, tmp_path, pooling if pooling == "{" else json.dumps(pooling))
+    said = (
+        f"model {folder}: 1_Pooling/config.json has {found}; allowed is one of the modes cls, mean, lasttoken. Name the"
+        " vector of a sentence under this model in the config: `sentence_vector: mean`, or cls, last, word."
+    )
+    with pytest.raises(InputError) as error:
+        check_model(folder, sentence_vector="auto")
+    assert str(error.value) == said
+    report = check_model(folder)
+    assert report["sentence_vector"] is None
+    with pytest.raises(InputError) as error:
+        settle_sentence_vector(replace(SETTINGS, model=str(folder), sentence_vector="auto"), report)
+    assert str(error.value) == said
+    for asked in ("mean", "cls", "last", "word"):
+        report = check_model(folder, sentence_vector=asked)
+        assert settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), report).sentence_vector == asked
+    assert settle_sentence_vector(SETTINGS, report) == SETTINGS
+
+
+def test_both_spellings_that_people_reported_are_the_mean(tiny_model: TinyModel, tmp_path: Path, shared: Path) -> None:
+    for name in ("pooling_2.json", "pooling_5.4.json"):
+        pooling = (shared / "cases/02-pooling" / name).read_text(encoding="utf-8")
+        folder = model_with_pooling(tiny_model, tmp_path / name, pooling)
+        assert check_model(folder, sentence_vector="auto")["sentence_vector"] == "mean"
 
 
 @pytest.mark.parametrize(

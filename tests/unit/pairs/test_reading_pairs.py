@@ -130,6 +130,56 @@ def test_stereoset_that_does_not_fit(tmp_path: Path, changes: dict[str, Any], me
         read_pairs(stereoset(tmp_path, **changes))
 
 
+ENGLISH = ("modified_eng_sent_more", "modified_eng_sent_less")
+NUMBERED = [
+    ("0", "Women can't drive vans.", "Men can't drive vans.", "0", "gender", "[]"),
+    ("1", "The rich man paid.", "The poor man paid.", "1", "socioeconomic", "[]"),
+]
+
+
+def test_a_label_of_crows_pairs_is_refused_with_the_rule_of_that_layout(write_csv: WriteCsv) -> None:
+    """Who follows the rule of the other layouts turns antistereo pairs round."""
+    with pytest.raises(InputError) as error:
+        read_pairs(write_csv(NUMBERED, CROWS))
+    assert str(error.value).endswith(
+        "record 1 (pair 0): stereo_antistereo '0' is not known. Allowed: stereo, antistereo. In this layout sent_more"
+        " is the more stereotypical sentence under either label, so leave both sentences in their columns. Write stereo"
+        " where sent_more is about the disadvantaged group, and antistereo where sent_less is; in the hub's export 0 is"
+        " stereo and 1 antistereo."
+    )
+    followed = [(*record[:3], {"0": "stereo", "1": "antistereo"}[record[3]], *record[4:]) for record in NUMBERED]
+    for row in read_pairs(write_csv(followed, CROWS)).iter_rows(named=True):
+        stereotypical = row["first"] if row["label"] == "stereo" else row["second"]
+        assert stereotypical == NUMBERED[int(row["pair_id"])][1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "first", "second"),
+    [
+        (OWN, "first", "second"),
+        (
+            ("index", *ENGLISH, "sent_more_hindi", "sent_less_hindi", "bias_type", "stereo_antistereo"),
+            *ENGLISH,
+        ),
+    ],
+)
+def test_a_label_of_other_layouts_is_refused_with_their_columns(
+    write_csv: WriteCsv, columns: tuple[str, ...], first: str, second: str
+) -> None:
+    cells = {"language": "en", "label": "0", "stereo_antistereo": "0"}
+    with pytest.raises(InputError) as error:
+        read_pairs(write_csv([[cells.get(column, "word") for column in columns]], columns))
+    assert str(error.value).endswith(
+        f"'0' is not known. Allowed: stereo, antistereo. Write stereo if {first} is the stereotypical sentence,"
+        f" antistereo if {second} is."
+    )
+
+
+def test_the_labels_that_people_reported(shared: Path) -> None:
+    with pytest.raises(InputError, match=r"hfints\.csv, record 1 .*sent_more is the more stereotypical sentence under"):
+        read_pairs(shared / "cases/05-label-message/hfints.csv")
+
+
 def test_json_of_another_kind(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text("[1]")

@@ -208,6 +208,10 @@ def of_demo(
             id="resamples",
         ),
         pytest.param({"embeddings": {"stored_dtype": "float32"}}, {"vectors", "vectors of sentences"}, id="stored"),
+        pytest.param(
+            {"models": {"tiny-narrow": {"sentence_vector": "mean"}}}, {"check", "vectors of sentences"}, id="sentence"
+        ),
+        pytest.param({"seat": {"categories": []}}, {"check", "seat"}, id="no SEAT"),
         pytest.param({"seat": {"unit": "sentence"}}, {"seat"}, id="unit of SEAT"),
         pytest.param({"seat": {"categories": ["C1"]}}, {"seat"}, id="categories of SEAT"),
         pytest.param({"static": {"vectors": {"glove": {"train": {"epochs": 3}}}}}, {"static"}, id="epochs"),

@@ -1,0 +1,124 @@
+"""The commands in the comments of the configs run as they are typed. Models of the hub are planned, and not fetched."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from small_study import Study, copy_code
+from typer.testing import CliRunner
+
+from prasanga.cli import app
+
+pytestmark = pytest.mark.workflow
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "config").glob("*.yaml"))}
+#: A command has a line of its own, indented, or is between backticks.
+COMMAND = re.compile(r"^ {4,}((?:snakemake|prasanga) .+)$|`((?:snakemake|prasanga)(?: [^`]+)?)`", re.MULTILINE)
+
+
+def commands(program: str) -> list[tuple[str, str]]:
+    """Name of the config and command, of each in its comments."""
+    found = []
+    for name, text in CONFIGS.items():
+        comments = "\n".join(line[2:] for line in text.splitlines() if line.startswith("# "))
+        found += [(name, "".join(groups)) for groups in COMMAND.findall(comments)]
+    return [(name, command) for name, command in found if command.split()[0] == program]
+
+
+#: What a reader is told to bring.
+BROUGHT = {
+    "snakemake rank_candidates": ("corpora/hindi/a.txt", "राधा और मोहन घर गए।\n"),
+    "config/sahoo2024_pairs.yaml": (
+        "corpora/IndiBias_v1_sample.csv",
+        "index,modified_eng_sent_more,modified_eng_sent_less,sent_more_hindi,sent_less_hindi,bias_type,stereo_antistereo\n"
+        "1,He is rich.,He is poor.,वह अमीर है।,वह गरीब है।,caste,stereo\n",
+    ),
+}
+#: Jobs that the commands of configs without a corpus plan, with the target that collects.
+JOBS = {"sahoo2024_en": 84, "sadhu2024_seat": 21, "sadhu2024_log_probability": 33, "sahoo2024_pairs": 38}
+READ_TEXT = {"extract_sentences", "audit_sentences", "draw_samples", "embed_segments", "measure_ceat", "compare_ceat"}
+
+
+@pytest.fixture
+def checkout(project_root: Path, tmp_path: Path) -> Study:
+    return copy_code(project_root, tmp_path / "tree", link_source=True)
+
+
+def typed(study: Study, command: str) -> dict[str, int]:
+    """{rule: number of jobs} that a line plans in a shell; `--dry-run` is added, before what comes after `--`."""
+    line, dashes, targets = command.partition(" -- ")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", f"{line} --dry-run{dashes}{targets}"],
+        cwd=study.root,
+        env={**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", done.stdout, flags=re.MULTILINE)}
+
+
+@pytest.mark.parametrize(("name", "command"), commands("snakemake"))
+def test_a_command_of_snakemake_plans_what_the_config_is_for(checkout: Study, name: str, command: str) -> None:
+    for words, (path, text) in BROUGHT.items():
+        if words in command:
+            (checkout.root / path).parent.mkdir(parents=True)
+            (checkout.root / path).write_text(text, encoding="utf-8")
+    plan = typed(checkout, command)
+    if name in JOBS:
+        assert plan["total"] == JOBS[name]
+        assert not READ_TEXT & plan.keys()
+    elif "rank_candidates" in command:
+        assert plan["rank_candidates"] == 1
+    else:
+        assert (plan["measure_seat"], plan["compare_one_method"], plan["total"]) == (10, 1, 45)
+        assert not READ_TEXT & plan.keys()
+
+
+@pytest.mark.parametrize(("name", "command"), commands("prasanga"))
+def test_a_command_of_ours_starts_the_config_that_it_speaks_of(
+    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but the run itself, and the packages that it would fetch."""
+    started: list[Path] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PRASANGA_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, *_, **__: started.append(folder))
+    monkeypatch.setattr("prasanga.plan.models.fetch", lambda _: tmp_path)
+    done = CliRunner().invoke(app, shlex.split(command)[1:])
+    studies = [yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))["study"] for folder in started]
+    _, asked, *options = shlex.split(command)
+    if asked == "demo":
+        assert done.exit_code == 0, done.output
+        assert studies == [{"--hindi": "demo-hi", "--tiny": "demo"}.get("".join(options), "demo")]
+        expected = {"": "config/demo.yaml", "--hindi": "config/demo_hi.yaml", "--tiny": "config.yaml"}["".join(options)]
+        assert (started[0] / "study.yaml").read_bytes() == (ROOT / expected).read_bytes()
+    else:
+        assert asked == "reproduce"
+        assert len(started) in (3, 4)
+        assert yaml.safe_load(CONFIGS[name])["study"] in studies
+
+
+def test_commands_were_found() -> None:
+    assert {name for name, _ in commands("snakemake")} == {"sahoo2024", *JOBS}
+    assert len(commands("snakemake")) == 6
+    assert {command for _, command in commands("prasanga")} == {
+        *("prasanga demo", "prasanga demo --hindi", "prasanga demo --tiny"),
+        *("prasanga reproduce sadhu2024", "prasanga reproduce sahoo2024"),
+    }
+
+
+def test_a_study_without_a_corpus_measures_nothing_in_text() -> None:
+    without = {name for name, text in CONFIGS.items() if "corpus" not in yaml.safe_load(text)}
+    assert without == {"demo_hi", *JOBS}
+    assert all(yaml.safe_load(CONFIGS[name])["categories"] == [] for name in without)
