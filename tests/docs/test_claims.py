@@ -12,13 +12,14 @@ import pytest
 import yaml
 from doc_pages import ROOT, pages, read
 
-from prasanga.associations import ceat, seat, weat
+from prasanga.associations import ceat, seat, smallest_effect_of_sizes, weat
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.weat import measure_weat
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
+from prasanga.report.section import labels
 from prasanga.text import normalizer
 
 SCHEMA = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
@@ -211,3 +212,21 @@ def test_what_four_bits_do_is_what_was_measured() -> None:
         effects = studies[model, language]["effects"]
         assert all(effects[name] * row["effects"][name] > 0 for name in effects), "no effect changed its sign"
     assert max(round(study["by_bits"]["8"]["most"], 2) for study in studies.values()) == 0.02
+
+
+def test_one_cause_is_named_for_what_a_study_cannot_find() -> None:
+    """Words set the size that a test finds, not contexts: README, the first study and the page say the same."""
+    first = next(text for text in labels() if text.startswith("Words set the limit: with so many"))
+    assert "the permutation test of words finds" in first
+    assert "the word lists are short" in " ".join(read("README.md").split())
+    told = " ".join(read("docs/first_study.md").split())
+    assert "the word lists are short. With these words, the permutation test finds" in told
+    for page in ("README.md", "docs/first_study.md"):
+        assert not re.search(r"contexts a word, (no|only) effect", " ".join(read(page).split()))
+
+
+def test_the_smallest_effects_that_the_page_on_statistics_names() -> None:
+    page = read("docs/statistics.md")
+    assert f"smallest_effect_of_sizes(13, 13)                          # {smallest_effect_of_sizes(13, 13):.3f}" in page
+    of_many = smallest_effect_of_sizes(13, 13, alpha=0.05 / 28)
+    assert f"smallest_effect_of_sizes(13, 13, alpha=0.05 / 28)         # {of_many:.3f}, in a study of 28 tests" in page

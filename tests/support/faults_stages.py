@@ -230,6 +230,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     "stages": ["embeddings", "likelihoods"],
                     "kinds": ["encoder"],
                     "masked": ["encoder"],
+                    "sentence_vector": None,
                 }
             },
             wildcards={"family": "tiny"},

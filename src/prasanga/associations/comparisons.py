@@ -179,6 +179,8 @@ def _smallest_effect(row: Mapping[str, Any], *words: int) -> float | None:
 
 
 def _beside(row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]], permuted: str) -> dict[str, float | None]:
+    if row["effect_size"] is None:
+        return beside_twins(None, None, None, ())
     effects = [
         twin["effect_size"]
         for twin in twins

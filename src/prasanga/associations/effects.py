@@ -52,11 +52,9 @@ DENOMINATORS: Mapping[str, Denominator] = {
 STD_CONVENTIONS = tuple(DENOMINATORS)
 
 
-def largest_effect(n_x: int, n_y: int, std: str) -> float:
-    """Return the largest effect size that sets of `n_x` and `n_y` words can have; infinite for `pooled`."""
-    within_sets, lost = DENOMINATORS[std]
-    n = n_x + n_y
-    return math.inf if within_sets else math.sqrt(n * (n - lost) / (n_x * n_y))
+def largest_effect(n_x: float, n_y: float, std: str) -> float:
+    """Return the bound of effect sizes of sets in these proportions, however many items they have: 2 for equal sets."""
+    return math.inf if DENOMINATORS[std].within_sets else (n_x + n_y) / math.sqrt(n_x * n_y)
 
 
 # Cosines are sums of products of numbers below 1, wrong by some 1e-16: a spread as small as this is rounding, not data.

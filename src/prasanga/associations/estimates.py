@@ -586,11 +586,10 @@ def describe_category(category: Category, used: Words, notes: Sequence[str]) -> 
     of_category = (category.name, category.title, *category.set_names)
     both = list(zip(category.repeated, used, strict=True))
     repeats = [note for repeated, of_side in both for note in notes_on_repeats(repeated, of_side)]
-    listed = [len(words) + len(again) for words, again in zip(category.sets, category.repeated, strict=True)]
     return {
         **{name: value for (name, _), value in zip(CATEGORY_FIELDS, of_category, strict=True)},
         **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
-        **{f"listed_{side}": n for side, n in zip("xyab", listed, strict=True)},
+        **{f"listed_{side}": len(words) for side, words in zip("xyab", category.sets, strict=True)},
         "dropped": "; ".join([*repeats, *notes]),
     }
 

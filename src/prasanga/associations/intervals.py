@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from prasanga.associations.cosines import Cosines, Counts, leave_one_out
-from prasanga.associations.effects import DENOMINATORS
+from prasanga.associations.effects import DENOMINATORS, largest_effect
 from prasanga.associations.vectors import (
     FloatArray,
     choice,
@@ -400,12 +400,9 @@ def _to_population(cosines: Cosines, std: str) -> float:
 
 
 def _largest(cosines: Cosines, std: str) -> float:
-    """Return the largest effect that a population can have with X and Y in these proportions.
-
-    It is 2 if they are of equal size.
-    """
-    share = float((cosines.targets < cosines.n_x).mean())
-    return np.inf if DENOMINATORS[std].within_sets else 1 / float(np.sqrt(share * (1 - share)))
+    """Return the largest effect that a population can have with X and Y in these proportions."""
+    n_x = int((cosines.targets < cosines.n_x).sum())
+    return largest_effect(n_x, cosines.targets.size - n_x, std)
 
 
 def _tails(level: float, n: float | None = None, freedom: float = 0) -> FloatArray:

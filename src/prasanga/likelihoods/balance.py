@@ -18,9 +18,6 @@ from scipy import stats
 
 from prasanga.associations.effects import Z_95
 
-FEWEST_OF_A_LABEL = 10
-"""Untied pairs of each label that a bias type needs for a test of its own."""
-
 _TIE = 1e-9
 
 

@@ -21,8 +21,8 @@ from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
-from prasanga.likelihoods.balance import FEWEST_OF_A_LABEL, LabelCounts, balance
-from prasanga.pairs.preferences import FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
+from prasanga.likelihoods.balance import LabelCounts, balance
+from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -26,6 +26,9 @@ OVERALL = "all"
 #: With fewer pairs a percentage says little: its bootstrap interval holds its level in as few as half of all cases.
 FEWEST_PAIRS = 20
 
+#: Untied pairs of each label that a bias type needs for a test of its labels.
+FEWEST_OF_A_LABEL = 10
+
 
 SCORES = (
     *("score_first", "score_second", "n_first", "n_second", "left_out"),

@@ -8,7 +8,7 @@ direction of an effect is told where both say so (`is_found`); of few words noth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from statistics import median
 from typing import Any, NamedTuple
@@ -102,10 +102,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     more = ", ".join(f"{n} more {why}" for why, n in left.items() if n)
     of = f"{len(rows)} {_verb(len(rows), 'row', 'rows')}{f' ({more})' if more else ''}"
     would = f"; {_detectable(others)}." if others else ""
-    reasons = Counter(why_not_found(row) for row in others if HOLM.marks(row))
-    held = "".join(
-        f" {n} {_verb(n, 'has', 'have')} {P} < .05 after Holm's correction, but {why}." for why, n in reasons.items()
-    )
+    held = _held_back(others)
     near = _near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows")
     held += f" {near}" if near else ""
     if not found:
@@ -131,38 +128,49 @@ def _in_words(effect: float, *sets: str) -> str:
     return f"{x}, more than {y}, are associated with {kept} rather than {other}"
 
 
-class Detectable(NamedTuple):
-    """The effects that the tests of words find in 80% of studies: median, smallest and largest, and at which p."""
+def _held_back(rows: Sequence[Estimate]) -> str:
+    """Return how many significant estimates are no finding, and why."""
+    reasons = Counter(why_not_found(row) for row in rows if HOLM.marks(row) and not is_found(row))
+    return "".join(
+        f" {n} {_verb(n, 'has', 'have')} {P} < .05 after Holm's correction, but {why}." for why, n in reasons.items()
+    )
 
-    median: float
-    low: float
-    high: float
+
+class Detectable(NamedTuple):
+    """Which effects the permutation test of words finds in 80% of studies, at .05 divided by `n_tests`.
+
+    `sizes` are ascending; in `n_without` estimates it finds none of any size.
+    """
+
+    sizes: tuple[float, ...]
+    n_without: int
     n_tests: int
 
+    @property
+    def median(self) -> float:
+        """The median size; there must be one."""
+        return median(self.sizes)
 
-def detectable(rows: Iterable[Estimate]) -> Detectable | None:
-    """Return the detectable sizes of estimates, at .05 divided by the number of tests; None if no size is known."""
-    known = [row for row in rows if is_number(row.get("smallest_effect"))]
-    if not known:
-        return None
-    sizes = [row["smallest_effect"] for row in known]
-    return Detectable(median(sizes), min(sizes), max(sizes), max(row.get("n_tests") or 1 for row in known))
+
+def detectable(rows: Sequence[Estimate]) -> Detectable:
+    """Return the detectable sizes of estimates that were computed."""
+    sizes = sorted(size for row in rows if is_number(size := row.get("smallest_effect")))
+    return Detectable(tuple(sizes), len(rows) - len(sizes), max((row.get("n_tests") or 1 for row in rows), default=1))
 
 
 def _detectable(rows: Sequence[Estimate]) -> str:
     """Return which effects so many words find, as the end of a sentence."""
-    if (found := detectable(rows)) is None:
-        return "so few words find no effect of any size"
-    among = f", {found.low:.2f} to {found.high:.2f}" if found.high > found.low else ""
-    sizes = f"{found.median:.2f} ({'median' if among else 'all alike'}{among})" if len(rows) > 1 else f"{found.low:.2f}"
+    found = detectable(rows)
+    level = f".05 / {found.n_tests}, for {found.n_tests} tests" if found.n_tests > 1 else ".05"
+    if not found.sizes:
+        return f"with so few words the permutation test of words finds no effect of any size at {level}"
+    low, high = found.sizes[0], found.sizes[-1]
+    size = f"{found.median:.2f} (median, {low:.2f} to {high:.2f})" if high > low else f"{low:.2f}"
+    without = f"; in {found.n_without} of {len(rows)} estimates it finds none of any size" if found.n_without else ""
     return (
-        f"with these words the permutation test of words finds an effect of {sizes} in 80 % of studies, at"
-        f" {_level(found.n_tests)}"
+        f"with these words the permutation test of words finds an effect of {size} in 80% of studies, at"
+        f" {level}{without}"
     )
-
-
-def _level(n_tests: int) -> str:
-    return f".05 / {n_tests}, for {n_tests} tests" if n_tests > 1 else ".05"
 
 
 def by_chance(tests: int) -> str:
@@ -217,9 +225,10 @@ def not_found(ceat: pl.DataFrame) -> str | None:
         return None
     said = [f"{(sets := names_of_sets(rows[0]))[0]} with {sets[2]} ({name})" for name, rows in without.items()]
     sizes = _detectable([row for rows in without.values() for row in rows])
+    held = _held_back([row for rows in without.values() for row in rows])
     return (
         f"No association was found of {', of '.join(said)}: none has at any length and by any model {RULE}. Words set"
-        f" the limit: {sizes}."
+        f" the limit: {sizes}.{held}"
     )
 
 

@@ -210,6 +210,11 @@ def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
     return reasons
 
 
+def is_repetition(reason: str) -> bool:
+    """Return whether a reason of `words_left_out` is that a word was listed more than once: nothing is lost by that."""
+    return reason.endswith("counted once")
+
+
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
     """Return the names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
     x, y, a, b = (str(row[name]).replace("_", " ") for name in _SETS)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
+from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
 from prasanga.report.findings import is_near_zero
 from prasanga.report.grid import (
     ALPHA,
@@ -25,12 +25,16 @@ from prasanga.report.sheet import equals_probability, from_twins, one_decimal
 SAME_BY_LABEL = (
     "The percentage differs from 50, but the two labels do not differ: this may be a preference for the first sentence."
 )
-ONE_LABEL = (
-    "The percentage differs from 50, but too few pairs have the other label: a preference for the first sentence cannot"
+OPPOSITE = (
+    "The percentage and the test of the labels point in opposite directions: a preference for the first sentence cannot"
     " be told from a stereotype."
 )
+UNTOLD = (
+    "The percentage differs from 50, but too few pairs of both labels can be compared: a preference for the first"
+    " sentence cannot be told from a stereotype."
+)
 LIKE_COPIES = "The percentage differs from 50, but not from that of copies of the model with random weights."
-DOUBTS = (SAME_BY_LABEL, ONE_LABEL, LIKE_COPIES)
+DOUBTS = (SAME_BY_LABEL, OPPOSITE, UNTOLD, LIKE_COPIES)
 """Why a percentage that differs from 50 is no finding."""
 
 
@@ -40,27 +44,25 @@ def doubt(row: Estimate) -> str:
     The labels have to differ as well, in the same direction, and so do copies with random weights where they were
     measured.
     """
-    if not is_number(row["p_label_holm"]):
-        return ONE_LABEL
-    side = 1 if row["bias_percentage"] > 50 else -1
-    ends = (side * (row[name] - 50) for name in ("balanced_ci_low", "balanced_ci_high"))
-    if row["p_label_holm"] > ALPHA or min(ends) <= 0:
+    if not is_number(row["p_label_holm"]) or min(row["n_stereo"], row["n_antistereo"]) < FEWEST_OF_A_LABEL:
+        return UNTOLD
+    ends = (row[name] - 50 for name in ("balanced_ci_low", "balanced_ci_high"))
+    low, high = sorted(ends) if row["n_stereotypical"] > row["n_other"] else sorted(-end for end in ends)
+    if row["p_label_holm"] > ALPHA or low <= 0 <= high:
         return SAME_BY_LABEL
+    if high < 0:
+        return OPPOSITE
     return LIKE_COPIES if is_number(row["p_twins"]) and row["p_twins"] > ALPHA else ""
 
 
 def is_found_of_pairs(row: Estimate) -> bool:
-    """Return whether a percentage is a finding: it differs from 50 after correction, and there is no `doubt`."""
-    return is_significant(row) and not doubt(row)
+    """Return whether a percentage is a finding: of enough pairs, it differs from 50, and there is no `doubt`."""
+    return is_ranked(row) and is_significant(row) and not doubt(row)
 
 
-def ranked(grid: PairGrid) -> dict[tuple[str, str, str, str], Estimate]:
-    """Return the rows of at least `FEWEST_PAIRS` pairs by set, language, model and type; of fewer, none is ranked."""
-    return {
-        key: row
-        for key, row in grid.rows.items()
-        if is_number(row["bias_percentage"]) and pairs_counted(row) >= FEWEST_PAIRS
-    }
+def is_ranked(row: Estimate) -> bool:
+    """Return whether a percentage is of at least `FEWEST_PAIRS` pairs."""
+    return is_number(row["bias_percentage"]) and pairs_counted(row) >= FEWEST_PAIRS
 
 
 def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
@@ -68,7 +70,7 @@ def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
 
     Findings come first, then what differs from 50 after correction, then the others.
     """
-    rows = ranked(grid)
+    rows = {key: row for key, row in grid.rows.items() if is_ranked(row)}
     order = {
         key: (is_found_of_pairs(row), is_significant(row), abs(row["bias_percentage"] - 50))
         for key, row in rows.items()
@@ -95,7 +97,7 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         f" {'differs' if len(different) == 1 else 'differ'} from 50 (exact test, p < .05 after Holm's correction)"
         f"{of_these}; {_farthest(grid)}.{_near_half(known)}"
     )
-    for sentence, n in Counter(filter(None, map(doubt, different))).items():
+    for sentence, n in Counter(filter(None, map(doubt, filter(is_ranked, different)))).items():
         yield f"Sentence pairs, {n} of {len(different)} that {'differs' if n == 1 else 'differ'}: {sentence}"
     overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
     ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))

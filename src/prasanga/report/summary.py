@@ -298,7 +298,7 @@ _OF_PERCENTAGE = (
 _OF_PAIRS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "ties")
 _COUNTS = ("n_pairs", "n_stereotypical", "n_other", "n_ties", "n_left_out")
 _NO_TWIN = "no twin with random weights was measured"
-_ONE_LABEL = "too few pairs have the other label to tell a stereotype from a preference for the first sentence"
+_UNTOLD = "too few pairs of both labels can be compared"
 _NO_COMPARISON = "there are no two twins with random weights, or no interval over words"
 
 
@@ -490,8 +490,8 @@ def _percentage(row: Estimate) -> dict[str, Any]:
     why = {
         **dict.fromkeys(_OF_PERCENTAGE, missing or "the table does not say it"),
         **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), no_interval),
-        **dict.fromkeys(("balanced_percentage", "balanced_ci_low", "balanced_ci_high"), missing or _ONE_LABEL),
-        **dict.fromkeys(("p_label", "p_label_holm"), missing or _ONE_LABEL),
+        **dict.fromkeys(("balanced_percentage", "balanced_ci_low", "balanced_ci_high"), missing or _UNTOLD),
+        **dict.fromkeys(("p_label", "p_label_holm"), missing or _UNTOLD),
         "twin_bias_percentage": missing or _NO_TWIN,
         "set": "the table names no set",
     }

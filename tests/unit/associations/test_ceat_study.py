@@ -125,7 +125,7 @@ def test_a_row_says_how_it_was_made() -> None:
         "dropped": TWICE,
         "repeated_words": "once",
         "contexts_min": 12,
-        **{"n_x": 3, "n_y": 3, "n_a": 3, "n_b": 2, "listed_x": 3, "listed_y": 3, "listed_a": 4, "listed_b": 3},
+        **{"n_x": 3, "n_y": 3, "n_a": 3, "n_b": 2, "listed_x": 3, "listed_y": 3, "listed_a": 3, "listed_b": 2},
     }
     assert {key: found[key] for key in expected} == expected
 
@@ -274,7 +274,7 @@ def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
     assert fixed["dropped"] == f"{random['dropped']}; ঘৃণা: no context that all models have"
     assert [random[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
     assert [fixed[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 1]
-    assert [random[f"listed_{side}"] for side in "xyab"] == [3, 3, 4, 3]
+    assert [random[f"listed_{side}"] for side in "xyab"] == [3, 3, 3, 2]
     assert random["effect_size"] is not None
     assert random["n_partitions"] == 6
 

@@ -142,7 +142,7 @@ def test_the_smallest_effect_is_one_that_is_found_after_correction(permuted: str
 
 
 def test_differences_from_twins_stay_within_the_possible() -> None:
-    """Sets of 8 and 8 words have effects of at most sqrt(16 * 15 / 64), so two are at most twice that apart."""
+    """Effects of sets of equal size are at most 2, so two are at most 4 apart."""
     model = with_columns(ceat("a", "9", ("C1", "fixed", 1.9, 0.01)), ci_low=1.0, ci_high=1.95, **WORDS)
     effects = enumerate((-1.5, 1.4))
     twins = [
@@ -150,5 +150,6 @@ def test_differences_from_twins_stay_within_the_possible() -> None:
     ]
     row = gather([model], {"a": twins}).to_pylist()[0]
     assert row["twin_difference"] == pytest.approx(1.95)
-    most = 2 * (16 * 15 / 64) ** 0.5
-    assert (row["twin_difference_low"], row["twin_difference_high"]) == (pytest.approx(-most), pytest.approx(most))
+    assert (row["twin_difference_low"], row["twin_difference_high"]) == (-4, 4)
+    lost = with_columns(model, n_x=0, effect_size=None)
+    assert gather([lost], {"a": twins}).to_pylist()[0]["n_twins"] is None

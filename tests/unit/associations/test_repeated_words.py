@@ -22,14 +22,13 @@ from prasanga.associations.robustness import Source, measure_multiverse, variant
 from prasanga.base.errors import InputError
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.model import categories_of
-from prasanga.report.grid import words_left_out
+from prasanga.report.grid import few_words, words_left_out
 
 SIDES = {side: [f"{side}{i}" for i in range(9)] for side in "xyab"}
 ONCE = {**SIDES, "a": ["a3", *(word for word in SIDES["a"] if word != "a3")]}  # the first place of a word counts
 TWICE = {**SIDES, "x": [*SIDES["x"], "x0"], "a": ["a3", *SIDES["a"], "a3"]}
 LOST = "x0: listed twice, counted once; a3: listed 3 times, counted once; a3: listed 3 times, counted once"
 TEST = TestSettings(n_resamples=50, n_shuffles=20)
-SAID = ("listed_x", "listed_a", "dropped")
 
 
 def contexts(n: int = 20, d: int = 12) -> dict[str, np.ndarray]:
@@ -108,10 +107,10 @@ def test_tables_of_ceat_are_those_of_the_list_without_the_word() -> None:
     twice, once = measured_ceat(TWICE), measured_ceat(ONCE)
     assert [row["dropped"] for row in twice["estimates"]] == [LOST] * 2
     assert [(row["n_x"], row["listed_x"], row["n_a"], row["listed_a"]) for row in twice["estimates"]] == [
-        (9, 10, 9, 11)
+        (9, 9, 9, 9)
     ] * 2
     for row, expected in zip(twice.pop("estimates"), once.pop("estimates"), strict=True):
-        assert row == expected | {name: row[name] for name in SAID}
+        assert row == expected | {"dropped": row["dropped"]}
     assert twice == once
 
 
@@ -141,7 +140,7 @@ def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
         source = Source("ceat", "m", {"segment_length": "9"}, variants_of_contexts(given, seed=1))
         return measure_multiverse({"ceat": category(words)}, [source], seed=1, repeated_words=how).to_pylist()
 
-    assert {(row["n_a"], row["listed_a"]) for row in effects(TWICE)} == {(n_a, 11)}
+    assert {(row["n_a"], row["listed_a"]) for row in effects(TWICE)} == {(n_a, n_a)}
     same = [row["effect_size"] for row in effects(TWICE)] == [row["effect_size"] for row in effects(ONCE)]
     assert same == (how == "once")
 
@@ -168,11 +167,11 @@ def test_weat_and_seat_are_those_of_the_list_without_the_word() -> None:
 
     for measure in (weat, seat):
         ((row,), *others), ((expected,), *expected_others) = measure(TWICE), measure(ONCE)
-        assert row == expected | {"listed_x": 10, "listed_a": 11, "dropped": LOST}
+        assert row == expected | {"dropped": LOST}
         assert others == expected_others
 
 
-def test_lost_words_add_up_by_reason() -> None:
+def test_a_repetition_is_told_and_is_not_a_loss() -> None:
     words = {**TWICE, "b": [*SIDES["b"], "b0", "gone", "gone"]}
     (row,) = measured_ceat(words, sample_modes=["random"])["estimates"]
     assert words_left_out(row) == {
@@ -181,8 +180,8 @@ def test_lost_words_add_up_by_reason() -> None:
         "listed twice": ["gone"],
         "no contexts": ["gone"],
     }
-    lost = sum(row[f"listed_{side}"] - row[f"n_{side}"] for side in "xyab")
-    assert lost == sum(map(len, words_left_out(row).values())) == 6
+    assert sum(row[f"listed_{side}"] - row[f"n_{side}"] for side in "xyab") == 1  # a repetition is not a loss
+    assert few_words(row) == ""
 
 
 def test_a_list_of_the_papers_counts_a_word_once_in_weat(tmp_path: Path) -> None:
@@ -202,4 +201,4 @@ def test_a_list_of_the_papers_counts_a_word_once_in_weat(tmp_path: Path) -> None
     vectors = {stimulus.name: rng.normal(size=6) for stimulus in lexicon.stimuli}
     layout = {"C1": categories["C1"]}
     (row,) = measure_weat(layout, vectors, {}, name="v", settings=TEST, seed=1)[0].to_pylist()
-    assert (row["n_a"], row["listed_a"], row["dropped"]) == (2, 3, f"{win}: listed twice, counted once")
+    assert (row["n_a"], row["listed_a"], row["dropped"]) == (2, 2, f"{win}: listed twice, counted once")

@@ -133,7 +133,7 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert (row["p_attributes_exact"], row["n_attribute_partitions"]) == (True, 3)
     assert row["p_association"] == row["p_stimuli"]
     assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 1, 2]
-    assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 2, 2]
+    assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 1, 2]
     assert row["dropped"] == f"{TWICE}; বেলি: out of vocabulary: neither it nor one of its 1 variants"
     assert (row["model"], row["vectors"], row["method"], row["forms"]) == ("glove", "v.txt", "glove", "pooled")
     assert (row["std"], row["alternative"], row["seed"]) == ("union_ddof1", "two-sided", 47)

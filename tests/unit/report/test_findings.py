@@ -73,8 +73,9 @@ def test_what_was_not_found_has_no_direction_and_the_sizes_that_so_many_words_fi
     assert module.not_found(ceat) == (
         "No association was found of flowers with pleasant (C1), of male names with career (C4), of weapons with"
         f" pleasant (C10): none has at any length and by any model {module.RULE}. Words set the limit: with these words"
-        " the permutation test of words finds an effect of 1.54 (median, 0.60 to 1.54) in 80 % of studies, at .05 / 22,"
-        " for 22 tests."
+        " the permutation test of words finds an effect of 1.54 (median, 0.60 to 1.54) in 80% of studies, at .05 / 22,"
+        " for 22 tests; in 1 of 4 estimates it finds none of any size. 2 have p_association < .05 after Holm's"
+        " correction, but an interval that includes zero."
     )
     told = " ".join(headline_findings(ceat))
     assert not [word for word in ("rather than", "more than insects", "more than female names") if word in told]

@@ -107,7 +107,10 @@ def test_copies_that_do_the_same_leave_no_finding(table: Table) -> None:
     assert alone[0].sure == SHOWN
     assert alone[0].grounds.endswith("Not compared with random copies.")
     assert [finding.sure for finding in alike] == [OPEN, OPEN]
-    assert alike[0].text == "No method found an association that is more than chance."
+    assert alike[0].text == (
+        "No association was found. Significant after correction: 1 of 1 estimates, but their intervals include zero or"
+        " copies with random weights show as much."
+    )
     assert apart[0].sure == SHOWN
     assert "random copies" not in apart[0].grounds
 
@@ -119,8 +122,18 @@ def test_the_sizes_that_so_many_words_find_have_one_cause(table: Table) -> None:
     ceat = table(*rows).with_columns(n_tests=28, p_twins=None)
     (finding,) = three_findings(Results(ceat=ceat), SAY)
     assert finding.grounds == (
-        "3 estimates, corrected for all tests. Words set the limit: so many words find an effect of 0.8 standard"
-        " deviations (0.6 to 1.2) in 80 % of studies, at .05 divided by 28 tests."
+        "3 estimates, corrected for all tests. Words set the limit: with so many, the permutation test of words finds"
+        " an effect of 0.8 standard deviations (0.6 to 1.2) in 80% of studies, at .05 / 28."
+    )
+    few = ceat.with_columns(smallest_effect=pl.Series([None, 1.2, None]))
+    (finding,) = three_findings(Results(ceat=few), SAY)
+    assert finding.grounds.endswith(
+        "1.2 standard deviations (1.2 to 1.2) in 80% of studies, at .05 / 28. Estimates for which it finds none: 2 of"
+        " 3."
+    )
+    (finding,) = three_findings(Results(ceat=ceat.with_columns(smallest_effect=None)), SAY)
+    assert finding.grounds.endswith(
+        "with so few, the permutation test of words finds no effect of any size at .05 / 28."
     )
 
 
@@ -130,11 +143,17 @@ def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lo
     first = three_findings(Results(ceat=ceat.with_columns(p_twins=None)), SAY)[0]
     assert first.sure == OPEN
     assert first.text == (
-        "2 of 2 effects were computed, +0.91 to +0.97 standard deviations; all have too few words for a finding."
+        "Effects computed: 2 of 2, from +0.91 to +0.97 standard deviations. None has enough words for a finding."
     )
-    assert first.grounds == "A finding needs 8 words in each set. Words lost: ধনী, গরিব (C1)."
+    assert first.grounds == (
+        "A finding needs 8 words in each set, and two thirds of its list. Words lost: ধনী, গরিব (C1)."
+    )
     none = three_findings(Results(ceat=table(("C1", "m", "9", "fixed", None, lost))), SAY)
-    assert none[0].text == "None of 1 effects could be computed."
+    assert none[0].text == "Effects computed: none of 1."
+    in_part = lost | {"dropped": "ধনী: no context; rich: 3 of its 4 sentences (no mask)"}
+    both = table(("C1", "m", "9", "fixed", 0.9, lost), ("C4", "m", "9", "fixed", 0.9, in_part))
+    (few, *_) = three_findings(Results(ceat=both.with_columns(p_twins=None)), SAY)
+    assert few.grounds.endswith("Words lost: ধনী, গরিব (C1); ধনী (C4).")
     widget = overview({"models": {}}, Results(ceat=ceat)).widget
     assert "There is nothing to report yet." not in widget
 
@@ -149,18 +168,19 @@ def test_types_of_few_pairs_are_not_ranked() -> None:
     (finding,) = three_findings(pairs_of(("disability", 5 / 7, 7), ("religion", 3 / 8, 8), ("age", 0.5, 36)), SAY)
     assert finding.sure == OPEN
     assert finding.text == (
-        "Over all 51 sentence pairs (English), m scores the stereotype higher in 51.0 %: no more than chance."
+        "Over all 51 sentence pairs (English), m scores the stereotype higher in 51.0%. No difference from 50% was"
+        " shown."
     )
     assert finding.grounds.startswith("Exact 95 % interval 36.6 to 65.2 %; 50 is no preference. With both labels ")
-    assert finding.grounds.endswith("2 bias types have fewer than 20 pairs, too few to rank.")
+    assert finding.grounds.endswith("Bias types of fewer than 20 pairs, too few to rank: 2.")
     (few,) = three_findings(pairs_of(("age", 1.0, 12)), SAY)
     assert (few.sure, few.text) == (
         OPEN,
-        "12 sentence pairs (English) are too few for a finding: m scores the stereotype higher in 100.0 %.",
+        "Too few sentence pairs for a finding (12, English): m scores the stereotype higher in 100.0%.",
     )
     nothing = bias_percentage(planted_scores("m", "en", 0.5, left_out=range(30)))
     (none,) = three_findings(Results(bias_percentages=nothing), SAY)
-    assert none.text == "None of 4 bias percentages could be computed."
+    assert none.text == "Bias percentages computed: none of 4."
 
 
 def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
@@ -169,6 +189,7 @@ def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
         SHOWN,
         "m scores the stereotype higher in 90.0 % of 60 sentence pairs (age, English).",
     )
+    assert finding.grounds.endswith("Not compared with random copies.")
     first = planted_scores("m", "en", 1.0, n=40, types=("age",)).with_columns(
         score_first=pl.when(pl.col("pair_id").str.extract(r"(\d+)$").cast(pl.Int64) < 30).then(-4.0).otherwise(-6.0),
         label=pl.when(pl.col("pair_id").str.ends_with("5")).then(pl.lit("antistereo")).otherwise(pl.lit("stereo")),

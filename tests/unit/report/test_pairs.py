@@ -16,7 +16,15 @@ from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
-from prasanga.report.pair_findings import LIKE_COPIES, ONE_LABEL, SAME_BY_LABEL, doubt, findings_of_pairs
+from prasanga.report.pair_findings import (
+    LIKE_COPIES,
+    OPPOSITE,
+    SAME_BY_LABEL,
+    UNTOLD,
+    doubt,
+    findings_of_pairs,
+    is_found_of_pairs,
+)
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import shade_of
@@ -265,15 +273,25 @@ def test_what_makes_a_percentage_a_finding() -> None:
     assert doubt(row_of_all(biased)) == ""
     assert cells_of(section_of(bias_percentage(biased)).widget)[-1] == ["All pairs", "73.3*"]
     # one label alone, and copies with random weights that do the same
-    assert doubt(row_of_all(labeled("m", (160, 200), (0, 0)))) == ONE_LABEL
+    assert doubt(row_of_all(labeled("m", (160, 200), (0, 0)))) == UNTOLD
+    assert doubt(row_of_all(labeled("m", (400, 500), (0, 1)))) == UNTOLD  # one pair says nothing of its label
     copies = [labeled("m", (wins, 200), (40, 100), twin=twin) for twin, wins in enumerate((150, 160, 170))]
     assert doubt(row_of_all(biased, twins={"m": pl.concat(copies)})) == LIKE_COPIES
     apart = [labeled("m", (100 + twin, 200), (50, 100), twin=twin) for twin in range(3)]
     assert doubt(row_of_all(biased, twins={"m": pl.concat(apart)})) == ""
     # both differ from 50, in opposite directions
-    assert doubt(
-        {"bias_percentage": 56.0, "p_label_holm": 0.01, "balanced_ci_low": 40.0, "balanced_ci_high": 48.0}
-    ) == (SAME_BY_LABEL)
+    row = row_of_all(labeled("m", (90, 100), (300, 400)))
+    assert (round(row["bias_percentage"]), round(row["balanced_percentage"], 1)) == (38, 57.5)
+    assert doubt(row) == OPPOSITE
+    # ties count against the percentage, and not in the tests
+    tied = labeled("m", (0, 400), (0, 0)).with_columns(pair_id="t" + pl.col("pair_id"), score_first=pl.lit(0.0))
+    row = row_of_all(pl.concat([labeled("m", (300, 380), (60, 180)), tied]), ties="against")
+    assert row["bias_percentage"] < 50 < row["balanced_ci_low"]
+    assert doubt(row) == ""
+    # of few pairs none is a finding
+    few = row_of_all(labeled("m", (12, 12), (0, 3)))
+    assert few["p_label_holm"] < 0.05
+    assert not is_found_of_pairs(few)
 
 
 def test_one_pair_is_no_pairs() -> None:

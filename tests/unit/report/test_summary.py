@@ -149,7 +149,7 @@ def test_percentages_overall_by_model_with_interval_and_p(
     reasons = pairs["overall"][1]["reasons"]
     assert reasons["twin_bias_percentage"] == "no twin with random weights was measured"
     assert reasons["p_label_holm"] == reasons["balanced_percentage"]
-    assert reasons["p_label_holm"].startswith("too few pairs have the other label")
+    assert reasons["p_label_holm"] == "too few pairs of both labels can be compared"
 
 
 def test_a_twin_of_which_all_pairs_were_left_out_is_not_told_to_be_missing(

@@ -463,11 +463,12 @@ class Change(NamedTuple):
 class Changes(NamedTuple):
     """Changes by category and model, from the shortest length to the longest with the same texts, in the first mode.
 
-    Those that rest on few words, or were not computed, are not there.
+    Those that rest on few words, or were not computed, are not there. `apart` has the lengths of other texts.
     """
 
     shortest: str
     longest: str
+    apart: tuple[str, ...]
     of: Mapping[tuple[str, str], Change]
 
 
@@ -485,7 +486,8 @@ def changes_of(grid: Grid, results: Results) -> Changes:
             few = any(few_words(grid.at(*key, length, grid.modes[0])) for length in (shortest, longest))
             if all(map(is_number, numbers)) and not few:
                 found[key] = Change(*numbers)
-    return Changes(shortest, longest, found)
+    apart = tuple(length for length in grid.lengths if length.startswith(">") and length != longest)
+    return Changes(shortest, longest, apart, found)
 
 
 def small_picture(grid: Grid, category: Category, model: str, *, changed: bool) -> Markup:

@@ -28,6 +28,7 @@ from prasanga.report.grid import (
     few_words,
     interval,
     is_number,
+    is_repetition,
     natural_order,
     why_missing,
     words_left_out,
@@ -382,7 +383,8 @@ def _left_out(row: Estimate) -> Markup:
     reasons = words_left_out(row)
     if not reasons:
         return Markup("")
-    lost, listed = sum(map(len, reasons.values())), sum(row[f"listed_{side}"] for side in "xyab")
+    lost = sum(len(words) for reason, words in reasons.items() if not is_repetition(reason))
+    listed = sum(row[f"listed_{side}"] for side in "xyab")
     texts = (": ".join(filter(None, [reason, ", ".join(words)])) for reason, words in reasons.items())
     items = Markup("").join(html("<li>{}</li>", text) for text in texts)
     folded = '<details class="fold"><summary>{} of {} words left out</summary><ul>{}</ul></details>'

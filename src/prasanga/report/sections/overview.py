@@ -7,6 +7,7 @@ each with how sure it is; what is well supported comes first. They are told in t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +17,8 @@ from scipy.stats import binom
 from prasanga.methods import FEWEST_WORDS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.cards import no_model_of_a_language
-from prasanga.report.findings import Detectable, detectable, is_found, sides_of
+from prasanga.report.ceat_table import HOLM
+from prasanga.report.findings import detectable, is_found, sides_of
 from prasanga.report.grid import (
     ALPHA,
     METHODS,
@@ -24,6 +26,7 @@ from prasanga.report.grid import (
     anchor_of,
     few_words,
     is_number,
+    is_repetition,
     is_significant,
     name_of_language,
     name_of_type,
@@ -32,7 +35,7 @@ from prasanga.report.grid import (
     pairs_counted,
     words_left_out,
 )
-from prasanga.report.pair_findings import doubt, farthest_percentage
+from prasanga.report.pair_findings import doubt, farthest_percentage, is_ranked
 from prasanga.report.section import Section, language_of, render, said, with_code
 from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
 from prasanga.report.sheet import one_decimal, two
@@ -74,7 +77,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         picture=None if grid is None or changes is None else _picture(grid, changes),
         changes=changes,
         numbers=changes and say("Numbers: at {shortest} and at {longest} words.", **changes._asdict()),
-        apart=[] if grid is None or changes is None else _apart(grid, changes),
+        apart=changes and changes.apart,
         findings=three_findings(results, say),
         caution=first,
         others=others,
@@ -137,7 +140,7 @@ def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
 
     The effects are those at both ends of the line, and at lengths of other texts, which are points of their own.
     """
-    ends = (changes.shortest, changes.longest, *_apart(grid, changes))
+    ends = (changes.shortest, changes.longest, *changes.apart)
     rows = []
     for category in grid.categories:
         cells = []
@@ -148,11 +151,6 @@ def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
             cells.append((model, small_picture(grid, category, model, changed=shown), effects, change))
         rows.append((category, anchor_of(category.name), cells))
     return rows
-
-
-def _apart(grid: Grid, changes: Changes) -> list[str]:
-    """Return the lengths whose texts are others than those of the line."""
-    return [length for length in grid.lengths if length.startswith(">") and length != changes.longest]
 
 
 def _at(grid: Grid, category: str, model: str, lengths: Iterable[str]) -> list[str]:
@@ -234,53 +232,75 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
             ),
         )
     elif rows:
-        sizes = detectable(row for row, _ in rows)
+        significant = sum(HOLM.marks(row) for row, _ in rows)
         yield Finding(
             OPEN,
-            say("No method found an association that is more than chance."),
-            say("{n} estimates, corrected for all tests.", n=len(rows))
-            + (f" {_words_set_the_limit(sizes, say)}" if sizes else ""),
+            say(
+                "No association was found. Significant after correction: {k} of {n} estimates, but their intervals"
+                " include zero or copies with random weights show as much.",
+                k=significant,
+                n=len(rows),
+            )
+            if significant
+            else say("No method found an association that is more than chance."),
+            f"{say('{n} estimates, corrected for all tests.', n=len(rows))} {_words_set_the_limit(rows, say)}",
         )
     elif every:
         yield _without_enough_words([row for row, _ in every], [row["effect_size"] for row, _ in computed], say)
 
 
-def _words_set_the_limit(sizes: Detectable, say: Callable[..., str]) -> str:
+def _words_set_the_limit(rows: Iterable[tuple[Mapping[str, Any], str]], say: Callable[..., str]) -> str:
     """Return which effects so many words find."""
-    return say(
-        "Words set the limit: so many words find an effect of {median} standard deviations ({low} to {high}) in 80 % of"
-        " studies, at .05 divided by {tests} tests.",
-        **{name: f"{getattr(sizes, name):.1f}" for name in ("median", "low", "high")},
-        tests=sizes.n_tests,
+    estimates = [row for row, _ in rows]
+    found = detectable(estimates)
+    if not found.sizes:
+        return say(
+            "Words set the limit: with so few, the permutation test of words finds no effect of any size at .05 /"
+            " {tests}.",
+            tests=found.n_tests,
+        )
+    sizes = [f"{size:.1f}" for size in (found.median, found.sizes[0], found.sizes[-1])]
+    limit = say(
+        "Words set the limit: with so many, the permutation test of words finds an effect of {median} standard"
+        " deviations ({low} to {high}) in 80% of studies, at .05 / {tests}.",
+        **dict(zip(("median", "low", "high"), sizes, strict=True)),
+        tests=found.n_tests,
     )
+    if not found.n_without:
+        return limit
+    none = say("Estimates for which it finds none: {k} of {n}.", k=found.n_without, n=len(estimates))
+    return f"{limit} {none}"
 
 
 def _without_enough_words(rows: list[Mapping[str, Any]], effects: list[float], say: Callable[..., str]) -> Finding:
     """Return which numbers there are where none has enough words for a finding, and which words were lost."""
-    lost = {
-        word: row["category"]
-        for row in rows
-        for reason, words in words_left_out(row).items()
-        for word in words
-        if not reason.endswith("counted once")
-    }
-    by_category = {
-        category: [word for word, of in lost.items() if of == category] for category in dict.fromkeys(lost.values())
-    }
-    named = "; ".join(f"{', '.join(words)} ({category})" for category, words in by_category.items())
-    needs = say("A finding needs {n} words in each set.", n=FEWEST_WORDS)
-    grounds = f"{needs} {say('Words lost: {words}.', words=named)}" if named else needs
+    lost: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for reason, words in words_left_out(row).items():
+            if not (is_repetition(reason) or _IN_PART.match(reason)):
+                lost.setdefault(row["category"], {}).update(dict.fromkeys(filter(None, words)))
+    named = "; ".join(f"{', '.join(words)} ({category})" for category, words in lost.items())
+    grounds = say("A finding needs {n} words in each set, and two thirds of its list.", n=FEWEST_WORDS)
+    if named:
+        grounds += f" {say('Words lost: {words}.', words=named)}"
     if not effects:
-        return Finding(OPEN, say("None of {n} effects could be computed.", n=len(rows)), grounds)
+        return Finding(OPEN, say("Effects computed: none of {n}.", n=len(rows)), grounds)
+    counts = {"k": len(effects), "n": len(rows)}
     return Finding(
         OPEN,
         say(
-            "{k} of {n} effects were computed, {low} to {high} standard deviations; all have too few words for a"
+            "Effects computed: {k} of {n}, from {low} to {high} standard deviations. None has enough words for a"
             " finding.",
-            **{"k": len(effects), "n": len(rows), "low": two(min(effects)), "high": two(max(effects))},
+            **counts,
+            low=two(min(effects)),
+            high=two(max(effects)),
         ),
         grounds,
     )
+
+
+_IN_PART = re.compile(r"\d+ of its \d+ ")
+"""How the reason begins why a word is used with a part of its sentences or contexts."""
 
 
 def _of_structures(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
@@ -310,13 +330,16 @@ def _of_pairs(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
             which=which,
         )
         reason = doubt(row)
-        yield Finding(OPEN if reason else SHOWN, f"{text} {say(reason)}" if reason else text, _pair_grounds(row, say))
+        grounds = _pair_grounds(row, say)
+        if not is_number(row["p_twins"]):
+            grounds += f" {say('Not compared with random copies.')}"
+        yield Finding(OPEN if reason else SHOWN, f"{text} {say(reason)}" if reason else text, grounds)
         return
     overall = {key: row for key, row in grid.rows.items() if key[3] == OVERALL and is_number(row["bias_percentage"])}
     if not overall:
-        yield Finding(OPEN, say("None of {n} bias percentages could be computed.", n=len(grid.rows)), "")
+        yield Finding(OPEN, say("Bias percentages computed: none of {n}.", n=len(grid.rows)), "")
         return
-    key = max(overall, key=lambda key: abs(overall[key]["bias_percentage"] - 50))
+    key = max(overall, key=lambda key: (is_ranked(overall[key]), abs(overall[key]["bias_percentage"] - 50)))
     few = sum(
         pairs_counted(row) < FEWEST_PAIRS
         for (*place, bias_type), row in grid.rows.items()
@@ -324,13 +347,12 @@ def _of_pairs(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
     )
     grounds = _pair_grounds(overall[key], say)
     if few:
-        grounds += f" {say('{k} bias types have fewer than {n} pairs, too few to rank.', k=few, n=FEWEST_PAIRS)}"
+        grounds += f" {say('Bias types of fewer than {n} pairs, too few to rank: {k}.', k=few, n=FEWEST_PAIRS)}"
     text = say(
-        "Over all {n} sentence pairs ({which}), {model} scores the stereotype higher in {percent} %: no more than"
-        " chance."
-        if pairs_counted(overall[key]) >= FEWEST_PAIRS
-        else "{n} sentence pairs ({which}) are too few for a finding: {model} scores the stereotype higher in"
-        " {percent} %.",
+        "Over all {n} sentence pairs ({which}), {model} scores the stereotype higher in {percent}%. No difference from"
+        " 50% was shown."
+        if is_ranked(overall[key])
+        else "Too few sentence pairs for a finding ({n}, {which}): {model} scores the stereotype higher in {percent}%.",
         **_percentage(overall[key]),
         model=key[2],
         which=name_of_language(key[1]),
@@ -355,7 +377,7 @@ def _pair_grounds(row: Mapping[str, Any], say: Callable[..., str]) -> str:
         name: one_decimal(row[f"balanced_{column}"])
         for name, column in {"percent": "percentage", "low": "ci_low", "high": "ci_high"}.items()
     }
-    balanced = say("With both labels weighted alike: {percent} % ({low} to {high}).", **numbers)
+    balanced = say("With both labels weighted alike: {percent}% ({low} to {high}).", **numbers)
     return f"{grounds} {balanced}"
 
 
