@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -227,6 +228,7 @@ def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) ->
     )
     asked = study.root / "queue/calls.jsonl"
     until(lambda: run.poll() is not None or (asked.exists() and calls(study, "bjobs")), "a question about the job")
+    time.sleep(0.5)  # while Snakemake asks, once a second, it knows of no job that it could cancel
     # one that comes while it writes a line of its log goes unheard; one that comes while it cancels stops that
     for _ in range(5):
         if run.poll() is not None:
