@@ -15,8 +15,8 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+from prasanga.extras.studies import compared, comparison_to_csv, read_studies, render_comparison
 from prasanga.report.section import font_faces
-from prasanga.report.studies import compared, comparison_to_csv, read_studies, render_comparison
 
 PROJECT = Path(__file__).resolve().parents[1]
 FOLDER = "project"

@@ -1,8 +1,8 @@
 """All that a graphics card is asked to show, in ten minutes: `make gpu`, or `python tests/benchmarks/gpu.py`.
 
 Measures speed as a share of the card's own matrix rate, and tests what runs on cards alone: memory that runs out,
-several streams, bfloat16 against float32, the same bytes twice, 8 bits, twins drawn on the card, several cards, a
-model divided over two. Prints Markdown, writes `docs/measured/gpu.json` and ends with 1 where something failed. Each
+several streams, bfloat16 against float32, the same bytes twice, 8 bits, twins drawn on the card, several cards.
+Prints Markdown, writes `docs/measured/gpu.json` and ends with 1 where something failed. Each
 part is a process of its own, so that a card which one of them leaves unusable is not another's mistake; what ten
 minutes do not hold is left out, and said so.
 
@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -104,9 +103,9 @@ class Bench:
 
 
 def prepare(bench: Bench) -> None:
-    """Write the models: a BERT and a small Llama with weights, and the configuration of a decoder of 7B without."""
+    """Write the models: a BERT with weights, and the configuration of a decoder of 7B without."""
     from embeddings import ENTRIES, SIZES, build
-    from transformers import LlamaConfig, LlamaModel
+    from transformers import LlamaConfig
 
     shape = SIZES["tiny" if bench.tiny else "large"]
     build(bench.folder / "bert", shape, bench.text, 2_600 if bench.tiny else ENTRIES)
@@ -118,9 +117,8 @@ def prepare(bench: Bench) -> None:
 
     tiny = (64, 2, 2, 128)
     llama(*(tiny if bench.tiny else (4096, 32, 32, 11008))).save_pretrained(bench.folder / "decoder")
-    LlamaModel(llama(*(tiny if bench.tiny else (1024, 4, 8, 2816)))).save_pretrained(bench.folder / "small")
-    for file, name in product((bench.folder / "bert").glob("tokenizer*"), ("decoder", "small")):
-        (bench.folder / name / file.name).write_bytes(file.read_bytes())
+    for file in (bench.folder / "bert").glob("tokenizer*"):
+        (bench.folder / "decoder" / file.name).write_bytes(file.read_bytes())
 
 
 def card(bench: Bench) -> None:
@@ -409,33 +407,10 @@ def cards(bench: Bench) -> None:
     bench.require((least := least_cosine(one, other)) > 0.9999, f"the second card gives other vectors: {least:.5f}")
 
 
-def divided(bench: Bench) -> None:
-    """Divide each layer of a model over two cards, or over two processes of a processor: the same vectors."""
-    import torch
-
-    from prasanga.models import loading
-    from prasanga.models.options import ModelOptions
-
-    where: dict[str, Any] = {"device": "auto", "options": ModelOptions(cards=2)}
-    if bench.device == "cuda" and torch.cuda.device_count() < 2:
-        bench.numbers["left out"] = "there are no two cards"
-        return
-    segments = bench.segments(25, 500)
-    one = bench.encoder("small", dtype="float32").embed(*segments)
-    if bench.device == "cpu":
-        where = {}
-        loading.place_model = lambda *_: ([torch.device("cpu")] * 2, dict.fromkeys(range(2), 10**9))
-    encoder = bench.encoder("small", dtype="float32", **where)
-    kind = type(encoder.loaded.encoder.layers[0].self_attn.q_proj.weight).__name__
-    bench.require(kind == "DTensor", f"its layers are not divided: a matrix is a {kind}")
-    bench.numbers["least_cosine"] = least = least_cosine(one, encoder.embed(*segments))
-    bench.require(least > 0.9999, f"a divided model gives other vectors: least cosine {least:.5f}")
-
-
 PARTS: dict[str, Callable[[Bench], None]] = {
     each.__name__: each
     for each in (
-        *(card, determinism, memory, precision, streams, twins, eight_bits, cards, divided),
+        *(card, determinism, memory, precision, streams, twins, eight_bits, cards),
         *(speed, scores, decoder, ways),
     )
 }

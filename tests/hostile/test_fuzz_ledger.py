@@ -17,9 +17,9 @@ from typer.testing import CliRunner, Result
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.parquet import made_from, read_table, read_where, write_table
 from prasanga.cli import app
+from prasanga.extras.studies import read_summary
 from prasanga.provenance.ledger import LEDGER, read_ledger, synchronize
 from prasanga.provenance.lineage import tell
-from prasanga.report.studies import read_summary
 
 FIGURE = "report/figures/ceat.svg"
 

@@ -25,9 +25,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "associations": {*GROUND, "text"},
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "associations", "provenance"},
     "report": {*GROUND, "text", "pairs", "associations"},
+    "extras": {*GROUND, "associations", "report"},
     "running": {"base"},
     "warm": set(),
-    "cli": {*GROUND, "provenance", "report", "models", "embeddings", "plan", "running"},
+    "cli": {*GROUND, "provenance", "report", "extras", "models", "embeddings", "plan", "running"},
     "__main__": {"cli"},
     "notebook": {*GROUND, "text", "lexicon", "sentences", "models", "embeddings", "associations", "likelihoods"},
     "": {"notebook"},
@@ -58,6 +59,7 @@ WITHOUT_TORCH = {
     "pairs",
     "associations",
     "report",
+    "extras",
     "plan",
 }
 

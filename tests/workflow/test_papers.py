@@ -21,8 +21,8 @@ from small_study import Study
 from warm_python import warm_python
 
 from prasanga.base.config import complete, read_schema
+from prasanga.extras.dossier import CHANGES, STUDIES
 from prasanga.lexicon.authors import SIDES
-from prasanga.report.dossier import CHANGES, STUDIES
 from prasanga.report.published import PAPERS, read_percentages, read_published
 from prasanga.text.words import WORD
 

@@ -119,7 +119,7 @@ def reproduce(
 ) -> None:
     """Run every table and figure of a paper, and write a dossier: each number, ours, and why they differ."""
     from prasanga.base.places import installation
-    from prasanga.report.dossier import reproduced
+    from prasanga.extras.dossier import reproduced
 
     def run(place: Path, targets: Sequence[str]) -> bool:
         try:

@@ -49,23 +49,17 @@ def compare(
         list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, or summary.json files.")
     ],
     directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
-    lm_eval: Annotated[
-        Path | None,
-        typer.Option("--lm-eval", help="A folder for results files in the layout of lm-evaluation-harness as well."),
-    ] = None,
 ) -> None:
     """Put studies beside each other, also ones that others sent: a page, a CSV, ranks with their intervals."""
     from prasanga.base.errors import printable
     from prasanga.base.parquet import write_text
-    from prasanga.report import studies as report
+    from prasanga.extras import studies as report
 
     with told():
         read = report.read_studies(studies)
         found = report.compared(read)
         files = {directory / "index.html": report.render_comparison(read, found)}
         files[directory / "comparison.csv"] = report.comparison_to_csv(found)
-        if lm_eval is not None:
-            files |= {lm_eval / name: text for name, text in report.to_lm_eval(read, found).items()}
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, text)

@@ -32,7 +32,6 @@ from prasanga.embeddings.pooling import (
 from prasanga.models.batches import (
     ON_A_CPU,
     Halving,
-    batch_gone,
     find_budget,
     no_memory_for,
     pad,
@@ -91,8 +90,7 @@ def hidden_states(
     inner = {layer for layer in layers if layer < blocks}
     if not inner:
         return [_tensor(loaded.encoder(input_ids=ids, attention_mask=mask).last_hidden_state)] * len(layers)
-    whole = loaded.config.model_type == "albert" or loaded.budget is not None
-    stack = None if whole else _blocks(loaded.encoder, blocks)
+    stack = None if loaded.config.model_type == "albert" else _blocks(loaded.encoder, blocks)
     if stack is None:  # blocks that share weights, as in ALBERT: everything runs, and some layers are taken
         output = loaded.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
         return [
@@ -471,8 +469,6 @@ class Encoder:
         """
         if not self.on_a_gpu:
             return ON_A_CPU
-        if self.loaded.budget is not None:
-            return self.loaded.budget
         try:
             return find_budget(self._time)
         except torch.OutOfMemoryError as error:
@@ -490,12 +486,7 @@ class Encoder:
         mine = [item for row in items[batch] for item in row]
         rows = [inputs.row[item] - batch.start for item in mine]
         positions = [inputs.positions[item] for item in mine]
-        try:
-            vectors = vectors_of(self.loaded, self._depths, inputs.ids[batch], rows, positions)
-        except torch.OutOfMemoryError as error:
-            if self.loaded.budget is None:
-                raise
-            raise batch_gone(self.loaded.name, self.loaded.device) from error  # other cards are amid this batch
+        vectors = vectors_of(self.loaded, self._depths, inputs.ids[batch], rows, positions)
         outbox.put(mine, vectors)
         if done is not None:
             done(len(mine))

@@ -41,8 +41,6 @@ _CHANGE_NO_VECTOR = (
     "prasanga.base.errors",
     "prasanga.models.devices",
     "prasanga.models.hub",
-    "prasanga.models.loading.divides",
-    "prasanga.models.loading.share_out",
     "prasanga.models.shape.quiet",
     "prasanga.models.shape.missing_of_head",
     "prasanga.models.shape.for_probabilities",

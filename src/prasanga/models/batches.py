@@ -126,15 +126,6 @@ def no_memory_for(name: str, device: torch.device, pieces: int) -> InputError:
     )
 
 
-def batch_gone(name: str, device: torch.device) -> InputError:
-    """Return what to raise where a batch, reckoned to fit twice over on each of several cards, does not fit on one."""
-    return InputError(
-        f"model {name}: device {device} has no memory for a batch that fitted when the model was loaded. Most likely"
-        " another process has taken it in between (nvidia-smi lists them). Run it again when that process has ended:"
-        " what is done is kept."
-    )
-
-
 # --------------------
 # Rows of pieces as one table, and a table on its way to a card.
 

@@ -9,15 +9,12 @@ import re
 import subprocess
 import tempfile
 import threading
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from prasanga.base.errors import InputError
 
@@ -298,7 +295,6 @@ def _open(path: Path) -> int:
 
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _GB = 1e9
-_LENGTH, _MOST_PIECES = 64, 1 << 14  # of a batch whose size is reckoned: more pieces hardly run faster
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -312,82 +308,6 @@ def weights_bytes(size: Size, dtype: str, quantization: str = "none") -> int:
     if quantization == "none":
         return size.parameters * each
     return (size.parameters - size.linear) * each + size.linear + 4 * size.rows
-
-
-def share_bytes(model: torch.nn.Module, divided: Callable[[str], bool], cards: int, dtype: str) -> int:
-    """Return the bytes of weights on each of several cards over which a model's layers are divided.
-
-    Args:
-        model: without content, on the meta device.
-        divided: whether a parameter of this name is divided; of any other each card has all.
-        cards: how many there are.
-        dtype: precision of the weights.
-    """
-    sizes = ((divided(name), each.numel()) for name, each in model.named_parameters())
-    return _BYTES[dtype] * sum(-(-size // cards) if part else size for part, size in sizes)
-
-
-def activation_bytes(model: torch.nn.Module, rows: int, length: int) -> int:
-    """Return most bytes, besides the weights, that a forward pass takes for a batch without padding.
-
-    Nothing is computed.
-
-    Args:
-        model: without content, on the meta device, in the precision that it runs in.
-        rows: texts of the batch.
-        length: pieces of each.
-    """
-    ids = torch.zeros(rows, length, dtype=torch.long, device="meta")
-    with torch.inference_mode(), _Peak() as peak:
-        model(input_ids=ids)
-    return int(peak.most)
-
-
-def largest_batch(model: torch.nn.Module, room: int) -> int:
-    """Return the pieces of a batch for which the room beside the weights is enough twice over, a power of 2 or 0.
-
-    Args:
-        model: as for `activation_bytes`.
-        room: bytes.
-    """
-    if room <= 0:
-        return 0
-    each = activation_bytes(model.eval(), 8, _LENGTH) // (8 * _LENGTH)
-    fitting = room // (2 * max(each, 1))
-    return min(1 << fitting.bit_length() - 1, _MOST_PIECES) if fitting else 0
-
-
-class _Peak(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the bytes of tensors that are made while it is active, and let go of again."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.most = self._now = 0
-        self._known: set[int] = set()
-
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if function in _ASKING and args[0].is_meta:
-            return True  # whether a mask hides nothing, for example
-        output = function(*args, **(kwargs or {}))
-        for each in tree_leaves(output):
-            if isinstance(each, torch.Tensor) and (storage := each.untyped_storage())._cdata not in self._known:
-                self._known.add(storage._cdata)
-                self._now += storage.nbytes()
-                self.most = max(self.most, self._now)
-                weakref.finalize(storage, self._let_go, storage._cdata, storage.nbytes())
-        return output
-
-    def _let_go(self, storage: int, size: int) -> None:
-        self._known.discard(storage)
-        self._now -= size
-
-
-_ASKING = (
-    torch.ops.aten._local_scalar_dense.default,
-    torch.ops.aten.item.default,
-    torch.ops.aten.is_nonzero.default,
-)
-"""What reads a number out of a tensor, which one without content has not."""
 
 
 def free_memory(device: torch.device, cuda: Any = torch.cuda) -> int:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -30,7 +29,7 @@ from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
-from prasanga.report.grid import ALPHA, interval, is_number, name_of_language, name_of_type, natural_order, yes_no
+from prasanga.report.grid import ALPHA, interval, name_of_language, name_of_type, natural_order, yes_no
 from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
 from prasanga.report.sheet import (
     MARK,
@@ -543,67 +542,3 @@ def _row(number: Number, block: str | None, *, in_percent: bool) -> Row:
     rank = MISSING if number.rank is None else f"{number.rank} of {number.n_ranked}"
     cells = (value, *map(Cell, (between, p, twin, rank, ranks)))
     return Row((number.model, number.study), cells, note=number.note, block=block, hover=number.note)
-
-
-# --------------------
-# The layout of lm-evaluation-harness, so that its readers take these results.
-
-
-def to_lm_eval(studies: Sequence[Study], found: Sequence[Number]) -> dict[str, str]:
-    """Return a results file of lm-evaluation-harness (0.4) for each model of each study, by its path.
-
-    A task is a number: `prasanga_<method>_<language>_<category>` and, where there are any, set, length and mode. The
-    metric is `effect_size`, where 0 is no bias, or `bias_percentage`, where 50 is. Neither is better when higher. Its
-    standard error is that of a normal distribution with the same 95 % interval. That program notes a date, which a
-    summary does not have.
-    """
-    files = {}
-    for study in studies:
-        sources = {name: model for model in study.summary["models"] for name in model["names_in_tables"]}
-        for model in dict.fromkeys(number.model for number in found if number.study == study.label):
-            own = [number for number in found if (number.study, number.model) == (study.label, model)]
-            about = sources.get(model, {"source": model, "revision": None})
-            folder = re.sub(r"[^A-Za-z0-9_.-]+", "__", model).strip(".") or "model"
-            path = f"{folder}/results_{re.sub(r'[^A-Za-z0-9_.-]+', '-', study.label)}.json"
-            content = _results_file(own, about, str(study.summary["program"]["version"]))
-            files[path] = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    return files
-
-
-def _results_file(own: Sequence[Number], about: Mapping[str, Any], version: str) -> dict[str, Any]:
-    tasks = {_task(number): number for number in own if number.value is not None}
-    revision = f",revision={about['revision']}" if about["revision"] else ""
-    return {
-        "results": {task: {"alias": task, **_metrics(number)} for task, number in tasks.items()},
-        "group_subtasks": {task: [] for task in tasks},
-        "configs": {
-            task: {"task": task, "num_fewshot": 0, "metadata": {"version": SCHEMA, **number.conventions}}
-            for task, number in tasks.items()
-        },
-        "versions": dict.fromkeys(tasks, SCHEMA),
-        "n-shot": dict.fromkeys(tasks, 0),
-        "higher_is_better": {task: {} for task in tasks},
-        "n-samples": {},
-        "config": {"model": "prasanga", "model_args": f"pretrained={about['source']}{revision}", "limit": None},
-        "git_hash": None,
-        "date": None,
-        "prasanga_version": version,
-        "model_source": "prasanga",
-        "model_name": str(about["source"]),
-        "model_name_sanitized": re.sub(r"[\"<>:/|\\?*\[\]]+", "__", str(about["source"])),
-    }
-
-
-def _task(number: Number) -> str:
-    length = number.segment_length.replace(">", "over")
-    parts = ("prasanga", number.method, number.language, number.set, number.category, length, number.sample_mode)
-    return re.sub(r"[^\w-]+", "_", "_".join(filter(None, parts)))
-
-
-def _metrics(number: Number) -> dict[str, float | str]:
-    name = "bias_percentage" if number.method == PAIRS.name else "effect_size"
-    low, high = number.ci_low, number.ci_high
-    error = "N/A" if low is None or high is None else (high - low) / (2 * _NORMAL)
-    found = {name: number.value, f"{name}_stderr": error, "ci_low": low, "ci_high": high}
-    found |= {"p": number.p, "twin": number.twin}
-    return {f"{key},none": value for key, value in found.items() if value == "N/A" or is_number(value)}

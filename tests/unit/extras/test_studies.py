@@ -19,17 +19,16 @@ from typer.testing import CliRunner
 
 from prasanga.base.errors import InputError
 from prasanga.cli import app
-from prasanga.report.grid import NEEDED_OF_PAIRS
-from prasanga.report.studies import (
+from prasanga.extras.studies import (
     Number,
     Study,
     compared,
     comparison_to_csv,
     read_studies,
     render_comparison,
-    to_lm_eval,
     what_differs,
 )
+from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.study import Results
 from prasanga.report.summary import study_summary, to_json
 
@@ -249,24 +248,6 @@ def test_studies_of_one_name_are_told_apart_by_where_they_lie(write: Write) -> N
         read_studies([old, old / "results/summary.json"])
 
 
-def test_results_in_the_layout_of_lm_evaluation_harness(write: Write) -> None:
-    """Its readers take `results[task]["metric,filter"]` and the model's name; one file is of one model."""
-    bias = pl.DataFrame([percentage("hi", "large", 60.0)])
-    studies, found = numbers(write("one", [("C1", "small", 0.2), ("C1", "large", None)], bias_percentages=bias))
-    files = {path: json.loads(text) for path, text in to_lm_eval(studies, found).items()}
-    assert sorted(files) == ["large/results_one.json", "small/results_one.json"]
-    small, large = files["small/results_one.json"], files["large/results_one.json"]
-    task = "prasanga_seat_bn_C1"
-    assert small["results"][task]["effect_size,none"] == 0.2
-    assert small["results"][task]["effect_size_stderr,none"] == pytest.approx(0.54 / 1.96)
-    assert (small["versions"], small["n-shot"], small["group_subtasks"]) == ({task: 1}, {task: 0}, {task: []})
-    assert small["configs"][task]["metadata"]["std"] == "union_ddof1"
-    assert small["config"]["model_args"] == "pretrained=hub/small,revision=main"
-    assert (small["model_name"], small["model_name_sanitized"]) == ("hub/small", "hub__small")
-    assert list(large["results"]) == ["prasanga_pairs_hi_mine_all"]
-    assert large["results"]["prasanga_pairs_hi_mine_all"]["bias_percentage,none"] == 60.0
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -302,14 +283,13 @@ def test_keys_that_a_later_version_adds_are_passed_over(write: Write) -> None:
     assert [number.value for number in numbers(file)[1]] == [0.2]
 
 
-def test_the_command_writes_page_table_and_export_and_says_what_differs(write: Write, tmp_path: Path) -> None:
+def test_the_command_writes_page_and_table_and_says_what_differs(write: Write, tmp_path: Path) -> None:
     first, second = write("first", [("C1", "a", 0.2)]), write("second", [("C1", "a", 0.5, {"std": "pooled"})])
-    to, exported = tmp_path / "to", tmp_path / "exported"
-    done = CliRunner().invoke(app, ["compare", str(first), str(second), "-d", str(to), "--lm-eval", str(exported)])
+    to = tmp_path / "to"
+    done = CliRunner().invoke(app, ["compare", str(first), str(second), "-d", str(to)])
     assert done.exit_code == 0, done.output
     assert "`std` is union_ddof1 in first; pooled in second." in done.output
     assert sorted(path.name for path in to.iterdir()) == ["comparison.csv", "index.html"]
-    assert sorted(path.name for path in exported.glob("*/*")) == ["results_first.json", "results_second.json"]
     (first / "results/summary.json").unlink()
     failed = CliRunner().invoke(app, ["compare", str(first)])
     assert failed.exit_code == 2

@@ -12,8 +12,8 @@ import yaml
 from prasanga.base.config import complete, read_config, read_schema
 from prasanga.base.errors import InputError
 from prasanga.base.places import path_problems
+from prasanga.extras.dossier import CHANGES, DOSSIER_SCHEMA, REASONS, STUDIES, prepare, write_dossier
 from prasanga.report.comparison import COMPARISON_SCHEMA
-from prasanga.report.dossier import CHANGES, DOSSIER_SCHEMA, REASONS, STUDIES, prepare, write_dossier
 from prasanga.report.published import PAPERS, read_percentages, read_published
 
 
