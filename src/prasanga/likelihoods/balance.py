@@ -97,7 +97,7 @@ def label_p_value(types: Sequence[LabelCounts]) -> float:
         n, wins = of.n_stereo + of.n_anti, of.first_stereo + of.first_anti
         support = np.arange(max(0, wins - of.n_anti), min(of.n_stereo, wins) + 1)
         chances = stats.hypergeom(n, of.n_stereo, wins).pmf(support)
-        known = np.flatnonzero(chances > 0)  # far tails are zero: a wide support costs no time
+        known = np.flatnonzero(chances > 0)  # far tails are zero, and a short array is quickly convolved
         support, chances = support[known[0] : known[-1] + 1], chances[known[0] : known[-1] + 1]
         distribution = np.convolve(distribution, chances)
         offset += int(support[0])

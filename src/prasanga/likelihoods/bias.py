@@ -535,7 +535,7 @@ class Percentages:
         left_out = f", {row['n_left_out']} left out" if row["n_left_out"] else ""
         p = "" if row["p_binomial"] is None else f", p {row['p_binomial']:.3g}"
         said = f"95 % {ends.low:.1f} to {ends.high:.1f}"
-        labels = "only one label"
+        labels = "labels cannot be compared"
         if row["balanced_percentage"] is not None:
             labels = f"both labels alike {row['balanced_percentage']:.1f}"
             labels += "" if row["p_label"] is None else f", p {row['p_label']:.3g}"
