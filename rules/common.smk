@@ -14,7 +14,9 @@ INSTALLATION = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).
 # The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed. A
 # wheel has the packages beside the folder of the workflow.
 IS_CHECKOUT = (INSTALLATION / "src").is_dir()
-FOLDERS = [INSTALLATION / "src", INSTALLATION / "construction"] if IS_CHECKOUT else [INSTALLATION.parent]
+FOLDERS = (
+    [INSTALLATION / name for name in ("src", "construction", "calibration")] if IS_CHECKOUT else [INSTALLATION.parent]
+)
 PACKAGES = [str(folder.resolve()) for folder in FOLDERS]
 sys.path[:0] = PACKAGES
 os.environ |= {

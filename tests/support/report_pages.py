@@ -23,7 +23,7 @@ SVG = (
 ROOT = Path(__file__).parents[2]
 CONFIG = complete(
     {
-        **yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")),
+        **yaml.safe_load((ROOT / "tests/golden/every/study.yaml").read_text(encoding="utf-8")),
         "title": "A study of words",
         "note": "Means nothing.",
         "models": {

@@ -14,7 +14,12 @@ from typing import Any
 import yaml
 from warm_python import warm_jobs, warm_python
 
-CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src", "construction")
+CODE = (
+    *("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src"),
+    *("construction", "calibration"),
+)
+EVERY = Path(__file__).parents[1] / "golden/every/study.yaml"
+"""A study with every method, on tiny models that are trained in the run."""
 SMALL = {
     "categories": ["C1", "C5"],
     "samples": {"lengths": [9, ">75"], "contexts_per_stimulus": 3},
@@ -136,6 +141,7 @@ def copy_code(
             )
         else:
             shutil.copyfile(source, target)
+    shutil.copyfile(EVERY, destination / "config.yaml")
     study = Study(destination)
     study.configure({})
     return study

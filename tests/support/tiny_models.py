@@ -19,7 +19,7 @@ import torch
 import transformers as t
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from prasanga.models.training import train_tokenizer
+from prasanga_calibration.training import train_tokenizer
 
 SENTENCES = [
     "বাগানের গোলাপগুলোতে সকালবেলা শিশির জমে থাকে।",

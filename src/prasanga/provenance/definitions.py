@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-PACKAGES = {"prasanga": "src", "prasanga_construction": "construction"}
+PACKAGES = {"prasanga": "src", "prasanga_construction": "construction", "prasanga_calibration": "calibration"}
 """The packages that are followed, and the folder of the project that each lies in."""
 _LEFT_OUT = {"logs", "progress", "provenance"}
 """Modules that change no output: they tell how it was made, or are shown while it is made."""

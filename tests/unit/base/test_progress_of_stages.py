@@ -27,7 +27,6 @@ from prasanga.embeddings.stage import Item, fill
 from prasanga.likelihoods import engine, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Answered
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
-from prasanga.models import train_model
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.samples.release import Text, write_release
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, manifest, passages
@@ -35,6 +34,7 @@ from prasanga.sentences.audit import concordance, count_forms, length_histogram
 from prasanga.sentences.manifest import update_manifest
 from prasanga.static import cut_corpus, read_vectors, train_glove, train_word2vec
 from prasanga.text import normalizer
+from prasanga_calibration import train_model
 from prasanga_construction.generation import load_writer
 
 Log = pytest.LogCaptureFixture

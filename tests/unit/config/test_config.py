@@ -31,7 +31,9 @@ def test_every_shipped_config_is_valid(path: Path, schema: dict[str, Any]) -> No
 def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
     project_root: Path, schema: dict[str, Any]
 ) -> None:
-    demo = complete(yaml.safe_load((project_root / "config.yaml").read_text(encoding="utf-8")), schema)
+    demo = complete(
+        yaml.safe_load((project_root / "tests/golden/every/study.yaml").read_text(encoding="utf-8")), schema
+    )
     defaults = complete({}, schema)
     demo["note"], demo["title"] = "", defaults["title"]
     demo["samples"]["contexts_per_stimulus"] = 1200

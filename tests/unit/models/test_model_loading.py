@@ -21,7 +21,7 @@ from tiny_models import build, byte_fallback, save_tokenizer
 from transformers import AutoTokenizer
 
 from prasanga.base.errors import InputError
-from prasanga.models import load_model, model_identity, resolve_dtype, train_model
+from prasanga.models import load_model, model_identity, resolve_dtype
 from prasanga.models.checking import audit_tokenizer
 from prasanga.models.devices import Card
 from prasanga.models.hub import open_source
@@ -29,6 +29,7 @@ from prasanga.models.loading import load_tokenizer, place_model
 from prasanga.models.options import ModelOptions
 from prasanga.models.pieces import read_pieces
 from prasanga.models.shape import use_onednn
+from prasanga_calibration import train_model
 
 
 @pytest.fixture(scope="module")

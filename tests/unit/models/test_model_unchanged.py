@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.models import train_model
 from prasanga.models.checking import require_unchanged
 from prasanga.models.hub import model_identity
 from prasanga.models.options import ModelOptions
+from prasanga_calibration import train_model
 
 SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 90, "steps": 2}
 TEXTS = ["মা ঘরে ফুল দেখে।", "বাবা বাগানে চাঁদ দেখে।"]

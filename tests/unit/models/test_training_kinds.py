@@ -12,13 +12,13 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from prasanga.base.errors import InputError
 from prasanga.likelihoods.engine import Scorer, load_scorer
 from prasanga.likelihoods.pair_scores import SentenceQueries
-from prasanga.models import check_model, train_model
+from prasanga.models import check_model
 from prasanga.models.heads import load_with_head
 from prasanga.models.pieces import overlapping, read_pieces
-from prasanga.models.training import SENTINELS, hide_words, piece_id, places_of, read_stream, train_byte_tokenizer
+from prasanga_calibration import train_model
+from prasanga_calibration.training import SENTINELS, hide_words, piece_id, places_of, read_stream, train_byte_tokenizer
 
 WHERE, WHAT = ("ঘরে", "বাগানে", "মাঠে"), ("ফুল", "চাঁদ", "পাখি", "নদী")
 TEXTS = [f"{who} {where} {what} দেখে।" for who in ("মা", "বাবা", "রহিম") for where in WHERE for what in WHAT]
@@ -143,14 +143,6 @@ def test_a_letter_and_its_marks_stay_in_one_word() -> None:
     tokenizer = train_byte_tokenizer(TEXTS, 400)
     words = tokenizer.pre_tokenizer.pre_tokenize_str("ক্ষ\u200dমা, काँ 12টা।")
     assert [span for _, span in words] == [(0, 6), (6, 7), (7, 11), (11, 14), (14, 16), (16, 17)]
-
-
-@pytest.mark.parametrize(("sentinels", "needed"), [(False, 259), (True, 322)])
-def test_a_vocabulary_without_room_is_refused(sentinels: bool, needed: int) -> None:
-    with pytest.raises(
-        InputError, match=f"vocabulary_size is {needed}, but bytes and special pieces alone take {needed}"
-    ):
-        train_byte_tokenizer(TEXTS, needed, sentinels=sentinels)
 
 
 def test_windows_begin_where_texts_do_or_anywhere() -> None:

@@ -32,7 +32,7 @@ Planned = Callable[..., Study]
 @pytest.fixture(scope="module")
 def demo(project_root: Path) -> Config:
     """The demo's config, as it is written."""
-    config: Config = yaml.safe_load((project_root / "config.yaml").read_text(encoding="utf-8"))
+    config: Config = yaml.safe_load((project_root / "tests/golden/every/study.yaml").read_text(encoding="utf-8"))
     return config
 
 

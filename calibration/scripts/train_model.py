@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from prasanga.base.logs import log_to
-from prasanga.models import train_model
 from prasanga.sentences import Shard, read_texts, require_small
 from prasanga.text import normalizer
+from prasanga_calibration import train_model
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.training)

@@ -1,13 +1,12 @@
-"""Trains a tiny language model on plain text, in about a minute on one core, the same bits every time.
+"""Train a tiny language model on plain text, in about a minute on one core, the same bits every time.
 
-It exists so that the demo and the tests have real transformers of every kind without a download. What they learn says
-nothing about a language.
+Tests and calibration need real transformers of every kind without a download. What they learn says nothing about a
+language.
 """
 
 from __future__ import annotations
 
 import logging
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import tokenizers
 import torch
 import transformers
 from numpy.typing import NDArray
@@ -28,8 +26,7 @@ from prasanga.base.progress import progress
 from prasanga.base.seeds import generator, seed_of
 from prasanga.models.batches import pad
 from prasanga.models.hub import TRAINING
-from prasanga.models.options import KINDS
-from prasanga.models.packaged import refuse_foreign_files, write_model
+from prasanga.models.packaged import write_model
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,7 +42,6 @@ SENTINELS = tuple(f"<extra_id_{number}>" for number in range(64))
 """What stands for hidden words, in order (Raffel et al. 2020, section 3.1.4)."""
 
 _WORDS = r" ?[\p{L}\p{M}\u200c\u200d]+| ?\p{N}+| ?[^\s\p{L}\p{M}\p{N}\u200c\u200d]+|\s+"
-_BYTES = 256
 
 
 def train_byte_tokenizer(texts: Sequence[str], vocabulary_size: int, *, sentinels: bool = False) -> Tokenizer:
@@ -59,17 +55,8 @@ def train_byte_tokenizer(texts: Sequence[str], vocabulary_size: int, *, sentinel
         vocabulary_size: most pieces, special ones included.
         sentinels: for an encoder-decoder, which has `SENTINELS` and ends a text with `END`; else for a decoder, which
             begins it with `BEGIN`.
-
-    Raises:
-        InputError: `vocabulary_size` leaves no room beside the single bytes.
     """
     special = [BYTE_PAD, END, *SENTINELS] if sentinels else [BYTE_PAD, BEGIN, END]
-    needed = _BYTES + len(special)
-    if vocabulary_size <= needed:
-        raise InputError(
-            f"vocabulary_size is {vocabulary_size}, but bytes and special pieces alone take {needed}. Write a"
-            f" vocabulary_size well above {needed}, for example {4 * needed}."
-        )
     tokenizer = Tokenizer(models.BPE())
     to_words = pre_tokenizers.Split(Regex(_WORDS), "isolated")
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -104,21 +91,11 @@ _CONTINUATION = "##"
 
 
 def train_tokenizer(texts: Sequence[str], vocabulary_size: int) -> Tokenizer:
-    """Train a BERT-like WordPiece tokenizer on `texts`; the same texts give the same tokenizer, id by id.
-
-    Raises:
-        InputError: if the alphabet of `texts` leaves no room in a vocabulary of `vocabulary_size` pieces.
-    """
+    """Train a BERT-like WordPiece tokenizer on `texts`; the same texts give the same tokenizer, id by id."""
     alphabet = sorted({character for text in texts for character in text if not character.isspace()})
     # The trainer numbers the continuation letters in the order of a hash map, and equally frequent pairs are merged in
     # the order of these numbers. Reserved beforehand, they have the same numbers in every run.
     reserved = [*SPECIAL_TOKENS, *(_CONTINUATION + character for character in alphabet)]
-    needed = len(SPECIAL_TOKENS) + 2 * len(alphabet)
-    if vocabulary_size <= needed:
-        raise InputError(
-            f"vocabulary_size is {vocabulary_size}, but the texts have {len(alphabet)} different characters, which"
-            f" alone take {needed} pieces. Write a vocabulary_size well above {needed}, for example {4 * needed}."
-        )
     learner = Tokenizer(models.WordPiece(unk_token=UNKNOWN))
     learner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trainer = trainers.WordPieceTrainer(
@@ -451,9 +428,6 @@ def _losses(logits: torch.Tensor, labels: torch.Tensor, specials: int) -> tuple[
     return each.mean(), each.detach()[labels >= specials].mean().item()
 
 
-_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", TRAINING)
-
-
 class _Family(NamedTuple):
     """How a kind of model is made: its tokenizer, what its special pieces are called, its layers, what it learns."""
 
@@ -498,7 +472,6 @@ class TrainingReport:
         entropy: of the frequencies of the ordinary pieces (natural log): the loss of a model that knows these alone.
         losses: mean cross-entropy (natural log, per ordinary piece that was predicted) over each twentieth of the
             steps, in order; of an encoder-decoder over the steps that hide words.
-        versions: versions of Python and of the libraries that shape the weights.
     """
 
     kind: str
@@ -508,7 +481,6 @@ class TrainingReport:
     n_pieces: int
     entropy: float
     losses: tuple[float, ...]
-    versions: dict[str, str]
 
 
 def train_model(
@@ -548,11 +520,8 @@ def train_model(
         learning_rate: peak rate of AdamW, after a warm-up over a tenth of the steps and before a linear decay.
 
     Raises:
-        InputError: no such kind, texts without words, settings that do not fit together, a folder with foreign files in
-            it, no room or no permission to write.
+        InputError: texts without words, foreign files in the folder, no room or no permission to write.
     """
-    if kind not in KINDS:
-        raise InputError(f"kind is {kind!r}; write {', '.join(KINDS)}.")
     settings: dict[str, int | float] = {
         "hidden_size": hidden_size,
         "layers": layers,
@@ -563,9 +532,7 @@ def train_model(
         "sequence_length": sequence_length,
         "learning_rate": learning_rate,
     }
-    _check(settings)
     folder = Path(folder)
-    refuse_foreign_files(folder, _FILES)
     kept = [text for text in texts if text.strip()]
     if not kept:
         raise InputError("no text to train on: all texts are empty. Name corpus files that have text in them.")
@@ -585,25 +552,10 @@ def train_model(
         n_pieces=len(stream.pieces),
         entropy=round(float(-(shares * np.log(shares)).sum()), 4),
         losses=tuple(round(float(np.mean(part)), 4) for part in np.array_split(losses, min(20, len(losses)))),
-        versions={"python": platform.python_version()}
-        | {library.__name__: library.__version__ for library in (torch, transformers, tokenizers)},
     )
     named = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=POSITIONS, **family.names)
     write_model(folder, model.eval(), named, TRAINING, asdict(report))
     return report
-
-
-def _check(settings: dict[str, int | float]) -> None:
-    for key, value in settings.items():
-        if value <= 0:
-            raise InputError(f"train: {key} is {value}; write a number above 0.")
-    if settings["hidden_size"] % settings["heads"]:
-        raise InputError(
-            f"train: hidden_size is {settings['hidden_size']}, which {settings['heads']} heads do not divide. Write a"
-            f" hidden_size that is a multiple of heads, for example {32 * int(settings['heads'])}."
-        )
-    if not 16 <= settings["sequence_length"] <= POSITIONS:
-        raise InputError(f"train: sequence_length is {settings['sequence_length']}; write one from 16 to {POSITIONS}.")
 
 
 @contextmanager
