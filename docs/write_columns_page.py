@@ -1,30 +1,23 @@
-"""Write docs/columns.md from workflow/schemas (columns, summary) and the schemas in the code; tests compare them.
-
-A description without a column, and a column without a description, is an error that names both.
-"""
+"""Write docs/columns.md from the registry of columns and the schema of the summary; a test compares them."""
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import yaml
-
-from prasanga.methods import TABLES
+from prasanga.methods import TABLES as METHOD_TABLES
+from prasanga.schema import TABLES, TableSchema
 
 ROOT = Path(__file__).resolve().parents[1]
-DESCRIPTIONS = "workflow/schemas/columns.yaml"
 SUMMARY = "workflow/schemas/summary.schema.json"
 
 HEAD = """# The columns of every table
 
 A study writes tables as Parquet, and those that people open as CSV too; this page has every column of each. Paths are
 below `results/`, in angle brackets what differs between files. Copies for readers of the page lie in
-`results/report/data/`. What a notation such as `s(w, A, B)` means stands in [statistics.md](statistics.md). Tables that
+`results/report/data/`. [statistics.md](statistics.md) explains notation such as `s(w, A, B)`. Tables that
 help to make pairs of your own are on [their page](pairs.md#making-pairs).
 
 | unit | |
@@ -39,7 +32,7 @@ Other units are what is counted. Text, and numbers without a unit, have none. A 
 (Parquet) says that there is no such number; the columns of notes say why. Tables of the twins of a model, whose
 name ends in `-random`, have one column more: `twin`, the number of the twin from 0.
 
-This page is made from `workflow/schemas/columns.yaml` and the schemas in the code by `make docs`.
+This page is made from `prasanga.schema` by `make docs`.
 """
 
 
@@ -50,86 +43,27 @@ for each key that is null, a sentence that says why.
 """
 
 
-class Column(NamedTuple):
-    """A column: its name, unit and meaning. A name in angle brackets stands for any number of columns."""
-
-    name: str
-    unit: str
-    meaning: str
+def list_paths(table: TableSchema) -> list[str]:
+    """Return the files of a table below results/, with its copy for readers of the page."""
+    of_method = {f"{each.path}.parquet": f"report/data/{each.beside}" for each in METHOD_TABLES.values() if each.beside}
+    return [*table.paths, *([of_method[table.paths[0]]] if table.paths[0] in of_method else [])]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table: where it lies below results/, what a row is, its columns in order."""
-
-    paths: tuple[str, ...]
-    rows: str
-    columns: tuple[Column, ...]
-
-
-def read_tables(described: Mapping[str, Any] | None = None) -> list[Table]:
-    """Return all tables with all their columns.
-
-    Raises:
-        ValueError: a column has no description, or a description no column.
-    """
-    given = described or yaml.safe_load((ROOT / DESCRIPTIONS).read_text(encoding="utf-8"))
-    common, wrong, used, tables = given["columns"], [], set(), []
-    for entry in given["tables"]:
-        own, columns = entry.get("columns", {}), []
-        declared = _declared(entry["schema"]) if "schema" in entry else dict.fromkeys(own)
-        for name, meaning in {**declared, **dict.fromkeys(entry.get("more", ()))}.items():
-            if meaning is not None:
-                columns.append(Column(name, "", meaning))
-            elif name in own or name in common:
-                columns.append(Column(name, *(own.get(name) or common[name])))
-                used |= {name} - set(own)
-            else:
-                wrong.append(f"column {name} of {entry['path']} has no description: write {name}: [unit, meaning]")
-        unknown = set(own) - {column.name for column in columns}
-        wrong += [f"{entry['path']} has no column {name}: take it out" for name in sorted(unknown)]
-        tables.append(
-            Table((entry["path"], *entry.get("also", ()), *_copies(entry["path"])), entry["rows"], tuple(columns))
-        )
-    wrong += [f"no table takes the common description of {name}: take it out" for name in common if name not in used]
-    if wrong:
-        raise ValueError("\n".join([f"{DESCRIPTIONS}:", *wrong]))
-    return tables
-
-
-def _declared(path: str) -> dict[str, str | None]:
-    """Return the columns of a schema in the code, with their meanings where it has them."""
-    module, _, name = path.rpartition(".")
-    schema = getattr(importlib.import_module(module), name)
-    if isinstance(schema, Mapping):
-        return {key: value if isinstance(value, str) else None for key, value in schema.items()}
-    return dict.fromkeys(getattr(schema, "names", schema))
-
-
-def _copies(path: str) -> tuple[str, ...]:
-    """Return where a method's table lies for readers of the page."""
-    return tuple(
-        f"report/data/{table.beside}" for table in TABLES.values() if table.beside and f"{table.path}.parquet" == path
-    )
-
-
-def page(tables: list[Table]) -> str:
+def page(tables: Iterable[TableSchema]) -> str:
     """Return the page."""
     lines = [HEAD]
     for table in tables:
-        first, *others = (f"`{path}`" for path in table.paths)
+        first, *others = (f"`{path}`" for path in list_paths(table))
         beside = f" The same: {', '.join(others)}." if others else ""
         lines += [
             f"## {first}",
             "",
-            f"A row is {table.rows}.{beside}",
+            f"A row is {table.row}.{beside}",
             "",
             "| column | unit | meaning |",
             "| --- | --- | --- |",
         ]
-        lines += [
-            f"| `{name}` | {unit} | {meaning.replace('|', chr(92) + '|')} |" for name, unit, meaning in table.columns
-        ]
+        lines += [f"| `{each.name}` | {each.unit} | {each.meaning} |" for each in table.columns]
         lines.append("")
     return "\n".join([*lines, *_summary()]) + "\n"
 
@@ -168,4 +102,4 @@ def _kind(value: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    (ROOT / "docs/columns.md").write_text(page(read_tables()), encoding="utf-8")
+    (ROOT / "docs/columns.md").write_text(page(TABLES.values()), encoding="utf-8")

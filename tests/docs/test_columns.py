@@ -1,12 +1,10 @@
-"""The page of columns is made from the code's schemas, and has every column of every table that a study writes."""
+"""The page of columns is made from the registry, and has every column of every table that a study writes."""
 
 from __future__ import annotations
 
-import copy
 import csv
 import importlib.util
 import re
-import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -14,12 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import yaml
 from doc_pages import ROOT, read
 from small_study import Study
 
-from prasanga.methods import TABLES
+from prasanga.methods import TABLES as METHOD_TABLES
 from prasanga.pairs import read_pairs, statistics
+from prasanga.schema import TABLES, TableSchema
 from prasanga.static.files import WordVectors
 from prasanga.static.lookup import Spellings, look_up
 from prasanga.static.training import Trained, trained_table
@@ -31,19 +29,16 @@ def script() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look themselves up there
     spec.loader.exec_module(module)
     return module
 
 
 @pytest.fixture(scope="module")
-def tables(script: ModuleType) -> list[Any]:
-    return list(script.read_tables())
+def tables() -> list[TableSchema]:
+    return list(TABLES.values())
 
 
-@pytest.fixture
-def described(script: ModuleType) -> Any:
-    return copy.deepcopy(yaml.safe_load(read(script.DESCRIPTIONS)))
+COPIES = {name: table.beside for name, table in METHOD_TABLES.items() if table.beside}
 
 
 def pattern(path: str) -> str:
@@ -58,7 +53,8 @@ def of_file(tables: list[Any], path: str) -> Any:
         for other in table.paths
         if re.fullmatch(pattern(other), path)
     ]
-    assert found, f"no table has the path {path}: describe it in workflow/schemas/columns.yaml"
+    found += [(len(path), TABLES[name]) for name, beside in COPIES.items() if path == f"report/data/{beside}"]
+    assert found, f"no table has the path {path}: describe it in prasanga.schema.tables"
     return max(found, key=lambda pair: pair[0])[1]
 
 
@@ -81,20 +77,6 @@ def test_it_has_what_no_other_page_had(name: str) -> None:
     assert "## `likelihoods/structure_differences.parquet`" in read("docs/columns.md")
 
 
-def test_a_column_without_a_description_and_a_description_without_a_column_are_named(
-    script: ModuleType, described: Any
-) -> None:
-    del described["columns"]["role"]
-    described["columns"]["rolle"] = ["", "a slip of the pen"]
-    described["tables"][0]["columns"]["shape"] = ["", "of nothing"]
-    with pytest.raises(
-        ValueError, match=r"column role of associations/ceat_words\.parquet has no description"
-    ) as error:
-        script.read_tables(described)
-    assert "lexicon/forms.parquet has no column shape" in str(error.value)
-    assert "no table takes the common description of rolle" in str(error.value)
-
-
 def test_every_table_of_the_rules_and_of_the_methods_is_there(tables: list[Any]) -> None:
     rules = "\n".join(read(path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "rules").glob("*.smk")))
     written = set(re.findall(r"results/([\w{}./]+\.(?:parquet|csv))\"", rules))
@@ -103,9 +85,8 @@ def test_every_table_of_the_rules_and_of_the_methods_is_there(tables: list[Any])
         filled = path.replace("{GATHERED}", "likelihoods").replace("{method}_templates", "seat_templates")
         filled = filled.replace("{stage}/{method}", "associations/ceat").replace("{stage}", "associations")
         of_file(tables, re.sub(r"\{[^}]+\}", "x", filled))
-    for table in TABLES.values():
-        found = of_file(tables, f"{table.path}.parquet")
-        assert not table.beside or f"report/data/{table.beside}" in found.paths
+    for name, table in METHOD_TABLES.items():
+        assert TABLES[name].paths[0] == f"{table.path}.parquet"
 
 
 @pytest.mark.workflow

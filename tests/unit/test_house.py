@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-GROUND = {"base", "methods"}
+GROUND = {"base", "methods", "schema"}
 MAY_IMPORT: dict[str, set[str]] = {
     "base": {"base"},
     "methods": set(),
+    "schema": {"base"},
     "provenance": {"base"},
     "text": {"base"},
-    "lexicon": {"base", "text"},
-    "pairs": {"base", "text"},
+    "lexicon": {"base", "schema", "text"},
+    "pairs": {"base", "schema", "text"},
     "sentences": {*GROUND, "text", "lexicon"},
     "samples": {*GROUND, "text", "lexicon", "sentences"},
     "models": {*GROUND},
@@ -50,6 +51,7 @@ HEAVY = {"torch", "transformers"}
 WITHOUT_TORCH = {
     "base",
     "methods",
+    "schema",
     "provenance",
     "text",
     "lexicon",

@@ -1,0 +1,72 @@
+"""The registry of columns: every table has known columns, and a table is checked when it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from prasanga.base.errors import InputError
+from prasanga.schema import COLUMNS, TABLES, read_table
+
+SETTLING = TABLES["settling"]
+ROW = {
+    "category": "C1",
+    "model": "muril",
+    "sample_mode": "fixed",
+    "band": 0.1,
+    "settled_length": None,
+    "longest": "75",
+    "largest_distance": 0.3,
+    "sure": None,
+}
+
+
+def test_every_table_has_known_columns_each_once_and_every_column_a_table() -> None:
+    used: set[str] = set()
+    for table in TABLES.values():
+        assert len(set(table.names)) == len(table.names), table.name
+        assert all(column.meaning for column in table.columns), table.name
+        assert set(table.own) <= set(table.names), table.name
+        used |= {name for name in table.names if name not in table.own}
+    assert used == set(COLUMNS)
+
+
+def test_an_interval_has_two_ends_and_a_set_its_letter() -> None:
+    assert COLUMNS["ci_low"].meaning == "lower end of the 95% interval over words and contexts"
+    assert (COLUMNS["ci_high"].unit, COLUMNS["n_a"].meaning) == ("d", "words of A that were used")
+    assert TABLES["bias_percentages"].columns[4].unit == "%"
+
+
+def test_a_table_is_read_as_it_was_written_and_columns_of_others_are_left(tmp_path: Path) -> None:
+    frame = pl.DataFrame([ROW], schema=SETTLING.polars)
+    pq.write_table(frame.with_columns(twin=pl.lit(3)).to_arrow(), tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet", SETTLING).equals(frame)
+    empty = pl.DataFrame([ROW]).with_columns(sure=pl.lit(None))
+    assert SETTLING.check(empty, "t").schema == SETTLING.polars
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (pl.DataFrame([ROW]).drop("band"), "t: no column `band`; it has category, .*associations stage"),
+        (pl.DataFrame([ROW | {"band": "wide"}]), "t: `band` is String, not Float64"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused(change: pl.DataFrame, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        SETTLING.check(change, "t")
+
+
+def test_the_arrow_schema_says_which_columns_may_have_nulls() -> None:
+    lengths = TABLES["context_lengths"].arrow(nullable=["at_most"])
+    assert lengths == pa.schema(
+        [
+            pa.field("at_least", pa.int32(), nullable=False),
+            pa.field("at_most", pa.int32()),
+            pa.field("contexts", pa.int64(), nullable=False),
+        ]
+    )
