@@ -14,7 +14,13 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame
 from prasanga.schema.columns import COLUMNS, FLAG, REAL, SMALL, TEXT, TEXTS, WHOLE, WHOLES, Column, list_columns
 
-_ARROW: dict[Any, pa.DataType] = {TEXT: pa.string(), WHOLE: pa.int64(), SMALL: pa.int32(), REAL: pa.float64(), FLAG: pa.bool_()}
+_ARROW: dict[Any, pa.DataType] = {
+    TEXT: pa.string(),
+    WHOLE: pa.int64(),
+    SMALL: pa.int32(),
+    REAL: pa.float64(),
+    FLAG: pa.bool_(),
+}
 
 
 @dataclass(frozen=True)
