@@ -18,6 +18,7 @@ from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.places import exists
 from prasanga.base.yaml import Entry, read_entry
+from prasanga.schema import TABLES
 from prasanga.text import fold, normalizer
 
 # --------------------
@@ -441,13 +442,7 @@ def table_schema(columns: Mapping[str, pa.DataType], nullable: Collection[str] =
     return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in columns.items()])
 
 
-SCHEMA = table_schema(
-    {
-        **dict.fromkeys(("form", "stimulus", "group", "number", "case", "emphatic"), pa.string()),
-        **dict.fromkeys(("hyphenated", "counted"), pa.bool_()),
-        **dict.fromkeys(("not_after", "not_before"), pa.string()),
-    }
-)
+SCHEMA = TABLES["forms"].arrow(nullable=())
 
 
 def forms_table(lexicon: Lexicon) -> pa.Table:

@@ -23,6 +23,7 @@ from prasanga.base.parquet import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
 from prasanga.likelihoods.balance import LabelCounts, balance
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
+from prasanga.schema import TABLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,27 +145,7 @@ _PERCENTAGES = (
     *("balanced_percentage", "balanced_ci_low", "balanced_ci_high", "p_label", "p_label_holm"),
 )
 
-BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("model", "language", "bias_type"), pl.String),
-    **dict.fromkeys(_PERCENTAGES, pl.Float64),  # in sight when the table is printed
-    "n_tests": pl.Int64,
-    "set": pl.String,
-    "n_twins": pl.Int64,
-    **dict.fromkeys(("twin_bias_percentage", "twin_sd", "twin_difference"), pl.Float64),
-    **dict.fromkeys(("twin_difference_low", "twin_difference_high", "p_twins"), pl.Float64),
-    **dict.fromkeys(("percentage_stereo", "percentage_antistereo"), pl.Float64),
-    **dict.fromkeys(("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out"), pl.Int64),
-    **dict.fromkeys(("n_stereo", "n_antistereo"), pl.Int64),
-    **dict.fromkeys(("runs_mean", "runs_sd"), pl.Float64),
-    **dict.fromkeys(("difference_q1", "difference_median", "difference_q3"), pl.Float64),
-    **dict.fromkeys(("interval_note", "left_out", *_CONVENTIONS, "ties"), pl.String),
-    "n_runs": pl.Int64,
-    "share": pl.Float64,
-    "n_resamples": pl.Int64,
-    "equivalence_margin": pl.Float64,
-    "seed": pl.Int64,
-    "conventions": pl.String,
-}
+BIAS_SCHEMA = TABLES["bias_percentages"].polars
 """Columns of `bias_percentage`.
 
 `n_pairs` = `n_scored` + `n_left_out`; `n_scored` = `n_stereotypical` + `n_other` + `n_ties`. `n_stereo` and
@@ -556,12 +537,7 @@ def _interval_of(row: Mapping[str, Any]) -> Interval:
 # The differences of scores of a study's sentence pairs in one table (`prasanga.pairs.preferences`).
 
 
-DIFFERENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("set", "model", "language", "bias_type", "pair_id", "label"), pl.String),
-    "random_twin": pl.Boolean,
-    "difference": pl.Float64,
-    **dict.fromkeys(("preference", "left_out"), pl.String),
-}
+DIFFERENCES_SCHEMA = TABLES["pair_differences"].polars
 """Columns of the table of differences, a row for each pair, model and twin."""
 
 

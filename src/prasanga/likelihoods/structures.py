@@ -27,6 +27,7 @@ from prasanga.likelihoods.log_probability import (
     score_items,
 )
 from prasanga.likelihoods.traits import GROUPS, TraitSentence
+from prasanga.schema import TABLES
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
@@ -40,14 +41,7 @@ if TYPE_CHECKING:
 
 QUANTITIES = ("fill", "prior", "corrected")
 
-TRAITS_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("model", "polarity", "trait", "gloss", "structure"), pl.String),
-    **dict.fromkeys((f"{group}_{what}" for group in GROUPS for what in QUANTITIES), pl.Float64),
-    **dict.fromkeys(QUANTITIES, pl.Float64),
-    **dict.fromkeys(("n_pairs", "n_words", "n_pieces", "n_attribute_pieces"), pl.Int64),
-    "masked_as_one": pl.Boolean,
-    **dict.fromkeys(("left_out", "pieces", "terms"), pl.String),
-}
+TRAITS_SCHEMA = TABLES["traits"].polars
 """Columns of the table of traits, one row a model, polarity, trait and structure.
 
 `male_fill` and the like are a group's scores; `fill`, `prior` and `corrected` are the associations, male minus female.
@@ -55,12 +49,7 @@ TRAITS_SCHEMA: Mapping[str, type[pl.DataType]] = {
 the sentence. `masked_as_one` says that one mask stood for a trait of several pieces (`pieces` first). `left_out` says
 which pairs are missing and why, or why there is no number."""
 
-TERMS_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("model", "polarity", "trait", "structure", "group", "term", "form", "text"), pl.String),
-    **dict.fromkeys(QUANTITIES, pl.Float64),
-    **dict.fromkeys(("n_words", "n_pieces", "n_attribute_pieces"), pl.Int64),
-    **dict.fromkeys(("left_out", "pieces"), pl.String),
-}
+TERMS_SCHEMA = TABLES["terms"].polars
 """Columns of the table of terms, one row a model, polarity, trait, structure and term."""
 
 
@@ -170,20 +159,7 @@ def _reason(score: Score) -> str | None:
 ALL = "all"
 """Both polarities together."""
 
-SPREAD_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("model", "polarity", "structure", "quantity"), pl.String),
-    **dict.fromkeys(("n", "n_left_out"), pl.Int64),
-    "mean_words": pl.Float64,
-    **dict.fromkeys(("mean", "mean_low", "mean_high", "sd", "variance"), pl.Float64),
-    **dict.fromkeys(("min", "q25", "median", "q75", "max", "mean_size"), pl.Float64),
-    **dict.fromkeys(("twin_mean", "twin_sd"), pl.Float64),
-    "n_overall": pl.Int64,
-    **dict.fromkeys(("overall", "overall_low", "overall_high"), pl.Float64),
-    "overall_note": pl.String,
-    "overall_without": pl.Float64,
-    **dict.fromkeys(("pieces", "terms"), pl.String),
-    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
-}
+SPREAD_SCHEMA = TABLES["structures"].polars
 """Columns of the spread, one row a model, polarity (`all` is both), structure and quantity (fill, prior, corrected).
 
 Numbers are of associations over the `n` traits that have one; sd and variance with n - 1, 0 where all are the same.
@@ -194,14 +170,7 @@ zero, `mean_words` the mean length of the sentences. The twin is the same model 
 traits and structures are resampled: the same in all rows of a model, polarity and quantity. `overall_without` is that
 mean without the structure of the row."""
 
-STRUCTURE_DIFFERENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("model", "polarity", "quantity", "structure_1", "structure_2"), pl.String),
-    "n": pl.Int64,
-    **dict.fromkeys(("sd_1", "sd_2", "ratio", "ratio_low", "ratio_high"), pl.Float64),
-    **dict.fromkeys(("mean_1", "mean_2", "difference", "difference_low", "difference_high"), pl.Float64),
-    "note": pl.String,
-    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
-}
+STRUCTURE_DIFFERENCES_SCHEMA = TABLES["structure_differences"].polars
 """Columns of the comparison of two structures on the `n` traits that both have.
 
 `ratio` is sd_2 / sd_1, `difference` mean_2 - mean_1, each with a 95 % bootstrap interval over traits."""

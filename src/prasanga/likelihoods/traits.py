@@ -29,6 +29,7 @@ from prasanga.likelihoods.templates import (
     sentence_of,
 )
 from prasanga.models.pieces import Span
+from prasanga.schema import TABLES
 from prasanga.text.words import WORD, count_words, words
 
 # A trait is a word that can be said of people, an adjective, and the attribute of the sentence structures S1 to S5
@@ -53,9 +54,7 @@ class Oddity(NamedTuple):
     done: str
 
 
-ODDITIES_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    name: pl.Int64 if name == "row" else pl.String for name in Oddity._fields
-}
+ODDITIES_SCHEMA = TABLES["trait_oddities"].polars
 """Columns of the table of oddities."""
 
 

@@ -49,6 +49,7 @@ from prasanga.models.shape import (
     size_of,
     skeleton,
 )
+from prasanga.schema import TABLES
 
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
@@ -274,16 +275,7 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
 SHARES = ("unknown", "marks_lost", "identical")
 """What the limits of `TokenizerAudit.require` are called, in the summary and in the config (`embeddings.audit`)."""
 
-TABLE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "stimulus": pl.String,
-    "pieces": pl.List(pl.String),
-    **dict.fromkeys(("forms", "occurrences"), pl.Int64),
-    "pieces_per_form": pl.Float64,
-    **dict.fromkeys(("most_pieces", "one_piece", "unknown_forms", "marks_lost_forms"), pl.Int64),
-    **{f"{name}_occurrences": pl.Int64 for name in SHARES},
-    "identical_to": pl.List(pl.String),
-    **{f"{name}_example": pl.String for name in SHARES},
-}
+TABLE_SCHEMA = TABLES["tokenizer"].polars
 
 # Word starts are pieces of their own kind in most vocabularies, so a form is tried where it follows a word and a space.
 _BEFORE = "a "

@@ -26,6 +26,7 @@ from prasanga.pairs.layouts import (
     stereoset_pairs,
 )
 from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL
+from prasanga.schema import TABLES
 from prasanga.text.words import unicode_form
 
 #: Every kind of finding, and what it says.
@@ -109,7 +110,7 @@ class Oddity(NamedTuple):
     done: str
 
 
-ODDITIES_SCHEMA = pl.Schema({name: pl.Int64 if name == "row" else pl.String for name in Oddity._fields})
+ODDITIES_SCHEMA = TABLES["pair_oddities"].polars
 
 
 def readable(text: str) -> str:
@@ -251,7 +252,7 @@ def _of_set(pairs: list[RawPair]) -> Iterator[Oddity]:
 # Files of pairs, in any layout, as one table.
 
 #: Columns of the table of pairs.
-SCHEMA = pl.Schema(dict.fromkeys(("pair_id", "language", "bias_type", "label", "first", "second", "origin"), pl.String))
+SCHEMA = TABLES["pairs"].polars
 
 
 @dataclass(frozen=True)

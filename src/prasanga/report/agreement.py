@@ -21,19 +21,12 @@ from prasanga.associations.robustness import CHOICES, MULTIVERSE_SCHEMA
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import FEWEST_WORDS
 from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, grid_of, is_number, natural_order
+from prasanga.schema import TABLES
 
-SIDE_BY_SIDE_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("method", "category", "category_title", "model", "segment_length", "sample_mode"), pl.String),
-    **dict.fromkeys(("effect_size", "ci_low", "ci_high", "p_association_holm", "twin_effect_size"), pl.Float64),
-    "few_words": pl.String,
-}
+SIDE_BY_SIDE_SCHEMA = TABLES["methods"].polars
 """Columns of the estimates of all methods in one table; `few_words` is empty where words are enough for a finding."""
 
-AGREEMENT_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("method_1", "method_2"), pl.String),
-    **dict.fromkeys(("n_points", "n_categories", "n_models"), pl.Int64),
-    **dict.fromkeys(("tau", "tau_low", "tau_high", "same_sign", "twin_tau"), pl.Float64),
-}
+AGREEMENT_SCHEMA = TABLES["agreement"].polars
 """Columns of the agreement, one row a pair of methods. `same_sign` is the share of points in which both signs agree."""
 
 _FEWEST_POINTS = 3

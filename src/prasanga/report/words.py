@@ -19,6 +19,7 @@ import regex
 
 from prasanga.base.parquet import read_frame, read_where, remade_by, require_columns
 from prasanga.report.grid import sort_lengths
+from prasanga.schema import TABLES
 
 NEEDED = ("category", "model", "segment_length", "sample_mode", "role", "stimulus", "association")
 """The columns of a table of words from which associations are standardized."""
@@ -200,13 +201,7 @@ SENTENCES_SHOWN = 3
 _FILLED_SHOWN = 6
 """Filled templates of a word that it shows."""
 
-SENTENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("method", "category", "segment_length", "stimulus"), pl.String),
-    **dict.fromkeys(("rank", "n_measured"), pl.Int32),
-    "text": pl.String,
-    **dict.fromkeys(("start", "end"), pl.Int32),
-    **dict.fromkeys(("source", "occurrence_id"), pl.String),
-}
+SENTENCES_SCHEMA = TABLES["measured_sentences"].polars
 """Columns of the table of measured sentences, one row a sentence of a word.
 
 `category` is empty in CEAT and SEAT, where all categories share a word's sentences; of a trait it is the structure.

@@ -24,7 +24,6 @@ import pyarrow as pa
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import explaining_full_disk, made_from
 from prasanga.base.progress import progress
-from prasanga.lexicon.model import table_schema
 from prasanga.samples.pool import (
     CANDIDATE_SCHEMA,
     LONGEST,
@@ -43,6 +42,7 @@ from prasanga.samples.pool import (
     requirements_of_pools,
     stimulus_keys,
 )
+from prasanga.schema import TABLES
 from prasanga.text import count_words
 
 _OCCURRENCE = ["stimulus", "form", "source", "file", "row"]
@@ -292,17 +292,7 @@ def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: Vocabula
 
 logger = logging.getLogger(__name__)
 
-COVERAGE_SCHEMA = table_schema(
-    {
-        **dict.fromkeys(("stimulus", "segment_length"), pa.string()),
-        **dict.fromkeys(
-            ("occurrences", "contexts", "copies", "too_short", "target_too_long", "long_enough"), pa.int64()
-        ),
-        **dict.fromkeys(("outside_pool", "eligible", "over_cap", "sampled", "from_supplement"), pa.int64()),
-        "short": pa.bool_(),
-        "reason": pa.string(),
-    }
-)
+COVERAGE_SCHEMA = TABLES["coverage"].arrow(nullable=())
 """One row per stimulus and segment length. Located occurrences; the contexts that hold them; and what became of these:
 
     contexts    = copies + too_short + target_too_long + long_enough
@@ -315,12 +305,7 @@ do, but not the other lengths that share its pool. `over_cap` were not drawn, `s
 stand in the supplement alone, `short` says that fewer than the minimum are eligible, and `reason` why there is no
 sample (else empty)."""
 
-FORMS_SCHEMA = table_schema(
-    {
-        **dict.fromkeys(("stimulus", "form", "source"), pa.string()),
-        **dict.fromkeys(("occurrences", "sampled"), pa.int64()),
-    }
-)
+FORMS_SCHEMA = TABLES["sampled_forms"].arrow(nullable=())
 """One row per stimulus, form and corpus file: occurrences, and how many of them were drawn, at any length."""
 
 

@@ -20,10 +20,11 @@ import pyarrow as pa
 from prasanga.base.parquet import each_read, explaining_full_disk, open_parquet
 from prasanga.base.progress import progress
 from prasanga.base.seeds import occurrence_id, text_id
-from prasanga.lexicon.model import Lexicon, categories_of, stimuli_of, table_schema
+from prasanga.lexicon.model import Lexicon, categories_of, stimuli_of
 from prasanga.lexicon.templates import FilledTemplate, Templates, filled_templates
 from prasanga.samples.drawing import Draw
 from prasanga.samples.pool import LONGEST, SegmentLength, Window
+from prasanga.schema import TABLES
 from prasanga.text.words import WORD, count_words
 
 # --------------------
@@ -189,14 +190,7 @@ def _with_attached_after(text: str, end: int, ceiling: int) -> int:
 # study's.
 
 
-SEGMENT_SCHEMA = table_schema(
-    {
-        **dict.fromkeys(
-            ("segment_id", "occurrence_id", "context_id", "stimulus", "segment_length", "text"), pa.string()
-        ),
-        **dict.fromkeys(("start", "end", "n_words"), pa.int32()),
-    }
-)
+SEGMENT_SCHEMA = TABLES["segments"].arrow(nullable=())
 """One row per segment, sorted by stimulus and priority. The same text and span give the same `segment_id`."""
 
 _RANKED_SCHEMA = SEGMENT_SCHEMA.append(pa.field("rank", pa.int32(), nullable=False))
@@ -352,7 +346,7 @@ def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
 #: What stands under `segment_length` of a filled template.
 TEMPLATES = "templates"
 
-TEMPLATE_SCHEMA = pa.schema([*SEGMENT_SCHEMA, *table_schema(dict.fromkeys(("template", "word_class"), pa.string()))])
+TEMPLATE_SCHEMA = TABLES["template_sentences"].arrow(nullable=())
 """One row per stimulus and template of its class, sorted by stimulus. `template` is its id in the class."""
 
 

@@ -20,7 +20,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import open_parquet, read_batches, reading
 from prasanga.base.progress import progress
 from prasanga.base.seeds import mix, seed_of
-from prasanga.lexicon.model import table_schema
+from prasanga.schema import TABLES
 from prasanga.sentences.matcher import fold_column
 from prasanga.text import WORD, fold, words
 
@@ -28,13 +28,7 @@ from prasanga.text import WORD, fold, words
 # Which suffix brought how many hits: one that brings many, or all of them for one word, may make another word.
 
 
-SUFFIX_SCHEMA = table_schema(
-    {
-        **dict.fromkeys(("group", "number", "case", "suffix", "kind"), pa.string()),
-        **dict.fromkeys(("stimuli", "forms", "occurrences"), pa.int64()),
-        "examples": pa.string(),
-    }
-)
+SUFFIX_SCHEMA = TABLES["suffixes"].arrow(nullable=())
 """One row per suffix of a group and its reading, sorted by group and, the most frequent first, occurrences.
 
 `kind` is `stem` (no suffix), `suffix`, `altered stem` (the form does not begin with the stem, and stands whole in the
@@ -108,23 +102,13 @@ def _suffixes(rows: pl.DataFrame, stems: pl.DataFrame) -> pl.Series:
 # Forms with their hits, lengths, and a concordance.
 
 
-FORM_SCHEMA = table_schema({**dict.fromkeys(("stimulus", "form", "source"), pa.string()), "occurrences": pa.int64()})
+FORM_SCHEMA = TABLES["audit_forms"].arrow(nullable=())
 """One row per stimulus, form (folded: no U+200C, a plain hyphen) and corpus file, sorted by these."""
 
-CONCORDANCE_SCHEMA = table_schema(
-    {
-        "stimulus": pa.string(),
-        "rank": pa.int32(),
-        **dict.fromkeys(("left", "form", "right", "source"), pa.string()),
-        "offset": pa.int64(),
-        "occurrence_id": pa.string(),
-    }
-)
+CONCORDANCE_SCHEMA = TABLES["concordance"].arrow(nullable=())
 """One row per hit drawn, sorted by stimulus and rank (from 1). `left + form + right` stands so in the text."""
 
-LENGTH_SCHEMA = table_schema(
-    {**dict.fromkeys(("at_least", "at_most"), pa.int32()), "contexts": pa.int64()}, nullable=["at_most"]
-)
+LENGTH_SCHEMA = TABLES["context_lengths"].arrow(nullable=["at_most"])
 """One row per bin of context lengths in words, bounds included, shortest first; the last bin has no upper bound."""
 
 LENGTH_BINS = (1, 9, 15, 25, 40, 60, 75, 100, 125, 150, 200, 250)

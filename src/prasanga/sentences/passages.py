@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
-from prasanga.lexicon.model import table_schema
+from prasanga.schema import TABLES
 from prasanga.sentences.corpus import LONGEST_LINE, Errors, Told, not_utf8, open_decompressed, too_long
 from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
@@ -450,9 +450,7 @@ def extract_shard(
             _require_text(shard, report)
 
 
-OCCURRENCE_SCHEMA = table_schema(
-    {"form": pa.string(), "stimulus": pa.string(), "counted": pa.bool_(), "occurrences": pa.int64()}
-)
+OCCURRENCE_SCHEMA = TABLES["form_occurrences"].arrow(nullable=())
 """One row per stimulus and form, in the lexicon's order: how often it stands in a sample of the study's text."""
 
 

@@ -16,22 +16,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.seeds import context_id, occurrence_id, text_id
-from prasanga.lexicon.model import table_schema
+from prasanga.schema import TABLES
 from prasanga.sentences.corpus import ReadingReport
 from prasanga.sentences.matcher import Hits, Matcher, Sentences
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Positions
 
-SENTENCE_SCHEMA = table_schema(
-    {
-        **dict.fromkeys(
-            ("occurrence_id", "context_id", "text_id", "stimulus", "form", "language", "text"), pa.string()
-        ),
-        **dict.fromkeys(("start", "end", "word_index", "n_words", "before", "after"), pa.int32()),
-        "source": pa.string(),
-        "offset": pa.int64(),
-    }
-)
+SENTENCE_SCHEMA = TABLES["sentences"].arrow(nullable=())
 """One row per occurrence. `text` is the context, its sentences joined with one space, `text_id` its digest; `start` and
 `end` are positions in it; `word_index` is the number of words before the occurrence; `before` and `after` count
 sentences."""
