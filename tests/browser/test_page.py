@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from browser import OpenPage, contrast, keep_screenshot, overflow
+from loss_columns import same_losses
 from matplotlib.ft2font import FT2Font
 from playwright.sync_api import Page, expect
 from report_pages import HOSTILE, LONG, coverage, estimates, write_page
@@ -670,7 +671,7 @@ def test_without_scripts_all_is_there(open_page: OpenPage, page_file: Path) -> N
 def test_markup_in_names_and_sentences_is_text(open_page: OpenPage, tmp_path: Path) -> None:
     hostile = estimates().with_columns(
         model=pl.col("model").replace("wide_1", HOSTILE),
-        dropped=pl.lit(HOSTILE),
+        lost=same_losses(f"{HOSTILE}: {HOSTILE}"),
         category_title=pl.lit(HOSTILE),
         pool=pl.lit(HOSTILE),
     )

@@ -17,6 +17,7 @@ from prasanga.associations.estimates import TestSettings
 from prasanga.associations.weat import measure_weat
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
+from prasanga.losses import describe_losses
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.report.section import labels
@@ -132,7 +133,7 @@ def test_zero_vectors_stop_ceat_and_seat_and_are_dropped_by_weat() -> None:
     settings = TestSettings(n_resamples=50, n_shuffles=10, n_permutations=100)
     layout = {"title": "", "targets": targets, "attributes": attributes}
     table, _ = measure_weat({"C": layout}, vectors, {}, name="v", settings=settings, seed=1)
-    assert table["dropped"].to_pylist() == ["x3: zero vector"]
+    assert [describe_losses(lost) for lost in table["lost"].to_pylist()] == ["x3: zero vector"]
     assert table["n_x"].to_pylist() == [2]
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
+from prasanga.losses import join_losses
 from prasanga.methods import TABLES
 
 HERE = Path(__file__).parents[1] / "golden"
@@ -39,8 +40,13 @@ def tables_of(results: Path) -> dict[str, Path]:
 
 
 def read(path: Path) -> pl.DataFrame:
-    """Read a table, without columns of nested values."""
+    """Read a table, without columns of nested values.
+
+    The tables that are kept have the losses as one text, `dropped`; it is made from the column `lost`.
+    """
     table = pl.read_parquet(path)
+    if "lost" in table.columns:
+        table = join_losses(table).rename({"lost": "dropped"})
     return table.select(name for name, kind in table.schema.items() if not kind.is_nested())
 
 

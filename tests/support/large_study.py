@@ -310,7 +310,13 @@ def _estimate(
         },
         **{"n_twins": 8, "twin_sd": 0.2, "twin_difference": 0.4, "twin_difference_low": -0.1},
         **{"twin_difference_high": 0.9, "p_twins": 0.1, "shuffled_low": -0.6, "shuffled_high": 0.6, "p_shuffled": 0.1},
-        **{"leave_out_low": effect - 0.1, "leave_out_high": effect + 0.1, "smallest_effect": 0.9, "dropped": ""},
+        **{
+            "leave_out_low": effect - 0.1,
+            "leave_out_high": effect + 0.1,
+            "smallest_effect": 0.9,
+            "reason": None,
+            "lost": [],
+        },
         **{"std": "union_ddof1", "alternative": "two-sided", "seed": 47},
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import yaml
+from loss_columns import losses
 from report_tables import SCHEMA, estimate
 
 from prasanga.base.config import complete, read_schema
@@ -61,7 +62,7 @@ def estimates() -> pl.DataFrame:
                     if (category, model, length) == ("C10", LONG, "9"):
                         effect, changes = (
                             None,
-                            {"dropped": "গোলাপ: no contexts; not computed: too few stimuli", "n_x": 1},
+                            {"lost": losses("গোলাপ: no contexts; not computed: too few stimuli"), "n_x": 1},
                         )
                     if (category, model, length) == ("C4", "wide_1", "9"):
                         changes |= {"ci_low": float("-inf"), "twin_effect_size": float("nan"), "contexts_min": 2}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+from loss_columns import LOST
 
 SETS = {
     "C1": ("Flowers and insects", "flowers", "insects", "pleasant", "unpleasant"),
@@ -33,7 +34,7 @@ SCHEMA = {
     **dict.fromkeys(("p_stimuli_exact", "p_attributes_exact"), pl.Boolean),
     **dict.fromkeys(("n_samples", "n_x", "n_y", "n_a", "n_b"), pl.Int64),
     **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), pl.Int64),
-    "dropped": pl.String,
+    "lost": LOST,
     "contexts_min": pl.Int64,
     **dict.fromkeys(("std", "alternative", "variance", "tau2_method", "draws", "pool"), pl.String),
     "band": pl.Float64,
@@ -103,7 +104,7 @@ def estimate(category: str, model: str, length: str, mode: str, effect: float | 
         "n_samples": 100,
         **dict.fromkeys(("n_x", "n_y", "n_a", "n_b"), 8),
         **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), 8),
-        "dropped": "",
+        "lost": [],
         "contexts_min": 30,
         "std": "union_ddof1",
         "alternative": "two-sided",

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-GROUND = {"base", "methods", "schema"}
+GROUND = {"base", "methods", "schema", "losses"}
 MAY_IMPORT: dict[str, set[str]] = {
     "base": {"base"},
     "methods": set(),
+    "losses": set(),
     "schema": {"base"},
     "provenance": {"base"},
     "text": {"base"},
@@ -52,6 +53,7 @@ WITHOUT_TORCH = {
     "base",
     "methods",
     "schema",
+    "losses",
     "provenance",
     "text",
     "lexicon",

@@ -25,6 +25,7 @@ from small_study import Study
 
 from prasanga.associations import benjamini_hochberg, holm, seat, weat
 from prasanga.embeddings.shards import read_embeddings
+from prasanga.losses import describe_losses
 from prasanga.static import read_looked_up
 
 pytestmark = pytest.mark.workflow
@@ -198,7 +199,7 @@ def test_seat_is_that_of_the_stored_sentences(measured: Study) -> None:
             ids = {each for word in words for each in vectors[word][0]}
             assert ids == set(listed["occurrence_id"])
         assert row["sentence_vector"] == "cls"
-        assert row["dropped"] == ""
+        assert describe_losses(row["lost"]) == ""
         scores = {
             each["stimulus"]: each["association"]
             for each in table(measured, "seat_words")
@@ -224,14 +225,14 @@ def test_weat_is_that_of_the_stored_vectors(measured: Study) -> None:
         assert row["p_stimuli"] == pytest.approx(expected.test.p_value, abs=1e-12 if row["p_stimuli_exact"] else 0.12)
         for words in listed:
             for word in words:
-                assert (f"{word}: {missing.get(word)}" in row["dropped"]) == (word not in vectors)
+                assert (f"{word}: {missing.get(word)}" in describe_losses(row["lost"])) == (word not in vectors)
         assert row["vectors"] == ("given.txt" if row["model"] == "given" else "the study's corpus")
         assert row["method"] == ("word2vec" if row["model"] != "glove" else "glove")
 
 
 def test_a_file_of_vectors_is_looked_up_by_all_forms(measured: Study) -> None:
     rows = {row["stimulus"]: row for row in pq.read_table(measured.root / "results/static/given.parquet").to_pylist()}
-    assert ABSENT in next(row["dropped"] for row in table(measured, "weat") if row["model"] == "given")
+    assert ABSENT in next(describe_losses(row["lost"]) for row in table(measured, "weat") if row["model"] == "given")
     assert rows[ABSENT]["vector"] is None
     assert rows["গোলাপ"]["forms"] == ["গোলাপ", "গোলাপের"]
     lines = (measured.root / "given.txt").read_text(encoding="utf-8").splitlines()[1:]

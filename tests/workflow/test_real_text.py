@@ -15,6 +15,7 @@ from small_study import Study, copy_code
 
 from prasanga.base.config import complete, read_schema
 from prasanga.lexicon import load_lexicon
+from prasanga.losses import describe_losses
 from prasanga.sentences import Matcher
 from prasanga.text import normalize
 
@@ -101,7 +102,7 @@ def test_what_is_lost_is_said(real: Study) -> None:
     for row in ceat:
         used = sum(row[key] for key in ("n_x", "n_y", "n_a", "n_b"))
         listed = sum(row[key] for key in ("listed_x", "listed_y", "listed_a", "listed_b"))
-        assert (used < listed) == bool(row["dropped"])
+        assert (used < listed) == bool(describe_losses(row["lost"]))
         if row["effect_size"] is not None:
             assert -2 <= row["effect_size"] <= 2
 
@@ -112,7 +113,7 @@ def test_the_authors_words_have_static_vectors(real: Study) -> None:
     assert [row["category"] for row in rows] == [f"C{number}" for number in range(1, 10)]
     for row in rows:
         assert row["n_x"] + row["n_y"] + row["n_a"] + row["n_b"] > 0
-        assert (row["effect_size"] is None) == ("not computed" in row["dropped"])
+        assert (row["effect_size"] is None) == ("not computed" in describe_losses(row["lost"]))
 
 
 @pytest.mark.long
@@ -122,7 +123,7 @@ def test_a_word_listed_twice_counts_once(real: Study) -> None:
         r for r in pq.read_table(real.root / "results/associations/ceat.parquet").to_pylist() if r["category"] == "C1"
     )
     assert (row["listed_a"], row["listed_b"]) == (23, 23)
-    assert row["dropped"].count("listed twice, counted once") == 2
+    assert describe_losses(row["lost"]).count("listed twice, counted once") == 2
     log = (real.root / "logs/lexicon/forms.log").read_text(encoding="utf-8")
     assert "It counts once; with `preset: paper` it counts 2 times in CEAT" in log
 

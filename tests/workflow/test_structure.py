@@ -214,4 +214,4 @@ def test_every_estimate_is_there(finished: Study) -> None:
         assert row["n_samples"] == 40
         assert -2 <= row["effect_size"] <= 2
         assert 0 <= row["p_draws"] <= 1
-        assert row["n_x"] == row["listed_x"], row["dropped"]
+        assert row["n_x"] == row["listed_x"], row["lost"]

@@ -8,6 +8,7 @@ from prasanga.associations.comparisons import adjust, gather
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table
+from prasanga.losses import join_losses
 from prasanga.methods import method_named
 from prasanga.provenance import describe
 
@@ -30,4 +31,4 @@ made_from = describe("associations", script=__file__, inputs=snakemake.input)
 write_table(snakemake.output.parquet, table, made_from)
 write_table(snakemake.output.words, words, made_from)
 with replacing(snakemake.output.csv) as temporary:
-    pyarrow.csv.write_csv(guarded(pl.DataFrame(table)).to_arrow(), temporary)
+    pyarrow.csv.write_csv(guarded(join_losses(pl.DataFrame(table))).to_arrow(), temporary)

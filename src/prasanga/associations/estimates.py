@@ -26,10 +26,10 @@ from prasanga.associations.vectors import (
     FloatArray,
     Words,
     choice,
+    describe_repeats,
     each_once,
     finite_or_none,
     generator_from,
-    notes_on_repeats,
     number,
     require_choices,
     require_flag,
@@ -38,6 +38,7 @@ from prasanga.associations.vectors import (
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
+from prasanga.losses import LOSS_FIELDS, Loss, Reason, loss_columns
 
 _T = TypeVar("_T")
 Rows: TypeAlias = list[dict[str, Any]]
@@ -65,6 +66,11 @@ class Category:
     def words(self) -> list[str]:
         """The words of all sets, each once."""
         return list(dict.fromkeys(word for words in self.sets for word in words))
+
+    def lose(self, word: str, reason: Reason, detail: str) -> Loss:
+        """Return the loss of a word, in the first set that lists it."""
+        name = next(name for name, words in zip(self.set_names, self.sets, strict=True) if word in words)
+        return Loss(name, word, reason, detail)
 
 
 REPEATED_WORDS = ("once", "as-listed")
@@ -246,7 +252,7 @@ TEST_FIELDS = [
 WORDS_FIELDS = [
     *((f"n_{side}", _COUNT) for side in "xyab"),
     *((f"listed_{side}", _COUNT) for side in "xyab"),
-    ("dropped", _TEXT),
+    *LOSS_FIELDS,
 ]
 CONVENTION_FIELDS = [
     *((name, _TEXT) for name in ("std", "alternative", "statistic", "interval")),
@@ -548,13 +554,17 @@ def used_words(listed: Sequence[Sequence[str]], usable: Any) -> Words:
     return x, y, a, b
 
 
-def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Words) -> str:
-    """Return why a category cannot be computed with the words that are left; empty if it can."""
-    kinds = (("a target set", 2), ("a target set", 2), ("an attribute set", 1), ("an attribute set", 1))
-    for name, all_words, kept, (kind, least) in zip(set_names, listed, used, kinds, strict=True):
-        if len(kept) < least:
-            return f"not computed: {name} has {len(kept)} of {len(all_words)} stimuli left, and {kind} needs {least}"
-    return ""
+def find_small_set(category: Category, used: Words, *, needed: str = "2211", words: str = "stimuli") -> Loss | None:
+    """Return the first set that has too few words left for an effect size, or None.
+
+    `needed` has the smallest number for X, Y, A and B; `words` is the noun of the message.
+    """
+    kinds = ("a target set", "a target set", "an attribute set", "an attribute set")
+    for name, listed, kept, kind, least in zip(category.set_names, category.sets, used, kinds, needed, strict=True):
+        if len(kept) < int(least):
+            detail = f"has {len(kept)} of {len(listed)} {words} left, and {kind} needs {least}"
+            return Loss(name, None, Reason.TOO_FEW_WORDS, detail)
+    return None
 
 
 def measured(
@@ -569,31 +579,29 @@ def measured(
     return [pa.Table.from_pylist(rows, schema=schema) for rows, schema in zip(tables, schemas, strict=True)]
 
 
-def computed(category: Category, used: Words, notes: list[str], compute: Callable[[], _T]) -> _T | None:
-    """Return what `compute` says of a category; None, and the reason among the `notes`, where there is no effect."""
-    if reason := too_few(category.set_names, category.sets, used):
-        notes.append(reason)
+def computed(category: Category, used: Words, lost: list[Loss], compute: Callable[[], _T]) -> _T | None:
+    """Return what `compute` says of a category; None, and the reason added to `lost`, where there is no effect."""
+    if small := find_small_set(category, used):
+        lost.append(small)
         return None
     try:
         return compute()
     except ConstantScoresError as error:
-        notes.append(not_computed(error))
+        lost.append(Loss(None, None, Reason.EQUAL_SCORES, str(error)))
         return None
 
 
-def describe_category(category: Category, used: Words, notes: Sequence[str]) -> dict[str, Any]:
-    """Return the columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `notes` say what was left out, and why."""
+def describe_category(category: Category, used: Words, lost: Sequence[Loss]) -> dict[str, Any]:
+    """Return the columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `lost` says what was left out, and why."""
     of_category = (category.name, category.title, *category.set_names)
-    both = list(zip(category.repeated, used, strict=True))
-    repeats = [note for repeated, of_side in both for note in notes_on_repeats(repeated, of_side)]
+    repeats = [
+        Loss(name, word, Reason.REPEATED, detail)
+        for name, repeated, kept in zip(category.set_names, category.repeated, used, strict=True)
+        for word, detail in describe_repeats(repeated, kept)
+    ]
     return {
         **{name: value for (name, _), value in zip(CATEGORY_FIELDS, of_category, strict=True)},
         **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
         **{f"listed_{side}": len(words) for side, words in zip("xyab", category.sets, strict=True)},
-        "dropped": "; ".join([*repeats, *notes]),
+        **loss_columns([*repeats, *lost]),
     }
-
-
-def not_computed(error: ConstantScoresError) -> str:
-    """Return what `dropped` says of a category whose effect does not exist."""
-    return f"not computed: {error}"

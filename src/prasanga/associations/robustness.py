@@ -25,8 +25,8 @@ from prasanga.associations.estimates import (
     TestSettings,
     category_of,
     describe_category,
+    find_small_set,
     range_columns,
-    too_few,
     used_words,
 )
 from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
@@ -540,5 +540,5 @@ def _usable(categories: Sequence[Category], known: Container[str]) -> Iterator[t
     """Yield the categories that have words enough, with these words."""
     for category in categories:
         words = used_words(category.sets, known)
-        if not too_few(category.set_names, category.sets, words):
+        if not find_small_set(category, words):
             yield category, words

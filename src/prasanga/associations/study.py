@@ -53,11 +53,11 @@ from prasanga.associations.estimates import (
     category_of,
     computed,
     describe_category,
+    find_small_set,
     measure_cosines,
     measured,
     raw_columns,
     test_words,
-    too_few,
     used_words,
     word_rows,
 )
@@ -79,6 +79,7 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
+from prasanga.losses import Reason
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
@@ -241,7 +242,7 @@ def measure_ceat(
     maps each stimulus to the ids of the occurrences that all models of the study have, needed for the mode `fixed` with
     several models; without it, all contexts count as common.
 
-    A stimulus without contexts is left out and named in `dropped`. Raises `InputError` for vectors that cannot be
+    A stimulus without contexts is left out and listed in `lost`. Raises `InputError` for vectors that cannot be
     right (NaN, zero, different dimensions, ids that do not fit): these need mending, not leaving out.
     """
     parsed = [category_of(name, layout, settings.repeated_words) for name, layout in categories.items()]
@@ -387,12 +388,17 @@ def _rows(asked: _Asked, tests: WordTests | None) -> tuple[Rows, Rows, Rows, Row
     """Return rows of the four tables; one without numbers if the category cannot be computed."""
     category, cell, used, contexts, vectors, settings = asked
     missing = [word for word in category.words if word not in contexts]
-    notes = [f"{w}: {'no context that all models have' if w in vectors.ordered else 'no contexts'}" for w in missing]
-    found = computed(category, used, notes, lambda: _measure(asked, tests))
+    lost = [
+        category.lose(word, Reason.NO_COMMON_CONTEXTS, "no context that all models have")
+        if word in vectors.ordered
+        else category.lose(word, Reason.NO_CONTEXTS, "no contexts")
+        for word in missing
+    ]
+    found = computed(category, used, lost, lambda: _measure(asked, tests))
     columns, *others = found or ({}, [], [], [])
     counts = [contexts[word].size for side in used for word in side]
     row = {
-        **describe_category(category, used, notes),
+        **describe_category(category, used, lost),
         **cell._asdict(),
         **columns,
         "n_samples": settings.most,
@@ -416,7 +422,7 @@ def _tests(asked: _Asked) -> WordTests | None:
     No draw has a part in it, so that sample modes with the same words have one test.
     """
     category, cell, used, _, vectors, settings = asked
-    if settings.effects_alone or too_few(category.set_names, category.sets, used):
+    if settings.effects_alone or find_small_set(category, used):
         return None
     directions = {word: vectors.direction(word) for side in used for word in side}
     return test_words(

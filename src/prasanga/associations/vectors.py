@@ -163,11 +163,11 @@ def each_once(words: Iterable[str]) -> tuple[list[str], list[str]]:
     return list(kept.values()), repeated
 
 
-def notes_on_repeats(repeated: Sequence[str], used: Iterable[str]) -> list[str]:
-    """Return one note per entry that `each_once` took out of a set: it counts as lost, like a word without vectors."""
+def describe_repeats(repeated: Sequence[str], used: Iterable[str]) -> list[tuple[str, str]]:
+    """Return each entry that `each_once` took out of a set, and how often the set lists it."""
     known = set(used)
     times = {word: "twice" if n == 1 else f"{n + 1} times" for word, n in Counter(repeated).items()}
-    return [f"{word}: listed {times[word]}{', counted once' if word in known else ''}" for word in repeated]
+    return [(word, f"listed {times[word]}{', counted once' if word in known else ''}") for word in repeated]
 
 
 def _what(value: object) -> str:
@@ -447,7 +447,7 @@ def word_sets_and_vectors(
     if not as_listed:
         sides = [each_once(side) for side in words]
         words = cast(Words, tuple(kept for kept, _ in sides))
-        notes = [note for kept, repeated in sides for note in notes_on_repeats(repeated, kept)]
+        notes = [f"{word}: {told}" for kept, repeated in sides for word, told in describe_repeats(repeated, kept)]
     if not isinstance(embeddings, Mapping):
         raise InputError(
             f"embeddings: of type {type(embeddings).__name__}. Give a mapping word -> vectors, such as"

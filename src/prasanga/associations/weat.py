@@ -77,6 +77,7 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
+from prasanga.losses import Loss, Reason
 
 UNITS = ("word", "sentence")
 AVERAGES = ("associations", "vectors")
@@ -334,10 +335,11 @@ def measure_weat(
 
     def rows_of(category: Category) -> tuple[Rows, Rows]:
         used = used_words(category.sets, usable)
-        notes = [f"{word}: {reasons[word]}" for word in category.words if word not in usable]
-        found = computed(category, used, notes, lambda: study.measure(category, used, "weat"))
+        missing = [word for word in category.words if word not in usable]
+        lost = [category.lose(word, Reason.NO_VECTOR, reasons[word]) for word in missing]
+        found = computed(category, used, lost, lambda: study.measure(category, used, "weat"))
         _, columns, words = found or (None, {}, [])
-        return [study.row(category, used, notes, columns)], words
+        return [study.row(category, used, lost, columns)], words
 
     estimates, words = measured(f"WEAT of {name}", "categories", parsed, rows_of, (WEAT_SCHEMA, WEAT_WORDS_SCHEMA))
     return estimates, words
@@ -372,9 +374,9 @@ class _Study(NamedTuple):
         words = [{**key, **row} for row in word_rows(cosines, used, category.set_names, found.without)]
         return cosines, columns, words
 
-    def row(self, category: Category, used: Words, notes: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
+    def row(self, category: Category, used: Words, lost: Sequence[Loss], columns: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of a category; without `columns`, one without numbers."""
-        described = {**describe_category(category, used, notes), "model": self.model}
+        described = {**describe_category(category, used, lost), "model": self.model}
         return {**described, **columns, **self.about, **self.settings.conventions(), "seed": self.seed}
 
 
@@ -446,7 +448,7 @@ def measure_seat(
 
     Returns:
         A row per category, one per category and word, and one per category and template. A stimulus without vectors is
-        left out and named in `dropped`, with those that lost some of their sentences; a category that cannot be
+        left out and listed in `lost`, with those that lost some of their sentences; a category that cannot be
         computed is a row without numbers that says why.
 
     Raises:
@@ -523,26 +525,26 @@ def _ordered(
 def _measure(category: Category, study: _Study, sentences: _Sentences) -> tuple[Rows, Rows, Rows]:
     """Return the row of a category, those of its words, and those of its templates."""
     used = used_words(category.sets, study.vectors)
-    notes = _losses(category, sentences)
-    found = computed(category, used, notes, lambda: _numbers(category, used, study, sentences))
+    lost = _losses(category, sentences)
+    found = computed(category, used, lost, lambda: _numbers(category, used, study, sentences))
     columns, words, templates = found or ({}, [], [])
     for side, of_side in zip(_SIDES, used, strict=True):
         columns[f"n_sentences_{side}"] = sum(len(study.vectors[word]) for word in of_side)
-    return [study.row(category, used, notes, columns)], words, templates
+    return [study.row(category, used, lost, columns)], words, templates
 
 
-def _losses(category: Category, sentences: _Sentences) -> list[str]:
-    """Return a note for each word that lost sentences, or all of them."""
-    notes = []
+def _losses(category: Category, sentences: _Sentences) -> list[Loss]:
+    """Return each word that lost sentences, or all of them."""
+    lost = []
     for word in category.words:
         n, kept = len(sentences.listed.get(word, {})), len(sentences.vectors.get(word, ()))
         if not n:
-            notes.append(f"{word}: in no template")
+            lost.append(category.lose(word, Reason.NO_CONTEXTS, "in no template"))
         elif not kept:
-            notes.append(f"{word}: no vector of its {n} sentences")
+            lost.append(category.lose(word, Reason.NO_VECTOR, f"no vector of its {n} sentences"))
         elif kept < n:
-            notes.append(f"{word}: vectors of {kept} of its {n} sentences")
-    return notes
+            lost.append(category.lose(word, Reason.IN_PART, f"vectors of {kept} of its {n} sentences"))
+    return lost
 
 
 def _numbers(

@@ -25,9 +25,9 @@ from prasanga.associations.estimates import (
     TestSettings,
     describe_category,
     difference_of,
+    find_small_set,
     interval_of,
     measure_cosines,
-    not_computed,
     range_columns,
     test_words,
     word_rows,
@@ -46,6 +46,7 @@ from prasanga.likelihoods.log_probability import (
     score_items,
 )
 from prasanga.likelihoods.templates import CategorySentence, FilledCategory
+from prasanga.losses import Loss, Reason, describe_missing_effect
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
@@ -65,14 +66,14 @@ class UsableSentences(NamedTuple):
         words: X, Y, A and B, as far as they are left.
         sentences: attribute word and template, those of A before those of B.
         scores: of all that was asked.
-        notes: what was left out, and why.
+        lost: what was left out, and why.
         reasons: of each word that was left out.
     """
 
     words: tuple[list[str], list[str], list[str], list[str]]
     sentences: list[tuple[str, str]]
     scores: Scores
-    notes: list[str]
+    lost: list[Loss]
     reasons: dict[str, str]
 
     def why_left_out(self, attribute: str, template: str) -> str:
@@ -100,16 +101,16 @@ def usable_sentences(category: Category, scores: Scores) -> UsableSentences:
         if score.left_out_role is not None:
             word = target if score.left_out_role == "target" else attribute
             reasons.setdefault(word, {})[str(score.left_out)] = None
-    lost = {word: ", ".join(found) for word, found in reasons.items()}
-    targets = [word for word in dict.fromkeys((*x, *y)) if word not in lost]
-    attributes = [word for word in dict.fromkeys((*a, *b)) if word not in lost]
+    unscored = {word: ", ".join(found) for word, found in reasons.items()}
+    targets = [word for word in dict.fromkeys((*x, *y)) if word not in unscored]
+    attributes = [word for word in dict.fromkeys((*a, *b)) if word not in unscored]
     sentences = [
         (attribute, template)
         for attribute in attributes
         for template in templates
         if all(scores[attribute, template, target].left_out is None for target in targets)
     ]
-    notes = [f"{word}: {found}" for word, found in lost.items()]
+    lost = [category.lose(word, Reason.NO_SCORE, found) for word, found in unscored.items()]
     n_of = {word: sum(attribute == word for attribute, _ in sentences) for word in attributes}
     for word, n in n_of.items():
         if n < len(templates):
@@ -118,26 +119,15 @@ def usable_sentences(category: Category, scores: Scores) -> UsableSentences:
                 for (attribute, _, target), score in scores.items()
                 if attribute == word and target in targets and score.left_out is not None
             )
-            notes.append(f"{word}: {n} of its {len(templates)} sentences ({', '.join(dict.fromkeys(of_word))})")
+            detail = f"{n} of its {len(templates)} sentences ({', '.join(dict.fromkeys(of_word))})"
+            lost.append(category.lose(word, Reason.IN_PART, detail))
     words = (
         [word for word in targets if word in x],
         [word for word in targets if word in y],
         [word for word in attributes if word in a and n_of[word]],
         [word for word in attributes if word in b and n_of[word]],
     )
-    return UsableSentences(words, sentences, scores, notes, lost)
-
-
-def too_few_words(category: Category, usable: UsableSentences) -> str:
-    """Return why a category cannot be computed with the words that are left; empty if it can.
-
-    Attribute words are what the test permutes, so that there must be two of each set.
-    """
-    kinds = (("a target set", 1), ("a target set", 1), ("an attribute set", 2), ("an attribute set", 2))
-    for name, listed, kept, (kind, least) in zip(category.set_names, category.sets, usable.words, kinds, strict=True):
-        if len(kept) < least:
-            return f"not computed: {name} has {len(kept)} of {len(listed)} words left, and {kind} needs {least}"
-    return ""
+    return UsableSentences(words, sentences, scores, lost, unscored)
 
 
 def term_scores_of(usable: UsableSentences, terms: str) -> TermScores:
@@ -369,7 +359,7 @@ def score_categories(
     Returns:
         A row per category; one per category and word; one per category, template and attribute word; one per category
         and template. A target that the model cannot score in some template is left out altogether, an attribute word or
-        sentence by itself, each named in `dropped`; a category that cannot be computed is a row without numbers that
+        sentence by itself, each listed in `lost`; a category that cannot be computed is a row without numbers that
         says why.
 
     Raises:
@@ -403,18 +393,20 @@ def _measure(
         (row.attribute_word, row.template, row.target_word): score for row, score in zip(rows, of_rows, strict=True)
     }
     usable = usable_sentences(category, scores)
-    notes = list(usable.notes)
+    lost = list(usable.lost)
     terms = term_scores_of(usable, str(conventions["terms"])) if usable.sentences and all(usable.words) else None
     numbers: dict[str, Any] = {}
     words: list[dict[str, Any]] = []
     templates: list[dict[str, Any]] = []
-    if reason := too_few_words(category, usable):
-        notes.append(reason)
+    # attribute words are what the test permutes, so that there must be two of each set
+    if small := find_small_set(category, usable.words, needed="1122", words="words"):
+        lost.append(small)
+        _LOG.warning("%s, %s: not computed: %s", model, category.name, describe_missing_effect([small.columns()]))
     elif terms is not None:
         try:
             numbers, words, templates = category_numbers(category, model, usable, terms, settings, seed)
         except ConstantScoresError as error:
-            notes.append(not_computed(error))
+            lost.append(Loss(None, None, Reason.EQUAL_SCORES, str(error)))
     one_mask = dict.fromkeys(
         row.attribute_word
         for row, score in zip(rows, of_rows, strict=True)
@@ -423,7 +415,7 @@ def _measure(
     key = {"category": category.name, "model": model}
     n_a = sum(attribute in usable.words[2] for attribute, _ in usable.sentences)
     estimate = {
-        **describe_category(category, usable.words, notes),
+        **describe_category(category, usable.words, lost),
         "model": model,
         **numbers,
         "n_sentences_a": n_a,
@@ -435,8 +427,6 @@ def _measure(
         **settings.conventions(),
         "seed": seed,
     }
-    if reason:
-        _LOG.warning("%s, %s: %s", model, category.name, reason)
     sentences = [{**key, **row} for row in _sentence_rows(category, rows, usable, terms)]
     return [estimate], [{**key, **word} for word in words], sentences, [{**key, **each} for each in templates]
 

@@ -344,7 +344,7 @@ def mode_of(row: Mapping[str, Any]) -> str | None:
 
 
 def _by_cell(method: str, table: pl.DataFrame) -> dict[tuple[str | None, ...], Estimate]:
-    require_columns(method, table, ("category", "model", "effect_size", "dropped"), remade_by("associations"))
+    require_columns(method, table, ("category", "model", "effect_size", "lost"), remade_by("associations"))
     return {
         (row["category"], row["model"], row.get("sample_mode"), row.get("segment_length")): row
         for row in table.iter_rows(named=True)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.losses import Reason
 from prasanga.methods import FEWEST_WORDS
 from prasanga.report.ceat_table import HOLM
 from prasanga.report.grid import (
@@ -28,7 +29,6 @@ from prasanga.report.grid import (
     is_number,
     names_of_sets,
     why_missing,
-    words_left_out,
 )
 from prasanga.report.sheet import equals_probability, from_twins, plain, two
 
@@ -389,11 +389,10 @@ def fewest_contexts(ceat: pl.DataFrame) -> str | None:
     row = min(rows, key=lambda row: int(row["contexts_min"]))
     least = int(row["contexts_min"])
     without = {
-        word
+        loss["word"]
         for each in ceat.iter_rows(named=True)
-        for reason, words in words_left_out(each).items()
-        if reason.startswith("no context")
-        for word in words
+        for loss in each["lost"] or ()
+        if loss["reason"] in (Reason.NO_CONTEXTS, Reason.NO_COMMON_CONTEXTS)
     }
     n = len(without)
     none = f" {n} {_verb(n, 'stimulus has', 'stimuli have')} none in some estimate, which does without." if n else ""

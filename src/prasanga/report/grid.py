@@ -19,6 +19,7 @@ import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.losses import describe_losses, describe_missing_effect, group_lost_words
 from prasanga.methods import CEAT, FAMILY, FEWEST_WORDS
 from prasanga.pairs.preferences import OVERALL
 
@@ -49,7 +50,7 @@ Estimate: TypeAlias = Mapping[str, Any]
 
 _KEY = ("category", "model", "segment_length", "sample_mode")
 _SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
-_NEEDED_OF_EFFECTS = (*_KEY, "category_title", *_SETS, "effect_size", "dropped")
+_NEEDED_OF_EFFECTS = (*_KEY, "category_title", *_SETS, "effect_size", "lost")
 MODES = ("fixed", "random")
 """How contexts are drawn: all models get the same, or each model its own."""
 
@@ -171,9 +172,11 @@ def why_missing(estimate: Estimate | None) -> str:
         return ""
     if estimate["effect_size"] is not None:
         return f"the estimate is not a finite number ({estimate['effect_size']})"
-    # The stage that measured names the stimuli left out first, and at the end why nothing could be computed.
-    _, found, reason = str(estimate["dropped"] or "").rpartition("not computed: ")
-    return reason if found else str(estimate["dropped"] or "not computed, and the table does not say why")
+    return (
+        describe_missing_effect(estimate["lost"])
+        or describe_losses(estimate["lost"])
+        or "not computed, and the table does not say why"
+    )
 
 
 def few_words(estimate: Estimate | None) -> str:
@@ -202,17 +205,7 @@ FEW_WORDS = (
 
 def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
     """Return words that an estimate does without, or has with a part of their contexts, by reason."""
-    notes = str(estimate["dropped"] or "").partition("not computed: ")[0].rstrip("; ")
-    reasons: dict[str, list[str]] = {}
-    for note in notes.split("; ") if notes else []:
-        word, _, reason = note.partition(": ")
-        reasons.setdefault(reason, []).append(word)
-    return reasons
-
-
-def is_repetition(reason: str) -> bool:
-    """Return whether a reason of `words_left_out` is that a word was listed more than once: nothing is lost by that."""
-    return reason.endswith("counted once")
+    return group_lost_words(estimate["lost"])
 
 
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:

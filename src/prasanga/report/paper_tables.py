@@ -64,7 +64,7 @@ Tables: TypeAlias = Mapping[str, pl.DataFrame]
 """Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` that of bias percentages."""
 
 _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
-_NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
+_NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "lost")
 _CONVENTIONS = (
     *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "repeated_words", "pool"),
     *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),

@@ -333,7 +333,7 @@ VECTOR_REASONS = {"unknown": "the tokenizer does not know a piece of it", "cut":
 """Why a target has no vector, or one of a part of its context."""
 
 _NEEDED_OF_ESTIMATES = (
-    *("category", "model", "effect_size", "dropped", "ci_low"),
+    *("category", "model", "effect_size", "lost", "ci_low"),
     *(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"),
 )
 """The columns of a table of estimates without which it cannot be told what was left out."""

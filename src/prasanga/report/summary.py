@@ -271,7 +271,7 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-_NEEDED = ("category", "model", "effect_size", "dropped")
+_NEEDED = ("category", "model", "effect_size", "lost")
 """The columns without which nothing can be said of a table of estimates."""
 
 CONVENTIONS = (

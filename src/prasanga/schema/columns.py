@@ -10,6 +10,7 @@ import polars as pl
 
 TEXT, WHOLE, SMALL, REAL, FLAG = pl.String, pl.Int64, pl.Int32, pl.Float64, pl.Boolean
 TEXTS, WHOLES, REALS, VECTOR = pl.List(pl.String), pl.List(pl.Int64), pl.List(pl.Float64), pl.Array
+LOSSES = pl.List(pl.Struct(dict.fromkeys(("set", "word", "reason", "detail"), TEXT)))
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ _MEANINGS: Mapping[tuple[Any, str], Mapping[str, str]] = {
         "text": "the text: a context, a segment or a sentence, normalized",
         "source": "file, relative to the root of the corpus; empty for a filled template",
         "kind": "kind of the row: of a model (encoder, decoder, encoder-decoder), an oddity, a suffix, a difference",
-        "reason": "why there is none; null or empty if there is one",
+        "reason": "why there is none, as a code or in words; null or empty if there is one",
         "template": "name of the template, or its names if the words are of several classes",
         "method": "ceat, seat, weat, log_probability, structures or pairs",
         "word": "the word",
@@ -96,7 +97,6 @@ _MEANINGS: Mapping[tuple[Any, str], Mapping[str, str]] = {
         "adjusted_note": "why there is no adjusted difference, or what it does not allow for; null for nothing",
         "interval_note": "why there is no interval, or what to know about it; null for nothing",
         "variance_note": "how many draws they rest on, words without a second context, or why there are none",
-        "dropped": "words left out or listed twice, each with the reason; or why there are no numbers",
         "std": "denominator of the effect size: union_ddof1, union_ddof0, pooled",
         "alternative": "of p_stimuli and p_attributes: two-sided, greater, less",
         "statistic": "of the permutation tests: difference of means, or studentized if the two sets differ in size",
@@ -407,6 +407,10 @@ _MEANINGS: Mapping[tuple[Any, str], Mapping[str, str]] = {
         "vector": "its vector; null if it is out of vocabulary",
     },
     (TEXTS, ""): {"identical_to": "other stimuli with a form that has the same pieces as a form of this one"},
+    (LOSSES, ""): {
+        "lost": "words left out or counted in part, each with its set, a code (`reason`) and the reason in words "
+        "(`detail`); without a word, what an effect size would need. One text in CSV",
+    },
     (REALS, "d"): {"replicates": "effects with words and contexts resampled"},
 }
 """Meanings by type and unit. `ci_*` is short for `ci_low` and `ci_high`, `n_?` for a column per set, X, Y, A and B."""

@@ -77,7 +77,11 @@ class TableSchema:
 
 
 def _arrow_type(dtype: Any) -> pa.DataType:
-    return pa.list_(_ARROW[dtype.inner]) if isinstance(dtype, pl.List) else _ARROW[dtype]
+    if isinstance(dtype, pl.List):
+        return pa.list_(_arrow_type(dtype.inner))
+    if isinstance(dtype, pl.Struct):
+        return pa.struct([(each.name, _arrow_type(each.dtype)) for each in dtype.fields])
+    return _ARROW[dtype]
 
 
 _CATEGORY = "category category_title target_x target_y attribute_a attribute_b"
@@ -263,7 +267,7 @@ _TABLES = (
         "an estimate by CEAT, of a category, model, segment length and sample mode",
         f"{_CATEGORY} model segment_length sample_mode {_EFFECT} {_RAW} standard_error draws_low draws_high "
         "p_draws log_p_draws tau2 q i2 variance_words variance_attributes variance_contexts variance_rest "
-        f"variance_note {_TESTS} contexts_enough draws_settled {_USED} dropped n_samples contexts_min "
+        f"variance_note {_TESTS} contexts_enough draws_settled {_USED} reason lost n_samples contexts_min "
         f"{_CONVENTIONS} variance tau2_method draws repeated_words pool match neighbours window pieces band seed",
         "associations/ceat.parquet associations/ceat.csv associations/ceat/<model>/<length>.parquet "
         "unfinished/ceat.parquet unfinished/ceat.csv",
@@ -271,7 +275,7 @@ _TABLES = (
     _table(
         "seat",
         "an estimate by SEAT, of a category and model",
-        f"{_CATEGORY} model {_EFFECT} {_RAW} {_TESTS} {_USED} dropped n_sentences_x n_sentences_y n_sentences_a "
+        f"{_CATEGORY} model {_EFFECT} {_RAW} {_TESTS} {_USED} reason lost n_sentences_x n_sentences_y n_sentences_a "
         f"n_sentences_b {_TEMPLATES} sentence_vector unit average p_sentences {_CONVENTIONS} seed",
         "associations/seat.parquet associations/seat.csv associations/seat/<model>.parquet "
         "unfinished/seat.parquet unfinished/seat.csv",
@@ -279,7 +283,7 @@ _TABLES = (
     _table(
         "weat",
         "an estimate by WEAT, of a category and set of static vectors",
-        f"{_CATEGORY} model {_EFFECT} {_RAW} {_TESTS} {_USED} dropped vectors method forms {_CONVENTIONS} seed",
+        f"{_CATEGORY} model {_EFFECT} {_RAW} {_TESTS} {_USED} reason lost vectors method forms {_CONVENTIONS} seed",
         "associations/weat.parquet associations/weat.csv associations/weat/<vectors>.parquet "
         "unfinished/weat.parquet unfinished/weat.csv associations/<added>.parquet",
         {
@@ -292,7 +296,7 @@ _TABLES = (
     _table(
         "log_probability",
         "an estimate of log-probability bias, of a category and model",
-        f"{_CATEGORY} model {_EFFECT} difference {_TESTS} {_USED} dropped n_sentences_a n_sentences_b {_TEMPLATES} "
+        f"{_CATEGORY} model {_EFFECT} difference {_TESTS} {_USED} reason lost n_sentences_a n_sentences_b {_TEMPLATES} "
         f"n_masked_as_one masked_as_one exchanged pieces terms p_sentences {_CONVENTIONS} seed",
         "likelihoods/log_probability.parquet likelihoods/log_probability.csv "
         "likelihoods/log_probability/<model>.parquet unfinished/log_probability.parquet "

@@ -23,6 +23,7 @@ from prasanga.associations import (
 )
 from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
 from prasanga.base.errors import InputError
+from prasanga.losses import describe_losses
 from prasanga.report.ceat_table import with_fewer_draws
 
 COLUMNS = """
@@ -37,7 +38,7 @@ COLUMNS = """
     n_twins, twin_effect_size, twin_sd, twin_difference, twin_difference_low, twin_difference_high, p_twins,
     shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
-    dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
+    reason, lost, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
     n_shuffles, n_permutations, equivalence_margin,
     variance, tau2_method, draws, repeated_words, pool, match, neighbours, window, pieces, band, seed
 """
@@ -122,12 +123,13 @@ def test_a_row_says_how_it_was_made() -> None:
         "draws": "with-replacement",
         "pool": "per_length",
         "seed": 5,
-        "dropped": TWICE,
+        "reason": None,
         "repeated_words": "once",
         "contexts_min": 12,
         **{"n_x": 3, "n_y": 3, "n_a": 3, "n_b": 2, "listed_x": 3, "listed_y": 3, "listed_a": 3, "listed_b": 2},
     }
     assert {key: found[key] for key in expected} == expected
+    assert describe_losses(found["lost"]) == TWICE
 
 
 @pytest.mark.parametrize(("leave_out", "times"), [("", 1), ("গোলাপ", 2)])
@@ -151,8 +153,8 @@ def test_effects_alone_are_those_that_stand_with_the_rest() -> None:
     whole = row()
     alone = row(settings=replace(SETTINGS, effects_alone=True))
     assert alone["effect_size"] == whole["effect_size"]
-    assert {name: alone[name] for name in ("n_x", "n_b", "contexts_min", "draws", "dropped")} == {
-        name: whole[name] for name in ("n_x", "n_b", "contexts_min", "draws", "dropped")
+    assert {name: alone[name] for name in ("n_x", "n_b", "contexts_min", "draws", "lost")} == {
+        name: whole[name] for name in ("n_x", "n_b", "contexts_min", "draws", "lost")
     }
     others = ("p_association", "leave_out_low", "shuffled_low", "effect_standardized", "standard_error", "tau2")
     assert [whole[name] is not None for name in others] == [True] * 6
@@ -270,8 +272,8 @@ def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
     common = {word: ids if word != "ঘৃণা" else [] for word, (ids, _) in given.items()}
     fixed, random = (row(mode, vectors=given, common=common) for mode in ("fixed", "random"))
     twice = "স্বর্গ: listed twice; হত্যা: listed twice, counted once"
-    assert random["dropped"] == f"{twice}; বেলি: no contexts; মশা: no contexts; স্বর্গ: no contexts"
-    assert fixed["dropped"] == f"{random['dropped']}; ঘৃণা: no context that all models have"
+    assert describe_losses(random["lost"]) == f"{twice}; বেলি: no contexts; মশা: no contexts; স্বর্গ: no contexts"
+    assert describe_losses(fixed["lost"]) == f"{describe_losses(random['lost'])}; ঘৃণা: no context that all models have"
     assert [random[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
     assert [fixed[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 1]
     assert [random[f"listed_{side}"] for side in "xyab"] == [3, 3, 3, 2]
@@ -289,9 +291,11 @@ def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
 )
 def test_a_category_that_cannot_be_computed_is_a_row_with_the_reason(leave_out: tuple[str, ...], reason: str) -> None:
     found = row(vectors=vectors(leave_out=leave_out))
-    assert reason in found["dropped"]
+    assert reason in describe_losses(found["lost"])
     numbers = CEAT_SCHEMA.names[CEAT_SCHEMA.names.index("effect_size") : CEAT_SCHEMA.names.index("n_samples")]
-    shown = [name for name in numbers if name not in {"n_x", "n_y", "n_a", "n_b", "dropped"} and "listed" not in name]
+    shown = [
+        name for name in numbers if name not in {"n_x", "n_y", "n_a", "n_b", "reason", "lost"} and "listed" not in name
+    ]
     assert [found[name] for name in shown] == [None] * len(shown)
     assert found["listed_x"] == 3
 
@@ -302,7 +306,7 @@ def test_constant_associations_are_a_row_with_the_reason() -> None:
     given["শান্তি"] = (given["শান্তি"][0][:1], given["শান্তি"][1][:1])
     found = row(vectors=given, categories={"C1": same})
     assert found["effect_size"] is None
-    assert "not computed: All words have the same association" in found["dropped"]
+    assert "not computed: All words have the same association" in describe_losses(found["lost"])
 
 
 def test_many_words_are_sampled_and_the_row_says_so() -> None:
@@ -542,7 +546,7 @@ def test_the_smaller_numbers_of_draws_are_the_first_of_the_larger() -> None:
         *("p_equivalence", "equivalent_within", "twin_difference", "p_twins"),
     )
     for name in set(estimates.columns) - set(apart):
-        for found, expected in zip(part[name], alone[name], strict=True):
+        for found, expected in zip(part[name].to_list(), alone[name].to_list(), strict=True):
             wanted = pytest.approx(expected, rel=1e-9, abs=1e-12) if isinstance(expected, float) else expected
             assert found == wanted, name
     assert part.select(apart).null_count().row(0) == (2,) * len(apart)

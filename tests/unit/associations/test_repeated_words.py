@@ -22,6 +22,7 @@ from prasanga.associations.robustness import Source, measure_multiverse, variant
 from prasanga.base.errors import InputError
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.model import categories_of
+from prasanga.losses import describe_losses
 from prasanga.report.grid import few_words, words_left_out
 
 SIDES = {side: [f"{side}{i}" for i in range(9)] for side in "xyab"}
@@ -105,18 +106,24 @@ def test_other_spellings_of_a_word_are_the_same_word(word: str, again: str) -> N
 
 def test_tables_of_ceat_are_those_of_the_list_without_the_word() -> None:
     twice, once = measured_ceat(TWICE), measured_ceat(ONCE)
-    assert [row["dropped"] for row in twice["estimates"]] == [LOST] * 2
+    assert [describe_losses(row["lost"]) for row in twice["estimates"]] == [LOST] * 2
     assert [(row["n_x"], row["listed_x"], row["n_a"], row["listed_a"]) for row in twice["estimates"]] == [
         (9, 9, 9, 9)
     ] * 2
     for row, expected in zip(twice.pop("estimates"), once.pop("estimates"), strict=True):
-        assert row == expected | {"dropped": row["dropped"]}
+        assert row == expected | {"lost": row["lost"]}
     assert twice == once
 
 
 def test_ceat_of_the_papers_counts_words_as_listed() -> None:
     (row,) = measured_ceat(TWICE, sample_modes=["fixed"], repeated_words="as-listed")["estimates"]
-    assert (row["n_x"], row["listed_x"], row["n_a"], row["listed_a"], row["dropped"]) == (10, 10, 11, 11, "")
+    assert (row["n_x"], row["listed_x"], row["n_a"], row["listed_a"], describe_losses(row["lost"])) == (
+        10,
+        10,
+        11,
+        11,
+        "",
+    )
     assert row["repeated_words"] == "as-listed"
     listed = [word for side in TWICE.values() for word in side]
     draws = named_draws(listed, [20] * len(listed), 40, seed=47, names=("fixed", "C1"))
@@ -167,7 +174,7 @@ def test_weat_and_seat_are_those_of_the_list_without_the_word() -> None:
 
     for measure in (weat, seat):
         ((row,), *others), ((expected,), *expected_others) = measure(TWICE), measure(ONCE)
-        assert row == expected | {"dropped": LOST}
+        assert row == expected | {"lost": row["lost"]}
         assert others == expected_others
 
 
@@ -201,4 +208,4 @@ def test_a_list_of_the_papers_counts_a_word_once_in_weat(tmp_path: Path) -> None
     vectors = {stimulus.name: rng.normal(size=6) for stimulus in lexicon.stimuli}
     layout = {"C1": categories["C1"]}
     (row,) = measure_weat(layout, vectors, {}, name="v", settings=TEST, seed=1)[0].to_pylist()
-    assert (row["n_a"], row["listed_a"], row["dropped"]) == (2, 2, f"{win}: listed twice, counted once")
+    assert (row["n_a"], row["listed_a"], describe_losses(row["lost"])) == (2, 2, f"{win}: listed twice, counted once")

@@ -15,6 +15,7 @@ from prasanga.associations.estimates import TestSettings
 from prasanga.associations.permutation import permutation_test
 from prasanga.associations.weat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, SeatTables, measure_seat, seat
 from prasanga.base.errors import InputError
+from prasanga.losses import describe_losses
 
 Array = npt.NDArray[np.float64]
 FAST = TestSettings(n_resamples=0, n_shuffles=0)
@@ -226,7 +227,8 @@ def test_a_row_of_the_table() -> None:
         "n_x": 2,
         "n_b": 1,
         "listed_b": 1,
-        "dropped": "",
+        "reason": None,
+        "lost": [],
         "n_sentences_x": 6,
         "n_sentences_b": 3,
         "sentence_vector": "cls",
@@ -325,7 +327,7 @@ def test_lost_words_and_sentences_are_named() -> None:
         "attributes": [{"name": "p", "stimuli": ["love", "joy", "hope"]}, CATEGORY["attributes"][1]],
     }
     (row,) = measure(vectors, categories={"C1": category}).estimates.to_pylist()
-    assert row["dropped"] == (
+    assert describe_losses(row["lost"]) == (
         "lotus: vectors of 1 of its 3 sentences; joy: no vector of its 3 sentences; hope: in no template"
     )
     assert (row["n_a"], row["listed_a"], row["n_sentences_x"]) == (1, 3, 4)
@@ -338,7 +340,7 @@ def test_too_few_words_are_a_row_that_says_so() -> None:
     tables = measure(vectors, categories={"C1": CATEGORY, "C2": {**CATEGORY, "targets": CATEGORY["targets"][::-1]}})
     assert [row["effect_size"] for row in tables.estimates.to_pylist()] == [None, None]
     reason = "not computed: flowers has 1 of 2 stimuli left, and a target set needs 2"
-    assert tables.estimates["dropped"][0].as_py() == f"lotus: no vector of its 3 sentences; {reason}"
+    assert describe_losses(tables.estimates["lost"][0].as_py()) == f"lotus: no vector of its 3 sentences; {reason}"
     assert tables.words.num_rows == 0
 
 
@@ -346,7 +348,7 @@ def test_constant_scores_are_a_row_that_says_so() -> None:
     vectors = {word: (ids, np.ones((3, 4))) for word, (ids, _) in embedded().items()}
     (row,) = measure(vectors).estimates.to_pylist()
     assert row["effect_size"] is None
-    assert row["dropped"].startswith("not computed: All words have the same association")
+    assert describe_losses(row["lost"]).startswith("not computed: All words have the same association")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA, measure_weat, weat
 from prasanga.base.errors import InputError
+from prasanga.losses import describe_losses
 
 # s(w, A, B) is the cosine with the first axis minus that with the second: 1, -0.2 for X; -1, 0.2 for Y.
 X, Y = [[1.0, 0.0], [3.0, 4.0]], [[0.0, 2.0], [4.0, 3.0]]
@@ -134,7 +135,7 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert row["p_association"] == row["p_stimuli"]
     assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 1, 2]
     assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 1, 2]
-    assert row["dropped"] == f"{TWICE}; বেলি: out of vocabulary: neither it nor one of its 1 variants"
+    assert describe_losses(row["lost"]) == f"{TWICE}; বেলি: out of vocabulary: neither it nor one of its 1 variants"
     assert (row["model"], row["vectors"], row["method"], row["forms"]) == ("glove", "v.txt", "glove", "pooled")
     assert (row["std"], row["alternative"], row["seed"]) == ("union_ddof1", "two-sided", 47)
     assert (row["category"], row["target_x"], row["attribute_b"]) == ("C1", "flowers", "unpleasant")
@@ -151,7 +152,7 @@ def test_too_few_words_are_a_row_without_numbers() -> None:
     few = {word: vector for word, vector in VECTORS.items() if word != "মশা"}
     (row,), words = measured({**few, "বেলি": [0.0, 0.0]}, {"মশা": "out of vocabulary"})
     assert row["effect_size"] is row["p_stimuli"] is row["shuffled_low"] is None
-    assert row["dropped"] == (
+    assert describe_losses(row["lost"]) == (
         f"{TWICE}; বেলি: zero vector; মশা: out of vocabulary;"
         " not computed: insects has 1 of 2 stimuli left, and a target set needs 2"
     )
@@ -162,7 +163,7 @@ def test_too_few_words_are_a_row_without_numbers() -> None:
 def test_constant_scores_are_a_row_without_numbers() -> None:
     (row,), words = measured({**VECTORS, "ঘৃণা": A[0], "হত্যা": A[0], "বেলি": X[0]}, {})
     assert row["effect_size"] is None
-    assert row["dropped"].startswith(f"{TWICE}; not computed: All words have the same association")
+    assert describe_losses(row["lost"]).startswith(f"{TWICE}; not computed: All words have the same association")
     assert words == []
 
 

@@ -32,6 +32,7 @@ from prasanga.likelihoods.templates import (
     load_category_templates,
     shares_of,
 )
+from prasanga.losses import describe_losses
 
 SETS = {
     "he": ["king", "prince", "duke", "lord"],
@@ -155,7 +156,10 @@ def test_a_model_without_preferences_has_no_effect_size(measure: Callable[..., C
     tables = measure(PlantedScorer(WORDS, lambda target, _: -float(len(target))))
     (estimate,) = rows(tables.estimates)
     assert estimate["effect_size"] is None
-    assert estimate["dropped"] == "not computed: all sentences have the same score, so that there is no effect size"
+    assert (
+        describe_losses(estimate["lost"])
+        == "not computed: all sentences have the same score, so that there is no effect size"
+    )
     assert not rows(tables.words)
     assert {row["score"] for row in rows(tables.sentences)} == {0.0}
 
@@ -239,7 +243,8 @@ def test_a_word_listed_twice_counts_once(
     ((found,), *others), ((expected,), *expected_others) = measured(again), measured(first)
     notes = [f"{SETS['he'][0]}: listed twice, counted once", f"{SETS['home'][1]}: listed twice, counted once"]
     notes = notes[::-1] if exchanged else notes
-    assert found == expected | {"dropped": "; ".join([*notes, *filter(None, [expected["dropped"]])])}
+    assert found == expected | {"lost": found["lost"]}
+    assert describe_losses(found["lost"]) == "; ".join([*notes, *filter(None, [describe_losses(expected["lost"])])])
     assert others == expected_others
 
 
@@ -275,7 +280,7 @@ def test_a_twin_has_its_share_of_the_templates(
         assert estimate["effect_size"] == rows(one.estimates)[0]["effect_size"]
     (none,) = rows(measured(shares[2]).estimates)  # there are more twins than templates
     assert none["effect_size"] is None
-    assert "not computed" in none["dropped"]
+    assert "not computed" in describe_losses(none["lost"])
     (of_model,) = shares_of(sentences, lambda sentence: sentence.template, None)
     assert rows(measured(of_model).estimates) == rows(measure(scorer).estimates)
 
@@ -311,7 +316,7 @@ def test_words_that_a_model_does_not_know_are_left_out_and_told(measure: Callabl
     known = [word for word in WORDS if word not in ("duke", "garden")]
     tables = measure(preference(1.0, known))
     (estimate,) = rows(tables.estimates)
-    assert estimate["dropped"] == "duke: unknown-piece; garden: unknown-piece"
+    assert describe_losses(estimate["lost"]) == "duke: unknown-piece; garden: unknown-piece"
     assert [estimate[f"n_{side}"] for side in "xyab"] == [3, 4, 3, 2]
     assert [estimate[f"listed_{side}"] for side in "xyab"] == [4, 4, 3, 3]
     assert estimate["effect_size"] > 1.5
@@ -327,7 +332,7 @@ def test_a_category_with_too_few_words_is_a_row_that_says_so(measure: Callable[.
         tables = measure(preference(1.0, [word for word in WORDS if word not in lost]))
         (estimate,) = rows(tables.estimates)
         assert estimate["effect_size"] is None
-        assert estimate["dropped"].endswith(said)
+        assert describe_losses(estimate["lost"]).endswith(said)
         assert not rows(tables.words)
 
 
@@ -336,7 +341,7 @@ def test_sentences_too_long_for_the_model_are_left_out_one_by_one(measure: Calla
     scorer.max_pieces = 4  # "the ... of ... ." has five pieces
     (estimate,) = rows(measure(scorer).estimates)
     assert (estimate["n_sentences_a"], estimate["n_sentences_b"]) == (3, 3)
-    assert "office: 1 of its 2 sentences (too-long)" in estimate["dropped"]
+    assert "office: 1 of its 2 sentences (too-long)" in describe_losses(estimate["lost"])
 
 
 def notebook(path: Path, content: object) -> CategoryTemplates:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loss_columns import losses
 from report_tables import SCHEMA, estimate
 
 from prasanga.report.page import render_page
@@ -37,7 +38,7 @@ def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
                     effect = base * factor + step + noise
                     changes: dict[str, Any] = {"p_association": 0.01 if abs(effect) > 0.8 else 0.4}
                     if (category, model, length) == ("C10", "narrow", "9"):
-                        effect_or_none, changes = None, {"dropped": missing, "n_x": 1}
+                        effect_or_none, changes = None, {"lost": losses(missing), "n_x": 1}
                     else:
                         effect_or_none = effect
                     rows.append((category, model, length, mode, effect_or_none, changes))

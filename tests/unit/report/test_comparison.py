@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loss_columns import losses
 
 from prasanga.base.errors import InputError
 from prasanga.report.comparison import (
@@ -43,7 +44,7 @@ def measured(category: str, effect: float | None, model: str = "ours", **changes
     return {
         "category": category, "model": model, "effect_size": effect,
         "ci_low": None if effect is None else effect - 0.2, "ci_high": None if effect is None else effect + 0.2,
-        "interval_note": None, "dropped": "",
+        "interval_note": None, "lost": [],
     } | changes  # fmt: skip
 
 
@@ -157,7 +158,7 @@ def test_a_measured_number_of_few_words_says_so() -> None:
 
 def test_what_was_not_computed_says_why() -> None:
     seat = study(
-        measured("GR1", None, dropped="a: no vector; not computed: one word left"),
+        measured("GR1", None, lost=losses("a: no vector; not computed: one word left")),
         measured("GR2", 0.4, ci_low=None, ci_high=None, interval_note="fewer than 8 words"),
     )
     comparison = compare(
@@ -312,7 +313,7 @@ def test_markdown(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
 def test_what_our_own_cells_lack_is_no_doubt_about_the_papers() -> None:
     published = paper(printed("GR1", 0.5, doubts="columns", doubt="columns in doubt"), printed("GR2", 0.5))
     seat = study(
-        measured("GR1", None, dropped="not computed: one word left"),
+        measured("GR1", None, lost=losses("not computed: one word left")),
         measured("GR2", 0.4, ci_low=None, ci_high=None, interval_note="fewer than 8 words"),
     )
     text = comparison_to_markdown(compare({"seat": seat}, published, models={"ours": "Big"}, language="hi"), [])

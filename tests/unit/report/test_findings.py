@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 import pytest
+from loss_columns import LOST, losses
 
 from prasanga.report import findings as module
 from prasanga.report.findings import headline_findings
@@ -265,8 +266,8 @@ def test_fewest_contexts(table: Table) -> None:
     ceat = table(("C1", "a", "9", "fixed", 0.5), ("C4", "a", "25", "fixed", 0.5, {"contexts_min": 1}))
     said = "Every stimulus used has at least 1 context (fewest: C4, a, 25 words)."
     assert module.fewest_contexts(ceat) == said
-    dropped = ["গোলাপ: no contexts; জবা: no context that all models have", "গোলাপ: no contexts; মশা: 3 contexts cut"]
-    without = ceat.with_columns(dropped=pl.Series(dropped))
+    lost = ["গোলাপ: no contexts; জবা: no context that all models have", "গোলাপ: no contexts; মশা: 3 contexts cut"]
+    without = ceat.with_columns(lost=pl.Series(list(map(losses, lost)), dtype=LOST))
     assert module.fewest_contexts(without) == f"{said} 2 stimuli have none in some estimate, which does without."
 
 
@@ -278,7 +279,7 @@ def test_not_computed_groups_reasons(small: pl.DataFrame) -> None:
 
 
 def test_findings_of_a_table_without_numbers(table: Table) -> None:
-    ceat = table(("C1", "a", "9", "fixed", None, {"dropped": "not computed: nothing there"}))
+    ceat = table(("C1", "a", "9", "fixed", None, {"lost": losses("not computed: nothing there")}))
     assert headline_findings(ceat) == ["1 of 1 estimates could not be computed. C1 (a, 9 words, fixed): nothing there."]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loss_columns import losses, same_losses
 
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
@@ -48,7 +49,7 @@ def estimate(category: str, model: str, effect: float | None, **changes: Any) ->
     x, y, a, b = SETS[category]
     return {
         "category": category, "category_title": "", "target_x": x, "target_y": y, "attribute_a": a, "attribute_b": b,
-        "model": model, "effect_size": effect, "p_stimuli": 0.2, "p_association_holm": 1.0, "dropped": "",
+        "model": model, "effect_size": effect, "p_stimuli": 0.2, "p_association_holm": 1.0, "lost": [],
         "std": "union_ddof1", "alternative": "two-sided",
     } | changes  # fmt: skip
 
@@ -87,7 +88,7 @@ def tables() -> dict[str, pl.DataFrame]:
     )
     seat = table(
         estimate(
-            "C1", "bert", None, dropped="গোলাপ: unknown; not computed: one word left", p_sentences=None, unit="word"
+            "C1", "bert", None, lost=losses("গোলাপ: unknown; not computed: one word left"), p_sentences=None, unit="word"
         ),
         estimate("C4", "bert", -0.2, p_sentences=0.001, unit="word"),
         estimate("C1", "gpt_2", 0.9, p_sentences=0.06, unit="word"),
@@ -249,7 +250,7 @@ def sahoo_tables(**changes: Any) -> dict[str, pl.DataFrame]:
         estimate("GR1", "bert", -0.8, p_association_holm=0.05, p_stimuli=0.009, **changes),
         estimate("GR3", "bert", 0.79999, p_association_holm=0.01, p_stimuli=0.01, **changes),
         estimate("GR1", "gpt_2", 0.1, **changes),
-        estimate("GR10", "gpt_2", None, dropped="not computed: no vectors", **changes),
+        estimate("GR10", "gpt_2", None, lost=losses("not computed: no vectors"), **changes),
         estimate("C1", "other", 0.1, **changes),
     )
     return {"seat": seat}
@@ -300,8 +301,8 @@ def test_tables_that_cannot_be_used(tables: dict[str, pl.DataFrame]) -> None:
         render_layout("sahoo_table3", {"ceat": tables["ceat"]})
     with pytest.raises(InputError, match="the table of SEAT has none of GC1 to GC6"):
         render_layout("sahoo_table4", tables)
-    with pytest.raises(InputError, match="WEAT: the table has no column dropped"):
-        render_layout("sadhu_table4", {"weat": tables["weat"].drop("dropped")})
+    with pytest.raises(InputError, match="WEAT: the table has no column lost"):
+        render_layout("sadhu_table4", {"weat": tables["weat"].drop("lost")})
     with pytest.raises(InputError, match="the table of SEAT has two rows for GR1, bert"):
         render_layout("sahoo_table3", {"seat": pl.concat([tables["seat"], tables["seat"].tail(1)])})
     with pytest.raises(InputError, match="there is no method 'meat'"):
@@ -372,9 +373,9 @@ def test_languages_side_by_side() -> None:
 def test_latex_has_no_sign_that_pdflatex_does_not_set(tables: dict[str, pl.DataFrame]) -> None:
     lost = "গোলাপ, জবা ফুল: no vector; गुलाब: 3 of 8 sentences left out"
     seat = table(
-        estimate("C1", "bert", None, dropped=lost), estimate("C4", "মডেল", 0.1, dropped="", alternative="less")
+        estimate("C1", "bert", None, lost=losses(lost)), estimate("C4", "মডেল", 0.1, lost=[], alternative="less")
     )
-    ceat = ceat_table().with_columns(effect_size=None, dropped=pl.lit("কলকাতা: no contexts – × “naïve”"))
+    ceat = ceat_table().with_columns(effect_size=None, lost=same_losses("কলকাতা: no contexts – × “naïve”"))
     for layout in (
         render_layout("sadhu_table4", {**tables, "seat": seat}),
         render_layout("sadhu_table5", {"ceat": ceat}),

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loss_columns import losses
 from page_parts import lines_of, said_in, sheet_of
 from planted_pairs import planted_scores
 
@@ -38,20 +39,20 @@ def coverage() -> pl.DataFrame:
 
 def estimates(**changes: Any) -> pl.DataFrame:
     row = {
-        "category": "C1", "model": "m", "effect_size": 0.5, "dropped": "", "ci_low": 0.1, "interval_note": "",
+        "category": "C1", "model": "m", "effect_size": 0.5, "lost": [], "ci_low": 0.1, "interval_note": "",
         **{f"n_{side}": 4 for side in "xyab"}, **{f"listed_{side}": 4 for side in "xyab"},
     }  # fmt: skip
     few = "sets of fewer than 8 words have no interval"
     return pl.DataFrame(
         [
             row,
-            row | {"n_x": 2, "dropped": "গোলাপ: no vector; মশা: no contexts", "ci_low": None, "interval_note": few},
-            row | {"n_y": 3, "dropped": "মশা: no contexts", "ci_low": float("nan"), "interval_note": few},
+            row | {"n_x": 2, "lost": losses("গোলাপ: no vector; মশা: no contexts"), "ci_low": None, "interval_note": few},
+            row | {"n_y": 3, "lost": losses("মশা: no contexts"), "ci_low": float("nan"), "interval_note": few},
             row
             | {
                 "effect_size": None,
                 "n_x": 1,
-                "dropped": "a: no vector; b: no vector; c: <b>?; not computed: flowers has 1 of 4 stimuli left",
+                "lost": losses("a: no vector; b: no vector; c: <b>?; not computed: flowers has 1 of 4 stimuli left"),
                 "ci_low": None,
             },
             row | {"effect_size": float("inf")} | changes,
@@ -131,7 +132,7 @@ def test_estimates_words_and_intervals() -> None:
 
 def test_reasons_beyond_the_most_frequent_are_counted() -> None:
     reasons = "; ".join(f"w{i}: reason {i}" for i in range(7))
-    table = estimates(dropped=reasons, n_a=0, n_b=1)
+    table = estimates(lost=losses(reasons), n_a=0, n_b=1)
     section = losses_of(Results(weat=table))
     assert section is not None
     assert section.rows[0].why.endswith("; and 6 more reasons")

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loss_columns import losses
 from page_parts import lines_of, names_of, numbers_of, plain, said_in, sheet_of, sheets_of
 
 from prasanga import methods as registry
@@ -59,7 +60,7 @@ def row(category: str = "GC2", model: str = "bert", effect: float | None = -0.67
         "p_sentences": None,
         **dict.fromkeys(("n_x", "n_y", "n_a", "n_b"), 8),
         **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), 8),
-        "dropped": "",
+        "lost": [],
         "std": "union_ddof1",
         "seed": 47,
     }
@@ -141,7 +142,7 @@ def test_why_an_effect_is_outside_its_interval_is_told() -> None:
 
 
 def test_a_repeated_word_is_among_those_left_out() -> None:
-    lost = {"dropped": "rose: listed twice, counted once; lily: no vector", "n_x": 6}
+    lost = {"lost": losses("rose: listed twice, counted once; lily: no vector"), "n_x": 6}
     (found,) = all_numbers(estimates(row(**lost))).rows
     assert plain(found.cells[-1].text) == "1 of 32 words left outlisted twice, counted once: roseno vector: lily"
 
@@ -164,8 +165,8 @@ def test_nulls_are_dashes_and_mark_nothing() -> None:
 
 
 def test_an_estimate_that_is_missing_says_why_and_what_was_left_out() -> None:
-    dropped = "গোলাপ: no vector; মশা: no vector; নদী: cut: twice; not computed: flowers has 1 of 8; and needs 2"
-    sheet = all_numbers(estimates(row(effect=None, n_x=1, dropped=dropped)))
+    lost = losses("গোলাপ: no vector; মশা: no vector; নদী: cut: twice; not computed: flowers has 1 of 8; and needs 2")
+    sheet = all_numbers(estimates(row(effect=None, n_x=1, lost=lost)))
     found = numbers_of(sheet)
     assert found == {
         "Model": "bert",
@@ -344,8 +345,8 @@ def test_sections_are_shown_for_the_tables_that_are_there(
 
 
 def test_words_left_out_are_folded(render_beside: Callable[..., str]) -> None:
-    dropped = "; ".join(f"গোলাপ{n}: out of vocabulary" for n in range(20))
-    page = render_beside(weat=estimates(row(dropped=dropped)))
+    lost = losses("; ".join(f"গোলাপ{n}: out of vocabulary" for n in range(20)))
+    page = render_beside(weat=estimates(row(lost=lost)))
     _, fold, rest = page.partition('<details class="fold"><summary>20 of 32 words left out</summary>')
     assert fold
     assert '<li>out of vocabulary: <span lang="bn">গোলাপ</span>0' in rest.partition("</details>")[0]
@@ -354,9 +355,8 @@ def test_words_left_out_are_folded(render_beside: Callable[..., str]) -> None:
 def test_hostile_text_is_escaped(render_beside: Callable[..., str]) -> None:
     hostile = '</td><script>alert("x")</script>'
     bad = {
-        name: f"{name}: {hostile}"
-        for name in ("category", "category_title", "target_x", "attribute_b", "model", "dropped", "std")
-    }
+        name: f"{name}: {hostile}" for name in ("category", "category_title", "target_x", "attribute_b", "model", "std")
+    } | {"lost": losses(f"{hostile}: {hostile}")}
     page = render_beside(seat=estimates(row(**bad)), weat=estimates(row(**bad, effect=None)), files=(hostile,))
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page

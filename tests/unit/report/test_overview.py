@@ -8,6 +8,7 @@ from functools import partial
 
 import polars as pl
 import pytest
+from loss_columns import losses
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
@@ -138,7 +139,7 @@ def test_the_sizes_that_so_many_words_find_have_one_cause(table: Table) -> None:
 
 
 def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
-    lost = {"n_x": 7, "dropped": "ঋণ: listed twice, counted once; ধনী: no context; গরিব: no context"}
+    lost = {"n_x": 7, "lost": losses("ঋণ: listed twice, counted once; ধনী: no context; গরিব: no context")}
     ceat = table(("C1", "m", "9", "fixed", 0.91, lost), ("C1", "m", "25", "fixed", 0.97, lost))
     first = three_findings(Results(ceat=ceat.with_columns(p_twins=None)), SAY)[0]
     assert first.sure == OPEN
@@ -150,7 +151,7 @@ def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lo
     )
     none = three_findings(Results(ceat=table(("C1", "m", "9", "fixed", None, lost))), SAY)
     assert none[0].text == "Effects computed: none of 1."
-    in_part = lost | {"dropped": "ধনী: no context; rich: 3 of its 4 sentences (no mask)"}
+    in_part = lost | {"lost": losses("ধনী: no context; rich: 3 of its 4 sentences (no mask)")}
     both = table(("C1", "m", "9", "fixed", 0.9, lost), ("C4", "m", "9", "fixed", 0.9, in_part))
     (few, *_) = three_findings(Results(ceat=both.with_columns(p_twins=None)), SAY)
     assert few.grounds.endswith("Words lost: ধনী, গরিব (C1); ধনী (C4).")

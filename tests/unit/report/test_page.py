@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loss_columns import losses, same_losses
 from report_pages import CATEGORIES
 
 import prasanga.report
@@ -317,7 +318,9 @@ def test_hidden_texts_are_nowhere_in_the_page(render: Callable[..., str], audit:
 def test_hostile_text_is_escaped(render: Callable[..., str], small: pl.DataFrame) -> None:
     hostile = '</title><script>alert("x")</script>'
     bad = small.with_columns(
-        model=pl.col("model").replace("narrow", hostile), dropped=pl.lit(hostile), category_title=pl.lit(hostile)
+        model=pl.col("model").replace("narrow", hostile),
+        lost=same_losses(f"{hostile}: {hostile}"),
+        category_title=pl.lit(hostile),
     )
     page = render(
         config={**CONFIG, "title": hostile, "note": hostile, "study": hostile, "language": hostile},
@@ -364,7 +367,7 @@ def test_one_mode_needs_no_switch(render: Callable[..., str], small: pl.DataFram
 
 
 def test_page_without_a_single_number(render: Callable[..., str], table: Callable[..., pl.DataFrame]) -> None:
-    page = render(ceat=table(("C1", "a", "9", "fixed", None, {"dropped": "not computed: no words"})))
+    page = render(ceat=table(("C1", "a", "9", "fixed", None, {"lost": losses("not computed: no words")})))
     assert "1 of 1 estimates could not be computed. C1 (a, 9 words, fixed): no words." in Reader(page).words
 
 

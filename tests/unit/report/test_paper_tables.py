@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from loss_columns import losses
 from page_parts import cells_of, lines_of
 from planted_pairs import planted_scores
 
@@ -30,7 +31,8 @@ def estimate(category: str, model: str, effect: float | None, **changes: Any) ->
     return {
         "category": category, "category_title": HOSTILE, "target_x": "male_names", "target_y": "female_names",
         "attribute_a": "career", "attribute_b": "family", "model": model, "effect_size": effect, "p_stimuli": 0.004,
-        "p_association_holm": 0.03, "p_draws": 0.2, "dropped": "" if effect is not None else f"not computed: {HOSTILE}",
+        "p_association_holm": 0.03, "p_draws": 0.2,
+        "lost": losses("" if effect is not None else f"not computed: {HOSTILE}"),
         "std": "union_ddof1", "alternative": "two-sided",
     } | changes  # fmt: skip
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from loss_columns import losses
 
 from prasanga.base.errors import InputError
 from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
@@ -36,8 +37,8 @@ def test_lengths_are_sorted_as_numbers() -> None:
 
 
 def test_tables_that_cannot_be_used_say_why(small: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match="no column dropped"):
-        grid_of(small.drop("dropped"))
+    with pytest.raises(InputError, match="no column lost"):
+        grid_of(small.drop("lost"))
     with pytest.raises(InputError, match="no rows"):
         grid_of(small.clear())
     with pytest.raises(InputError, match="two rows for C10, wide_1, >75, random"):
@@ -45,10 +46,10 @@ def test_tables_that_cannot_be_used_say_why(small: pl.DataFrame) -> None:
 
 
 def test_why_missing() -> None:
-    assert why_missing({"effect_size": 0.1, "dropped": "x: no contexts"}) == ""
+    assert why_missing({"effect_size": 0.1, "lost": losses("x: no contexts")}) == ""
     assert why_missing(None) == "not in the table"
-    assert why_missing({"effect_size": None, "dropped": "x: no contexts; not computed: too few"}) == "too few"
-    assert why_missing({"effect_size": math.inf, "dropped": ""}) == "the estimate is not a finite number (inf)"
+    assert why_missing({"effect_size": None, "lost": losses("x: no contexts; not computed: too few")}) == "too few"
+    assert why_missing({"effect_size": math.inf, "lost": []}) == "the estimate is not a finite number (inf)"
 
 
 @pytest.mark.parametrize(

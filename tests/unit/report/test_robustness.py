@@ -111,7 +111,7 @@ def estimates(effects: dict[tuple[str, str], float], twins: dict[tuple[str, str]
         {
             **{**SETS, **words, "category": category, "model": model, "effect_size": effect},
             **{"ci_low": effect - 0.5, "ci_high": effect + 0.5, "p_association_holm": 0.01 if effect > 1 else 0.5},
-            **{"twin_effect_size": (twins or {}).get((category, model)), "dropped": ""},
+            **{"twin_effect_size": (twins or {}).get((category, model)), "lost": []},
             **({"n_x": 2} if category == "C99" else {}),
         }
         for (category, model), effect in effects.items()

@@ -66,7 +66,7 @@ def estimates(**changes: Any) -> pl.DataFrame:
              "twin_effect_size", "twin_difference", "twin_difference_low", "twin_difference_high", "smallest_effect",
              "shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences")  # fmt: skip
     row: dict[str, Any] = {
-        **{"category": "C6", "category_title": "Math and arts", "model": "bert", "dropped": "", "std": "union_ddof1"},
+        **{"category": "C6", "category_title": "Math and arts", "model": "bert", "lost": [], "std": "union_ddof1"},
         **{"target_x": "male_terms", "target_y": "female_terms", "attribute_a": "math", "attribute_b": "arts"},
         **dict.fromkeys(names, 0.5),
         **dict.fromkeys([f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"], 8),

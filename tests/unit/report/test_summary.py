@@ -338,8 +338,8 @@ def test_coverage_and_files(summarized: Callable[..., dict[str, Any]]) -> None:
 
 
 def test_a_column_that_is_missing_is_told(small: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match="the table has no column dropped"):
-        study_summary(config=CONFIG, results=Results(seat=small.drop("dropped")), made_from={})
+    with pytest.raises(InputError, match="the table has no column lost"):
+        study_summary(config=CONFIG, results=Results(seat=small.drop("lost")), made_from={})
 
 
 def test_a_null_needs_a_reason_and_gets_one() -> None:

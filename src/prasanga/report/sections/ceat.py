@@ -11,6 +11,7 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.losses import describe_losses
 from prasanga.methods import CEAT
 from prasanga.report.cards import quantities
 from prasanga.report.ceat_table import NOT_BY_DRAWS
@@ -89,7 +90,7 @@ _NEEDED_OF_CEAT = (
     *("leave_out_low", "leave_out_high", "twin_effect_size", "shuffled_low", "shuffled_high"),
     *("n_twins", "twin_difference", "twin_difference_low", "twin_difference_high"),
     *("smallest_effect", "contexts_enough", "draws_settled", "standard_error", "p_draws", "log_p_draws"),
-    *("tau2", "i2", "q", "n_samples", "contexts_min", "dropped", "std", "variance", "tau2_method", "draws", "pool"),
+    *("tau2", "i2", "q", "n_samples", "contexts_min", "lost", "std", "variance", "tau2_method", "draws", "pool"),
     *SIDES,
 )
 
@@ -210,7 +211,7 @@ def all_numbers(results: Results) -> Section | None:
         rows.append(
             Row(
                 (category.name,),
-                (*where, *number_cells(CEAT.name, estimate, columns), Cell(str(estimate["dropped"] or ""))),
+                (*where, *number_cells(CEAT.name, estimate, columns), Cell(describe_losses(estimate["lost"]))),
                 # links lead to the first row of a category
                 anchor="" if rows and rows[-1].order == order else f"numbers-{order}",
                 search=f"{category.name} {category.title}",
@@ -310,8 +311,8 @@ def left_out_of_estimates(grid: Grid) -> list[Markup]:
     """Return what the estimates of each category say of stimuli left out: each text once, with where it holds."""
     found: dict[str, dict[str, list[str]]] = {category.name: {} for category in grid.categories}
     for (category, model, length, mode), row in grid.estimates.items():
-        if row["dropped"]:
-            found[category].setdefault(row["dropped"], []).append(f"{model} {length} {mode}")
+        if said := describe_losses(row["lost"]):
+            found[category].setdefault(said, []).append(f"{model} {length} {mode}")
     total = len(grid.models) * len(grid.lengths) * len(grid.modes)
     return [
         html("<strong>{}</strong>: {} ({})", name, text, "all estimates" if len(at) == total else ", ".join(at))

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from prasanga.associations.cosines import VarianceComponents
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.losses import Reason, group_lost_words
 from prasanga.methods import CEAT, method_named
 from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
 from prasanga.report.ceat_table import HOLM
@@ -28,7 +29,6 @@ from prasanga.report.grid import (
     few_words,
     interval,
     is_number,
-    is_repetition,
     natural_order,
     why_missing,
     words_left_out,
@@ -175,7 +175,7 @@ SIDES = tuple(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab")
 
 
 NEEDED_OF_OTHERS = (
-    *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "model", "dropped"),
+    *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "model", "lost"),
     *("effect_size", "ci_low", "ci_high", "p_association", "p_association_holm", "twin_effect_size", "smallest_effect"),
     *("twin_difference", "twin_difference_low", "twin_difference_high", "shuffled_low", "shuffled_high"),
     *("leave_out_low", "leave_out_high"),
@@ -383,7 +383,7 @@ def _left_out(row: Estimate) -> Markup:
     reasons = words_left_out(row)
     if not reasons:
         return Markup("")
-    lost = sum(len(words) for reason, words in reasons.items() if not is_repetition(reason))
+    lost = sum(map(len, group_lost_words(row["lost"], without=[Reason.REPEATED]).values()))
     listed = sum(row[f"listed_{side}"] for side in "xyab")
     texts = (": ".join(filter(None, [reason, ", ".join(words)])) for reason, words in reasons.items())
     items = Markup("").join(html("<li>{}</li>", text) for text in texts)

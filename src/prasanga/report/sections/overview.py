@@ -7,13 +7,13 @@ each with how sure it is; what is well supported comes first. They are told in t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from scipy.stats import binom
 
+from prasanga.losses import COUNTED, group_lost_words
 from prasanga.methods import FEWEST_WORDS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.cards import no_model_of_a_language
@@ -26,14 +26,12 @@ from prasanga.report.grid import (
     anchor_of,
     few_words,
     is_number,
-    is_repetition,
     is_significant,
     name_of_language,
     name_of_type,
     names_of_sets,
     pair_grid_of,
     pairs_counted,
-    words_left_out,
 )
 from prasanga.report.pair_findings import doubt, farthest_percentage, is_ranked
 from prasanga.report.section import Section, language_of, render, said, with_code
@@ -276,9 +274,8 @@ def _without_enough_words(rows: list[Mapping[str, Any]], effects: list[float], s
     """Return which numbers there are where none has enough words for a finding, and which words were lost."""
     lost: dict[str, dict[str, None]] = {}
     for row in rows:
-        for reason, words in words_left_out(row).items():
-            if not (is_repetition(reason) or _IN_PART.match(reason)):
-                lost.setdefault(row["category"], {}).update(dict.fromkeys(filter(None, words)))
+        for words in group_lost_words(row["lost"], without=COUNTED).values():
+            lost.setdefault(row["category"], {}).update(dict.fromkeys(words))
     named = "; ".join(f"{', '.join(words)} ({category})" for category, words in lost.items())
     grounds = say("A finding needs {n} words in each set, and two thirds of its list.", n=FEWEST_WORDS)
     if named:
@@ -297,10 +294,6 @@ def _without_enough_words(rows: list[Mapping[str, Any]], effects: list[float], s
         ),
         grounds,
     )
-
-
-_IN_PART = re.compile(r"\d+ of its \d+ ")
-"""How the reason begins why a word is used with a part of its sentences or contexts."""
 
 
 def _of_structures(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
