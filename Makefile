@@ -101,7 +101,7 @@ $(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
-# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/scaling.md).
+# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/performance.md).
 benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/sentences.py
 	$(BIN)/python tests/benchmarks/embeddings.py
@@ -123,7 +123,6 @@ gpu: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
 	$(BIN)/python docs/write_columns_page.py
-	$(BIN)/python docs/write_scaling_page.py
 	$(BIN)/python docs/write_code_pages.py
 
 # All pages as a site that opens from disk: site/index.html.

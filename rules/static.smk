@@ -1,7 +1,7 @@
 """Static vectors, trained on the corpus or read from a file.
 
-The corpus is cut into words once. A training depends on these and on its options alone and keeps its whole vocabulary;
-another word list only looks other words up in it.
+The corpus is cut into sentences of words once. A training depends only on these and on its options and keeps its whole
+vocabulary; with another word list, only other words are looked up in it.
 """
 
 from prasanga.plan.models import training_resources
@@ -10,18 +10,15 @@ if STUDY.computed:
     TRAINING = training_resources(STUDY.corpus_megabytes())
 
     rule cut_corpus:
-        """The corpus as sentences of numbered words, read once for all trainings."""
+        """The corpus as a text file of sentences, read once for all trainings."""
         input:
             corpus=ancient(STUDY.local_paths(STUDY.whole_files())),
         output:
-            sentences="results/static/corpus/sentences.parquet",
-            words="results/static/corpus/words.parquet",
+            "results/static/corpus.txt",
         log:
-            "logs/static/corpus/cut.log",
+            "logs/static/corpus.log",
         benchmark:
-            "benchmarks/static/corpus/cut.tsv"
-        # on a cluster, unless the profile says otherwise; on this machine, at most the cores that Snakemake is given
-        threads: TRAINING["threads"]
+            "benchmarks/static/corpus.tsv"
         resources:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
@@ -33,8 +30,7 @@ if STUDY.computed:
     rule train_static:
         """Static vectors of every word of the corpus that is frequent enough."""
         input:
-            sentences="results/static/corpus/sentences.parquet",
-            words="results/static/corpus/words.parquet",
+            "results/static/corpus.txt",
         output:
             "results/static/{vectors}.vectors.parquet",
         log:
@@ -43,7 +39,7 @@ if STUDY.computed:
             "benchmarks/static/{vectors}.train.tsv"
         wildcard_constraints:
             vectors=name_in(STUDY.vectors.trained),
-        threads: TRAINING["threads"]
+        threads: lambda wildcards: SETTINGS.static_training(wildcards.vectors).get("workers", 1)
         resources:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
@@ -56,7 +52,7 @@ if STUDY.computed:
 if STUDY.lexicon:
 
     rule read_trained:
-        """The vectors of the study's words out of a training."""
+        """The vectors of the study's words, from a training."""
         input:
             ancient(FILES.word_lists()),
             trained="results/static/{vectors}.vectors.parquet",
@@ -74,9 +70,9 @@ if STUDY.lexicon:
             "../workflow/scripts/read_static.py"
 
     use rule read_trained as read_vectors with:
-        # The same out of a file in one of the usual formats.
+        # The same from a file in one of the usual formats.
         input:
             ancient(FILES.word_lists()),
-            file=ancient(lambda wildcards: STUDY.vectors.files[wildcards.vectors]),
+            file=lambda wildcards: STUDY.vectors.files[wildcards.vectors],
         wildcard_constraints:
             vectors=name_in(STUDY.vectors.files),

@@ -36,7 +36,7 @@ N_WORDS, N_TARGETS, N_CONTEXTS, DIMENSIONS, N_SAMPLES = 76, 26, 1200, 1024, 5000
 CATEGORIES, LENGTHS, MODELS = 9, ("9", "25", "75", ">75"), ("a", "b", "c", "d")
 
 
-#: What docs/scaling.md computes with, once the grid is measured.
+#: What docs/performance.md computes with, once the grid is measured.
 GRID: dict[str, float] = {}
 
 

@@ -2,7 +2,7 @@
 
 Prints Markdown. On a CPU: vectors of targets beside the simple way in the same run. On any device: what share of its
 measured matrix rate is reached from texts to vectors, at several lengths, and how long the Bangla paper's full study
-would take. The weights are random, which changes no speed. How it is measured stands in `docs/scaling.md`;
+would take. The weights are random, which changes no speed. How it is measured stands in `docs/performance.md`;
 `--size tiny` only shows that it works.
 """
 

@@ -4,7 +4,7 @@ Prints Markdown. `speed`: 100 pairs by a model of BERT-base's size beside one ma
 `share`: where processor time goes, and how much of the rate of the model's own matrix products is reached.
 `memory`: what sentences of 350 and of 2,000 words take. `sample`: all pairs of a file in the layout of IndiBias, in
 English and Hindi, by a model of 30 million parameters (`--file`; the project's demo pairs if none is given). Weights
-are random, which changes no speed. How it is measured stands in `docs/scaling.md`.
+are random, which changes no speed. How it is measured stands in `docs/performance.md`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SMALL = {"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "
 WIDE = {**BASE, "num_hidden_layers": 2}
 SHARED = 0.03
 GIB = 1 << 30
-#: What docs/scaling.md computes with, filled by what is measured.
+#: What docs/performance.md computes with, filled by what is measured.
 MEASURED: dict[str, float] = {}
 
 

@@ -1,7 +1,7 @@
 """Seconds until a study is planned: `python tests/benchmarks/planning.py [paper|web|largest ...]`.
 
 Prints Markdown. `paper` is the full study of config/sadhu2024.yaml on a corpus of the size of Bangla2B+ in 256 files;
-`web` is the third plan of docs/scaling.md, `largest` the same in parts of 512 MB and 16 buckets: 23,000 jobs.
+`web` is the third plan of docs/performance.md, `largest` the same in parts of 512 MB and 16 buckets: 23,000 jobs.
 Each lies in a copy of the tree, with files of a corpus that take no room (holes of the right size) and with their
 digests in `results/corpus.json`: reading a corpus for its digests is not planning, and not in the figures. Each is
 planned by `snakemake --dry-run`:
@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def constants_of(results: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """What docs/scaling.md computes with."""
+    """What docs/performance.md computes with."""
     return {
         f"{key} of {name}": value
         for name, found in results.items()

@@ -1,7 +1,7 @@
 """Speed and memory of the sentences stage beside the simple way: `python tests/benchmarks/sentences.py [--quick]`.
 
 Prints Markdown: what was asked, what this machine gives, what the simple way gives in the same run, and how long a
-large corpus would take. How it is measured stands in `docs/scaling.md`.
+large corpus would take. How it is measured stands in `docs/performance.md`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def _constants(results: dict[str, Any]) -> dict[str, float]:
-    """What docs/scaling.md computes with."""
+    """What docs/performance.md computes with."""
     tenth, drawn = results["extract, every tenth line"], results["draw, every line"]
     seconds, both = tenth["seconds"], results.get("two shards")
     alone = results["extract, a part"]

@@ -339,7 +339,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
             output=["results/report/data/ceat_estimates.parquet"],
         ),
     )
-    cut = {name: f"results/static/corpus/{name}.parquet" for name in ("sentences", "words")}
+    cut = ["results/static/corpus.txt"]
     yield (
         "cutting",
         Job(
@@ -377,8 +377,6 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     **lexicon,
                     "pooling": config["static"]["forms"],
                     "format": "auto",
-                    "digest": None,
-                    "manifest": MANIFEST,
                 }
             },
         ),

@@ -424,5 +424,5 @@ def test_a_plan_shows_jobs_and_what_models_cost(here: Path, monkeypatch: pytest.
         "model\ttexts\tpairs\ttwins\ttime on 10 cores\tof it twins\tvectors",
         "bert\t17,640\t157\t8\t100 h\t50 h\t5.8 MB",
         "far\t17,640\t157\t8\tnot known yet\tnot known yet\tnot known yet",
-        "At most, from nothing, without a card, as fast as a machine (docs/scaling.md).",
+        "At most, from nothing, without a card, as fast as a machine (docs/performance.md).",
     ]

@@ -114,7 +114,6 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"associations/weat/{name}{part}.parquet" for name in vectors for part in ("", ".words")),
         *(f"static/{name}.parquet" for name in vectors),
         *(f"static/{name}.vectors.parquet" for name in ("word2vec", "glove")),
-        *(f"static/corpus/{name}.parquet" for name in ("sentences", "words")),
     }
     for path in results.rglob("*.parquet"):
         if "store" not in path.parts:
@@ -390,14 +389,18 @@ def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, 
         "results/samples",
         "results/sentences",
         "results/models",
-        "results/static/corpus",
         "results/store",
         ".snakemake",
     )
     for folder in (*gone, "results/report", "results/associations/seat", "results/associations/weat"):
         shutil.rmtree(study.root / folder)
     associations, static = study.root / "results/associations", study.root / "results/static"
-    for path in (*associations.glob("*.*"), *static.glob("*.vectors.parquet"), study.root / "given.txt"):
+    for path in (
+        *associations.glob("*.*"),
+        *static.glob("*.vectors.parquet"),
+        static / "corpus.txt",
+        study.root / "given.txt",
+    ):
         path.unlink()
     study.configure({"embeddings": {"source": "cached"}})
     plan = study.plan("figures", environment=no_torch)

@@ -3,17 +3,15 @@
 from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of
-from prasanga.provenance import describe
-from prasanga.static import spellings_of
-from prasanga.static.lookup import Source, vectors_of_words
+from prasanga.provenance import describe, digests_of_files
+from prasanga.static import look_up_stimuli, spellings_of
 
 log_to(snakemake.log[0])
 bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.reading)
-of_file = {key: settings[key] for key in ("format", "normalization", "digest", "manifest")}
-source = Source(snakemake.input.get("trained"), snakemake.input.get("file"), **of_file)
-libraries = ["ftfy", "numpy", "regex"]
-made_from = describe("static", script=__file__, inputs=source.digests(), settings=settings, libraries=libraries)
-lexicon = lexicon_of(settings)
-table, about = vectors_of_words(spellings_of(lexicon), source, settings["pooling"])
+source = {key: snakemake.input.get(key) for key in ("trained", "file")}
+inputs = digests_of_files([path for path in source.values() if path])
+made_from = describe("static", script=__file__, inputs=inputs, settings=settings, libraries=["ftfy", "numpy", "regex"])
+options = {key: settings[key] for key in ("format", "normalization")}
+table, about = look_up_stimuli(spellings_of(lexicon_of(settings)), settings["pooling"], **source, **options)
 write_table(snakemake.output[0], table, {**made_from, **about})

@@ -261,4 +261,4 @@ def _show_costs(said: Event) -> None:
     typer.echo()
     table(["model", "texts", "pairs", "twins", f"time on {cores} cores", "of it twins", "vectors"], rows)
     machine = said["machine"].partition(",")[0]
-    typer.echo(f"At most, from nothing, without a card, as fast as {machine} (docs/scaling.md).")
+    typer.echo(f"At most, from nothing, without a card, as fast as {machine} (docs/performance.md).")

@@ -393,9 +393,6 @@ EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
 """Passes of a training that does not say how many: gensim's number; half of the least that GloVe's authors took."""
 
 
-_WORTH_THREADS, _THREADS = 20, 16  # megabytes of a corpus; threads at most
-
-
 class VectorsPlan(NamedTuple):
     """Static vectors by where they come from.
 
@@ -445,21 +442,18 @@ def training_options(train: Mapping[str, Any]) -> dict[str, Any]:
         train: complete with the schema's defaults; `epochs` may be None.
     """
     epochs = EPOCHS[train["method"]] if train["epochs"] is None else train["epochs"]
-    return dict(sorted({**train, "epochs": epochs}.items()))
+    options = {**train, "epochs": epochs}
+    if train["method"] == "glove":
+        options.pop("workers", None)  # GloVe trains in one thread
+    return dict(sorted(options.items()))
 
 
 def training_resources(input_megabytes: float) -> dict[str, int]:
-    """Return what cutting the corpus and each training is given: `threads`, `mem_mb`, and `runtime` in minutes.
+    """Return the resources of a training: `mem_mb`, and `runtime` in minutes.
 
     Args:
-        input_megabytes: size of the corpus, not compressed. A small one is not worth more than a core. A megabyte of
-            Bangla has some 60 000 words, which take 2 to 6 s of a core in either method with the default options.
-            Memory holds what there is of each different word, whose number grows with the power 0.58 of the text;
-            twice what was measured for them is given, on the safe side (docs/scaling.md).
+        input_megabytes: size of the corpus, not compressed. A megabyte of Bangla has about 60,000 words, which take 2
+            to 6 s in either method with the default options. Memory holds the vocabulary, whose size grows with the
+            power 0.58 of the text; the job asks for twice that estimate.
     """
-    threads = 1 if input_megabytes < _WORTH_THREADS else _THREADS
-    return {
-        "threads": threads,
-        "mem_mb": round(1000 + (500 if threads > 1 else 0) + 65 * input_megabytes**0.6),
-        "runtime": 60 + round(input_megabytes / (60 if threads > 1 else 10)),
-    }
+    return {"mem_mb": round(1000 + 65 * input_megabytes**0.6), "runtime": 60 + round(input_megabytes / 10)}

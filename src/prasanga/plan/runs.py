@@ -118,7 +118,7 @@ class LastWords:
 # --------------------
 # What a study will cost at most: texts by model, time and room on the disk, computed from what was measured.
 #
-# The speeds stand in docs/measured; docs/scaling.md is computed from the same.
+# The speeds stand in docs/measured; docs/performance.md is computed from the same.
 
 
 LONGER = 2

@@ -233,7 +233,7 @@ class Settings:
         }
 
     def cutting(self) -> Values:
-        """Return what changes the corpus as numbered words."""
+        """Return what changes the sentences of the corpus."""
         extraction = self._extraction()
         return {
             **{key: extraction[key] for key in ("language", "normalization", "replacements")},
@@ -246,15 +246,13 @@ class Settings:
         return training_options(self._config["static"]["vectors"][vectors]["train"])
 
     def static_reading(self, vectors: str) -> Values:
-        """Return what decides which static vectors the words get: the words with their spellings, and the file."""
+        """Return the settings that decide which static vectors the words get."""
         study, settings = self._study, self._config["static"]
         return {
             **study.words_from,
             "words": [study.lexicon.forms, study.lexicon.words] if study.lexicon else [],
             "pooling": settings["forms"],
             "format": settings["vectors"][vectors].get("format", "auto"),
-            "digest": study.vector_digests.get(study.vectors.files.get(vectors, "")),
-            "manifest": f"results/{MANIFEST}",
         }
 
     # ---- associations

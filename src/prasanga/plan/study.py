@@ -80,7 +80,6 @@ class Study:
         template_texts: what SEAT's sentences depend on, of the templates.
         warnings: a sentence for each thing to be told that is no reason to stop.
         vectors: where static vectors come from.
-        vector_digests: a digest of each file of them.
         sentences: of structures and of categories a digest of their sentences, and their number (`plan_sentences`).
     """
 
@@ -118,7 +117,6 @@ class Study:
         self.template_texts: dict[str, Any] = {}
         self.weat_chosen: Categories = {}
         self.vectors = models.VectorsPlan([], {}, [])
-        self.vector_digests: dict[str, str] = {}
         self.sentences: dict[str, SentencesPlan] = {}
         if not from_results:
             self._read_templates()
@@ -354,15 +352,13 @@ class Study:
         return {**words_of(self.config), "normalization": self.normalization}
 
     def _find_vectors(self) -> None:
-        """Find the files of static vectors, which are known by their content as well, and choose WEAT's categories."""
+        """Find the files of static vectors, and choose WEAT's categories."""
         settings = self.config["static"]
         self.vectors = models.plan_vectors(settings["vectors"], cached=not self.computed)
         asked = self.config["categories"] if settings["categories"] is None else settings["categories"]
         self.weat_chosen = self._chosen("static.categories", asked)
         if settings["vectors"]:
             self._require_words("static.categories", self.weat_chosen)
-        if self.vectors.files:
-            self.vector_digests = update_manifest(f"results/{MANIFEST}", self.vectors.files.values())
 
 
 def _buckets(asked: int | str, amount: int, *a_bucket: int) -> list[str]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame
-from prasanga.schema.columns import COLUMNS, FLAG, REAL, SMALL, TEXT, TEXTS, WHOLE, WHOLES, Column, list_columns
+from prasanga.schema.columns import COLUMNS, FLAG, REAL, SMALL, TEXT, TEXTS, WHOLE, Column, list_columns
 
 _ARROW: dict[Any, pa.DataType] = {
     TEXT: pa.string(),
@@ -235,19 +235,6 @@ _TABLES = (
         "a vector that is kept for later runs",
         _VECTOR,
         "store/<key>/<part>.parquet",
-    ),
-    _table(
-        "static_sentences",
-        "a sentence of the corpus, cut for static vectors",
-        "words",
-        "static/corpus/sentences.parquet",
-        {(WHOLES, ""): {"words": "numbers of its words in order: rows of the next table, from 0"}},
-    ),
-    _table(
-        "static_words",
-        "a word of the corpus, the most frequent first",
-        "word count",
-        "static/corpus/words.parquet",
     ),
     _table(
         "trained_vectors",

@@ -1,4 +1,4 @@
-"""Static vectors: one vector a word, whatever stands around it, trained on the study's corpus or read from a file."""
+"""Static vectors: one per word, whatever its context, trained on the study's corpus or read from a file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.static.cutting import CutCorpus, cut_corpus
     from prasanga.static.files import FORMATS, WordVectors, read_vectors
-    from prasanga.static.lookup import Spellings, look_up, read_looked_up, read_trained, spellings_of, wanted_spellings
-    from prasanga.static.training import Trained, train_glove, train_word2vec, trained_table
+    from prasanga.static.lookup import (
+        Spellings,
+        look_up,
+        look_up_stimuli,
+        read_looked_up,
+        read_trained,
+        spellings_of,
+        wanted_spellings,
+    )
+    from prasanga.static.training import Trained, train_glove, train_word2vec, trained_table, write_sentences
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,9 @@
 """The vectors of a study's words, looked up among the words of a file or of a training.
 
-`dictionary` takes a word as it stands in its set, or the first of its spelling variants that is there. `pooled` takes
-the mean over all its inflected forms that are there, since text often has the word inflected; where it is known how
-often each occurred in training, that is its weight. A word of several words has a vector only if the file has it as one
-(with spaces, or `_` between its parts): a mean of its parts would be another word's vector.
+`dictionary` takes a word as its set writes it, or the first of its spelling variants that the vectors have. `pooled`
+takes the mean over all its inflected forms that the vectors have, because text often inflects a word. The weights are
+the numbers of occurrences in training, if these are known. A stimulus of several words has a vector only if the file
+has it as one (with spaces, or `_` between its parts): a mean of its parts would be another word's vector.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import regex
 
-from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from, read_batches, read_table
 from prasanga.lexicon.model import Lexicon
-from prasanga.provenance import digests_of_files
-from prasanga.sentences.manifest import as_planned
 from prasanga.static.files import Found, WordVectors, read_vectors
 from prasanga.text import fold, normalizer
-
-Pooling: TypeAlias = Literal["dictionary", "pooled"]
 
 _LOG = logging.getLogger(__name__)
 _BETWEEN = regex.compile(r"[\s\-\u2010]+")
@@ -37,7 +32,7 @@ _BETWEEN = regex.compile(r"[\s\-\u2010]+")
 
 @dataclass(frozen=True)
 class Spellings:
-    """Under which spellings a stimulus is looked up.
+    """The spellings under which a stimulus is looked up.
 
     Attributes:
         stimulus: its name.
@@ -73,25 +68,13 @@ def spellings_of(lexicon: Lexicon) -> list[Spellings]:
 
 
 def spelling_like(normalization: str) -> Callable[[Sequence[str]], list[str]]:
-    """Return the function that gives many words the spelling of the study's: normalized, without the non-joiner.
-
-    Args:
-        normalization: its name in the config (`prasanga.text.normalizer`).
-
-    Raises:
-        InputError: an unknown normalization.
-    """
+    """Return the function that writes words as the study does: normalized, without the non-joiner."""
     normalize = normalizer(normalization)
     return lambda words: [fold(word) for word in normalize(words)]
 
 
 def wanted_spellings(stimuli: Sequence[Spellings], forms: str) -> list[str]:
-    """Return all spellings that `look_up` will ask for, each once.
-
-    Raises:
-        InputError: another `forms` than dictionary or pooled.
-    """
-    _require_pooling(forms)
+    """Return all spellings that `look_up` will ask for, each once."""
     asked: dict[str, None] = {}
     for each in stimuli:
         for spelling in (each.stimulus, *each.variants, *(each.forms if forms == "pooled" else ())):
@@ -105,21 +88,17 @@ def single_words(stimuli: Sequence[Spellings]) -> list[str]:
 
 
 def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "dictionary") -> pa.Table:
-    """Return one row a stimulus, in order: its vector, or why there is none.
+    """Return one row per stimulus, in order: its vector, or the reason why it has none.
 
     Columns: stimulus; forms, the words found, as the file writes them; count, how often they occurred in training (null
     if the file does not say); n_forms; source, `word`, `variant`, `forms` (pooled) or `subwords`; vector, a fixed-size
     list of float32 or null; reason, null where there is a vector.
 
     Args:
-        stimuli: what is looked up.
+        stimuli: the words to look up.
         vectors: read with `wanted_spellings(stimuli, forms)`.
         forms: `dictionary` or `pooled` (see the module).
-
-    Raises:
-        InputError: another `forms`.
     """
-    _require_pooling(forms)
     rows = [_row(each, vectors, forms) for each in stimuli]
     types = {
         **{"stimulus": pa.string(), "forms": pa.list_(pa.string()), "count": pa.int64(), "n_forms": pa.int64()},
@@ -200,13 +179,8 @@ def _reason(each: Spellings, forms: str) -> str:
     return "out of vocabulary" + (f": neither it nor one of its {variants} variants" if variants else "")
 
 
-def _require_pooling(forms: str) -> None:
-    if forms not in get_args(Pooling):
-        raise InputError(f"static.forms: {forms!r} is not allowed. Write {' or '.join(get_args(Pooling))}.")
-
-
 # --------------------
-# The vectors of a study's words, out of a training or a file: what the script calls.
+# The vectors of a study's words, from a training or a file.
 
 _ROWS = 8192
 
@@ -215,7 +189,7 @@ def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
     """Read the vectors of some words from the file of a training, some thousand rows in memory at a time.
 
     Args:
-        path: a table as of `trained_table`, whose metadata have `method` (word2vec, glove).
+        path: a file with `trained_table`, whose metadata have `method` (word2vec, glove).
         wanted: the words, spelled as in training.
 
     Raises:
@@ -233,58 +207,38 @@ def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
     return WordVectors(found, method, dimensions, n_words)
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where vectors come from: of the two paths, one is there.
+def look_up_stimuli(
+    stimuli: Sequence[Spellings],
+    forms: str,
+    *,
+    trained: str | Path | None = None,
+    file: str | Path | None = None,
+    format: str = "auto",
+    normalization: str = "none",
+) -> tuple[pa.Table, dict[str, str]]:
+    """Look up a study's words in a training of the study or in a file.
 
-    Attributes:
-        trained: the table of a training of this study.
-        file: a file in one of the usual formats.
-        format: of the file, one of `FORMATS`.
-        normalization: of the study, which brings the file's words to its spelling.
-        digest: of the file's content, from when the run was planned.
-        manifest: where that digest is remembered.
-    """
+    Args:
+        stimuli: the words.
+        forms: `dictionary` or `pooled`.
+        trained: a table of `trained_table`.
+        file: without `trained`, a file of one of `FORMATS`.
+        format: of the file.
+        normalization: of the study; the file's words are compared in its spelling.
 
-    trained: str | None
-    file: str | None
-    format: str
-    normalization: str
-    digest: str | None
-    manifest: str
-
-    def digests(self) -> dict[str, str]:
-        """Return the table with its sha256, or the file with the digest that planning has read it for."""
-        if self.file is None or self.digest is None:
-            return digests_of_files([str(self.trained)])
-        return {self.file: self.digest}
-
-    def read(self, stimuli: Sequence[Spellings], forms: str) -> WordVectors:
-        """Read the vectors of all spellings of the words, and those made of pieces.
-
-        Raises:
-            InputError: another file than when the run was planned; as `read_trained` and `read_vectors` do.
-        """
-        wanted = wanted_spellings(stimuli, forms)
-        if self.file is None or self.digest is None:
-            return read_trained(str(self.trained), wanted)
-        with as_planned(self.file, self.digest, self.manifest):
-            return read_vectors(
-                self.file,
-                wanted,
-                format=self.format,
-                spelling=spelling_like(self.normalization),
-                from_subwords=single_words(stimuli),
-            )
-
-
-def vectors_of_words(stimuli: Sequence[Spellings], source: Source, forms: str) -> tuple[pa.Table, dict[str, str]]:
-    """Return the table of `look_up`, and for its metadata `method` and `report` (JSON: how many words there are).
+    Returns:
+        The table of `look_up`, and for its metadata `method` and `report` (JSON: numbers of words).
 
     Raises:
-        InputError: whatever reading the source refuses; another `forms` than there is.
+        InputError: as `read_trained` and `read_vectors`.
     """
-    vectors = source.read(stimuli, forms)
+    wanted = wanted_spellings(stimuli, forms)
+    if trained:
+        vectors = read_trained(trained, wanted)
+    else:
+        spelling = spelling_like(normalization)
+        single = single_words(stimuli)
+        vectors = read_vectors(str(file), wanted, format=format, spelling=spelling, from_subwords=single)
     table = look_up(stimuli, vectors, forms)
     report = {
         **{name: getattr(vectors, name) for name in ("n_words", "dimensions", "repeated", "cut_off")},

@@ -32,8 +32,6 @@ from prasanga.samples.release import Text, write_release
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, manifest, passages
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
 from prasanga.sentences.manifest import update_manifest
-from prasanga.static import cut_corpus, read_vectors, train_glove, train_word2vec
-from prasanga.text import normalizer
 from prasanga_calibration import train_model
 from prasanga_construction.generation import load_writer
 
@@ -89,16 +87,11 @@ def test_a_part_of_a_file_has_the_size_of_the_part(tmp_path: Path, caplog: Log) 
     assert f"of {(end - start) / 1e6:.1f} MB (" in caplog.text
 
 
-def test_digests_and_reading_a_corpus(tmp_path: Path, caplog: Log) -> None:
+def test_digests_of_a_corpus(tmp_path: Path, caplog: Log) -> None:
     shard = corpus_file(tmp_path, "txt")
     with long_job(caplog, "corpus files read for their digests"):
         found = update_manifest(tmp_path / "one.json", [shard.path])
     assert found == update_manifest(tmp_path / "two.json", [shard.path])
-    with long_job(caplog, "cutting the corpus"):
-        corpus = cut_corpus(
-            [shard, shard], tmp_path / "sentences", tmp_path / "words", normalizer("none"), language="bn"
-        )
-    assert corpus.n_words == 2 * len(Path(shard.path).read_text(encoding="utf-8").split())
 
 
 @pytest.fixture
@@ -286,25 +279,6 @@ def test_training_a_model(tmp_path: Path, caplog: Log) -> None:
     assert dataclasses.asdict(found) == dataclasses.asdict(expected)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two")]
     assert weights[0] == weights[1]
-
-
-def test_training_and_reading_static_vectors(tmp_path: Path, caplog: Log) -> None:
-    (tmp_path / "text.txt").write_text(TEXT[:60_000], encoding="utf-8")
-    shards = [Shard(str(tmp_path / "text.txt"), "text.txt", "line")]
-    corpus = cut_corpus(shards, tmp_path / "sentences", tmp_path / "words", normalizer("none"), language="bn")
-    options: dict[str, Any] = {"dimensions": 8, "window": 2, "minimum_count": 2, "epochs": 3, "seed": 1}
-    for train, name in ((train_word2vec, "word2vec"), (train_glove, "GloVe")):
-        expected = train(corpus, **options)
-        with long_job(caplog, name):
-            found = train(corpus, **options)
-        assert found.words == expected.words
-        assert found.report == expected.report
-        np.testing.assert_array_equal(found.vectors, expected.vectors)
-    assert "sentences" in progress_lines(caplog, "counting neighbours")[-1]
-    path = tmp_path / "v.txt"
-    path.write_text("".join(f"w{i} {i} 1.5\n" for i in range(200_000)), encoding="utf-8")
-    with long_job(caplog, f"reading {path}"):
-        assert read_vectors(path, ["w7"]).found["w7"].vector.tolist() == [7, 1.5]
 
 
 def test_writing(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,6 @@ from prasanga.base.errors import InputError
 from prasanga.sentences import Shard, columns, find_shards, read_texts, remote
 from prasanga.sentences.manifest import Cut, as_planned, chosen, cuts_of, update_manifest
 from prasanga.sentences.passages import read_sentences
-from prasanga.static import cut_corpus
 from prasanga.text import normalizer
 
 TEXTS = [f"বাক্য {number}।" for number in range(20_000)]
@@ -184,7 +183,7 @@ def test_what_the_hub_has_is_told_by_its_hashes(server: Server, data: bytes, mon
 
 
 def test_what_s3_has_is_read_with_the_credentials_of_the_environment(
-    server: Server, data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"ENDPOINT_URL": server.address, "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
@@ -194,11 +193,6 @@ def test_what_s3_has_is_read_with_the_credentials_of_the_environment(
     (shard,) = of("s3://bucket/x/*.parquet")
     assert (shard.path, shard.size) == ("s3://bucket/x/a.parquet", len(data))
     assert list(read_texts(shard)) == TEXTS
-    server.files["/bucket/x/b.parquet"] = data
-    shards = of("s3://bucket/x/*.parquet")
-    places = (tmp_path / "sentences", tmp_path / "words")
-    cut = cut_corpus(shards, *places, normalizer("none"), language="bn", processes=2)
-    assert cut.n_sentences == 2 * len(TEXTS)
     remote._file_system.cache_clear()
 
 

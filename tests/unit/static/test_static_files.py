@@ -6,7 +6,7 @@ import bz2
 import gzip
 import lzma
 import struct
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -141,27 +141,11 @@ def test_tabs_part_numbers_as_spaces_do(tmp_path: Path, header: bool, every: boo
     }
 
 
-@pytest.mark.parametrize(("content", "kind"), [file[1:] for file in FILES.values()], ids=FILES)
-def test_gzip_is_known_without_its_ending(tmp_path: Path, content: str | bytes, kind: str) -> None:
-    path = tmp_path / "vectors"
-    path.write_bytes(gzip.compress(content.encode() if isinstance(content, str) else content))
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress, lzma.compress, bz2.compress])
+def test_compression_is_known_by_its_first_bytes(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = written(tmp_path / "vectors", compress(text_of(VECTORS, header=True).encode()))
     result = read_vectors(path, WANTED)
-    assert (result.method, result.n_words, sorted(result.found)) == (kind, 4, ["rose", "ফুল"])
-
-
-def test_other_compressions_are_named(tmp_path: Path) -> None:
-    data = text_of(VECTORS, header=True).encode()
-    for packed, message in (
-        (zstandard.compress(data), r"compressed by zstandard, .* Rename it to v\.vec\.zst\."),
-        (lzma.compress(data), r"compressed by xz, .* Rename it to v\.vec\.xz\."),
-        (bz2.compress(data), r"compressed by bzip2, .* Unpack it"),
-    ):
-        with pytest.raises(InputError, match=message):
-            read_vectors(written(tmp_path / "v.vec", packed), WANTED)
-    whole = gzip.compress(data)
-    for damaged in (whole[:-20], whole[:30] + b"\xff\xff" + whole[32:], whole + b"more"):
-        with pytest.raises(InputError, match="a gzip file that is truncated or damaged"):
-            read_vectors(written(tmp_path / "v.vec", damaged), WANTED)
+    assert (result.method, result.n_words, sorted(result.found)) == ("word2vec", 4, ["rose", "ফুল"])
 
 
 PLAIN = text_of(VECTORS, header=True)
@@ -173,21 +157,25 @@ DAMAGED = {
     "zip": ("v.zip", b"PK\x03\x04....", "zip archive"),
     "too few numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0\n", "line 2 has 1 numbers after 'rose', where 2 are wanted"),
     "too many numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 4.0 5.0\n", "line 2 has 3 numbers after 'rose', where 2"),
-    "blank line within": ("v.txt", "ফুল 1.0 2.0\n\nrose 3.0 4.0\n", "line 2 has 0 numbers"),
     "NaN": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 nan\n", "line 2: number 2 of 2 is nan"),
     "infinity": ("v.txt", "ফুল 1.0 2.0\nrose inf 4.0\n", "line 2: number 1 of 2 is inf"),
     "no number": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 four\n", "line 2: number 2 of 2 is 'four'"),
     "not UTF-8": ("v.txt", b"a 1.0 2.0\n\xff\xfeb 1.0 2.0\n", "line 2: the word is not UTF-8: found the bytes ff fe"),
     "fewer lines than said": ("v.txt", PLAIN.replace("4 3", "5 3"), "says 5 words, but 4 follow"),
     "more lines than said": ("v.txt", PLAIN.replace("4 3", "3 3"), "says 3 words, but 4 follow"),
-    "binary cut off": ("v.bin", binary_of(VECTORS, line_feeds=True)[:-9], "ends at byte .*word 4 of the 4"),
-    "binary goes on": ("v.bin", binary_of(VECTORS, line_feeds=True).replace(b"4 3", b"3 3"), "follows word 3"),
+    "binary cut off": ("v.bin", binary_of(VECTORS, line_feeds=True)[:-9], "ends within word 4 of the 4"),
+    "binary goes on": (
+        "v.bin",
+        binary_of(VECTORS, line_feeds=True).replace(b"4 3", b"3 3"),
+        "more follows after word 3",
+    ),
     "binary NaN": (
         "v.bin",
         binary_of({"rose": [1.0, float("nan"), 2.0]}, line_feeds=True),
         r"word 1 \(rose\): number 2 of 3 is nan",
     ),
-    "gzip cut off": ("v.txt", gzip.compress(PLAIN.encode())[:-20], "a gzip file that is truncated"),
+    "gzip cut off": ("v.txt", gzip.compress(PLAIN.encode())[:-20], "truncated or damaged"),
+    "gzip with more behind": ("v.txt", gzip.compress(PLAIN.encode()) + b"more", "truncated or damaged"),
 }
 
 
@@ -207,10 +195,6 @@ def test_a_wrong_format_or_path_says_what_to_write(tmp_path: Path) -> None:
         read_vectors(glove, WANTED, format="elmo")
     with pytest.raises(InputError, match="no such file"):
         read_vectors(tmp_path / "absent.txt", WANTED)
-    truncated = tmp_path / "t.vec.gz"
-    truncated.write_bytes(gzip.compress(PLAIN.encode())[:-20])
-    with pytest.raises(InputError, match="truncated"):
-        read_vectors(truncated, WANTED)
 
 
 def write_fasttext(path: Path, shortest: int, longest: int) -> Path:
@@ -242,30 +226,6 @@ def test_pieces_of_every_length_give_what_gensim_makes_of_them(tmp_path: Path, s
         np.testing.assert_allclose(found[word], gensim[word], rtol=1e-6, atol=1e-9)
 
 
-def test_a_fasttext_binary_with_absurd_settings_is_read_or_refused_at_once(fasttext_file: Path, tmp_path: Path) -> None:
-    whole = fasttext_file.read_bytes()
-    most = 2**31 - 1
-
-    def changed(place: int, format: str, value: int) -> Path:
-        content = whole[:place] + struct.pack(format, value) + whole[place + struct.calcsize(format) :]
-        return written(tmp_path / f"{place}.bin", content)
-
-    begin = time.process_time()
-    longest = read_vectors(changed(48, "<i", most), ["roses"], from_subwords=["roses"])  # longest
-    assert longest.subwords["roses"].shape == (6,)
-    for place, format, value, message in (
-        (8, "<i", most, rf"{most} dimensions"),
-        (40, "<i", -5, "-5 buckets"),
-        *((84, "<q", 2**power, "the file ends at byte .*within the list of pieces") for power in (40, 60, 62)),
-    ):
-        with pytest.raises(InputError, match=message):
-            read_vectors(changed(place, format, value), ["roses"], from_subwords=["roses"])
-    binary = written(tmp_path / "v.bin", f"3 {10**17}\n".encode() + b"rose \x00\x01")
-    with pytest.raises(InputError, match="the first line is no header"):
-        read_vectors(binary, ["rose"])
-    assert time.process_time() - begin < 5
-
-
 def test_a_fasttext_binary_gives_what_gensim_reads(fasttext_file: Path) -> None:
     from gensim.models.fasttext import load_facebook_vectors
 
@@ -290,10 +250,10 @@ def test_a_damaged_fasttext_binary_is_refused(fasttext_file: Path, tmp_path: Pat
         (len(whole) // 2, "vectors"),
     ):
         path = written(tmp_path / f"{cut}.bin", whole[:cut])
-        with pytest.raises(InputError, match=f"ends at byte {cut}, within.*({message})"):
+        with pytest.raises(InputError, match=f"the file ends within.*({message})"):
             read_vectors(path, ["নেই"])
     path = written(tmp_path / "old.bin", whole[:4] + struct.pack("<i", 7) + whole[8:])
-    with pytest.raises(InputError, match=r"version 7.*fetch the .vec"):
+    with pytest.raises(InputError, match=r"version 7.*Fetch the \.vec"):
         read_vectors(path, ["নেই"])
     compressed = tmp_path / "v.bin.gz"
     compressed.write_bytes(gzip.compress(whole))
