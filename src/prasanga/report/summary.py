@@ -27,6 +27,7 @@ from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import findings
+from prasanga.report.findings import farthest_percentage, findings_of_pairs
 from prasanga.report.grid import (
     ALPHA,
     LABELS,
@@ -44,7 +45,6 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
-from prasanga.report.pair_findings import farthest_percentage, findings_of_pairs
 from prasanga.report.study import (
     EmbeddingFiles,
     Results,
@@ -382,7 +382,7 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
     if differences is not None:
         compared_by = ("model", "polarity", "quantity", "ratio_low", "ratio_high")
         require_columns("structures compared", differences, compared_by, remade_by("likelihoods"))
-        of_models = [findings.comparisons_of_model(rows, differences) for rows in spread.partition_by("model")]
+        of_models = [findings.count_comparisons(rows, differences) for rows in spread.partition_by("model")]
         compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
     # every polarity has its traits; a row over all of them counts them again
     of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != findings.ALL))

@@ -13,8 +13,8 @@ from report_pages import write_page
 
 from prasanga.methods import METHODS
 from prasanga.report import templates
+from prasanga.report.findings import DOUBTS
 from prasanga.report.page import page_views
-from prasanga.report.pair_findings import DOUBTS
 from prasanga.report.section import labels, said
 from prasanga.report.sections import overview
 

@@ -12,8 +12,8 @@ from loss_columns import losses
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
+from prasanga.report.findings import SAME_BY_LABEL
 from prasanga.report.grid import grid_of
-from prasanga.report.pair_findings import SAME_BY_LABEL
 from prasanga.report.section import said
 from prasanga.report.sections.ceat import Change, changes_of
 from prasanga.report.sections.overview import LIKELY, OPEN, SHOWN, overview, three_findings

@@ -15,8 +15,7 @@ from planted_pairs import planted_scores
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
-from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
-from prasanga.report.pair_findings import (
+from prasanga.report.findings import (
     LIKE_COPIES,
     OPPOSITE,
     SAME_BY_LABEL,
@@ -25,6 +24,7 @@ from prasanga.report.pair_findings import (
     findings_of_pairs,
     is_found_of_pairs,
 )
+from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import shade_of

@@ -16,7 +16,7 @@ from prasanga.methods import CEAT
 from prasanga.report.cards import quantities
 from prasanga.report.ceat_table import NOT_BY_DRAWS
 from prasanga.report.figures import MARKERS, MODELS
-from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences, headline_findings, is_found
+from prasanga.report.findings import SETTLING_COLUMNS, findings_of_differences, headline_findings, is_found
 from prasanga.report.grid import (
     FIRST_DRAWS,
     MODES,
@@ -378,7 +378,7 @@ def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
 
 def _settling_sheet(table: pl.DataFrame) -> Sheet:
     """Return the rows of the table of settling, by category; models keep the order of the table."""
-    require_columns("settling", table, NEEDED_OF_SETTLING, remade_by("associations"))
+    require_columns("settling", table, SETTLING_COLUMNS, remade_by("associations"))
     rows = []
     for row in sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"])):
         settled = f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"

@@ -18,7 +18,10 @@ from prasanga.report.findings import (
     DIFFERENCE_COLUMNS,
     QUANTITIES,
     SPREAD_COLUMNS,
+    findings_of_pairs,
     findings_of_structures,
+    interval_of_percentage,
+    is_found_of_pairs,
 )
 from prasanga.report.grid import (
     Estimate,
@@ -37,7 +40,6 @@ from prasanga.report.grid import (
     tests_of,
     why_no_percentage,
 )
-from prasanga.report.pair_findings import findings_of_pairs, interval_of_percentage, is_found_of_pairs
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose, sheet_to_html
 from prasanga.report.sections.estimates import shade_of, sorted_by
 from prasanga.report.sections.pair_browser import browser_part, pair_browser

@@ -17,8 +17,15 @@ from prasanga.losses import COUNTED, group_lost_words
 from prasanga.methods import FEWEST_WORDS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.cards import no_model_of_a_language
-from prasanga.report.ceat_table import HOLM
-from prasanga.report.findings import detectable, is_found, sides_of
+from prasanga.report.findings import (
+    doubt,
+    farthest_percentage,
+    find_detectable,
+    is_found,
+    is_marked,
+    is_ranked,
+    order_sides,
+)
 from prasanga.report.grid import (
     ALPHA,
     METHODS,
@@ -29,11 +36,9 @@ from prasanga.report.grid import (
     is_significant,
     name_of_language,
     name_of_type,
-    names_of_sets,
     pair_grid_of,
     pairs_counted,
 )
-from prasanga.report.pair_findings import doubt, farthest_percentage, is_ranked
 from prasanga.report.section import Section, language_of, render, said, with_code
 from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
 from prasanga.report.sheet import one_decimal, two
@@ -203,7 +208,7 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
     found = [(row, name) for row, name in rows if is_found(row)]
     if found:
         row, name = max(found, key=lambda each: abs(each[0]["effect_size"]))
-        x, y, kept, other = sides_of(row["effect_size"], *names_of_sets(row))
+        x, y, kept, other = order_sides(row)
         where = ", ".join(filter(None, [row["category"], METHODS[name], row["model"]]))
         limits = [] if is_number(row.get("p_twins")) else [say("Not compared with random copies.")]
         if "ci_templates_low" in row and not is_number(row["ci_templates_low"]):
@@ -230,7 +235,7 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
             ),
         )
     elif rows:
-        significant = sum(HOLM.marks(row) for row, _ in rows)
+        significant = sum(is_marked(row) for row, _ in rows)
         yield Finding(
             OPEN,
             say(
@@ -250,7 +255,7 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
 def _words_set_the_limit(rows: Iterable[tuple[Mapping[str, Any], str]], say: Callable[..., str]) -> str:
     """Return which effects so many words find."""
     estimates = [row for row, _ in rows]
-    found = detectable(estimates)
+    found = find_detectable(estimates)
     if not found.sizes:
         return say(
             "Words set the limit: with so few, the permutation test of words finds no effect of any size at .05 /"
