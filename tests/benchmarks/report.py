@@ -124,7 +124,7 @@ def open_once(browser: Browser, path: Path) -> Opened:
 
 
 def interactions(browser: Browser, path: Path) -> Iterator[str]:
-    """Seconds until the table of all numbers is open, and until the pairs are, sorted, filtered and searched."""
+    """Seconds until the table of all numbers is open, and until the pairs are, and are searched."""
     open_page = OpenPage(browser)
     page = open_page(path)
 
@@ -141,20 +141,18 @@ def interactions(browser: Browser, path: Path) -> Iterator[str]:
     all_numbers = "document.querySelector('table.estimates').closest('.dt-container')"
     yield timed("all numbers", "location.hash = '#numbers'", all_numbers)
     if page.locator("#pair-browser").count():
-        count = "document.querySelector('.pair-counts')?.textContent"
+        count = "document.querySelector('.pair-browser .dt-info')?.textContent"
         yield timed("pairs", "location.hash = '#pair-browser'", f"{count}?.match(/[0-9]/)")
-        yield timed("filter", _CHOOSE, f"{count} !== window.before")
+        yield timed("search", _SEARCH, f"{count} !== window.before")
     open_page.close()
 
 
-_CHOOSE = """() => {
-      window.before = document.querySelector('.pair-counts').textContent;
-      const select = document.querySelector('#pair-type');
-      select.selectedIndex = 1;
-      select.dispatchEvent(new Event('input', { bubbles: true }));
-      select.dispatchEvent(new Event('change', { bubbles: true }));
+_SEARCH = """() => {
+      window.before = document.querySelector('.pair-browser .dt-info').textContent;
+      const search = document.querySelector('.pair-browser .dt-search input');
+      search.value = '1';
+      search.dispatchEvent(new Event('input', { bubbles: true }));
     }"""
-"""Chooses the second bias type."""
 
 
 def _spread(seconds: list[float]) -> str:

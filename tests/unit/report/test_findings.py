@@ -7,6 +7,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 from loss_columns import LOST, losses
+from report_tables import RULE
 
 from prasanga.report import findings as module
 from prasanga.report.findings import headline_findings
@@ -15,11 +16,18 @@ from prasanga.report.grid import few_words
 Table = Callable[..., pl.DataFrame]
 
 
+def told(part: str, ceat: pl.DataFrame) -> str | None:
+    """The only finding with this part in it."""
+    found = [sentence for sentence in headline_findings(ceat) if part in sentence]
+    assert len(found) < 2
+    return found[0] if found else None
+
+
 def test_significance_counts_before_and_after_correction(table: Table) -> None:
     p_values = (0.001, 0.012, 0.02, 0.04, 0.6)  # Holm: .001 <= .05/5, .012 <= .05/4, .02 > .05/3
     models = "abcde"
     ceat = table(*(("C1", m, "9", "fixed", 0.1, {"p_association": p}) for m, p in zip(models, p_values, strict=True)))
-    assert module.significance(ceat) == (
+    assert told("p_association < .05, uncorrected", ceat) == (
         "4 of 5 estimates have p_association < .05, uncorrected; fewer than one would be expected if the target"
         " words or the attribute words made no difference. With Holm's correction for 5 tests, 2 remain. Estimates that"
         " share words are not independent of each other."
@@ -28,7 +36,7 @@ def test_significance_counts_before_and_after_correction(table: Table) -> None:
 
 def test_significance_of_none(table: Table) -> None:
     rows = [("C1", f"m{i}", "9", "fixed", 0.1) for i in range(20)]
-    assert module.significance(table(*rows)) == (
+    assert told("p_association < .05, uncorrected", table(*rows)) == (
         "None of the 20 estimates has p_association < .05, uncorrected; at most about one would be expected if the"
         " target words or the attribute words made no difference. With Holm's correction for 20 tests, 0 remain."
         " Estimates that share words are not independent of each other."
@@ -45,7 +53,7 @@ def test_associations_that_were_found_say_what_their_sign_means(table: Table) ->
         ("C4", "a", "25", "random", -1.234, FOUND),
         ("C1", "b", "9", "fixed", None),
     )
-    assert module.largest_association(ceat) == (
+    assert told("The largest is", ceat) == (
         f"An association was found in 2 of 2 estimates, that is {module.P} < .05 after Holm's correction,"
         " intervals that exclude zero, and a difference from random copies where these were measured (p_twins at most"
         " .05). The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words"
@@ -54,13 +62,13 @@ def test_associations_that_were_found_say_what_their_sign_means(table: Table) ->
         " −0.84): male names, more than female names, are associated with family rather than career. As"
         " the largest of 2 found, it is likely to be overestimated."
     )
-    assert module.largest_opposite_association(ceat) == (
+    assert told("The largest of the opposite sign", ceat) == (
         "The largest of the opposite sign is +0.90 (C1, a, 9 words, fixed draws; 95 % interval over words +0.36 to"
         f" +1.44; {module.P} < .001, .002 after Holm's correction; difference from 8 twins with random weights +0.79,"
         " +0.29 to +1.29): flowers, more than insects, are associated with pleasant rather than unpleasant."
     )
-    assert module.largest_opposite_association(ceat.filter(pl.col("category") == "C1")) is None
-    assert module.not_found(ceat) is None
+    assert told("The largest of the opposite sign", ceat.filter(pl.col("category") == "C1")) is None
+    assert told("No association was found of", ceat) is None
 
 
 def test_what_was_not_found_has_no_direction_and_the_sizes_that_so_many_words_find(table: Table) -> None:
@@ -70,16 +78,16 @@ def test_what_was_not_found_has_no_direction_and_the_sizes_that_so_many_words_fi
         ("C4", "a", "9", "fixed", -0.4, FOUND),  # a star, and an interval that includes zero
         ("C10", "a", "9", "fixed", 0.9, {**FOUND, "ci_low": None, "smallest_effect": None}),
     ).with_columns(n_tests=22)
-    assert module.largest_association(ceat) is None
-    assert module.not_found(ceat) == (
+    assert told("The largest is", ceat) is None
+    assert told("No association was found of", ceat) == (
         "No association was found of flowers with pleasant (C1), of male names with career (C4), of weapons with"
-        f" pleasant (C10): none has at any length and by any model {module.RULE}. Words set the limit: with these words"
+        f" pleasant (C10): none has at any length and by any model {RULE}. Words set the limit: with these words"
         " the permutation test of words finds an effect of 1.54 (median, 0.60 to 1.54) in 80% of studies, at .05 / 22,"
         " for 22 tests; in 1 of 4 estimates it finds none of any size. 2 have p_association < .05 after Holm's"
         " correction, but an interval that includes zero."
     )
-    told = " ".join(headline_findings(ceat))
-    assert not [word for word in ("rather than", "more than insects", "more than female names") if word in told]
+    said = " ".join(headline_findings(ceat))
+    assert not [word for word in ("rather than", "more than insects", "more than female names") if word in said]
 
 
 def test_random_copies_and_templates_can_take_a_finding_away(table: Table) -> None:
@@ -112,15 +120,15 @@ def test_small_effects_and_too_few_words_are_different_findings(table: Table) ->
         ("C4", "b", "9", "fixed", 0.1, unknown),
         ("C10", "a", "9", "fixed", 0.9, {**FOUND, **unknown}),
     )
-    assert module.known_to_be_small(ceat) == (
+    assert told("without an association", ceat) == (
         "1 of 2 categories without an association lies within ±0.2 of 0 at every length and by every model (C1;"
         " p_equivalence < .05). In the others the words are too few to know: 90 % intervals reach as far as ±0.74."
     )
-    assert module.known_to_be_small(ceat.filter(pl.col("category") == "C4")) == (
+    assert told("without an association", ceat.filter(pl.col("category") == "C4")) == (
         "1 category without an association is not shown to lie within ±0.2 of 0 at every length and by every"
         " model; the words are too few to know: 90 % intervals reach as far as ±0.74."
     )
-    assert module.known_to_be_small(ceat.filter(pl.col("category") == "C10")) is None
+    assert told("without an association", ceat.filter(pl.col("category") == "C10")) is None
     said = module.other_method("SEAT", ceat.drop("segment_length", "sample_mode"))
     assert said is not None
     assert said.endswith(
@@ -137,15 +145,15 @@ def test_no_finding_is_built_on_few_words(table: Table) -> None:
         ("C1", "a", "9", "fixed", 0.9, {**FOUND, "n_a": 9, "listed_a": 14}),
         ("C10", "a", "9", "fixed", 0.9, FOUND),
     )
-    assert module.of_few_words(ceat) == (
+    assert told("on few words", ceat) == (
         "3 of 4 estimates rest on few words, fewer than 8 in a set or under two thirds of its list, and no other"
         " finding counts them: C4 2/14 v 3/14 (a, 9 words, fixed and 1 more); C1 attributes 9/14 v 8/8 (a, 9 words,"
         " fixed)."
     )
-    assert str(module.largest_association(ceat)).startswith("An association was found in 1 of 1 estimates")
-    others = " ".join(finding for finding in headline_findings(ceat) if finding != module.of_few_words(ceat))
+    assert str(told("The largest is", ceat)).startswith("An association was found in 1 of 1 estimates")
+    others = " ".join(finding for finding in headline_findings(ceat) if finding != told("on few words", ceat))
     assert not [part for part in ("1.65", "C4", "C1,", "C1;") if part in others]
-    assert module.of_few_words(ceat.filter(pl.col("category") == "C10")) is None
+    assert told("on few words", ceat.filter(pl.col("category") == "C10")) is None
 
 
 @pytest.mark.parametrize(
@@ -169,9 +177,11 @@ def test_the_correction_is_that_of_the_study(table: Table) -> None:
         ("C1", "a", "9", "fixed", 0.5, {"p_association": 0.001, "p_association_holm": 0.04}),
         ("C4", "a", "9", "fixed", 0.4, {"p_association": 0.002, "p_association_holm": 0.06}),
     ).with_columns(n_tests=pl.lit(40))
-    assert "With Holm's correction for the 40 tests of the study, 1 remains." in str(module.significance(ceat))
+    assert "With Holm's correction for the 40 tests of the study, 1 remains." in str(
+        told("p_association < .05, uncorrected", ceat)
+    )
     alone = ceat.with_columns(n_tests=pl.lit(2))
-    assert "With Holm's correction for 2 tests, 1 remains." in str(module.significance(alone))
+    assert "With Holm's correction for 2 tests, 1 remains." in str(told("p_association < .05, uncorrected", alone))
 
 
 def test_change_with_length(table: Table) -> None:
@@ -185,19 +195,19 @@ def test_change_with_length(table: Table) -> None:
         ("C1", "b", "75", "fixed", 0.2),
         ("C4", "b", "9", "fixed", None),
     ]
-    assert module.change_with_length(table(*rows)) == (
+    assert told("the effect grows in size", table(*rows)) == (
         "From 9 to 75 words (fixed draws) the effect grows in size in 2 of 3 combinations of category and model; an"
         " association is found at both lengths in 0 of them. The change is 0.20 in the median, and largest in C4 with"
         " a: from +0.10 to −0.40. Both lengths are cut from the same contexts."
     )
-    assert module.change_with_length(table(rows[0])) is None
+    assert told("the effect grows in size", table(rows[0])) is None
 
 
 def test_change_with_length_warns_of_other_texts(table: Table) -> None:
     ends = table(("C1", "a", "9", "fixed", 0.5), ("C1", "a", ">75", "fixed", 0.6))
-    assert "The contexts of >75 words are not those of the fixed lengths" in str(module.change_with_length(ends))
+    assert "The contexts of >75 words are not those of the fixed lengths" in str(told("the effect grows in size", ends))
     own = ends.with_columns(pool=pl.lit("per_length"))
-    assert "Each length has contexts of its own" in str(module.change_with_length(own))
+    assert "Each length has contexts of its own" in str(told("the effect grows in size", own))
 
 
 def test_null_controls(table: Table) -> None:
@@ -207,22 +217,22 @@ def test_null_controls(table: Table) -> None:
         ("C4", "a", "9", "fixed", -0.5, {"p_twins": None, "shuffled_low": None, "shuffled_high": None}),
         ("C4", "b", "9", "fixed", None),
     )
-    assert module.null_controls(ceat) == (
+    assert told("Twins with random", ceat) == (
         "Twins with random weights have learned nothing; the mean of a model's has a size of 0.25 in the median."
         " 1 of 2 estimates has p_twins < .05, uncorrected, for the difference from them; what has not cannot be told"
         " from models that have learned nothing. 1 of 2 effects lies outside the range that 95 % of random divisions of"
         " the attribute words give."
     )
     no_twins = ceat.with_columns(p_twins=pl.lit(None, pl.Float64))
-    assert str(module.null_controls(no_twins)).startswith("1 of 2 effects lies")
-    assert module.null_controls(no_twins.with_columns(shuffled_low=None)) is None
-    assert module.null_controls(ceat.drop("p_twins", "shuffled_low")) is None
+    assert str(told("random divisions", no_twins)).startswith("1 of 2 effects lies")
+    assert told("Twins with random", no_twins.with_columns(shuffled_low=None)) is None
+    assert told("Twins with random", ceat.drop("p_twins", "shuffled_low")) is None
 
 
 def test_change_with_length_has_a_direction_where_both_ends_have_one(table: Table) -> None:
     ends = [("C1", "a", "9", "fixed", 0.9, FOUND), ("C1", "a", "75", "fixed", -0.9, FOUND)]
     said = "an association is found at both lengths in 1 of them, and changes its direction in 1. The change is 1.80"
-    assert said in str(module.change_with_length(table(*ends)))
+    assert said in str(told("the effect grows in size", table(*ends)))
 
 
 def test_direction_across_models(table: Table) -> None:
@@ -234,11 +244,11 @@ def test_direction_across_models(table: Table) -> None:
         ("C10", "a", "9", "fixed", 0.9, FOUND),
         ("C10", "b", "9", "fixed", -0.5, FOUND),  # its interval includes zero
     )
-    assert module.direction_across_models(two) == (
+    assert told("about the direction", two) == (
         "The two models disagree about the direction of the association in 1 of 2 combinations of category and segment"
         " length in which both show one (fixed draws)."
     )
-    assert module.direction_across_models(two.filter(pl.col("model") == "a")) is None
+    assert told("about the direction", two.filter(pl.col("model") == "a")) is None
 
 
 def test_fixed_against_random(table: Table) -> None:
@@ -248,14 +258,14 @@ def test_fixed_against_random(table: Table) -> None:
         ("C4", "a", "9", "fixed", 0.5),
         ("C4", "a", "9", "random", 0.47),
     )
-    assert module.fixed_against_random(ceat) == (
+    assert told("Fixed and random draws", ceat) == (
         "Fixed and random draws give effects that differ by 0.020 in the median and by 0.030 at most (C4, a, 9 words)."
     )
-    assert module.fixed_against_random(ceat.filter(pl.col("sample_mode") == "fixed")) is None
+    assert told("Fixed and random draws", ceat.filter(pl.col("sample_mode") == "fixed")) is None
 
 
 def test_significance_of_draws_says_what_it_is_not(table: Table) -> None:
-    assert module.significance_of_draws(table(("C1", "a", "9", "fixed", 0.5))) == (
+    assert told("p_draws < .05", table(("C1", "a", "9", "fixed", 0.5))) == (
         "The only estimate has p_draws < .05, the p that the paper reports. It asks whether other draws from the same"
         " contexts would agree, not whether other words would, and falls as the number of draws grows: by itself it"
         " is no evidence of a bias."
@@ -265,14 +275,14 @@ def test_significance_of_draws_says_what_it_is_not(table: Table) -> None:
 def test_fewest_contexts(table: Table) -> None:
     ceat = table(("C1", "a", "9", "fixed", 0.5), ("C4", "a", "25", "fixed", 0.5, {"contexts_min": 1}))
     said = "Every stimulus used has at least 1 context (fewest: C4, a, 25 words)."
-    assert module.fewest_contexts(ceat) == said
+    assert told("Every stimulus used", ceat) == said
     lost = ["গোলাপ: no contexts; জবা: no context that all models have", "গোলাপ: no contexts; মশা: 3 contexts cut"]
     without = ceat.with_columns(lost=pl.Series(list(map(losses, lost)), dtype=LOST))
-    assert module.fewest_contexts(without) == f"{said} 2 stimuli have none in some estimate, which does without."
+    assert told("Every stimulus used", without) == f"{said} 2 stimuli have none in some estimate, which does without."
 
 
 def test_not_computed_groups_reasons(small: pl.DataFrame) -> None:
-    assert module.not_computed(small) == (
+    assert told("could not be computed", small) == (
         "2 of 24 estimates could not be computed. C10 (narrow, 9 words, random and 1 more): weapons has 1 of 4"
         " stimuli left, and a target set needs 2."
     )

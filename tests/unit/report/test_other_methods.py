@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 from loss_columns import losses
 from page_parts import lines_of, names_of, numbers_of, plain, said_in, sheet_of, sheets_of
+from report_tables import RULE
 
 from prasanga import methods as registry
 from prasanga.base.errors import InputError
-from prasanga.report.findings import RULE, P, findings_of_differences, other_method
+from prasanga.report.findings import P, findings_of_differences, other_method
 from prasanga.report.section import Section
 from prasanga.report.sections.ceat import settling_of
 from prasanga.report.sections.estimates import other_methods

@@ -42,7 +42,7 @@ from prasanga.report.grid import (
 )
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose, sheet_to_html
 from prasanga.report.sections.estimates import shade_of, sorted_by
-from prasanga.report.sections.pair_browser import browser_part, pair_browser
+from prasanga.report.sections.pair_browser import pair_browser
 from prasanga.report.sheet import (
     MARK,
     MISSING,
@@ -152,7 +152,7 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     if bias is None and described is None:
         return None
     text = prose("pairs", scored=bias is not None)
-    browser = browser_part(pair_browser(results.pair_scores, texts=not hides_texts(config)), scored=bias is not None)
+    browser = pair_browser(results.pair_scores, texts=not hides_texts(config), scored=bias is not None)
     oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
     sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
     if bias is None:
