@@ -1,69 +1,85 @@
-"""Read YAML that a stranger may have written: plain data of a reasonable size, with the line of every mistake.
+"""Read YAML as plain data, with the line of every mistake.
 
-PyYAML lets the second of two equal keys win in silence, follows aliases into structures of any size, and knows tags
-that make objects. So a document is looked at event by event before anything is made of it: what is refused is told with
-its line, and memory holds one path from the root to the event that is looked at. `load_yaml` gives plain data,
-`read_entry` mappings that know their line and what is asked of them.
+PyYAML silently lets the last of two equal keys win; this reader refuses them. `load_yaml` returns plain data, `read_entry`
+mappings that know their line and their keys.
 """
 
 from __future__ import annotations
 
 import difflib
-import io
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 
-from prasanga.base.errors import InputError, open_whole, reason
+from prasanga.base.errors import InputError, reason
 
 try:
     from yaml import CSafeLoader as _SafeLoader
 except ImportError:  # PyYAML built without libyaml: the same, slower
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
-DEEPEST = 40
-MOST_NODES = 200_000
-MOST_BYTES = 20_000_000
-_PREFIX = "tag:yaml.org,2002:"
-_TAGS = frozenset(f"{_PREFIX}{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq"))
-_NUMBERS = (f"{_PREFIX}int", f"{_PREFIX}float")
-_HANDLE = re.compile(r"^%TAG\b", re.MULTILINE)
-# What PyYAML takes for a number of base sixty, as YAML 1.1 has them.
-_OF_BASE_SIXTY = re.compile(r"[-+]?(?:[1-9][0-9_]*(?::[0-5]?[0-9])+|[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)")
-
 T = TypeVar("T")
 
 
+class _Loader(_SafeLoader):
+    """PyYAML's safe loader, which refuses a key that is there twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        first = dict[str, int]()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                line = key.start_mark.line + 1
+                if key.value in first:
+                    problem = f"the key `{key.value}` is there twice (first: line {first[key.value]}). Delete one."
+                    raise yaml.constructor.ConstructorError(problem=problem, problem_mark=key.start_mark)
+                first[key.value] = line
+        return super().construct_mapping(node, deep)
+
+
+class _EntryLoader(_Loader):
+    """The same, with mappings as `Entry`."""
+
+
 def load_yaml(path: str | Path, text: str) -> Any:
-    """Return what a YAML document holds, as plain data.
+    """Return what a YAML document has, as plain data.
 
     Args:
         path: the file, for messages.
         text: its content.
 
     Raises:
-        InputError: with file and line, for what is not YAML; a key that stands twice in a mapping; a tag that makes
-            anything but text, numbers, truth values, lists and mappings; a number of base sixty; an alias of what it
-            stands in; more than `MOST_NODES` values once aliases are followed; lists and mappings more than `DEEPEST`
-            deep; more than one document; a file of more than `MOST_BYTES` characters; a value that cannot be made (a
-            13th month).
+        InputError: with file and line: no YAML, a key that is there twice, a tag that makes anything but plain data.
     """
-    return _load(path, text, _SafeLoader)
+    return _load(path, text, _Loader)
+
+
+def find_line(path: str | Path, keys: Sequence[str | int]) -> int:
+    """Return the line of the last of these keys and list indices that a YAML file has."""
+    node = yaml.compose(read_text(Path(path)), Loader=_Loader)
+    line = 1
+    for key in keys:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((name, value) for name, value in node.value if name.value == str(key)), None)
+        else:
+            items = node.value if isinstance(node, yaml.SequenceNode) and isinstance(key, int) else []
+            found = next(((item, item) for item in items[int(key) :][:1]), None) if items else None
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line
 
 
 def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) -> Entry:
-    """Read a YAML file that holds one mapping.
+    """Read a YAML file that has one mapping.
 
     Args:
         path: the file.
-        normalized: gives for the mapping the function by which the file's texts are normalized as they are taken out.
+        normalized: returns, for the mapping, the function that normalizes the file's texts.
 
     Raises:
-        InputError: no such file, not UTF-8, no mapping; what `load_yaml` refuses.
+        InputError: no such file, not UTF-8, no mapping; as `load_yaml`.
     """
     content = _load(path, read_text(path), _EntryLoader)
     if not isinstance(content, Entry):
@@ -76,14 +92,18 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 file, with or without byte order mark; what cannot be read is an `InputError`."""
+    """Read a UTF-8 file, with or without byte order mark.
+
+    Raises:
+        InputError: no such file, not UTF-8, or it cannot be read.
+    """
     try:
-        with io.TextIOWrapper(open_whole(path), encoding="utf-8-sig") as file:
-            return file.read()
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file. Check the path under `lexicon` in the config.") from None
+        raise InputError(f"{path}: no such file. Check the path in the config or on the command line.") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}. Save the file as UTF-8.") from None
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}, line {line}: not UTF-8. Save the file as UTF-8.") from None
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}). Let yourself read it, or name another file in the config."
@@ -101,7 +121,7 @@ def read_distinct(what: str, entries: Iterable[Entry], read: Callable[[Entry], T
     """Return what `read` makes of each entry of a list of templates.
 
     Raises:
-        InputError: an `id` or a `text` that stands in two of them; as `read`.
+        InputError: an `id` or a `text` that two of them have; as `read`.
     """
     found, first = [], dict[tuple[str, str], Entry]()
     for entry in entries:
@@ -117,7 +137,7 @@ def read_distinct(what: str, entries: Iterable[Entry], read: Callable[[Entry], T
 
 
 class Entry(dict[str, Any]):
-    """A YAML mapping that knows where it stands, and how its texts are normalized."""
+    """A YAML mapping that knows its line, and how its texts are normalized."""
 
     path: Path
     line: int
@@ -125,7 +145,7 @@ class Entry(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Return file and line, or the key of the config, as they stand in a message."""
+        """Return file and line, or the key of the config, for a message."""
         return f"{self.path}, line {self.line}" if self.line else f"`{self.path}` in the config"
 
     def require(self, what: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -202,7 +222,7 @@ class Entry(dict[str, Any]):
 
 
 def as_entry(value: Any, key: str, normalized: Callable[[str], str]) -> Any:
-    """Return a mapping of a config, and those in it, as entries; `key` is where it stands."""
+    """Return a mapping of a config, and those in it, as entries; `key` is its place in the config."""
     if isinstance(value, list):
         return [as_entry(item, key, normalized) for item in value]
     if not isinstance(value, Mapping):
@@ -212,110 +232,19 @@ def as_entry(value: Any, key: str, normalized: Callable[[str], str]) -> Any:
     return entry
 
 
-def _load(path: str | Path, text: str, loader: type[_SafeLoader]) -> Any:
-    _check(path, text)
+def _load(path: str | Path, text: str, loader: type[_Loader]) -> Any:
     try:
         return yaml.load(text, Loader=loader)
+    except yaml.constructor.ConstructorError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"{path}, line {line}: {error.problem}") from None
     except yaml.YAMLError as error:
         raise _not_yaml(path, text, error) from None
-    except (ValueError, RecursionError, OverflowError, TypeError, LookupError) as error:
+    except ValueError as error:
         raise InputError(
             f"{path}: a value in it looks like a number or a date and is none ({reason(error)}). Write it in"
             " quotation marks."
         ) from None
-
-
-class _EntryLoader(_SafeLoader):
-    """PyYAML's safe loader, with mappings as `Entry`."""
-
-
-def _construct_entry(loader: _EntryLoader, node: yaml.MappingNode) -> Iterator[Entry]:
-    # In two steps, as PyYAML does it: the empty mapping first, so that anchors may refer to it.
-    entry = Entry()
-    entry.line = node.start_mark.line + 1
-    yield entry
-    entry.update((str(key), value) for key, value in loader.construct_mapping(node).items())
-
-
-_EntryLoader.add_constructor(f"{_PREFIX}map", _construct_entry)
-
-
-def _entries(content: object) -> Iterator[Entry]:
-    """Yield all mappings below `content`."""
-    if isinstance(content, Entry):
-        yield content
-    if isinstance(content, dict | list):
-        for child in content.values() if isinstance(content, dict) else content:
-            yield from _entries(child)
-
-
-@dataclass
-class _Open:
-    """A list or mapping that has begun: the keys seen, and whether a key comes next."""
-
-    mapping: bool
-    anchor: str | None
-    size: int = 1
-    keys: dict[str, int] = field(default_factory=dict)
-    key_next: bool = True
-
-
-def _check(path: str | Path, text: str) -> None:
-    """Refuse YAML that is not plain data of a reasonable size (`load_yaml`)."""
-    if len(text) > MOST_BYTES:
-        raise InputError(f"{path}: {len(text)} characters, and at most {MOST_BYTES} are read. Make it smaller.")
-    if handle := _HANDLE.search(text):  # the parser compares each with all before it
-        line = text.count("\n", 0, handle.start()) + 1
-        raise InputError(
-            f"{path}, line {line}: a name for tags (`%TAG`). Only plain text, numbers, truth values, lists and mappings"
-            " are read. Take the line out."
-        )
-    stack: list[_Open] = []
-    sizes: dict[str, int] = {}
-    documents = total = 0
-    try:
-        for event in yaml.parse(text, Loader=_SafeLoader):
-            line = event.start_mark.line + 1 if event.start_mark is not None else 1
-            where = f"{path}, line {line}"
-            if isinstance(event, yaml.DocumentStartEvent):
-                documents += 1
-                if documents > 1:
-                    raise InputError(f"{where}: a second document begins (`---`). Write one file for each.")
-            elif isinstance(event, yaml.AliasEvent):
-                if event.anchor not in sizes:
-                    raise InputError(
-                        f"{where}: the alias `*{event.anchor}` stands before its anchor `&{event.anchor}` or within"
-                        " it. Write the value itself."
-                    )
-                total += sizes[event.anchor]
-                _add(stack, sizes[event.anchor])
-            elif isinstance(event, yaml.ScalarEvent):
-                _refuse_tag(where, event)
-                _refuse_base_sixty(where, event)
-                _take_key(path, stack, event, line)
-                total += 1
-                _add(stack, 1, event.anchor, sizes)
-            elif isinstance(event, yaml.SequenceStartEvent | yaml.MappingStartEvent):
-                _refuse_tag(where, event)
-                if stack and stack[-1].mapping and stack[-1].key_next:
-                    raise InputError(f"{where}: a key is a list or a mapping itself. Write a text as key.")
-                stack.append(_Open(isinstance(event, yaml.MappingStartEvent), event.anchor))
-                total += 1
-                if len(stack) > DEEPEST:
-                    raise InputError(
-                        f"{where}: lists and mappings stand {len(stack)} deep in each other, and at most {DEEPEST} are"
-                        " read. Mend the brackets or the indentation."
-                    )
-            elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
-                done = stack.pop()
-                _add(stack, done.size, done.anchor, sizes)
-            if total > MOST_NODES:
-                raise InputError(
-                    f"{where}: more than {MOST_NODES} values once its aliases (`*name`) are followed. Write less, or"
-                    " leave the aliases out."
-                )
-    except yaml.YAMLError as error:
-        raise _not_yaml(path, text, error) from None
 
 
 def _not_yaml(path: str | Path, text: str, error: yaml.YAMLError) -> InputError:
@@ -325,43 +254,24 @@ def _not_yaml(path: str | Path, text: str, error: yaml.YAMLError) -> InputError:
     problem = getattr(error, "problem", None) or reason(error)
     if mark is not None and text[mark.index : mark.index + 1] == "\t":
         problem = "a tab, where YAML has spaces"
-    return InputError(f"{path}{line}: not YAML: {problem}. Mend that line or the one before it.")
+    return InputError(f"{path}{line}: not YAML: {problem}. Correct that line or the one before it.")
 
 
-def _add(stack: list[_Open], size: int, anchor: str | None = None, sizes: dict[str, int] | None = None) -> None:
-    """Count a value that is complete; within a mapping, keys and values take turns."""
-    if anchor is not None and sizes is not None:
-        sizes[anchor] = size
-    if stack:
-        stack[-1].size += size
-        stack[-1].key_next = not stack[-1].key_next
+def _construct_entry(loader: _EntryLoader, node: yaml.MappingNode) -> Iterator[Entry]:
+    # in two steps, so that anchors may refer to the entry
+    entry = Entry()
+    entry.line = node.start_mark.line + 1
+    yield entry
+    entry.update((str(key), value) for key, value in loader.construct_mapping(node).items())
 
 
-def _take_key(path: str | Path, stack: list[_Open], event: yaml.ScalarEvent, line: int) -> None:
-    if not (stack and stack[-1].mapping and stack[-1].key_next):
-        return
-    keys = stack[-1].keys
-    if event.value in keys:
-        raise InputError(
-            f"{path}, line {line}: the key `{event.value:.80}` stands twice (first: line {keys[event.value]}). Delete"
-            " one."
-        )
-    keys[event.value] = line
+_EntryLoader.add_constructor("tag:yaml.org,2002:map", _construct_entry)
 
 
-def _refuse_tag(where: str, event: Any) -> None:
-    if event.tag is not None and event.tag != "!" and event.tag not in _TAGS:
-        shown = str(event.tag).replace(_PREFIX, "!!")
-        raise InputError(
-            f"{where}: the tag `{shown:.80}`. Only plain text, numbers, truth values, lists and mappings are read."
-            " Take the tag out, and write the value."
-        )
-
-
-def _refuse_base_sixty(where: str, event: yaml.ScalarEvent) -> None:
-    """Refuse numbers such as 1:30, which nobody means, and which cost a time that grows with their square."""
-    if (event.tag in _NUMBERS and ":" in event.value) or (event.implicit[0] and _OF_BASE_SIXTY.fullmatch(event.value)):
-        raise InputError(
-            f"{where}: `{event.value:.80}` is a number of base sixty to YAML. Write it in quotation marks, or as one"
-            " number."
-        )
+def _entries(content: object) -> Iterator[Entry]:
+    """Yield all mappings below `content`."""
+    if isinstance(content, Entry):
+        yield content
+    if isinstance(content, dict | list):
+        for child in content.values() if isinstance(content, dict) else content:
+            yield from _entries(child)

@@ -1,0 +1,209 @@
+"""Read a config, complete it with defaults, and refuse it with a sentence per mistake that says what to write."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from prasanga.base.errors import InputError
+from prasanga.base.places import exists, place_of_corpus
+from prasanga.base.yaml import find_line, load_yaml, read_text
+from prasanga.config.reference import find_part, show_allowed, show_yaml
+from prasanga.config.study import StudyConfig
+from prasanga.config.values import NORMALIZATION
+
+Keys = tuple[str | int, ...]
+"""The keys and list indices that lead to a value."""
+
+CONFIGS = ("study.yaml", "config.yaml")
+"""Names that the config of a folder may have; the first that is there counts."""
+
+_GONE: dict[Keys, str] = {
+    ("outside",): "paths may lead anywhere. Take it out.",
+    ("associations", "random_twin"): "twins are counted. Write e.g. `random_twins: 8`, or `random_twins: 0` for none.",
+}
+"""Keys of earlier versions, with what to write instead."""
+
+
+def config_of(folder: str | Path) -> Path:
+    """Return the config of a study's folder.
+
+    Raises:
+        InputError: it has none.
+    """
+    for name in CONFIGS:
+        if (path := Path(folder, name)).is_file():
+            return path
+    raise InputError(
+        f"{Path(folder).absolute()}: no study, since it has no {CONFIGS[0]}. Write one with `prasanga init`, or"
+        " name the config of a study: `prasanga run FILE`, or `snakemake --configfile FILE`."
+    )
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Return the keys of a config as plain data, without defaults.
+
+    Raises:
+        InputError: with file and line: no such file, no YAML, a key that is there twice, no keys at top level.
+    """
+    content = load_yaml(path, read_text(Path(path)))
+    if not isinstance(content, dict):
+        found = "nothing" if content is None else f"a {type(content).__name__}"
+        raise InputError(f"{path}: found {found}, but a config has keys. Write e.g. `study: mine`.")
+    return content
+
+
+def read_study(path: str | Path, *, placed: bool = False) -> dict[str, Any]:
+    """Read a config and complete it; errors as of `read_config` and `complete`."""
+    return complete(read_config(path), source=path, placed=placed)
+
+
+def complete(config: Mapping[str, Any], *, source: str | Path | None = None, placed: bool = False) -> dict[str, Any]:
+    """Return a config with every default filled in, as plain data in the order of the keys' reference.
+
+    Args:
+        config: keys and values, as `read_config` returns them.
+        source: the file that they come from, whose lines the messages name.
+        placed: whether paths of what the study lacks lead to what is shipped (`prasanga.base.places`); the working
+            directory is the study's folder then.
+
+    Raises:
+        InputError: one line per mistake: file and line, the key, the value found, what is allowed and what to write.
+    """
+    study = None
+    try:
+        study = StudyConfig.model_validate(config)
+        problems = list(_find_contradictions(study))
+    except ValidationError as error:
+        problems = list(_explain_errors(error, config))
+    if problems or study is None:
+        lines = [f"{source}, line {find_line(source, keys)}: " if source else "" for keys, _ in problems]
+        said = [f"{line}{sentence}" for line, (_, sentence) in zip(lines, problems, strict=True)]
+        raise InputError("\n- ".join(["The config cannot be used.", *said]))
+    completed: dict[str, Any] = study.model_dump(mode="json", context={"placed": True} if placed else None)
+    if placed:
+        patterns = [text.files for text in (*study.corpus.texts, *study.corpus.supplement)]
+        completed["corpus"]["root"] = place_of_corpus(study.corpus.root, patterns)
+    return completed
+
+
+def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
+    """Yield keys that do not fit each other, with a sentence each."""
+    language, stimuli = study.language, study.lexicon.stimuli
+    if study.languages != [language]:
+        yield (
+            ("language",),
+            f"`language` is {language!r}, and `languages` is {study.languages}. Write `languages` only.",
+        )
+    if language not in NORMALIZATION and stimuli == f"resources/stimuli/{language}" and not exists(stimuli):
+        yield (
+            ("language",),
+            f"`language` is {language!r}, and there are no words of it: no folder {stimuli}. Write one of"
+            f" {', '.join(NORMALIZATION)}, or make that folder (docs/my_language.md says how).",
+        )
+    if study.corpus.supplement and not study.samples.minimum:
+        yield (
+            ("corpus", "supplement"),
+            "`corpus.supplement` is never read with `samples.minimum` 0, because no word has fewer contexts. Write e.g."
+            " `minimum: 100` under `samples`, or leave the supplement out.",
+        )
+    for name, model in study.models.items():
+        origins = [f"`{key}`" for key in ("path", "train", "package") if getattr(model, key) is not None]
+        if len(origins) != 1:
+            found = " and ".join(origins) or "none of `path`, `train`, `package`"
+            yield (
+                ("models", name),
+                f"`models.{name}` has {found}; a model needs exactly one of them. Write e.g. `{name}: {{path:"
+                " folder/or/hub-name}`.",
+            )
+        if model.train and model.train.hidden_size % model.train.heads:
+            heads, width = model.train.heads, model.train.hidden_size
+            yield (
+                ("models", name, "train"),
+                f"`models.{name}.train.hidden_size` is {width}, but must be a multiple of `heads` ({heads})."
+                f" Write e.g. `hidden_size: {heads * (width // heads + 1)}`.",
+            )
+    for name, vectors in study.static.vectors.items():
+        if (vectors.path is None) == (vectors.train is None):
+            found = "neither `path` nor `train`" if vectors.path is None else "both `path` and `train`"
+            yield (
+                ("static", "vectors", name),
+                f"`static.vectors.{name}` has {found}; vectors need exactly one of them. Write e.g."
+                f" `{name}: {{path: vectors.txt}}`, or `{name}: {{train: {{method: word2vec}}}}`.",
+            )
+
+
+def _explain_errors(error: ValidationError, config: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
+    """Yield the mistakes of a config, each with its place: of the errors of a union's members the deepest counts."""
+    found: dict[Keys, Mapping[str, Any]] = {}
+    for each in sorted(error.errors(include_url=False), key=lambda each: each["type"] != "mistake"):
+        keys = _find_keys(each["loc"], config)
+        if not keys:  # a default that follows from another key, which has an error of its own
+            continue
+        found.setdefault((*keys, each["loc"][-1]) if each["type"] == "missing" else keys, each)
+    for keys in sorted(found, key=lambda keys: [str(key) for key in keys]):
+        if not any(len(other) > len(keys) and other[: len(keys)] == keys for other in found):
+            yield keys, _explain(keys, found[keys], config)
+
+
+def _find_keys(location: tuple[str | int, ...], data: Any) -> Keys:
+    """Return a place in the config for pydantic's, which names members of unions as well."""
+    keys: list[str | int] = []
+    for part in location:
+        if part in data if isinstance(data, Mapping) else isinstance(data, list) and isinstance(part, int):
+            keys.append(part)
+            data = data[part]
+    return tuple(keys)
+
+
+def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return what is wrong with one value, and what to write."""
+    key, kind = f"`{'.'.join(map(str, keys))}`", error["type"]
+    section = f"`{'.'.join(map(str, keys[:-1]))}`"
+    if kind == "missing":
+        return f"{section} lacks the key `{keys[-1]}`. Write `{keys[-1]}: ...`; found {_shorten(error['input'])}."
+    if kind == "extra_forbidden":
+        return _explain_unknown_key(keys, error["input"])
+    if error["loc"][-1] == "[key]" or kind == "invalid_key":
+        name = _shorten(keys[-1])
+        return f"{section} has the name {name}; a name is text of letters, digits, -, _ and . only. Write another."
+    if kind == "mistake":
+        return f"{key} {error['ctx']['sentences']}"
+    value: Any = config
+    for each in keys:
+        value = value[each]
+    part = find_part(keys)
+    if value == "":
+        return f"{key} is empty. Write a path or pattern, such as `texts/*.txt`."
+    return f"{key} is {_shorten(value)}; allowed: {show_allowed(part)}.{_suggest_value(keys, value, part)}"
+
+
+def _suggest_value(keys: Keys, value: Any, part: Mapping[str, Any]) -> str:
+    """Return an example of what a key allows, the nearest choice if there are several."""
+    if "enum" in part:
+        near = [*difflib.get_close_matches(str(value), part["enum"], n=1), part["enum"][0]][0]
+        return f" Write e.g. `{near}`." if isinstance(keys[-1], int) else f" Write e.g. `{keys[-1]}: {near}`."
+    examples = [example for option in (part, *part.get("anyOf", ())) for example in option.get("examples", ())]
+    if part.get("default") is not None and part.get("type") != "object":
+        examples.insert(0, part["default"])
+    return f" Write e.g. `{show_yaml(examples[0])}`." if examples else ""
+
+
+def _explain_unknown_key(keys: Keys, value: Any) -> str:
+    *section, key = keys
+    if keys in _GONE:
+        return f"`{'.'.join(map(str, keys))}` is no key any more: {_GONE[keys]}"
+    known = list(find_part(tuple(section)).get("properties", {}))
+    near = difflib.get_close_matches(str(key), known, n=1) or [n for n in known if len(str(key)) > 2 and str(key) in n]
+    where = f" in `{'.'.join(map(str, section))}`" if section else ""
+    meant = f" Did you mean `{near[0]}`?" if near else ""
+    return f"unknown key `{key}`{where} (value {_shorten(value)}).{meant} Allowed: {', '.join(known)}."
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

