@@ -1,10 +1,11 @@
-"""Write docs/config.md from the schema of the config; a test fails when the page is out of date."""
+"""Write docs/config.md and the schema for editors from the models of the config; a test compares them."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from prasanga.base.config import describe, read_schema
+from prasanga.config import describe_config, make_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -14,10 +15,12 @@ A study is one YAML file. The workflow reads `config.yaml`, the demo study; `--c
 another one instead of it. What a file leaves out has the default below. Keys that are not in this table are refused,
 with the nearest key of the same section. The config holds science only: cores, memory and queues are in `profiles/`.
 
-This page is made from `workflow/schemas/config.schema.yaml` by `make docs`.
+`make docs` writes this page and `config.schema.json` from `prasanga.config`. An editor that knows YAML completes and
+checks keys if a study begins with `# yaml-language-server: $schema=<path of config.schema.json>`.
 
 """
 
 if __name__ == "__main__":
-    schema = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
-    (ROOT / "docs/config.md").write_text(HEAD + describe(schema), encoding="utf-8")
+    (ROOT / "docs/config.md").write_text(HEAD + describe_config(), encoding="utf-8")
+    schema = json.dumps(make_schema(), indent=1, ensure_ascii=False)
+    (ROOT / "docs/config.schema.json").write_text(f"{schema}\n", encoding="utf-8")

@@ -31,7 +31,7 @@ envvars:
     "PYTHONSAFEPATH",
 
 
-from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
+from prasanga.config import complete, config_of, read_config
 from prasanga.base.places import link_installation, link_store, place, require_no_modules, require_store
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
@@ -103,10 +103,9 @@ def warn(sentence):
         print(f"Warning: {sentence}", file=sys.stderr)
 
 
-SCHEMA = read_schema(INSTALLATION / "workflow/schemas/config.schema.yaml")
 # As it is written, with all defaults: what results keep, and what figures are drawn with.
-WRITTEN = readable(complete, config, SCHEMA)
-config = readable(with_places, WRITTEN, SCHEMA)
+WRITTEN = readable(partial(complete, source=CONFIGS[-1] if CONFIGS else None), config)
+config = readable(partial(complete, placed=True), WRITTEN)
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 CHECKED = asks_only_for("check_results", sys.argv, asked_for)
@@ -131,7 +130,7 @@ for sentence in [*STUDY.warnings, *FILES.missing]:
 machine_for = partial(machine_for, STUDY)
 
 
-# The same patterns stand in workflow/schemas/config.schema.yaml (names of models, lengths).
+# The same patterns are in prasanga.config.values (names of models, lengths).
 wildcard_constraints:
     shard=r"[A-Za-z0-9_.-]+",
     model=r"[A-Za-z0-9][A-Za-z0-9_.-]*",

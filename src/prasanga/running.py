@@ -24,10 +24,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.config import read_config
 from prasanga.base.errors import InputError, printable
 from prasanga.base.logs import EVENTS
 from prasanga.base.places import installation, require_no_modules
+from prasanga.config import read_config
 
 _RULE = re.compile(r"^ *(?:rule|checkpoint|use rule \w+ as) (\w+)(?::| with:)", re.MULTILINE)
 _CODE = re.compile(r"'([\w.]+\.py) [0-9a-f]{12}'")

@@ -15,15 +15,13 @@ from doc_pages import ROOT, pages, read
 from prasanga.associations import ceat, seat, smallest_effect_of_sizes, weat
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.weat import measure_weat
-from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
+from prasanga.config import complete
 from prasanga.losses import describe_losses
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.report.section import labels
 from prasanga.text import normalizer
-
-SCHEMA = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
 
 
 def values(config: dict[str, Any]) -> dict[str, str]:
@@ -40,11 +38,11 @@ def values(config: dict[str, Any]) -> dict[str, str]:
 
 
 def of_study(name: str) -> dict[str, str]:
-    return values(complete(yaml.safe_load(read(f"config/{name}.yaml")), SCHEMA))
+    return values(complete(yaml.safe_load(read(f"config/{name}.yaml"))))
 
 
 def of_preset(name: str) -> dict[str, str]:
-    return values(complete({"preset": name, "models": {"mine": {"path": "m"}}}, SCHEMA))
+    return values(complete({"preset": name, "models": {"mine": {"path": "m"}}}))
 
 
 def changed_by_the_preset() -> set[str]:
@@ -138,7 +136,7 @@ def test_zero_vectors_stop_ceat_and_seat_and_are_dropped_by_weat() -> None:
 
 
 def test_the_papers_pairs_are_scored_as_the_file_has_them() -> None:
-    config = complete(yaml.safe_load(read("config/sahoo2024_pairs.yaml")), SCHEMA)
+    config = complete(yaml.safe_load(read("config/sahoo2024_pairs.yaml")))
     languages = config["pairs"]["sets"]["indibias"]["languages"]
     assert {config["normalization"][language] for language in languages} == {"none"}
     assert "`normalization: {hi: none, en: none}`" in " ".join(read("docs/pairs.md").split())
@@ -146,7 +144,7 @@ def test_the_papers_pairs_are_scored_as_the_file_has_them() -> None:
 
 def test_the_default_normalization_changes_as_many_sentences_of_indibias_as_is_said(shared: Path) -> None:
     page = " ".join(read("docs/pairs.md").split())
-    defaults = complete({"models": {"mine": {"path": "m"}}}, SCHEMA)["normalization"]
+    defaults = complete({"models": {"mine": {"path": "m"}}})["normalization"]
     found = {}
     for language in ("hi", "en"):
         pairs = read_pairs(shared / "reference/indibias/IndiBias_v1_sample.csv", language)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from doc_pages import ROOT, blocks, read
 
-from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
+from prasanga.config import complete
 from prasanga.lexicon.model import require_language, require_words
 
 PAGE = "docs/errors.md"
@@ -26,7 +26,7 @@ OF_PYTHON = ("dictionary update sequence element #1 has length 1", "FileNotFound
 
 
 def complete_with(**changes: Any) -> None:
-    complete(changes, read_schema(ROOT / "workflow/schemas/config.schema.yaml"))
+    complete(changes)
 
 
 PROVOKED: dict[str, Callable[[], object]] = {

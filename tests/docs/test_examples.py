@@ -24,8 +24,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from prasanga.base import offered
-from prasanga.base.config import complete, read_schema
 from prasanga.cli import app
+from prasanga.config import complete, make_schema
 from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
 from prasanga.report.figures import COLUMN, FOLDER, figure_named
 
@@ -151,9 +151,8 @@ def test_yaml_is_accepted(block: Block, study_files: Path, monkeypatch: pytest.M
             config = yaml.safe_load((ROOT / f"config/{study}.yaml").read_text(encoding="utf-8"))
             assert set(changes["models"]) <= set(config["models"]), study
         return
-    schema = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
     content = yaml.safe_load(without_placeholders(block.code))
-    keys = set(schema["properties"])
+    keys = set(make_schema()["properties"])
     if is_config(content, keys):
         config = yaml.safe_load((ROOT / "tests/golden/every/study.yaml").read_text(encoding="utf-8"))
         if "study" in content:
@@ -161,7 +160,7 @@ def test_yaml_is_accepted(block: Block, study_files: Path, monkeypatch: pytest.M
         else:
             for key, value in content.items():
                 config[key] = {**config.get(key, {}), **value} if isinstance(value, Mapping) else value
-        completed = complete(config, schema)
+        completed = complete(config)
         assert all(key in completed for key in content)
         return
     if isinstance(content, list):

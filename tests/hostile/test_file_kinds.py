@@ -14,10 +14,8 @@ from hostile_inputs import BYTES, TEXTS, fuzzing, try_input
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.base.config import read_config
 from prasanga.base.documents import sha256_of_file
 from prasanga.base.errors import InputError, open_regular
-from prasanga.lexicon.loading import load_lexicon
 from prasanga.likelihoods.traits import load_traits
 from prasanga.models.hub import open_source
 from prasanga.pairs import read_pair_file
@@ -31,10 +29,6 @@ from prasanga_construction.sheets import read_rows
 
 ROOT = Path(__file__).parents[2]
 READERS: dict[str, Callable[[Path], Any]] = {
-    "config": read_config,
-    "word list": lambda path: load_lexicon(path, ROOT / "resources/suffix_groups/bn.yaml"),
-    "suffix groups": lambda path: load_lexicon(ROOT / "resources/stimuli/bn", path),
-    "traits": lambda path: load_traits(path, None),
     "traits (CSV)": lambda path: load_traits(path.with_suffix(".csv"), None),
     "pairs": read_pair_file,
     "StereoSet": lambda path: read_pair_file(path.with_suffix(".json")),

@@ -59,7 +59,6 @@ def test_what_is_sent_of_the_shipped_studies(tree: Study, name: str, expected: d
     """Of a corpus of two small files, with the project's own words where the config wants the authors'."""
     config = yaml.safe_load((tree.root / f"config/{name}.yaml").read_text(encoding="utf-8"))
     config["corpus"] = {**config["corpus"], "root": "corpora", "texts": [{"files": "*.txt"}]}
-    config.pop("outside", None)
     if config["language"] == "bn":
         config["lexicon"] = {"stimuli": "resources/stimuli/bn", "suffix_groups": "resources/suffix_groups/bn.yaml"}
         config["categories"] = [f"C{number}" for number in range(1, 10)]

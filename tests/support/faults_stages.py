@@ -11,7 +11,7 @@ from typing import Any
 
 from faults_jobs import Job, run_job
 
-from prasanga.base.config import complete, read_schema
+from prasanga.config import complete
 from prasanga.lexicon.model import stimuli_of
 from prasanga.sentences.files import find_shards
 from prasanga.sentences.manifest import update_manifest
@@ -91,7 +91,7 @@ def build_bench(project_root: Path, root: Path) -> Bench:
 
 
 def _jobs(root: Path, project_root: Path) -> Any:
-    config = complete(_CONFIG, read_schema(project_root / "workflow/schemas/config.schema.yaml"))
+    config = complete(_CONFIG)
     here = Path.cwd()
     os.chdir(root)  # paths in results are relative to the working directory of a run
     try:

@@ -11,7 +11,7 @@ import yaml
 from loss_columns import losses
 from report_tables import SCHEMA, estimate
 
-from prasanga.base.config import complete, read_schema
+from prasanga.config import complete
 from prasanga.report import page
 from prasanga.report.study import AuditTables, Results
 
@@ -32,7 +32,6 @@ CONFIG = complete(
             LONG: {"path": f"hub/{LONG}", "revision": "abc"},
         },
     },
-    read_schema(ROOT / "workflow/schemas/config.schema.yaml"),
 )
 CATEGORIES = {
     "C1": {

@@ -15,9 +15,9 @@ from huggingface_hub.errors import OfflineModeIsEnabled
 from typer.testing import CliRunner
 
 from prasanga import cli
-from prasanga.base.config import complete, read_config, read_schema
 from prasanga.base.logs import EVENTS
 from prasanga.cli import app
+from prasanga.config import complete, read_config
 
 COMMANDS = {
     *(
@@ -143,9 +143,7 @@ def test_sets_are_listed_with_language_size_and_whose_they_are(here: Path, proje
     assert {row.split("\t")[2] for row in prasanga("sets", "--language", "hi").output.splitlines()[1:]} == {"hi"}
 
 
-def test_a_new_study_has_what_was_asked_for_and_what_differs(
-    here: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_study_has_what_was_asked_for_and_what_differs(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prasanga.models.hub.open_source", lambda _: None)  # both models are there
     done = prasanga(
         *("init", "-d", "Mine", "--language", "hi", "--model", "models/my model", "--model", "ai4bharat/indic-bert"),
@@ -153,7 +151,7 @@ def test_a_new_study_has_what_was_asked_for_and_what_differs(
     )
     assert done.exit_code == 0, done.output
     study = here / "Mine/study.yaml"
-    config = complete(read_config(study), read_schema(project_root / "workflow/schemas/config.schema.yaml"))
+    config = complete(read_config(study))
     assert (config["study"], config["language"]) == ("mine", "hi")
     assert {name: model["path"] for name, model in config["models"].items()} == {
         "my-model": "models/my model",
@@ -261,10 +259,7 @@ def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tu
     return prasanga("measure", *arguments), started
 
 
-def test_one_line_writes_the_study_that_it_runs(
-    here: Path, monkeypatch: pytest.MonkeyPatch, project_root: Path
-) -> None:
-    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+def test_one_line_writes_the_study_that_it_runs(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "my model").mkdir()
     (here / "my model/config.json").write_text("{}", encoding="utf-8")
     (here / "texts").mkdir()
@@ -272,7 +267,7 @@ def test_one_line_writes_the_study_that_it_runs(
     done, started = measured(here, monkeypatch, "my model", "--language", "hi")
     assert done.exit_code == 0, done.output
     assert started == [here / "my-model-hi"]
-    config = complete(read_config(here / "my-model-hi/study.yaml"), schema)
+    config = complete(read_config(here / "my-model-hi/study.yaml"))
     assert config["models"]["my-model"]["path"] == str(here / "my model")
     assert config["seat"]["categories"] == [f"C{number}" for number in range(1, 10)]
     assert config["categories"] == [], "no text is read"
@@ -280,7 +275,7 @@ def test_one_line_writes_the_study_that_it_runs(
     options = ("--corpus", "texts", "--pairs", "pairs.csv", "--limit", "50", "-d", "other")
     done, started = measured(here, monkeypatch, "owner/name", *options)
     assert started == [here / "other"]
-    config = complete(read_config(here / "other/study.yaml"), schema)
+    config = complete(read_config(here / "other/study.yaml"))
     assert (config["models"]["name"]["path"], config["categories"]) == ("owner/name", config["seat"]["categories"])
     assert config["samples"]["contexts_per_stimulus"] == 50
     assert (config["corpus"]["root"], config["corpus"]["texts"][0]["files"]) == (str(here), "texts")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.base.config import read_schema
+from prasanga.config import make_schema
 from prasanga.methods import FAMILY, METHODS, TABLES, Method, names_of
 
 
@@ -39,8 +39,8 @@ def test_a_method_is_asked_for_by_its_key(method: Method, project_root: Path) ->
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_the_schema_has_the_key_of_a_method(method: Method, project_root: Path) -> None:
-    found = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+def test_the_schema_has_the_key_of_a_method(method: Method) -> None:
+    found = make_schema()
     for part in method.key.split("."):
         found = found["properties"][part]
     assert found["description"]

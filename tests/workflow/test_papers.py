@@ -20,7 +20,7 @@ from shared_studies import shared_study
 from small_study import Study
 from warm_python import warm_python
 
-from prasanga.base.config import complete, read_schema
+from prasanga.config import complete
 from prasanga.extras.dossier import CHANGES, STUDIES
 from prasanga.lexicon.authors import SIDES
 from prasanga.report.published import PAPERS, read_percentages, read_published
@@ -84,7 +84,7 @@ def table(study: Study, name: str) -> pl.DataFrame:
     return pl.read_parquet(study.root / f"results/{name}.parquet")
 
 
-def test_every_convention_of_the_preset_is_a_column_of_what_it_made(program: Study, project_root: Path) -> None:
+def test_every_convention_of_the_preset_is_a_column_of_what_it_made(program: Study) -> None:
     ceat, seat = table(program, "associations/ceat"), table(program, "associations/seat")
     pairs, bias = table(program, "likelihoods/bias_percentages"), table(program, "likelihoods/log_probability")
     found = {
@@ -102,8 +102,7 @@ def test_every_convention_of_the_preset_is_a_column_of_what_it_made(program: Stu
         "pairs.encoder_decoder": pairs.filter(model="rewrites")["measure"],
         "log_probability.pieces": bias["pieces"],
     }
-    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
-    preset = complete({"preset": "paper", "models": {"any": {"path": "m"}}}, schema)
+    preset = complete({"preset": "paper", "models": {"any": {"path": "m"}}})
     for key, values in found.items():
         wanted = preset
         for part in key.split("."):

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from small_study import Study
 
-from prasanga.base.config import read_config
+from prasanga.config import read_config
 from prasanga.provenance.ledger import read_ledger
 
 pytestmark = pytest.mark.workflow

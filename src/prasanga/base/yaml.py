@@ -1,7 +1,7 @@
 """Read YAML as plain data, with the line of every mistake.
 
-PyYAML silently lets the last of two equal keys win; this reader refuses them. `load_yaml` returns plain data, `read_entry`
-mappings that know their line and their keys.
+PyYAML silently lets the last of two equal keys win; this reader refuses them. `load_yaml` returns plain data,
+`read_entry` mappings that know their line and their keys.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
 @app.command()
 def check(study: StudyFile = None, directory: Folder = None) -> None:
     """Compare every byte of the results with the ledger, and what they were made from with what is there."""
-    from prasanga.base.config import config_of
+    from prasanga.config import config_of
     from prasanga.running import only_run
 
     folder, config = _study(study, directory, of_results=True)
@@ -178,8 +178,8 @@ def why(
     whole: Annotated[bool, typer.Option("--whole", help="Every step on the way, and the whole config.")] = False,
 ) -> None:
     """Say what a result was made from, down to the corpus; and, within its study, whether it would run again."""
-    from prasanga.base.config import CONFIGS
     from prasanga.base.errors import printable
+    from prasanga.config import CONFIGS
     from prasanga.provenance.lineage import tell
 
     with told():
@@ -197,7 +197,7 @@ def why(
 @app.command()
 def models(study: StudyFile = None, directory: Folder = None) -> None:
     """List the models of a study: kind, size, memory that a job needs, and how their tokenizers treat its words."""
-    from prasanga.base.config import config_of, read_study
+    from prasanga.config import config_of, read_study
     from prasanga.plan.models import kind_at_hand, megabytes_of
 
     folder, config = _study(study, directory)
@@ -266,8 +266,8 @@ def measure(
     verbose: Verbose = False,
 ) -> None:
     """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
-    from prasanga.base.config import read_config
     from prasanga.base.yaml import load_yaml
+    from prasanga.config import read_config
 
     with told():
         asked = _asked(methods, language, corpus, pairs, limit)
@@ -329,7 +329,7 @@ def _write_study(target: Path, text: str) -> None:
     """Write the file of a study whole, if it can be used, or not at all."""
     from tempfile import TemporaryDirectory
 
-    from prasanga.base.config import read_study
+    from prasanga.config import read_study
 
     with TemporaryDirectory() as place:
         new = Path(place, target.name)
@@ -348,7 +348,7 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
     A file of another name, `studies/mine.yaml`, has its results in a folder beside it, `studies/mine`. With
     `of_results` the config is a file that is named, or else the one that the results were made with, if they kept it.
     """
-    from prasanga.base.config import CONFIGS, config_of
+    from prasanga.config import CONFIGS, config_of
 
     with told():
         if study is not None and study.is_file():
@@ -373,8 +373,8 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
 
 def _checked(config: Path) -> Check:
     """Return what is found in the results of the study that one is in."""
-    from prasanga.base.config import read_study
     from prasanga.base.places import installation
+    from prasanga.config import read_study
     from prasanga.embeddings.shards import fitting_shards
     from prasanga.plan.files import word_lists
     from prasanga.plan.study import word_files, words_of

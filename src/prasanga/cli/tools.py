@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @app.command()
 def config(key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None) -> None:
     """Look up a key of the config: what it means, its values, its default."""
-    from prasanga.base.config import read_schema, reference
+    from prasanga.config import describe_key
 
     with told():
-        typer.echo(reference(read_schema(), key))
+        typer.echo(describe_key(key))
 
 
 @app.command()

@@ -369,6 +369,8 @@ class StaticTrainingConfig(ConfigSection):
     """Passes over the corpus (word2vec) or its counts (GloVe); null for 5 of word2vec, 25 of GloVe."""
     seed: Seed = 1
     """Seed of the initial vectors and of the order."""
+    workers: Positive = 1
+    """Threads of word2vec; with more than one, the same seed does not give the same vectors."""
 
 
 class VectorsConfig(ConfigSection):

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from prasanga.base.places import place
 
-NORMALIZATION = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
+NORMALIZATION: dict[str, Any] = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
 """Normalization of the languages whose words come with the workflow."""
 
 PAPER: dict[str, dict[str, Any]] = {

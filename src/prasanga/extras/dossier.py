@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import polars as pl
 import yaml
 
-from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
+from prasanga.config import read_config
 from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of, mode_of
 from prasanga.report.grid import interval
 from prasanga.report.published import (
@@ -211,7 +211,7 @@ def _beside(config: dict[str, Any]) -> dict[str, Any]:
         return f"../{value}" if isinstance(value, str) and value.startswith(f"{_SHARED}/") else value
 
     found: dict[str, Any] = moved(config)
-    return found if found == config else {**found, "outside": [*found.get("outside", []), f"../{_SHARED}"]}
+    return found
 
 
 # ---- the dossier
@@ -366,7 +366,7 @@ def _changed(theirs: Mapping[str, Any], ours: Mapping[str, Any], study: Study, p
         one, other = theirs.get(key), ours.get(key)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             keys += _changed(one, other, study, f"{name}.")
-        elif one != other and not (name == "corpus" and study.method) and name != "outside":
+        elif one != other and not (name == "corpus" and study.method):
             completed = key in ("revision", "weights_sha256") and str(other or "").startswith(str(one or ""))
             keys += [] if completed or key == "weights_sha256" else [name]
     return keys

@@ -12,10 +12,10 @@ from typing import Any
 
 import yaml
 
-from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in, require_no_braces
+from prasanga.config import read_config
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study, word_files, words_of
 from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN, result_files
@@ -570,7 +570,7 @@ def _short(value: Any) -> str:
 
 
 _DRAWN_ONLY = {
-    *("study", "title", "note", "outside", "report", "comparison", "construction"),
+    *("study", "title", "note", "languages", "report", "comparison", "construction"),
     *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.buckets", "embeddings.audit"),
     *("pairs.buckets", "log_probability.buckets"),
     *("lexicon.candidates", "lexicon.top", "sentences.concordance"),

@@ -290,6 +290,25 @@ def require_trainable(models: Mapping[str, Mapping[str, Any]]) -> None:
                 )
 
 
+def require_names_apart(vectors: Iterable[str], models: Iterable[str]) -> None:
+    """Refuse static vectors with the name of a model: tables and comparisons could not tell one from the other.
+
+    Args:
+        vectors: names under `static.vectors`.
+        models: names under which models are measured, layer by layer.
+
+    Raises:
+        InputError: with the name and what to write.
+    """
+    taken = set(models)
+    for name in vectors:
+        if name in taken:
+            raise InputError(
+                f"`static.vectors.{name}` has the name of a model of the study. Rename it, for example to"
+                f" `{name}-static`, or rename the model."
+            )
+
+
 def require_free_names(key: str, names: Collection[str], endings: Iterable[str], reserved: Iterable[str] = ()) -> None:
     """Refuse names under a key of the config whose files would be those that are written about another, or about all.
 

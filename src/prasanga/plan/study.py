@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prasanga.base.config import require_names_apart
 from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.base.errors import InputError
 from prasanga.base.places import user_cache
@@ -242,7 +241,7 @@ class Study:
         of_words = [f"log_probability.{key}" for key in ("categories", "traits") if log_probability[key]]
         models.require_scorer(config["models"], [*(["pairs.sets"] if self.sets else []), *of_words])
         models.require_encoder(self.kinds, of_words)
-        require_names_apart(config["static"]["vectors"], {**self.studied, **self.scored})
+        models.require_names_apart(config["static"]["vectors"], {**self.studied, **self.scored})
 
     def _choose_lengths(self) -> None:
         lengths = [parse_length(length) for length in self.config["samples"]["lengths"]]
@@ -309,7 +308,6 @@ class Study:
                 corpus[key],
                 corpus["shard_megabytes"] * 10**6,
                 f"corpus.{key}",
-                config["outside"],
                 self.warnings.append,
                 f"results/{MANIFEST}",
                 look=not self._is_job,

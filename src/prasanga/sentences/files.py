@@ -13,14 +13,13 @@ import re
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.parquet import made_from
-from prasanga.base.places import SHIPPED, require_no_braces
+from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import COMPRESSED, INFLATION, Points, json_in_text
 from prasanga.sentences.manifest import Cut, chosen, cuts_of, points_of, remote_files
 from prasanga.sentences.remote import RemoteFile, is_remote
@@ -103,7 +102,6 @@ def find_shards(
     texts: Iterable[Mapping[str, Any]],
     shard_bytes: int,
     key: str = "corpus.texts",
-    outside: Sequence[str | Path] = (),
     tell: Callable[[str], object] | None = None,
     manifest: str | Path | None = None,
     *,
@@ -119,8 +117,6 @@ def find_shards(
             shard_bytes)` and so on; the last one has half as much to one and a half times as much. Other files are cut
             at the first place after these where they can be (`prasanga.sentences.manifest`).
         key: where in the config the entries stand, for messages.
-        outside: folders in which a file may lie that a symbolic link leads to; beside them those that an absolute root
-            or pattern names itself, the study's own, and what is shipped.
         tell: gets a sentence about files that are left out, since a link is another name of a file that is read, and
             about large ones that cannot be cut; None for the log.
         manifest: where it is remembered at which places large files can be cut (`cuts_of`), and which files a URL
@@ -129,7 +125,7 @@ def find_shards(
 
     Raises:
         InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
-            searched, a file is named twice, or two files would get the same name; a symbolic link leads elsewhere.
+            searched, a file is named twice, or two files would get the same name.
     """
     try:
         texts = list(texts)
@@ -140,7 +136,7 @@ def find_shards(
         def remote(pattern: str) -> list[RemoteFile]:
             return remote_files(manifest, pattern, look=look)
 
-        return _cut(_find_files(root, texts, outside, say, remote), texts, shard_bytes, manifest, say)
+        return _cut(_find_files(root, texts, say, remote), texts, shard_bytes, manifest, say)
     except OSError as error:
         raise InputError(
             f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
@@ -157,7 +153,6 @@ def find_shards(
 def _find_files(
     root: str | Path,
     texts: Sequence[Mapping[str, Any]],
-    outside: Sequence[str | Path],
     tell: Callable[[str], object],
     remote: Callable[[str], list[RemoteFile]],
 ) -> dict[str, Shard]:
@@ -179,7 +174,7 @@ def _find_files(
             files = remote(text["files"])
             found = [like._replace(path=url, source=url, format="parquet", size=size) for url, size, _ in files]
         else:
-            found = _local_files(Path(root), text, outside, tell, real, like)
+            found = _local_files(Path(root), text, tell, real, like)
         for whole in found:
             name = _name(whole.source)
             if name in shards:
@@ -191,7 +186,6 @@ def _find_files(
 def _local_files(
     root: Path,
     text: Mapping[str, Any],
-    outside: Sequence[str | Path],
     tell: Callable[[str], object],
     real: dict[str, str],
     like: Shard,
@@ -203,11 +197,8 @@ def _local_files(
             f"corpus.texts: the pattern {pattern!r} leads out of corpus.root. Write the folder that it starts from as"
             " `corpus.root`, and a pattern below that."
         )
-    # An absolute pattern names the folder itself that it starts from.
-    start = list(takewhile(lambda part: not glob.has_magic(part), PurePosixPath(pattern).parts))
-    absolute = [*([root] if root.is_absolute() else []), *([Path(*start)] if pattern.startswith("/") else [])]
     found = _files(root, pattern, text.get("format", "auto"))
-    places = _places(root, [source for source, _ in found], [*outside, *absolute, ".", SHIPPED])
+    places = _places(root, [source for source, _ in found])
     kept = _once(root, places, tell)
     for source in (source for source, _ in found if source in kept):
         if (other := real.setdefault(places[source], source)) != source:
@@ -263,37 +254,14 @@ def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) 
         )
 
 
-def _places(root: Path, sources: Sequence[str], allowed: Sequence[str | Path]) -> dict[str, str]:
-    """Return where each file lies, whatever links lead to it; a folder is looked at once, whatever files are in it.
-
-    Raises:
-        InputError: somebody's symbolic link has brought a file into the corpus from elsewhere on the machine.
-    """
-    folders = [Path(each).resolve() for each in allowed]
-
-    def is_allowed(real: str) -> bool:
-        return any(Path(real).is_relative_to(each) for each in folders)
-
-    @cache
-    def folder(path: str) -> tuple[str, bool]:
-        real = os.path.realpath(path)
-        return real, is_allowed(real)
-
+def _places(root: Path, sources: Sequence[str]) -> dict[str, str]:
+    """Return the real path of each file, whatever links lead to it."""
     places: dict[str, str] = {}
     for source in sources:
         path = _below(root, source)
-        if stat.S_ISREG(os.lstat(path).st_mode):
-            within, _, name = path.rpartition("/")
-        else:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
             _require_file(path)
-            within, _, name = os.path.realpath(path).rpartition("/")
-        outside, as_folder = folder(within or ("/" if path.startswith("/") else "."))
-        places[source] = posixpath.join(outside, name)
-        if not (as_folder or is_allowed(places[source])):
-            raise InputError(
-                f"corpus.texts: {path!r} is reached by a symbolic link, and lies in {outside!r}. If that is meant,"
-                f" write at the top of the config `outside: [{outside}]`; else take the link away."
-            )
+        places[source] = os.path.realpath(path)
     return places
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.base.config import complete, config_of, read_schema, with_places
 from prasanga.base.errors import InputError
 from prasanga.base.places import (
     SHIPPED,
@@ -19,6 +18,7 @@ from prasanga.base.places import (
     place_of_corpus,
     said,
 )
+from prasanga.config import complete, config_of
 
 
 def write(root: Path, path: str, text: str = "") -> Path:
@@ -129,22 +129,18 @@ def test_texts_are_the_study_s_own_if_it_has_any_of_that_name(study: Path) -> No
     assert place_of_corpus(".", ["resources/texts/*.txt"]) == "."
 
 
-def test_every_path_of_a_config_is_placed(study: Path, project_root: Path) -> None:
-    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+def test_every_path_of_a_config_is_placed(study: Path) -> None:
     write(study.parent / "installed", "resources/templates/bn/seat.yaml")
-    config = with_places(
-        complete(
-            {
-                "corpus": {"texts": [{"files": "resources/texts/*.txt"}]},
-                "lexicon": {"stimuli": "resources/stimuli/bn", "suffix_groups": "mine/groups.yaml"},
-                "models": {"mine": {"path": "models/mine"}},
-                "pairs": {"sets": {"demo": {"path": "resources/pairs.csv"}}},
-                "log_probability": {"traits": ["resources/pairs.csv"]},
-                "title": "resources/pairs.csv",
-            },
-            schema,
-        ),
-        schema,
+    config = complete(
+        {
+            "corpus": {"texts": [{"files": "resources/texts/*.txt"}]},
+            "lexicon": {"stimuli": "resources/stimuli/bn", "suffix_groups": "mine/groups.yaml"},
+            "models": {"mine": {"path": "models/mine"}},
+            "pairs": {"sets": {"demo": {"path": "resources/pairs.csv"}}},
+            "log_probability": {"traits": ["resources/pairs.csv"]},
+            "title": "resources/pairs.csv",
+        },
+        placed=True,
     )
     assert config["corpus"]["root"] == SHIPPED
     assert config["corpus"]["texts"][0]["files"] == "resources/texts/*.txt"

@@ -1,27 +1,20 @@
-"""YAML by one strict loader: what is refused, and with which words."""
+"""The YAML reader: plain data, lines, and what it refuses."""
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import pytest
 
-from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import load_yaml
+from prasanga.base.yaml import find_line, load_yaml, read_text
 from prasanga.lexicon.model import read_yaml
 
 
-def test_plain_data_is_read_as_it_stands() -> None:
-    text = "a: [1, 0.5, true, null, '1:30']\nb: &x {c: text}\nd: *x\n12: 0:30\n"
-    assert load_yaml("f", text) == {
-        "a": [1, 0.5, True, None, "1:30"],
-        "b": {"c": "text"},
-        "d": {"c": "text"},
-        12: "0:30",
-    }
+def test_plain_data_is_read() -> None:
+    text = "a: [1, 0.5, true, null, '1:30']\nb: &x {c: text}\nd: *x\n12: text\n"
+    expected = {"a": [1, 0.5, True, None, "1:30"], "b": {"c": "text"}, "d": {"c": "text"}, 12: "text"}
+    assert load_yaml("f", text) == expected
 
 
 def test_mappings_know_their_line_and_texts_are_spelled_as_in_the_corpus(tmp_path: Path) -> None:
@@ -36,45 +29,33 @@ def test_mappings_know_their_line_and_texts_are_spelled_as_in_the_corpus(tmp_pat
         second.require("a word", required=["stimulus"])
 
 
-@pytest.mark.parametrize("number", ["1:30", "-190:20:30", "190:20:30.15", "!!int 1:30", "!!float '1:30'"])
-def test_numbers_of_base_sixty_are_refused(number: str, tmp_path: Path) -> None:
-    for text in (f"a: b\nseed: {number}\n", f"a: b\n{number}: seed\n", f"a:\n- {number}\n"):
-        with pytest.raises(InputError, match=r"f.yaml, line 2: `.*` is a number of base sixty to YAML\. Write"):
-            load_yaml("f.yaml", text)
-    path = tmp_path / "w.yaml"
-    path.write_text(f"words: {number}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 1: `.*` is a number of base sixty"):
-        read_yaml(path)
+def test_the_line_of_a_value_is_found_as_far_as_the_file_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("study: s\nmodels:\n  a:\n    layer:\n      - 1\n      - x\n", encoding="utf-8")
+    places = [(), ("study",), ("models", "a"), ("models", "a", "layer", 1), ("models", "b"), ("other", 0)]
+    assert [find_line(path, place) for place in places] == [1, 1, 3, 6, 2, 1]
 
 
-def test_a_long_number_of_base_sixty_takes_no_time() -> None:
-    begin = time.process_time()
-    with pytest.raises(InputError, match=r"line 1: `1:1:1.*base sixty"):
-        load_yaml("f", "seed: 1" + ":1" * 200_000)
-    assert time.process_time() - begin < 2
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: {c: 1,\n  c: 2}\n", r"f, line 3: the key `c` is there twice \(first: line 2\)\. Delete one\."),
+        ("a: 1\nb: [1\n", "f, line 3: not YAML: "),
+        ("a:\n\t- 1\n", "f, line 2: not YAML: a tab, where YAML has spaces"),
+        ("a: !!python/object:os.system x\n", "f, line 1: could not determine a constructor for the tag"),
+        ("a: 2024-13-01\n", "f: a value in it looks like a number or a date and is none"),
+    ],
+)
+def test_mistakes_are_told_with_their_line(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_yaml("f", text)
 
 
-@pytest.mark.parametrize("value", ["!!bool x", "!!int ''", "!!float ''", "2024-13-01", "!!int x"])
-def test_what_looks_like_a_value_and_is_none_is_told(value: str) -> None:
-    with pytest.raises(InputError, match="f: a value in it looks like a number or a date and is none"):
-        load_yaml("f", f"a: {value}")
-
-
-def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", Path("/dev/zero")):
-        for read in (read_yaml, read_config):
-            with pytest.raises(InputError, match=r"cannot be read \(it is a pipe or a device\)\. "):
-                read(path)
-    with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)"):
-        read_yaml(tmp_path)
-
-
-def test_names_for_tags_are_refused_and_take_no_time() -> None:
-    """The parser compares each with all before it: 50,000 of them (1.2 MB) took 8 s."""
-    text = "".join(f"%TAG !a{n}! tag:x{n},2000:\n" for n in range(100_000))
-    began = time.process_time()
-    with pytest.raises(InputError, match=r"c\.yaml, line 2: a name for tags \(`%TAG`\)"):
-        load_yaml("c.yaml", f"%YAML 1.1\n{text}---\nstudy: x\n")
-    assert time.process_time() - began < 1
-    assert load_yaml("c.yaml", 'note: "a %TAG"\n') == {"note": "a %TAG"}
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "no such file"), (b"\nb: \xff", "line 2: not UTF-8. Save the file as UTF-8")]
+)
+def test_files_that_are_no_text_are_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "c.yaml").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_text(tmp_path / "c.yaml")

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from prasanga.base.config import complete, describe, read_schema, require_names_apart
 from prasanga.base.errors import InputError
-
-
-@pytest.fixture
-def schema(project_root: Path) -> dict[str, Any]:
-    return read_schema(project_root / "workflow/schemas/config.schema.yaml")
+from prasanga.config import complete, describe_config, describe_key, make_schema, read_study
 
 
 def shipped() -> list[Path]:
@@ -24,17 +19,13 @@ def shipped() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", shipped(), ids=lambda path: path.name)
-def test_every_shipped_config_is_valid(path: Path, schema: dict[str, Any]) -> None:
-    complete(yaml.safe_load(path.read_text(encoding="utf-8")), schema)
+def test_every_shipped_config_is_valid(path: Path) -> None:
+    complete(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
-    project_root: Path, schema: dict[str, Any]
-) -> None:
-    demo = complete(
-        yaml.safe_load((project_root / "tests/golden/every/study.yaml").read_text(encoding="utf-8")), schema
-    )
-    defaults = complete({}, schema)
+def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(project_root: Path) -> None:
+    demo = complete(yaml.safe_load((project_root / "tests/golden/every/study.yaml").read_text(encoding="utf-8")))
+    defaults = complete({})
     demo["note"], demo["title"] = "", defaults["title"]
     demo["samples"]["contexts_per_stimulus"] = 1200
     demo["associations"]["n_samples"] = 5000
@@ -49,7 +40,7 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
     assert demo == defaults
 
 
-def test_the_order_of_keys_makes_no_other_study(schema: dict[str, Any]) -> None:
+def test_the_order_of_keys_makes_no_other_study() -> None:
     """Snakemake compares parameters as text; what a study names itself keeps its order, that of the page."""
     one = """
         corpus: {root: texts, texts: [{files: a.txt, documents: line}]}
@@ -61,17 +52,17 @@ def test_the_order_of_keys_makes_no_other_study(schema: dict[str, Any]) -> None:
         models: {b: {stages: [embeddings], train: {seed: 1, steps: 5}}, a: {path: a}}
         corpus: {texts: [{documents: line, files: a.txt}], root: texts}
     """
-    completed = complete(yaml.safe_load(one), schema)
-    assert repr(complete(yaml.safe_load(other), schema)) == repr(completed)
+    completed = complete(yaml.safe_load(one))
+    assert repr(complete(yaml.safe_load(other))) == repr(completed)
     assert [*completed["models"]] == ["b", "a"]
     train = completed["models"]["b"]["train"]
     assert (train["steps"], train["seed"], train["layers"]) == (5, 1, 2)
 
 
-def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(schema: dict[str, Any]) -> None:
+def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written() -> None:
     models = {"mine": {"path": "m"}, "whole": {"path": "w", "pieces": "all"}}
-    paper = complete({"preset": "paper", "models": models, "samples": {"window": "exact"}}, schema)
-    ours = complete({"models": models}, schema)
+    paper = complete({"preset": "paper", "models": models, "samples": {"window": "exact"}})
+    ours = complete({"models": models})
     found = {
         (*place, key): (value, where[key])
         for place, where, others in (
@@ -107,47 +98,18 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(s
     }
 
 
-def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
-    def parts(schema: Any) -> Iterator[dict[str, Any]]:
-        if isinstance(schema, dict):
-            if "paper" in schema and "default" in schema:
-                yield schema
-            for value in schema.values():
-                yield from parts(value)
-
-    found = list(parts(schema))
-    assert len(found) == 17
-    assert all(part["paper"] != part["default"] for part in found)
-    assert all(part["paper"] in part["enum"] for part in found if "enum" in part)
-    assert {part["type"] for part in found if "enum" not in part} == {"array", "integer"}
-
-
-def test_static_vectors_come_from_a_file_or_from_training(schema: dict[str, Any]) -> None:
-    for vectors, found in (({}, "neither `path` nor `train`"), ({"path": "v", "train": {}}, "both `path` and `train`")):
-        with pytest.raises(InputError, match=rf"`static.vectors.mine` has {found}"):
-            complete({"static": {"vectors": {"mine": vectors}}}, schema)
-
-
-def test_static_vectors_have_names_of_their_own() -> None:
-    require_names_apart(["glove", "w2v"], ["bert"])
-    with pytest.raises(
-        InputError, match=r"`static\.vectors\.w2v` has the name of a model.*for example to `w2v-static`"
-    ):
-        require_names_apart(["glove", "w2v"], ["bert", "w2v"])
-
-
-def test_templates_are_those_of_the_language(schema: dict[str, Any], project_root: Path) -> None:
+def test_templates_are_those_of_the_language(project_root: Path) -> None:
     for language in ("bn", "hi", "en"):
-        templates = complete({"language": language}, schema)["seat"]["templates"]
+        templates = complete({"language": language})["seat"]["templates"]
         assert templates == f"resources/templates/{language}/seat.yaml"
         assert (project_root / templates).is_file()
-    mine = complete({"language": "hi", "seat": {"templates": "mine.yaml"}}, schema)
+    mine = complete({"language": "hi", "seat": {"templates": "mine.yaml"}})
     assert mine["seat"]["templates"] == "mine.yaml"
 
 
-def test_epochs_may_be_left_to_the_method(schema: dict[str, Any]) -> None:
+def test_epochs_may_be_left_to_the_method() -> None:
     def epochs(**train: Any) -> Any:
-        return complete({"static": {"vectors": {"v": {"train": train}}}}, schema)["static"]["vectors"]["v"]["train"]
+        return complete({"static": {"vectors": {"v": {"train": train}}}})["static"]["vectors"]["v"]["train"]
 
     assert epochs(method="glove")["epochs"] is None
     assert epochs(epochs=3)["epochs"] == 3
@@ -156,13 +118,8 @@ def test_epochs_may_be_left_to_the_method(schema: dict[str, Any]) -> None:
         epochs(epochs=0)
 
 
-def test_a_supplement_needs_a_minimum(schema: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"`corpus.supplement` is never read with `samples.minimum` 0"):
-        complete({"corpus": {"supplement": [{"files": "more.txt"}]}}, schema)
-
-
-def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
-    config = complete({"models": {"mine": {"path": "m"}}, "samples": {"pool": "per_length"}}, schema)
+def test_defaults_are_filled_in_at_every_depth() -> None:
+    config = complete({"models": {"mine": {"path": "m"}}, "samples": {"pool": "per_length"}})
     assert config["models"] == {
         "mine": {
             "path": "m",
@@ -189,12 +146,12 @@ def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
         "longest": 250,
         "window": "exact",
     }
-    trained = complete({"models": {"tiny": {"train": {"seed": 3}}}}, schema)["models"]["tiny"]["train"]
+    trained = complete({"models": {"tiny": {"train": {"seed": 3}}}})["models"]["tiny"]["train"]
     assert trained["seed"] == 3
     assert trained["hidden_size"] == 128
 
 
-def test_models_of_the_run_need_no_card(schema: dict[str, Any]) -> None:
+def test_models_of_the_run_need_no_card() -> None:
     models = {
         "tiny": {"train": {}},
         "tiny-on-a-card": {"train": {}, "cards": "1"},  # as Snakemake reads --config
@@ -202,7 +159,7 @@ def test_models_of_the_run_need_no_card(schema: dict[str, Any]) -> None:
         "on-the-processor": {"path": "m", "cards": 0},
         "halved": {"path": "m", "cards": 0, "dtype": "bfloat16"},
     }
-    found = complete({"models": models}, schema)["models"]
+    found = complete({"models": models})["models"]
     assert {name: (settings["cards"], settings["dtype"]) for name, settings in found.items()} == {
         "tiny": (0, "float32"),
         "tiny-on-a-card": (1, "auto"),
@@ -212,9 +169,9 @@ def test_models_of_the_run_need_no_card(schema: dict[str, Any]) -> None:
     }
 
 
-def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
+def test_the_config_given_is_left_as_it_was() -> None:
     given: dict[str, Any] = {"samples": {}}
-    complete(given, schema)
+    complete(given)
     assert given == {"samples": {}}
 
 
@@ -247,7 +204,7 @@ def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
         ),
         pytest.param(
             {"associations": {"random_twin": False}},
-            r"`associations.random_twin` is no key any more: twins are counted now\. .* `random_twins: 0` for none\.",
+            r"`associations.random_twin` is no key any more: twins are counted\. .* `random_twins: 0` for none\.",
             id="old key",
         ),
         pytest.param(
@@ -258,7 +215,7 @@ def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
             r"`associations.n_samples` is 'many'.*Write e\.g\. `5000`",
             id="type",
         ),
-        pytest.param({"models": {"a b": {"path": "x"}}}, r"`models` has the name 'a b'; a name has letters", id="name"),
+        pytest.param({"models": {"a b": {"path": "x"}}}, r"`models` has the name 'a b'; a name is text", id="name"),
         pytest.param({"models": {"a": {}}}, r"`models.a` has none of `path`, `train`, `package`", id="no model"),
         pytest.param(
             {"models": {"a": {"path": "x", "train": {}}}}, r"`models.a` has `path` and `train`", id="two models"
@@ -272,49 +229,115 @@ def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
             {"corpus": {"texts": [{"documents": "line"}]}}, r"`corpus.texts.0` lacks the key `files`", id="missing"
         ),
         pytest.param({"embeddings": "cached"}, r"`embeddings` is 'cached'; allowed: keys", id="section"),
+        pytest.param({"seed": True}, r"`seed` is True; allowed: a whole number at least 0", id="truth value as number"),
+        pytest.param({"corpus": {"root": ""}}, r"`corpus.root` is empty\. Write a path", id="empty path"),
+        pytest.param({"pairs": {"sets": {"s": {"path": "{a}.csv"}}}}, r"is '\{a\}.csv', and Snakemake", id="braces"),
+        pytest.param(
+            {"corpus": {"texts": [{"files": "../a.txt"}]}},
+            r"`corpus.texts.0.files` is '../a.txt', which leads out of `corpus.root`",
+            id="pattern that climbs",
+        ),
+        pytest.param(
+            {"seat": {"categories": ["C1", "C1"]}}, r"`seat.categories` has 'C1' twice\. Write it once", id="twice"
+        ),
+        pytest.param(
+            {"categories": {"mine": {"targets": ["a", "b"]}}},
+            r"`categories.mine` lacks the key `attributes`\. Write `attributes: ...`",
+            id="category",
+        ),
+        pytest.param(
+            {"categories": {"mine": {"targets": ["a"], "attributes": ["a", "b"]}}},
+            r"`categories.mine.targets` is \['a'\]; allowed: a list of text with at least 2",
+            id="one set",
+        ),
+        pytest.param(
+            {"pairs": {"sets": {"mine": "mine.csv"}}},
+            r"`pairs.sets.mine` is 'mine.csv'; allowed: keys, such as \{path: ...\}",
+            id="path in place of keys",
+        ),
+        pytest.param(
+            {"corpus": {"supplement": [{"files": "more.txt"}]}},
+            r"`corpus.supplement` is never read with `samples.minimum` 0",
+            id="supplement without minimum",
+        ),
+        pytest.param(
+            {"static": {"vectors": {"mine": {}}}},
+            r"`static.vectors.mine` has neither `path` nor `train`",
+            id="no vectors",
+        ),
+        pytest.param(
+            {"static": {"vectors": {"mine": {"path": "v", "train": {}}}}},
+            r"`static.vectors.mine` has both `path` and `train`",
+            id="two vectors",
+        ),
+        pytest.param({"language": "xx"}, r"`language` is 'xx', and there are no words of it", id="no words"),
+        pytest.param(
+            {"languages": ["bn", "hi"]}, r"`languages` has 2 languages, and a study of several", id="two languages"
+        ),
+        pytest.param(
+            {"languages": ["bn"], "language": "hi"}, r"`language` is 'hi', and `languages` is \['bn'\]", id="both"
+        ),
+        pytest.param({"outside": ["../a"]}, r"`outside` is no key any more: paths may lead anywhere\.", id="outside"),
     ],
 )
-def test_mistakes_are_explained(config: dict[str, Any], message: str, schema: dict[str, Any]) -> None:
+def test_mistakes_are_explained(config: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=f"(?s){message}"):
-        complete(config, schema)
+        complete(config)
 
 
-def test_numbers_from_the_command_line_are_numbers(schema: dict[str, Any]) -> None:
+def test_numbers_from_the_command_line_are_numbers() -> None:
     given = {"associations": {"n_samples": "101"}, "samples": {"lengths": ["9", ">75"]}, "seed": "3"}
-    config = complete(given, schema)
+    config = complete(given)
     assert config["associations"]["n_samples"] == 101
     assert config["samples"]["lengths"] == [9, ">75"]
     assert config["seed"] == 3
-    assert complete({"study": "2024"}, schema)["study"] == "2024"
+    assert complete({"study": "2024"})["study"] == "2024"
 
 
-def test_all_mistakes_are_told_at_once(schema: dict[str, Any]) -> None:
+def test_all_mistakes_are_told_at_once() -> None:
     with pytest.raises(InputError) as caught:
-        complete({"sampls": {}, "seed": -1}, schema)
+        complete({"sampls": {}, "seed": -1})
     assert str(caught.value).count("\n- ") == 2
 
 
-def test_every_key_has_a_description_and_every_choice_a_default(schema: dict[str, Any]) -> None:
-    def walk(part: dict[str, Any], place: str) -> None:
-        for key, inner in part.get("properties", {}).items():
-            assert inner.get("description"), f"{place}{key} has no description"
-            if inner.get("type") == "object" and "properties" in inner:
-                others = inner.get("additionalProperties")
-                assert others is False or "enum" in others, f"{place}{key} takes unknown keys"
-            walk(inner, f"{place}{key}.")
-        for inner in (part.get("items"), part.get("additionalProperties")):
-            if isinstance(inner, dict):
-                walk(inner, f"{place}*.")
-
-    walk(schema, "")
-    assert schema["additionalProperties"] is False
+def test_mistakes_of_a_file_are_told_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text("study: s\nsamples:\n  lengths: [9]\n  pol: shared\nmodels:\n  m: {}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf"- {path}, line 4: unknown key `pol` in `samples`"):
+        read_study(path)
+    path.write_text("study: s\nmodels:\n  m: {}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf"- {path}, line 3: `models.m` has none of"):
+        read_study(path)
+    path.write_text("- study\n", encoding="utf-8")
+    with pytest.raises(InputError, match="found a list, but a config has keys"):
+        read_study(path)
 
 
-def test_the_page_on_the_config_is_made_from_the_schema(project_root: Path, schema: dict[str, Any]) -> None:
+def test_a_language_is_a_list_of_one() -> None:
+    assert complete({"languages": ["hi"]}) == complete({"language": "hi"})
+    config = complete({"languages": ["hi"]})
+    assert (config["languages"], config["language"]) == (["hi"], "hi")
+    assert config["lexicon"]["stimuli"] == "resources/stimuli/hi"
+    assert config["normalization"] == {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
+    assert complete({"language": "as", "lexicon": {"stimuli": "mine"}})["normalization"]["as"] == "nfkc"
+
+
+def test_a_completed_config_is_complete() -> None:
+    for config in ({}, {"preset": "paper", "language": "hi"}):
+        assert complete(complete(config)) == complete(config)
+
+
+def test_every_key_has_a_meaning() -> None:
+    lines = describe_key().splitlines()
+    assert len(lines) > 170
+    assert [line for line in lines if not line.partition(": ")[2]] == []
+    assert "values: shared, per_length\ndefault: shared\npreset paper: per_length" in describe_key("samples.pool")
+    with pytest.raises(InputError, match=r"no key 'pool' in a config\. Did you mean samples.pool"):
+        describe_key("pool")
+
+
+def test_page_and_schema_are_those_of_the_models(project_root: Path) -> None:
     page = (project_root / "docs/config.md").read_text(encoding="utf-8")
-    assert describe(schema) in page, "docs/config.md is out of date: run `make docs`"
-
-
-def test_a_path_in_place_of_its_keys_is_told_how_to_be_written(schema: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"`pairs.sets.mine` is 'mine.csv'; allowed: keys, such as \{path: ...\}"):
-        complete({"pairs": {"sets": {"mine": "mine.csv"}}}, schema)
+    assert describe_config() in page, "docs/config.md is out of date: run `make docs`"
+    schema = json.loads((project_root / "docs/config.schema.json").read_text(encoding="utf-8"))
+    assert schema == make_schema(), "docs/config.schema.json is out of date: run `make docs`"

@@ -63,7 +63,12 @@ def message(files: Any) -> str:
         ),
         ("flowers", "variants: [রঙ]", "variants: {}", r"line 5: `variants` is \{\}, but must be a list"),
         ("flowers", "set: flowers", "set: insects", r"there is another file with `set: insects`"),
-        ("flowers", "gloss: rose,", "gloss: rose, gloss: rose,", r"flowers.yaml, line 4: the key `gloss` stands twice"),
+        (
+            "flowers",
+            "gloss: rose,",
+            "gloss: rose, gloss: rose,",
+            r"flowers.yaml, line 4: the key `gloss` is there",
+        ),
         ("good", "  - {stimulus: সৎ, gloss: honest, group: fixed}", "", r"good.yaml: the word set `good` is empty"),
         (
             "good",
@@ -152,7 +157,7 @@ def test_a_file_without_keys(files: Any) -> None:
 
 def test_a_file_that_is_not_utf8(files: Any) -> None:
     files.path("good").write_bytes(b"set: \xff\n")
-    assert "good.yaml: not UTF-8 at byte 5" in message(files)
+    assert "good.yaml, line 1: not UTF-8" in message(files)
 
 
 def test_a_group_on_a_stem_of_another_class(files: Any) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from prasanga.base.errors import InputError, open_whole
+from prasanga.base.errors import InputError
+from prasanga.base.yaml import read_text
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
 from prasanga.lexicon.model import words_for_templates
 from prasanga.plan import study as planning
@@ -215,13 +216,14 @@ def test_every_file_that_the_reader_opens_counts(
 
     def spy(path: Path) -> Any:
         opened.add(str(path))
-        return open_whole(path)
+        return read_text(path)
 
     layouts = [(files.stimuli, files.groups), (authors, lists), (authors, None), (lists, None), (numbered, numbers)]
     for stimuli, groups in layouts:
         opened.clear()
         with monkeypatch.context() as patch:
-            patch.setattr("prasanga.base.yaml.open_whole", spy)
+            for module in ("base.yaml", "lexicon.authors"):
+                patch.setattr(f"prasanga.{module}.read_text", spy)
             load_lexicon(stimuli, groups)
         counted = {str(path) for path in planning._files(words(stimuli, groups))}
         assert opened, stimuli

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from prasanga.base.config import complete, read_schema
+from prasanga.config import complete
 from prasanga.plan import Study
 from prasanga.plan.runs import BASE, Constants, Cost, Shape, costs_of, tell_costs
 
@@ -29,8 +29,7 @@ Planned = Callable[..., Study]
 def planned(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     """Plan a study with these keys and no others."""
     monkeypatch.chdir(project_root)
-    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
-    return lambda **config: Study(complete({"study": "s", "language": "bn", **config}, schema))
+    return lambda **config: Study(complete({"study": "s", "language": "bn", **config}))
 
 
 def test_texts_pairs_seconds_and_bytes_are_those_by_hand(

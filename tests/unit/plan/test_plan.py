@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
+from prasanga.config import complete
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import (
     Files,
@@ -36,26 +36,19 @@ def demo(project_root: Path) -> Config:
     return config
 
 
-@pytest.fixture(scope="module")
-def schema(project_root: Path) -> Config:
-    return read_schema(project_root / "workflow/schemas/config.schema.yaml")
-
-
 @pytest.fixture
-def planned(
-    project_root: Path, demo: Config, schema: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Planned:
+def planned(project_root: Path, demo: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     """Plan the demo with some of its keys changed, in a folder of its own."""
-    return planner(project_root, demo, schema, tmp_path, monkeypatch)
+    return planner(project_root, demo, tmp_path, monkeypatch)
 
 
-def planner(project_root: Path, demo: Config, schema: Config, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
+def planner(project_root: Path, demo: Config, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     (folder / "resources").symlink_to(project_root / "resources")
     monkeypatch.chdir(folder)
 
     def plan(changes: Mapping[str, Any] | None = None, *, from_results: bool = False) -> Study:
-        config = merged(demo, {"outside": [str(project_root)], **(changes or {})})
-        return Study(complete(config, schema), from_results=from_results)
+        config = merged(demo, changes or {})
+        return Study(complete(config), from_results=from_results)
 
     return plan
 
@@ -178,12 +171,10 @@ def settings_of(study: Study) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def of_demo(
-    project_root: Path, demo: Config, schema: Config, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Any]:
+def of_demo(project_root: Path, demo: Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What every job of the demo depends on."""
     with pytest.MonkeyPatch.context() as patch:
-        return settings_of(planner(project_root, demo, schema, tmp_path_factory.mktemp("demo"), patch)())
+        return settings_of(planner(project_root, demo, tmp_path_factory.mktemp("demo"), patch)())
 
 
 @pytest.mark.parametrize(
@@ -548,16 +539,16 @@ def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> No
     ],
 )
 def test_figures_are_drawn_under_the_config_that_made_the_results(
-    demo: Config, schema: Config, planned: Planned, tmp_path: Path, changes: Config, said: str
+    demo: Config, planned: Planned, tmp_path: Path, changes: Config, said: str
 ) -> None:
-    made = complete(demo, schema)
+    made = complete(demo)
     files = Files(planned())
     require_config_of_results(files, made)  # nothing is kept: results of an older version
     begin_config(made)
     require_config_of_results(files, made)  # an unfinished study is drawn as well
     finish_config()
-    assert complete(yaml.safe_load((tmp_path / "results/config.yaml").read_text("utf-8")), schema) == made
-    asked = complete(merged(demo, changes), schema)
+    assert complete(yaml.safe_load((tmp_path / "results/config.yaml").read_text("utf-8"))) == made
+    asked = complete(merged(demo, changes))
     if not said:
         require_config_of_results(files, asked)
         return
@@ -567,8 +558,8 @@ def test_figures_are_drawn_under_the_config_that_made_the_results(
     assert "`snakemake figures --configfile results/config.yaml`" in str(refused.value)
 
 
-def test_tables_of_two_configs_are_not_drawn(demo: Config, schema: Config, planned: Planned, tmp_path: Path) -> None:
-    made, other = complete(demo, schema), complete(merged(demo, {"seed": 48}), schema)
+def test_tables_of_two_configs_are_not_drawn(demo: Config, planned: Planned, tmp_path: Path) -> None:
+    made, other = complete(demo), complete(merged(demo, {"seed": 48}))
     files = Files(planned())
     table = tmp_path / files.finished()["ceat"]
     table.parent.mkdir(parents=True, exist_ok=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from loss_columns import losses, same_losses
 
-from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
+from prasanga.config import complete
 from prasanga.report.ceat_table import HOLM, NOT_BY_DRAWS, to_markdown
 from prasanga.report.paper_tables import (
     SADHU,
@@ -97,8 +96,8 @@ def tables() -> dict[str, pl.DataFrame]:
     return {"ceat": ceat_table(), "seat": seat, "weat": weat}
 
 
-def study(project_root: Path, **changes: Any) -> dict[str, Any]:
-    return complete(changes, read_schema(project_root / "workflow/schemas/config.schema.yaml"))
+def study(**changes: Any) -> dict[str, Any]:
+    return complete(changes)
 
 
 def lines_of(text: str) -> list[list[str]]:
@@ -129,18 +128,18 @@ def require_closed(latex: str) -> None:
                 assert len(re.findall(r"(?<!\\)&", line)) + 1 + sum(spans) == len(body[0]), line
 
 
-def test_which_layouts_come_out(project_root: Path) -> None:
-    assert layouts_of(study(project_root)) == ["sadhu_table5"]
-    assert layouts_of(study(project_root, associations={"n_samples": 1000})) == ["sadhu_table6"]
+def test_which_layouts_come_out() -> None:
+    assert layouts_of(study()) == ["sadhu_table5"]
+    assert layouts_of(study(associations={"n_samples": 1000})) == ["sadhu_table6"]
     static = {"vectors": {"w": {"path": "w.txt"}}}
-    assert layouts_of(study(project_root, static=static)) == ["sadhu_table4", "sadhu_table5"]
-    assert layouts_of(study(project_root, static={**static, "categories": ["GR1"]})) == ["sadhu_table5"]
+    assert layouts_of(study(static=static)) == ["sadhu_table4", "sadhu_table5"]
+    assert layouts_of(study(static={**static, "categories": ["GR1"]})) == ["sadhu_table5"]
     seat = {"categories": ["C1", "GR2", "GA6"]}
-    everything = study(project_root, seat=seat, static=static)
+    everything = study(seat=seat, static=static)
     assert layouts_of(everything) == ["sadhu_table4", "sadhu_table5", "sahoo_table3", "sahoo_table9"]
     assert methods_of(everything) == ["ceat", "seat", "weat"]
-    assert methods_of(study(project_root)) == ["ceat"]
-    assert layouts_of(study(project_root, categories=["own"])) == []
+    assert methods_of(study()) == ["ceat"]
+    assert layouts_of(study(categories=["own"])) == []
 
 
 def test_tests_of_the_tables() -> None:
@@ -219,8 +218,8 @@ def test_an_exchanged_category_keeps_its_name_and_says_so() -> None:
     assert "p\\_sentences \\< .05: permutation of single sentences as in the paper" in layout.md
 
 
-def test_log_probability_bias_makes_table_4(project_root: Path) -> None:
-    config = study(project_root, log_probability={"categories": ["C4", "C6"]})
+def test_log_probability_bias_makes_table_4() -> None:
+    config = study(log_probability={"categories": ["C4", "C6"]})
     assert layouts_of(config) == ["sadhu_table4", "sadhu_table5"]
     assert methods_of(config) == ["ceat", "log_probability_bias"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -13,8 +12,8 @@ from loss_columns import losses
 from page_parts import cells_of, lines_of
 from planted_pairs import planted_scores
 
-from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
+from prasanga.config import complete
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.paper_tables import PAIR_TABLE, layouts_of, paper_table, render_layout
 from prasanga.report.section import Section, section_to_html
@@ -191,10 +190,7 @@ def test_what_is_not_there_has_no_table(tables: dict[str, pl.DataFrame], pairs: 
     assert section_of({}, pairs.clear()) is None
 
 
-def test_the_tables_are_those_whose_files_a_study_writes(
-    project_root: Path, tables: dict[str, pl.DataFrame], pairs: pl.DataFrame
-) -> None:
-    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+def test_the_tables_are_those_whose_files_a_study_writes(tables: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> None:
     study = {
         "language": "hi",
         "categories": ["C1", "C2", "C4"],
@@ -203,7 +199,7 @@ def test_the_tables_are_those_whose_files_a_study_writes(
         "static": {"vectors": {"glove": {"path": "glove.txt"}}},
         "log_probability": {"categories": ["C1"]},
     }
-    assert [*layouts_of(complete(study, schema)), "sahoo_table2"] == [part.id for part in made("paper", tables, pairs)]
+    assert [*layouts_of(complete(study)), "sahoo_table2"] == [part.id for part in made("paper", tables, pairs)]
 
 
 def test_a_table_without_a_column_is_refused(tables: dict[str, pl.DataFrame]) -> None:
