@@ -66,7 +66,10 @@ if STUDY.lexicon:
 if STUDY.computed and config["lexicon"]["candidates"]:
     # Runs when asked for (`snakemake rank_candidates`) and for nothing else: the words of a study are those of its files,
     # and no count of a corpus changes them.
-    CANDIDATES, CANDIDATE_SETS = readable(STUDY.read_candidates)
+    from prasanga.extras.candidates import read_candidates
+
+    CANDIDATES = readable(STUDY.plan_candidates)
+    CANDIDATE_SETS = readable(lambda: read_candidates(config["lexicon"]["candidates"], STUDY.normalization))
 
     use rule compile_forms as compile_candidates with:
         # The surface forms of every candidate.

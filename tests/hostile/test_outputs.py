@@ -26,6 +26,7 @@ from report_pages import CONFIG, audit, estimates
 
 from prasanga.base.documents import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
 from prasanga.base.errors import InputError, printable
+from prasanga.extras.release import Tally, Text, datasheet, sources_page
 from prasanga.models.hub import download_command
 from prasanga.report.cards import CorpusFile, data_card, escape, methods_card
 from prasanga.report.figures.canvas import save_figure
@@ -33,7 +34,6 @@ from prasanga.report.page import render_page
 from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
 from prasanga.report.study import AuditTables, EmbeddingFiles, Results
 from prasanga.report.summary import study_summary, to_json
-from prasanga.samples.release import Tally, Text, datasheet, sources_page
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.tuples import BiasTuple, sheet_csv
 
@@ -253,5 +253,5 @@ def test_every_script_guards_its_tables_for_spreadsheets() -> None:
     written = [
         line for path in scripts for line in path.read_text(encoding="utf-8").splitlines() if "write_csv(" in line
     ]
-    assert len(written) == 8
+    assert len(written) == 9
     assert [line for line in written if "guarded(" not in line] == []

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "associations": {*GROUND, "text"},
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "associations", "provenance"},
     "report": {*GROUND, "text", "pairs", "associations"},
-    "extras": {*GROUND, "config", "associations", "report"},
+    "extras": {*GROUND, "config", "lexicon", "associations", "report"},
     "running": {"base", "config"},
     "warm": set(),
     "cli": {*GROUND, "config", "provenance", "report", "extras", "models", "embeddings", "plan", "running"},

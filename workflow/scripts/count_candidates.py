@@ -2,9 +2,9 @@
 
 from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_table
+from prasanga.extras.candidates import count_stimuli
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
-from prasanga.sentences.candidates import count_stimuli
 from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 

@@ -3,8 +3,8 @@
 from prasanga import __version__
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal, write_text
+from prasanga.extras.release import Text, datasheet, sampled_occurrences, sources_page, write_release
 from prasanga.provenance import describe, digest_of, sha256_of_file
-from prasanga.samples.release import Text, datasheet, sampled_occurrences, sources_page, write_release
 
 log_to(snakemake.log[0])
 release = snakemake.params.release

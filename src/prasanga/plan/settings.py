@@ -19,7 +19,6 @@ from prasanga.plan.study import Study, digest_of_set
 from prasanga.provenance import digest_of
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.report.published import percentage_files, published_files
-from prasanga.samples.release import texts_of
 from prasanga.sentences.files import Shard
 
 Values = dict[str, Any]
@@ -113,7 +112,11 @@ class Settings:
         return {
             "study": config["study"],
             "title": config["title"],
-            "texts": [list(text) for text in texts_of(corpus)],
+            "texts": [
+                [text["files"], text["title"] or text["files"], text["licence"], key == "supplement"]
+                for key in ("texts", "supplement")
+                for text in corpus[key]
+            ],
             "of_table": [
                 *(shards[name].text for name in sorted(shards)),
                 *(len(corpus["texts"]) + supplement[name].text for name in sorted(supplement)),

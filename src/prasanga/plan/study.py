@@ -23,7 +23,6 @@ from prasanga.plan import models
 from prasanga.provenance.code import fingerprint_of, remembered
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
-from prasanga.sentences.candidates import Candidates, read_candidates
 from prasanga.sentences.files import Shard, find_shards, require_apart
 from prasanga.sentences.manifest import update_manifest
 from prasanga.sentences.remote import is_remote
@@ -207,8 +206,8 @@ class Study:
         files = self.whole_files() if self.labels else []
         return files[:: -(-len(files) // MOST_SAMPLED) or 1]
 
-    def read_candidates(self) -> tuple[LexiconPlan, list[Candidates]]:
-        """Return what the candidates for new words come to, and their sets; only where the config names some.
+    def plan_candidates(self) -> LexiconPlan:
+        """Return what the candidates for new words come to; only where the config names some.
 
         Raises:
             InputError: a mistake in their files, or another language.
@@ -216,7 +215,7 @@ class Study:
         place = self.config["lexicon"]["candidates"]
         candidates = plan_lexicon({**self.words_from, "stimuli": place})
         require_language(candidates.language, self.config["language"])
-        return candidates, read_candidates(place, self.normalization)
+        return candidates
 
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]

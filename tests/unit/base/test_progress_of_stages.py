@@ -24,11 +24,11 @@ from prasanga.associations.weat import measure_weat
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
+from prasanga.extras.release import Text, write_release
 from prasanga.likelihoods import engine, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Answered
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
-from prasanga.samples.release import Text, write_release
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, manifest, passages
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
 from prasanga.sentences.manifest import update_manifest

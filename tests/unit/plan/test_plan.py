@@ -443,11 +443,9 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
     with pytest.raises(InputError, match=r"lexicon[.]candidates is null, so there is nothing to rank"):
         Files(planned()).candidates()
     study = planned({"lexicon": {"candidates": "resources/candidates/bn"}})
-    plan, sets = study.read_candidates()
-    assert plan.language == "bn"
-    assert sets
+    assert study.plan_candidates().language == "bn"
     assert Files(study).candidates()[-1] == "resources/suffix_groups/bn.yaml"
-    assert Settings(study).ranking(sets)["candidates"] == "resources/candidates/bn"
+    assert Settings(study).ranking([])["candidates"] == "resources/candidates/bn"
 
 
 @pytest.mark.parametrize(

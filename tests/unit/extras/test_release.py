@@ -14,15 +14,13 @@ from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
-from prasanga.samples.release import (
+from prasanga.extras.release import (
     RELEASE_COLUMNS,
     Tally,
     Text,
     datasheet,
-    release_rows,
     sampled_occurrences,
     sources_page,
-    texts_of,
     write_release,
 )
 from prasanga.sentences.files import Shard
@@ -116,30 +114,13 @@ def test_two_places_of_one_context_are_one_row_and_the_first_of_them(
 ) -> None:
     tallies = write_release(tmp_path / "out.csv", tables, {"o2", "o1", "o4"})
     assert [row["occurrence_id"] for row in read(tmp_path / "out.csv")] == ["o1", "o4"]
-    assert tallies[OPEN] == Tally(2, {"ফুল"})
-
-
-def test_a_text_of_which_nothing_was_sampled_is_named_too(
-    tmp_path: Path, tables: list[tuple[str | Path, Text]]
-) -> None:
-    tallies = write_release(tmp_path / "out.csv", tables, {"o7"})
-    assert tallies == {OPEN: Tally(), CLOSED: Tally(), RARE: Tally(1, {"কাশ"})}
-
-
-def test_the_rows_do_not_depend_on_how_a_table_is_read(
-    tables: list[tuple[str | Path, Text]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted = {"o1", "o2", "o3", "o4", "o5", "o7"}
-    whole = list(release_rows(tables, set(wanted), {}))
-    monkeypatch.setattr("prasanga.samples.release._ROWS_AT_A_TIME", 1)
-    assert list(release_rows(tables, set(wanted), {})) == whole
-    assert [released[-1] for released in whole] == ["o1", "o3", "o4", "o7"]
+    assert tallies == {OPEN: Tally(2, {"ফুল"}), CLOSED: Tally(0, set()), RARE: Tally(0, set())}
 
 
 def test_an_occurrence_that_is_in_no_table_stops_the_release(
     tmp_path: Path, tables: list[tuple[str | Path, Text]]
 ) -> None:
-    with pytest.raises(InputError, match=r"1 sampled occurrence\(s\), gone among them"):
+    with pytest.raises(InputError, match=r"1 sampled occurrence\(s\) are in no table"):
         write_release(tmp_path / "out.csv", tables, {"o1", "gone"})
     assert not (tmp_path / "out.csv").exists()
     assert not list(tmp_path.glob(".*.tmp"))
@@ -164,18 +145,6 @@ def test_the_occurrences_of_all_lengths_and_buckets_are_collected_once(tmp_path:
         paths.append(tmp_path / f"{name}.parquet")
         write_table(paths[-1], pa.table({"occurrence_id": pa.array(occurrences, pa.string())}), {})
     assert sampled_occurrences(paths) == {"a", "b", "c"}
-
-
-def test_texts_as_the_config_names_them() -> None:
-    corpus = {
-        "root": "texts",
-        "texts": [
-            {"files": "open/*.txt", "title": "Open letters", "licence": "CC BY 4.0", "documents": "line"},
-            {"files": "closed/*.txt", "title": None, "licence": None},
-        ],
-        "supplement": [{"files": "rare.txt", "title": "Rare words", "licence": "CC0 1.0"}],
-    }
-    assert texts_of(corpus) == [OPEN, CLOSED, RARE]
 
 
 # What a text can be after `normalization: none`: anything but surrogates, in at least one visible character.

@@ -1,0 +1,187 @@
+"""The contexts that a study sampled, as a data set for others: a CSV in the layout of the authors' release.
+
+The first two columns, `word` and `sentence`, are read by `format: extracted`. Only texts with a licence are released:
+the user knows the terms of a text, the program does not. The pages written with the CSV name what was left out.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import yaml
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from prasanga.base.documents import escape_markdown
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import open_parquet, read_batches, replacing
+from prasanga.base.progress import progress
+
+RELEASE_COLUMNS = {
+    "word": "the stimulus: the word of the study, in its dictionary form",
+    "sentence": "the context: the sentence with the word and its neighbours, normalized",
+    "form": "the word as it is written there, with its endings",
+    "start": "number of the character of `sentence` at which the form begins, counted from 0",
+    "end": "number of the character after its last",
+    "language": "bn (Bangla), hi (Hindi) or en (English)",
+    "title": "the text that the sentence comes from",
+    "licence": "the terms of that text, which are the terms of the row",
+    "source": "its file",
+    "offset": "where in the file: the byte at which the line begins, or the number of the record",
+    "context_id": "name of the context",
+    "occurrence_id": "name of the word's place in it",
+}
+"""The columns of the release and their meanings."""
+
+logger = logging.getLogger(__name__)
+
+_READ = ("occurrence_id", "context_id", "stimulus", "form", "language", "text", "start", "end", "source", "offset")
+
+
+class Text(NamedTuple):
+    """A text of the study, as the config names it.
+
+    Attributes:
+        files: the pattern of its files.
+        title: its name in the release.
+        licence: the terms under which it may be passed on; a text without them is not released.
+        supplement: whether it was read only for words with too few contexts in the other texts.
+    """
+
+    files: str
+    title: str
+    licence: str | None
+    supplement: bool = False
+
+
+class Tally(NamedTuple):
+    """The contexts sampled from a text (pairs of word and context), and their words."""
+
+    contexts: int
+    stimuli: set[str]
+
+
+def sampled_occurrences(paths: Iterable[str | Path]) -> set[str]:
+    """Return the `occurrence_id` of every segment in the tables of the samples stage (about 150 bytes each)."""
+    return {name for path in paths for batch in read_batches(path, ["occurrence_id"]) for name in batch[0].to_pylist()}
+
+
+def write_release(
+    path: str | Path, tables: Sequence[tuple[str | Path, Text]], occurrences: set[str]
+) -> dict[Text, Tally]:
+    """Write the CSV (`RELEASE_COLUMNS`) and return what was sampled from each text.
+
+    One row per stimulus and context: if two lengths use different places of one context, the first place counts. The
+    CSV is UTF-8, with a header, commas, line feeds, and every text in quotation marks.
+
+    Args:
+        path: of the CSV.
+        tables: the sentence tables that the samples were drawn from, each with its text.
+        occurrences: from `sampled_occurrences`.
+
+    Raises:
+        InputError: a table is absent or damaged, a sampled occurrence is in none of them, or no text with a licence
+            was sampled.
+    """
+    found: dict[Text, list[pl.DataFrame]] = {text: [] for _, text in tables}
+    n_found = 0
+    total = sum(open_parquet(table).metadata.num_rows for table, _ in tables)
+    with replacing(path) as temporary, progress("exporting the sampled sentences", total, "occurrences") as done:
+        with temporary.open("wb") as file:
+            file.write(",".join(f'"{name}"' for name in RELEASE_COLUMNS).encode() + b"\n")
+            for table, text in tables:
+                rows = [pl.DataFrame(open_parquet(table).schema_arrow.empty_table()).select(_READ)]
+                for batch in read_batches(table, _READ):
+                    rows.append(_choose(pl.DataFrame(batch), occurrences))
+                    done.advance(batch.num_rows)
+                sampled = pl.concat(rows)
+                n_found += sampled.height
+                sampled = sampled.unique(["context_id", "stimulus"], keep="first", maintain_order=True)
+                found[text].append(sampled.select("stimulus"))
+                if text.licence is not None:
+                    named = {"title": pl.lit(text.title), "licence": pl.lit(text.licence)}
+                    released = sampled.with_columns(word="stimulus", sentence="text", **named).select(*RELEASE_COLUMNS)
+                    released.write_csv(file, include_header=False, quote_style="non_numeric")
+        tallies = {text: _tally(parts) for text, parts in found.items()}
+        _require_all(n_found, occurrences, tallies)
+    for text, tally in tallies.items():
+        if text.licence is None:
+            logger.warning("%s: no licence in the config; %d sentence(s) are left out.", text.title, tally.contexts)
+    return tallies
+
+
+def _choose(rows: pl.DataFrame, occurrences: set[str]) -> pl.DataFrame:
+    return rows.filter(pl.Series([name in occurrences for name in rows["occurrence_id"]], dtype=pl.Boolean))
+
+
+def _tally(parts: Sequence[pl.DataFrame]) -> Tally:
+    stimuli = pl.concat(parts)["stimulus"]
+    return Tally(len(stimuli), set(stimuli))
+
+
+def _require_all(n_found: int, occurrences: set[str], tallies: Mapping[Text, Tally]) -> None:
+    if n_found < len(occurrences):
+        raise InputError(
+            f"{len(occurrences) - n_found} sampled occurrence(s) are in no table of sentences: these and the samples"
+            " were made in different runs. Delete results/samples and run the workflow again."
+        )
+    if not n_found:
+        raise InputError(
+            "No context was sampled, so there is nothing to release. results/samples/coverage.parquet says why; more"
+            " text under `corpus.texts` or shorter `samples.lengths` give contexts."
+        )
+    if not any(tally.contexts for text, tally in tallies.items() if text.licence is not None):
+        names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
+        raise InputError(
+            f"None of the sampled texts has a licence, so there is nothing to release: {names}. Where the terms of a"
+            " text allow to pass it on, write them into the config beside its `files`, e.g. `licence: CC BY-SA 4.0`."
+        )
+
+
+def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], settings: Mapping[str, Any]) -> str:
+    """Return the page SOURCES.md: texts, licences, what was left out, and how the sentences were made.
+
+    Args:
+        tallies: from `write_release`.
+        made: names of the release and its making (study, digests, versions), printed as a list.
+        settings: the part of the config that the sentences depend on, printed as YAML.
+    """
+    written = yaml.safe_dump(dict(settings), allow_unicode=True, sort_keys=False).rstrip()
+    fence = "`" * (max([2, *map(len, re.findall("`+", written))]) + 1)
+    released, left_out = _by_licence(tallies)
+    context = {"released": released, "left_out": left_out, "made": made, "fence": fence, "settings": written}
+    return _render("sources.md.j2", context)
+
+
+def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
+    """Return the page README.md: what the data set is, its columns, its purpose and its limits."""
+    released, left_out = _by_licence(tallies)
+    context = {
+        "title": title,
+        "rows": sum(tally.contexts for _, tally in released),
+        "words": len(set[str]().union(*(tally.stimuli for _, tally in released))),
+        "texts": len(released),
+        "missing": sum(tally.contexts for _, tally in left_out),
+        "columns": RELEASE_COLUMNS,
+    }
+    return _render("datasheet.md.j2", context)
+
+
+def _by_licence(tallies: Mapping[Text, Tally]) -> tuple[list[tuple[Text, Tally]], list[tuple[Text, Tally]]]:
+    released = [(text, tally) for text, tally in tallies.items() if text.licence is not None]
+    return released, [(text, tally) for text, tally in tallies.items() if text.licence is None]
+
+
+def _render(name: str, context: Mapping[str, Any]) -> str:
+    environment = Environment(
+        loader=PackageLoader("prasanga.extras"), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["plain"] = escape_markdown
+    environment.filters["code"] = lambda text: (
+        f"`{text}`" if re.fullmatch(r"[\w./* -]+", text) else escape_markdown(text)
+    )
+    return environment.get_template(name).render(context)
