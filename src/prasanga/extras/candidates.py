@@ -18,11 +18,12 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table
 from prasanga.lexicon.loading import CATEGORIES_FILE
-from prasanga.lexicon.model import read_yaml, table_schema
+from prasanga.lexicon.model import read_yaml
+from prasanga.schema import TABLES
 
 logger = logging.getLogger(__name__)
 
-COUNT_SCHEMA = table_schema({"stimulus": pa.string(), "occurrences": pa.int64(), "sentences": pa.int64()})
+COUNT_SCHEMA = TABLES["candidate_counts"].arrow(nullable=())
 """One row per stimulus found, sorted: its occurrences in all forms, and the sentences that contain them."""
 
 RANKING_COLUMNS = ("set", "rank", "stimulus", "gloss", "occurrences", "sentences", "chosen")
