@@ -1,4 +1,4 @@
-"""Digests of files and plain values, JSON that carries its own digest, and tables as text for a spreadsheet."""
+"""Digests of files and plain values, JSON files, and tables as text for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -91,70 +91,48 @@ def write_cache(path: Path, key: str, value: Any) -> None:
 
 
 # --------------------
-# JSON files that later stages believe: with a digest of what they say, so that a letter that flipped is noticed.
-#
-# A word of another spelling would find no vector, and be left out of an effect without anybody knowing.
-
-
-_DIGEST = "digest"
+# JSON files of one stage that later stages read.
 
 
 def write_document(path: str | Path, content: Mapping[str, Any]) -> None:
-    """Write plain values to a JSON file, whole or not at all; the key `digest` is added to them.
-
-    Raises:
-        ValueError: the content has such a key.
-    """
-    if _DIGEST in content:
-        raise ValueError(f"{path}: a document has no key {_DIGEST!r} of its own")
-    plain = json.loads(json.dumps(content))  # as it will be read: keys that are numbers become text
-    text = json.dumps({**plain, _DIGEST: digest_of(plain)}, indent=1, ensure_ascii=False)
-    write_text(path, f"{text}\n")
+    """Write plain values to a JSON file, whole or not at all."""
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def is_whole_document(path: str | Path) -> bool:
-    """Return whether a file is JSON, and if it has a digest, one that fits; OSError if it cannot be read."""
+    """Return whether a file is JSON; OSError if it cannot be read."""
     try:
-        _content_of(path)
-    except (ValueError, RecursionError):
+        json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
         return False
     return True
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
-    """Return what was given to `write_document`; a file without a digest, of an older version, is taken as it is.
+    """Return what was given to `write_document`.
 
     Raises:
         InputError: the file is absent or damaged, or cannot be read.
     """
     try:
-        content = _content_of(path)
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError("it does not begin with a key")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
     except OSError as error:
         raise unreadable(path, error) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from None
-    return content
-
-
-def _content_of(path: str | Path) -> Any:
-    """Return what a JSON file says, without its digest; ValueError if that does not fit."""
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    said = content.pop(_DIGEST, None) if isinstance(content, dict) else None
-    if said is not None and said != digest_of(content):
-        raise ValueError("it does not say what was written")
+    content.pop("digest", None)  # of an earlier version
     return content
 
 
 # --------------------
-# Tables as text for who has a spreadsheet and no Parquet reader.
+# Tables as text for spreadsheets.
 #
-# Spreadsheets take a cell that begins like a formula for one, and a formula can fetch a page or start a program.
-# Texts of a corpus, of pairs or of word lists may begin so; such a cell has an apostrophe before it, which
-# spreadsheets do not show. Numbers in writing are left, and so is every column of numbers.
+# A spreadsheet takes a cell that begins like a formula for one, and a formula can fetch a page or start a program. So
+# such a text gets an apostrophe, which spreadsheets do not show. Numbers stay.
 
 
 # A sign that begins a formula, in its wide shape too, perhaps behind white space; but not a number with its sign.

@@ -67,24 +67,16 @@ def bound_memory(asked: int | None) -> None:
 # Where a job's messages go: its log file and the terminal; of a mistake of ours also its traceback, in a file.
 
 
-# What the system refuses wherever a path of the user's is looked at, and what to do about it.
+# What the system refuses, and what to do about it; of a file that is open already it does not say the name.
 _REFUSED = {
-    **dict.fromkeys(
-        [errno.EACCES, errno.EPERM],
-        "Let yourself read it and search the folders on the way (`chmod u+rX`), or name another file in the config.",
-    ),
+    **dict.fromkeys([errno.EACCES, errno.EPERM], "Let yourself read it (`chmod u+rX`), or name another file."),
     **dict.fromkeys(
         [errno.ENOSPC, errno.EDQUOT, errno.EFBIG],
-        "Make room where results, TMPDIR and the cache of models lie, or take other folders, and run again.",
+        "Make room in the folders of results, of TMPDIR and of the cache of models, or take other folders.",
     ),
-    errno.EROFS: "Nothing can be written there: take another folder.",
-    errno.ENAMETOOLONG: "Write a shorter path in the config, or move the study to a folder of a shorter name.",
-    errno.ELOOP: "Symbolic links lead in a circle there: take them away, or name another file in the config.",
     **dict.fromkeys([errno.EMFILE, errno.ENFILE], "Too many files are open: raise the limit (`ulimit -n`)."),
-    **dict.fromkeys([errno.EIO, errno.ESTALE], "See to the disk or the network that the files lie on, and run again."),
+    **dict.fromkeys([errno.EIO, errno.ESTALE, errno.EROFS], "Check the disk or the network that has the files."),
 }
-# Told by a file that is open already, of which the system does not say the name.
-_WITHOUT_NAME = _REFUSED.keys() - {errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP}
 _TALKATIVE = ("fontTools", "matplotlib")  # which would tell of every table of every font
 
 
@@ -95,42 +87,21 @@ class _Printable(logging.Formatter):
         return printable(super().format(record))
 
 
-class _LogFile(logging.FileHandler):
-    """A file that may fill the disk: that is told once, and the job goes on without it."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, mode="w", encoding="utf-8")
-        self._told = False
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Tell that the log is not written, in place of a traceback for each message."""
-        error = sys.exc_info()[1]
-        if not isinstance(error, OSError):
-            super().handleError(record)
-        elif not self._told:
-            self._told = True
-            _tell_without_log(Path(self.baseFilename), error)
-
-
-def _tell_without_log(path: Path, error: OSError) -> None:
-    print(f"{path}: this log cannot be written ({error.strerror}); messages are shown here alone.", file=sys.stderr)
-
-
 def log_to(path: str | Path) -> None:
     """Send all messages of this process, a job, to the file `path` and to standard error: the first thing that jobs do.
 
-    An `InputError` that nobody catches is shown as its message alone, since it is written for the user. Of any other
-    exception a sentence says what to do (`said_of_failure`); of a defect of ours the traceback is in
-    `<path>.traceback`. Where the file cannot be written, the terminal alone gets the messages, and the job goes on.
+    An `InputError` that nobody catches is shown as its message only, because it is written for the user. For any other
+    exception a sentence says what to do (`said_of_failure`); the traceback of a defect of ours is in
+    `<path>.traceback`. Where the file cannot be made, only the terminal gets the messages.
     """
     path = Path(path)
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _traceback_of(path).unlink(missing_ok=True)  # of a failure that is mended
-        handlers.append(_LogFile(path))
+        _traceback_of(path).unlink(missing_ok=True)  # of an earlier failure
+        handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
     except OSError as error:
-        _tell_without_log(path, error)
+        print(f"{path}: no log is written ({error.strerror}); messages are only shown here.", file=sys.stderr)
     for handler in handlers:
         handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.INFO, handlers=handlers, force=True)
@@ -144,34 +115,34 @@ def log_to(path: str | Path) -> None:
 def said_of_failure(error: BaseException, log: str | Path) -> str:
     """Return what to tell the user of an error that nobody foresaw.
 
-    Memory, and files that the system refuses, are for the user to mend. Anything else is a defect of ours, whose
-    traceback is kept in `<log>.traceback`.
+    The user can do something about memory and about files that the system refuses. Anything else is a defect of ours,
+    whose traceback is kept in `<log>.traceback`.
     """
-    where = _traceback_of(Path(log))
-    kind = type(error).__name__
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error) or "not enough memory" in str(error):
+    kind, said = type(error).__name__, str(error).strip()
+    if isinstance(error, MemoryError) or "can't allocate memory" in said or "not enough memory" in said:
         return (
             f"Out of memory ({kind}). Give the job more (`mem_mb` of its rule in the profile), or run fewer at a time;"
-            " what is done is not done twice."
+            " finished work is kept."
         )
     if gave_up(error) and "tokenizers" in sys.modules:
         return (
-            f"The library tokenizers gave up ({reason(error)[:300]}): a tokenizer.json is damaged, or asks for what"
-            " takes for ever. Fetch the model that this job is of again, from a source that you trust."
+            f"The library tokenizers gave up ({reason(error)[:300]}): a tokenizer.json is damaged. Fetch the model of"
+            " this job again."
         )
-    if isinstance(error, OSError) and error.errno in _REFUSED and (error.filename or error.errno in _WITHOUT_NAME):
-        where_it_was = f"{str(error.filename)[:500]}: " if error.filename else ""
-        return f"{where_it_was}{error.strerror}. {_REFUSED[error.errno]} What is done is not done twice."
+    if isinstance(error, OSError) and error.errno in _REFUSED:
+        path = f"{error.filename}: " if error.filename else ""
+        return f"{path}{error.strerror}. {_REFUSED[error.errno]} Run again; finished work is kept."
+    where = _traceback_of(Path(log))
     try:
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
         kept = f"Its traceback is in {where}."
     except OSError as failure:
         kept = f"Its traceback could not be kept ({failure.strerror})."
-    said = str(error).strip().splitlines() or [""]
     return (
-        f"Stopped by a defect of prasanga, not by a mistake of yours: {kind}: {said[0][:500]}. {kept} Please report it"
-        " with that file and with the config (CONTRIBUTING.md says where); what is done is not done twice."
+        f"Stopped by a defect of prasanga, not by a mistake of yours: {kind}: {''.join(said.splitlines()[:1])[:500]}."
+        f" {kept} Please report it with that file and with the config (CONTRIBUTING.md says where); finished work is"
+        " kept."
     )
 
 

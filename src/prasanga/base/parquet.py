@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import errno
-import faulthandler
 import glob
 import hashlib
 import os
-import resource
 import shutil
-import signal
 import socket
 import uuid
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -25,111 +21,6 @@ import pyarrow.parquet as pq
 import xxhash
 
 from prasanga.base.errors import InputError, reason
-
-# --------------------
-# A digest of a Parquet file's footer, kept in the footer: a byte that flipped there is noticed before it is
-# believed.
-#
-# The footer says what the columns are, what the file was made from, and of each row group where its pages lie and
-# between which values theirs are. Checksums of pages do not cover it: one wrong bit in it can hide rows from a
-# reader that looks for some of them. So the file is sealed when it is whole, with a digest over all of the footer
-# in which the digest's own place is zeros. Other programs see one more entry among the file's metadata.
-
-
-KEY = "prasanga-footer"
-_BLANK = b"0" * 32
-# The digest is found by the key or by what it begins with: one wrong byte in either does not make it absent. Between
-# them stands how the footer's encoding (Thrift's compact protocol) begins a text of so many bytes.
-_METHOD = b"xxh3_128:"
-_KEY_AND_LENGTH = KEY.encode() + bytes([0x18, len(_METHOD) + len(_BLANK)])
-_MAGIC = b"PAR1"
-_SECONDS_TO_ASK = 60
-
-
-def require_sound_footer(metadata: pq.FileMetaData) -> None:
-    """Refuse a footer whose account of a column contradicts its schema, before anybody asks for it.
-
-    Asked for such a column Arrow ends the process, as C++ does with an error that nobody is there to catch, or waits
-    for ever. So a child asks first.
-
-    Raises:
-        pyarrow.ArrowInvalid: the child came to no end of its own within some seconds.
-    """
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of threads, from 3.12 on: the child starts none
-            child = os.fork()
-    except OSError:  # no room for a process, which says nothing of the file
-        return
-    if not child:
-        try:
-            faulthandler.disable()
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what C++ says of its end
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(_SECONDS_TO_ASK)
-            for group in range(metadata.num_row_groups):
-                for column in range(metadata.num_columns):
-                    metadata.row_group(group).column(column)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    if os.waitpid(child, 0)[1]:
-        raise pa.ArrowInvalid("what its footer says of a column does not fit the schema")
-
-
-def leave_room(writer: pq.ParquetWriter) -> None:
-    """Have a writer put a place for the digest into the footer."""
-    writer.add_key_value_metadata({KEY: (_METHOD + _BLANK).decode()})
-
-
-def seal(path: Path) -> None:
-    """Put the digest into the place that `leave_room` left in a finished file."""
-    with path.open("r+b") as file:
-        start, footer = _read(file)
-        file.seek(start + footer.rindex(_KEY_AND_LENGTH + _METHOD + _BLANK) + len(_KEY_AND_LENGTH + _METHOD))
-        file.write(_digest(footer))
-
-
-def require_whole(path: str | Path) -> bytes:
-    """Compare a file's footer with its digest; a file without one, of another program, is taken as it is.
-
-    Returns:
-        A digest of the whole footer.
-
-    Raises:
-        ValueError: it is not a whole Parquet file, or its footer is not what was written.
-        OSError: it cannot be read.
-    """
-    with Path(path).open("rb") as file:
-        _, footer = _read(file)
-    if (place := footer.rfind(_METHOD)) < 0:
-        if (place := footer.rfind(_KEY_AND_LENGTH)) < 0:
-            return _digest(footer)
-        place += len(_KEY_AND_LENGTH)
-    place += len(_METHOD)
-    end = place + len(_BLANK)
-    if footer[place:end] != _digest(footer[:place] + _BLANK + footer[end:]):
-        raise ValueError("its footer is not what was written")
-    return _digest(footer)
-
-
-def _read(file: BinaryIO) -> tuple[int, bytes]:
-    """Return where the footer begins, and its bytes."""
-    end = file.seek(0, os.SEEK_END) - 8
-    if end < len(_MAGIC):
-        raise ValueError(f"it has {end + 8} bytes")
-    file.seek(end)
-    last = file.read(8)
-    start = end - int.from_bytes(last[:4], "little")
-    if last[4:] != _MAGIC or start < len(_MAGIC):
-        raise ValueError("it does not end as such a file does")
-    file.seek(start)
-    return start, file.read(end - start)
-
-
-def _digest(footer: bytes) -> bytes:
-    return xxhash.xxh3_128_hexdigest(footer).encode()
-
 
 # --------------------
 # Whether a table has the columns that a reader of it needs.
@@ -165,17 +56,20 @@ def remade_by(stage: str) -> str:
 # that begin with `prasanga.`, what made it (`provenance.describe`): stage, code fingerprint, versions, digests of
 # the inputs.
 #
-# A byte that has flipped on the disk is noticed: zstd would decode most of such pages to other values without a
-# word, so pages carry checksums and the footer a digest (`prasanga.base.parquet`), and every reader here compares both.
+# zstd would decode most pages with a flipped byte to other values, so pages have checksums, which every reader here
+# compares.
 
 
 _PREFIX = "prasanga."
-_NO_ROOM = "Make room in {folder} or let yourself write there, and run again: what is done is not done twice."
-_IN_THE_WAY = "What lies there is in the way: move it to another place, and run again: what is done is not done twice."
 _UNWRITABLE = {
-    **dict.fromkeys([errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM], _NO_ROOM),
-    **dict.fromkeys([errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY], _IN_THE_WAY),
-    errno.EIO: "The disk fails: have it looked at, and run again in another place.",
+    **dict.fromkeys(
+        [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO],
+        "Make room in {folder} or let yourself write there, and run again: finished work is kept.",
+    ),
+    **dict.fromkeys(
+        [errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY],
+        "Move away what has this name, and run again: finished work is kept.",
+    ),
 }
 _BYTES_PER_ROW_GROUP = 1 << 25
 
@@ -371,13 +265,11 @@ def _write(
 ) -> None:
     """Write tables as row groups of the file that takes the place of `path`, with checksums everywhere."""
     schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
-    with replacing(path) as temporary:
-        with pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True, **encoding) as writer:
-            leave_room(writer)
-            for group in groups:
-                table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
-                writer.write_table(table, row_group_size=max(table.num_rows, 1))
-        seal(temporary)
+    encoding |= {"compression": "zstd", "write_page_checksum": True}
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **encoding) as writer:
+        for group in groups:
+            table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
 
 
 def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -404,21 +296,20 @@ def made_from(path: str | Path) -> dict[str, str]:
 def open_parquet(path: str | Path) -> pq.ParquetFile:
     """Open a Parquet file; one that is absent or damaged is an `InputError` that says what to do.
 
-    The footer is compared with its digest now. Pages are compared with their checksums when they are read, which is the
-    caller's to do: `reading` explains what goes wrong then.
+    Pages are compared with their checksums when the caller reads them: `reading` explains what goes wrong then.
     """
     with reading(path):
-        return _opened(path)
+        return pq.ParquetFile(path, page_checksum_verification=True)
 
 
-def _opened(path: str | Path) -> pq.ParquetFile:
-    require_whole(path)
-    return pq.ParquetFile(path, page_checksum_verification=True)
+def require_whole(path: str | Path) -> None:
+    """Refuse a file whose footer cannot be read."""
+    open_parquet(path)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a Parquet file, or only some of its columns; a damaged one is an `InputError`."""
-    with reading(path), _opened(path) as file:
+    with reading(path), open_parquet(path) as file:
         return file.read(columns=list(columns) if columns is not None else None)
 
 
@@ -429,23 +320,15 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
     """
     wanted = pc.field(column).isin(pa.array(sorted(values), pa.string()))
     with reading(path):
-        footer = require_whole(path)
-        if footer not in _sound:  # of a file that is read word by word the child is asked once
-            require_sound_footer(pq.read_metadata(path))
-            _sound.add(footer)
         options = {"memory_map": True, "page_checksum_verification": True}
         return pq.read_table(path, columns=list(columns), filters=wanted, **options)
-
-
-_sound: set[bytes] = set()
-"""Digests of footers that a child has asked for every column."""
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
     """Read some columns of a Parquet file, at most so many rows at a time; a damaged one is an `InputError`."""
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with _opened(path) as file:
+        with open_parquet(path) as file:
             yield from file.iter_batches(rows, columns=list(columns))
 
     return each_read(path, batches())
@@ -474,16 +357,12 @@ def reading(path: str | Path) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
-    except PermissionError:
-        raise InputError(f"{path}: you may not read it. Let yourself read it (`chmod u+r`), and run again.") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: a folder, where a Parquet file should be. Move it away, and run again.") from None
     except OSError as error:
         if error.errno is None:  # Arrow's, about the content
             raise DamagedFileError(path, reason(error)) from error
         raise InputError(
-            f"{path}: cannot be read ({error.strerror or reason(error)}). It may be whole: see to the disk or the"
-            " network, and run again."
+            f"{path}: cannot be read ({error.strerror or reason(error)}). Let yourself read it (`chmod u+r`), or check"
+            " the disk or the network, and run again."
         ) from error
     except (pa.ArrowException, ValueError) as error:
         raise DamagedFileError(path, reason(error)) from error
@@ -527,16 +406,9 @@ def require_equal(paths: Sequence[str | Path], keys: Sequence[str]) -> dict[str,
     return first
 
 
-# --------------------
-# Tables of other stages as data frames, read as carefully as everything else.
-#
-# Polars has a Parquet reader of its own. It compares no checksums: a byte that has flipped on the disk becomes
-# another value, or ends the process.
-
-
 def read_frame(path: str | Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Read a Parquet file, or some of its columns, as a data frame.
 
-    A file that is absent or damaged is an `InputError`.
+    A file that is absent or damaged is an `InputError`. Polars' own reader compares no checksums.
     """
     return pl.DataFrame(read_table(path, columns).replace_schema_metadata())

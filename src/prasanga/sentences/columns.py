@@ -26,7 +26,6 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, open_regular, reason
-from prasanga.base.parquet import require_sound_footer
 from prasanga.sentences.corpus import INFLATION, Inflation, Told
 from prasanga.sentences.remote import is_remote, open_remote, out_of_reach
 
@@ -97,7 +96,6 @@ def parquet_texts(
         _require_strings(path, schema, column)
         size, n_rows, done = source.seek(0, os.SEEK_END), metadata.num_rows, 0
         groups = range(metadata.num_row_groups)[start:end]
-        require_sound_footer(metadata)
         chunks = _chunks(metadata, schema.get_field_index(column))
         Inflation(path, size, inflation).add(sum(max(0, chunk.total_uncompressed_size) for chunk in chunks))
         # A text that many rows name stays one. A buffer, since otherwise a column of a whole row group is read at once.

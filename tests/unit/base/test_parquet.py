@@ -12,9 +12,11 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import (
     made_from,
     read_batches,
+    read_frame,
     read_table,
     replacing,
     require_equal,
+    require_every_page,
     write_batches,
     write_table,
 )
@@ -82,3 +84,29 @@ def test_a_mixture_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"c: model is 'two', but .*a has 'one'"):
         require_equal([tmp_path / "a", tmp_path / "b", tmp_path / "c"], ["model"])
     assert require_equal([], ["model"]) == {}
+
+
+def test_a_flipped_byte_in_a_page_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    write_table(path, pa.table({"n": [f"{i * 7919}" for i in range(5000)]}), {})
+    data = bytearray(path.read_bytes())
+    data[2000] ^= 4
+    path.write_bytes(data)
+    for read in (read_table, read_frame, require_every_page):
+        with pytest.raises(InputError, match=r"t\.parquet: not a whole Parquet file"):
+            read(path)
+
+
+def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t.parquet").mkdir()
+    with pytest.raises(InputError, match=r"t\.parquet: not a whole Parquet file \(.* is a directory\)"):
+        read_table(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"t\.parquet: could not be written .*Move away what has this name"):
+        write_table(tmp_path / "t.parquet", TABLE, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
+def test_equal_tables_are_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_table(tmp_path / name, TABLE, {"stage": "samples"})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,17 +56,3 @@ def test_row_groups_without_them_are_not_read(path: Path) -> None:
     assert read_where(path, ["n", "vector"], "word", ["ফুল"]).num_rows == 3
     with pytest.raises(InputError, match=r"a\.parquet: not a whole Parquet file \(.*CRC"):
         read_where(path, ["n", "vector"], "word", ["মা"])
-
-
-def test_a_footer_is_asked_once_however_often_its_file_is_opened_or_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A reader of one word after another opens a file for each of them, and a child takes longer than the word."""
-    children, path = [], tmp_path / "words.parquet"
-    fork = os.fork
-    monkeypatch.setattr(os, "fork", lambda: children.append(path) or fork())
-    for n, asked in ((6, 1), (6, 1), (7, 2)):
-        write_row_groups(path, SCHEMA, [group("ফুল", n), group("মা", 8)], {"key": "of no other test"})
-        for word, there in (("ফুল", [n]), ("মা", [8]), ("ফুল", [n])):
-            assert read_where(path, ["n"], "word", [word]).column("n").to_pylist() == there
-        assert len(children) == asked
