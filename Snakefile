@@ -74,8 +74,6 @@ include: "rules/likelihoods.smk"
 include: "rules/comparison.smk"
 # Tables to figures and the page; never starts a model.
 include: "rules/report.smk"
-# Results against what the ledger says of them; only when asked for.
-include: "rules/provenance.smk"
 # On a cluster: which jobs are sent together, and which stay here.
 include: "rules/groups.smk"
 
@@ -86,6 +84,3 @@ if FROM_RESULTS:
 
 
 attach_fingerprints(workflow)
-
-if workflow.remote_exec:
-    note_host(workflow)

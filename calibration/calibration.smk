@@ -21,6 +21,8 @@ rule train_model:
     wildcard_constraints:
         family=name_in(STUDY.trained),
     params:
+        # raise it when the code trains other weights
+        version={"TRAINING_VERSION": 1},
         training=lambda wildcards: SETTINGS.training(wildcards.family),
     script:
         "scripts/train_model.py"

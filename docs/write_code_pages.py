@@ -91,7 +91,6 @@ ROOMS = {
     "likelihoods": "Probabilities",
     "prasanga_construction": "Making pairs",
     "report": "Page, tables and figures",
-    "provenance": "What a result was made from",
     "plan": "Planning",
     "": "Elsewhere",
 }

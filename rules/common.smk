@@ -1,4 +1,4 @@
-"""What all rules share: the config and what is planned from it, and how results are noted and code is fingerprinted."""
+"""What all rules share: the config and what is planned from it, and how a change of code is noticed."""
 
 import os
 import sys
@@ -33,18 +33,24 @@ envvars:
 
 from prasanga.config import complete, config_of, read_config
 from prasanga.base.places import link_installation, link_store, place, require_no_modules, require_store
+from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.embeddings.shards import require_shards
+from prasanga.likelihoods.stage import SCORES_VERSION
 from prasanga.base.errors import InputError
+from prasanga.base.fingerprint import fingerprints, module_file
+from prasanga.base.origin import name_old_stores
 from prasanga.plan.settings import require_scores
 from prasanga.base.logs import collect_seldom, said_of_failure
 from prasanga.methods import FAMILY, names_of
+from prasanga.models.options import CHECKS_VERSION
+from prasanga.pairs.layouts import PAIRS_VERSION
 from prasanga.plan import Files, Settings, Study, digests_of
-from prasanga.plan import begin_config, finish_config, require_config_of_results, require_readable, require_results
+from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results
 from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
-from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
-from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.figures import shown_in
+from prasanga.sentences.files import SENTENCES_VERSION
+from prasanga.static import STATIC_VERSION
 from prasanga.warm import warm_python
 
 collect_seldom()  # nearly all that a plan makes stays
@@ -108,8 +114,7 @@ WRITTEN = readable(partial(complete, source=CONFIGS[-1] if CONFIGS else None), c
 config = readable(partial(complete, placed=True), WRITTEN)
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
-CHECKED = asks_only_for("check_results", sys.argv, asked_for)
-FROM_RESULTS = CHECKED or (asks_only_for("figures", sys.argv, asked_for) and not vectors_at_hand(config))
+FROM_RESULTS = asks_only_for("figures", sys.argv, asked_for) and not vectors_at_hand(config)
 STUDY = readable(partial(Study, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
@@ -117,13 +122,13 @@ if workflow.is_main_process and not readable(tell_costs, STUDY):
     if getattr(arguments_of_snakemake(), "dryrun", False):
         for sentence in STUDY.said_of_twins():
             print(f"Twins: {sentence}", file=sys.stderr)
-if FROM_RESULTS and not CHECKED:
+if FROM_RESULTS:
     readable(require_results, FILES)
-    readable(require_config_of_results, FILES, WRITTEN)
+    readable(require_config_of_results, WRITTEN)
 if not (STUDY.computed or FROM_RESULTS):
     readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
     readable(require_scores, SETTINGS.cached_scores())
-for sentence in [*STUDY.warnings, *FILES.missing]:
+for sentence in [*STUDY.warnings, *FILES.missing, *name_old_stores()]:
     warn(sentence)
 
 
@@ -187,39 +192,6 @@ def figures_in_report(paths):
     return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
 
 
-def circumstances(study):
-    """The config, the libraries and the kind of host that this process runs with."""
-    told = workflow.resource_settings
-    return here(study, {"cores": told.cores, "jobs": told.nodes, "threads": dict(told.overwrite_threads)})
-
-
-def note_host(workflow):
-    """In a job that was sent to another host: note what kind of host makes its files. No job fails for it."""
-    asked = getattr(arguments_of_snakemake(), "target_jobs", None) or []
-    try:
-        jobs = [(workflow.get_rule(job.rulename), job.wildcards_dict) for job in asked]
-        outputs = [str(path) for rule_of_job, wildcards in jobs for path in rule_of_job.expand_output(wildcards)[0]]
-    except (WorkflowError, AttributeError):
-        return
-    note_job(Path(".snakemake"), outputs, circumstances({}))
-
-
-def note_results():
-    """Keep Snakemake's notes on this run beside the results; a full disk must not make a failure of a success."""
-    try:
-        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config), code=CODE)
-    except (InputError, OSError) as error:
-        print(f"The results are as they should be, but not noted: {error}", file=sys.stderr)
-
-
-# Of each script, what the newest of its results was made with, and what it is now.
-MADE_WITH, CODE = {}, {}
-if workflow.is_main_process:
-    if not CHECKED:
-        readable(require_readable)
-    MADE_WITH = readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd()).code
-
-
 LAST_WORDS = LastWords()
 
 
@@ -237,24 +209,18 @@ onstart:
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    note_results()
     if workflow.is_main_process:
         LAST_WORDS.say()
 
 
-onerror:
-    note_results()
-
-
 def attach_fingerprints(workflow):
-    """Give every rule the fingerprint of the code that its script reaches, so that an edit is a change of params."""
-    with remembered():
-        for each in workflow.rules:
-            script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script)) if each.script else None
-            if script and script.is_relative_to(INSTALLATION):  # those of whoever includes us are theirs
-                CODE[script.name] = fingerprint(script)
-                each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
-        # one script draws all figures, and does not reach their functions by name
-        for function in {drawing.figure.function for drawing in DRAWINGS.values()}:
-            CODE[function] = fingerprint_of(function)
-    warn(say_edits(MADE_WITH, CODE))
+    """Give each rule the fingerprint of its script's code as a parameter, unless it has a version constant instead."""
+    scripts = {}
+    for each in workflow.rules:
+        script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script)) if each.script else None
+        # scripts of whoever includes us are theirs
+        if script and script.is_relative_to(INSTALLATION) and "version" not in each.params.keys():
+            scripts[each] = script.resolve()
+    found = fingerprints(scripts.values())
+    for each, script in scripts.items():
+        each.set_params(f"{script.name} {found[script]}")

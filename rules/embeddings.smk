@@ -24,6 +24,7 @@ if STUDY.lexicon:
             "benchmarks/samples/templates.tsv"
         priority: 100  # a word that lacks a form is told before any model runs
         params:
+            version={"SENTENCES_VERSION": SENTENCES_VERSION},
             filling=SETTINGS.templates(),
         script:
             "../workflow/scripts/fill_templates.py"
@@ -48,6 +49,7 @@ if STUDY.computed:
         resources:
             **EMBEDDER,
         params:
+            version={"VECTORS_VERSION": VECTORS_VERSION},
             embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
         script:
             "../workflow/scripts/embed_segments.py"
@@ -68,6 +70,7 @@ if STUDY.computed:
         resources:
             **EMBEDDER,
         params:
+            version={"VECTORS_VERSION": VECTORS_VERSION},
             embedding=lambda wildcards: SETTINGS.sentence_embedding(wildcards.model),
         script:
             "../workflow/scripts/embed_templates.py"
@@ -87,6 +90,7 @@ if STUDY.computed:
         resources:
             **EMBEDDER,
         params:
+            version={"VECTORS_VERSION": VECTORS_VERSION},
             embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
         script:
             "../workflow/scripts/compare_precision.py"

@@ -19,6 +19,7 @@ if STUDY.lexicon:
             "benchmarks/lexicon/forms.tsv"
         priority: 100  # the models are looked at by these forms before anything else is done
         params:
+            version={"SENTENCES_VERSION": SENTENCES_VERSION},
             lexicon=SETTINGS.forms(),
         script:
             "../workflow/scripts/compile_forms.py"
@@ -58,6 +59,7 @@ if STUDY.lexicon:
                 "benchmarks/lexicon/occurrences.tsv"
             priority: 100  # as the forms
             params:
+                version={"SENTENCES_VERSION": SENTENCES_VERSION},
                 sampling=SETTINGS.sampled_forms(),
             script:
                 "../workflow/scripts/count_forms.py"
@@ -98,6 +100,7 @@ if STUDY.computed and config["lexicon"]["candidates"]:
         benchmark:
             "benchmarks/lexicon/counts/{shard}.tsv"
         params:
+            version={"SENTENCES_VERSION": SENTENCES_VERSION},
             extraction=lambda wildcards: SETTINGS.counting(STUDY.shards[wildcards.shard]),
         script:
             "../workflow/scripts/count_candidates.py"

@@ -30,6 +30,7 @@ if STUDY.computed:
         resources:
             **machine_for(STUDY.scorers, lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model)),
         params:
+            version={"SCORES_VERSION": SCORES_VERSION},
             scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
         script:
             "../workflow/scripts/score_pairs.py"
@@ -100,6 +101,7 @@ if STUDY.computed:
         resources:
             **SCORER,
         params:
+            version={"SCORES_VERSION": SCORES_VERSION},
             scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
             buckets=lambda wildcards: len(STUDY.pair_buckets[wildcards.set]),
         script:
@@ -123,6 +125,7 @@ if STUDY.computed:
         resources:
             **SCORER,
         params:
+            version={"SCORES_VERSION": SCORES_VERSION},
             sentences=lambda wildcards: SETTINGS.scored_sentences(wildcards.of, wildcards.model),
             buckets=lambda wildcards: len(STUDY.sentence_buckets[wildcards.of]),
         script:

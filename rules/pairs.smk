@@ -16,6 +16,7 @@ rule read_pairs:
         "benchmarks/pairs/{set}.tsv"
     priority: 100  # a mistake in a file is told before any model runs
     params:
+        version={"PAIRS_VERSION": PAIRS_VERSION},
         pairs=lambda wildcards: readable(SETTINGS.set_of_pairs, wildcards.set),
     script:
         "../workflow/scripts/read_pairs.py"

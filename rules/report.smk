@@ -17,6 +17,8 @@ DRAWINGS = drawings_of(
         **{"methods": path for path in AGREED[:1]},
     },
 )
+DRAWN_BY = {name: module_file(drawing.figure.module) for name, drawing in DRAWINGS.items()}
+DRAWING_CODE = fingerprints(set(DRAWN_BY.values()))
 FIGURES = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
 
 
@@ -35,9 +37,9 @@ rule draw_figure:
     params:
         plot=lambda wildcards: DRAWINGS[wildcards.figure].figure.plot,
         options=lambda wildcards: DRAWINGS[wildcards.figure].options,
-        # an edit of one figure draws that figure alone
-        code=lambda wildcards: CODE[DRAWINGS[wildcards.figure].figure.function].fingerprint,
-        # functions of `input` are not compared: another caption draws nothing anew
+        # the script does not import the module that draws
+        code=lambda wildcards: DRAWING_CODE[DRAWN_BY[wildcards.figure]],
+        # functions of `input` are not compared: another caption in Snakemake's report draws nothing anew
         caption=lambda wildcards, input: figure_named(wildcards.figure).caption,
     script:
         "../workflow/scripts/draw_figure.py"

@@ -19,6 +19,7 @@ if STUDY.supplement:
         benchmark:
             "benchmarks/samples/short.tsv"
         params:
+            version={"SENTENCES_VERSION": SENTENCES_VERSION},
             sampling=SETTINGS.short_stimuli(),
         script:
             "../workflow/scripts/find_short_stimuli.py"
@@ -39,6 +40,7 @@ checkpoint draw_samples:
     benchmark:
         "benchmarks/samples/draw.tsv"
     params:
+        version={"SENTENCES_VERSION": SENTENCES_VERSION},
         sampling=SETTINGS.sampling(),
     script:
         "../workflow/scripts/draw_samples.py"

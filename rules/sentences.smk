@@ -14,6 +14,7 @@ rule extract_sentences:
     benchmark:
         "benchmarks/sentences/{shard}.tsv"
     params:
+        version={"SENTENCES_VERSION": SENTENCES_VERSION},
         extraction=lambda wildcards: SETTINGS.shard(STUDY.shards[wildcards.shard]),
     script:
         "../workflow/scripts/extract_sentences.py"

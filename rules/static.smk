@@ -23,6 +23,7 @@ if STUDY.computed:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
         params:
+            version={"STATIC_VERSION": STATIC_VERSION},
             cutting=SETTINGS.cutting(),
         script:
             "../workflow/scripts/cut_corpus.py"
@@ -44,6 +45,7 @@ if STUDY.computed:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
         params:
+            version={"STATIC_VERSION": STATIC_VERSION},
             training=lambda wildcards: SETTINGS.static_training(wildcards.vectors),
         script:
             "../workflow/scripts/train_static.py"

@@ -1,16 +1,16 @@
 """Adapter: sets of pairs to the pieces that their modified words share, by the tokenizer of one model."""
 
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, load_tokenizer
-from prasanga.provenance import describe
 from prasanga_construction.distance import find_shared_pieces
 
 log_to(snakemake.log[0])
 settings = snakemake.params.pieces
 options = ModelOptions(**settings["options"])
 tokenizer = load_tokenizer(settings["model"], revision=settings["revision"], options=options)
-made_from = describe("construction", script=__file__, inputs=[snakemake.input.pairs], settings=settings)
+made_from = describe("construction", inputs=[snakemake.input.pairs], settings=settings)
 found = find_shared_pieces(tokenizer, read_frame(snakemake.input.pairs), model=snakemake.wildcards.family)
 write_table(snakemake.output.table, found.table.to_arrow(), made_from)
 write_table(snakemake.output.counts, found.counts.to_arrow(), made_from)

@@ -10,6 +10,6 @@ from prasanga.base.parquet import read_frame, require_equal, write_text
 log_to(snakemake.log[0])
 for name in ("table", "counts"):
     paths = list(snakemake.input[name])
-    require_equal(paths, ["stage", "code"])
+    require_equal(paths, ["stage", "version"])
     parts = [read_frame(path).select(pl.lit(Path(path).parent.name).alias("set"), pl.all()) for path in paths]
     write_text(snakemake.output[name], pl.concat(parts).write_csv())

@@ -1,8 +1,8 @@
 """Adapter: a set of pairs to one engine's translations of both sentences of each."""
 
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_frame, write_table
-from prasanga.provenance import describe
 from prasanga_construction.generation import writer_of
 from prasanga_construction.translation import how_to_ask, pairs_to_translate, translate_pairs
 
@@ -16,5 +16,5 @@ asking = how_to_ask(writer.tokenizer, model=engine, **languages)
 candidates = translate_pairs(writer, pairs, engine=engine, asking=asking, seed=settings["seed"])
 libraries = ["torch", "transformers"]
 inputs = [snakemake.input.pairs]
-made_from = describe("construction", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
+made_from = describe("construction", inputs=inputs, settings=settings, libraries=libraries)
 write_table(snakemake.output[0], candidates.to_arrow(), made_from)

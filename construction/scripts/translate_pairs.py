@@ -14,7 +14,7 @@ from prasanga_construction.translation import (
 
 log_to(snakemake.log[0])
 settings = snakemake.params.sheets
-require_equal(snakemake.input.candidates, ["stage", "code", "inputs"])
+require_equal(snakemake.input.candidates, ["stage", "version", "inputs"])
 pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
 candidates = pl.concat([read_frame(path) for path in snakemake.input.candidates])
 key = hide_engines(candidates, seed=settings["seed"])

@@ -33,7 +33,7 @@ BESIDE = Path(__file__).parent
 ASKED = 20
 _THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "VECLIB", "NUMEXPR")
 #: Written by the run itself and not by a job.
-_OF_THE_RUN = {"results/provenance.jsonl", "results/corpus.json"}
+_OF_THE_RUN = {"results/corpus.json"}
 
 
 class Timed(NamedTuple):

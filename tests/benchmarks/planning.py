@@ -8,7 +8,7 @@ planned by `snakemake --dry-run`:
 
 first     nothing is there, nothing is remembered under `.snakemake`
 again     nothing is there, code and word lists are remembered
-finished  all results are there, as empty files with Snakemake's notes and the ledger: nothing is to be done
+finished  all results are there, as empty files with Snakemake's notes: nothing is to be done
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def constants_of(results: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def sizes_of_notes(root: Path) -> dict[str, int]:
-    """Files of results, bytes of Snakemake's notes on them, of those on segments alone, and of the ledger."""
+    """Files of results, bytes of Snakemake's notes on them, and of the largest."""
     notes = [path for path in (root / ".snakemake/metadata").rglob("*") if path.is_file()]
     results = [path for path in (root / "results").rglob("*") if path.is_file()]
     return {
@@ -132,7 +132,6 @@ def sizes_of_notes(root: Path) -> dict[str, int]:
         "notes": len(notes),
         "bytes_of_notes": sum(path.stat().st_size for path in notes),
         "bytes_of_largest_note": max((path.stat().st_size for path in notes), default=0),
-        "bytes_of_ledger": (root / "results/provenance.jsonl").stat().st_size,
     }
 
 

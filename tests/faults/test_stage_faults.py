@@ -8,22 +8,19 @@ kind of fault there is one at least that is not `long`.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import shutil
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 from faults import Around, FaultMissedError, FileFault, Kill, Surroundings, temporary_files, why_not
-from faults_jobs import Job, run_job, start_job
+from faults_jobs import run_job, start_job
 from faults_stages import MANIFEST, TEXT, Bench, build_bench
 from shared_studies import shared_study
 from small_study import Study
@@ -316,53 +313,3 @@ def test_input_deleted_while_it_is_read(whole: Bench, bench: Bench) -> None:
     require_survived(bench, "samples", ended, expected, named="text.parquet")
     shutil.copy2(whole.root / SENTENCES, bench.root / SENTENCES)
     require_whole_again(bench, "samples", did, expected)
-
-
-# The ledger of what made the results: a line that cannot be read is absent, and the others stay.
-@pytest.mark.parametrize("kind", ["truncated", "flipped"])
-def test_damaged_ledger(bench: Bench, kind: str) -> None:
-    ledger = bench.root / "results/provenance.jsonl"
-    for name in ("gathering", "report", "weat"):
-        for path in bench.jobs[name].outputs:
-            write_note(bench.root, path)
-    notes = Job("prasanga.provenance.ledger:synchronize", params={"root": Path()})
-    code, printed = run_job(notes, bench.root)
-    assert code == 0, printed
-    before = {line["path"]: line for line in read_ledger(ledger)}
-    assert {"results/associations/ceat.parquet", "results/report/tables/ceat.md"} <= before.keys()
-    shutil.rmtree(bench.root / ".snakemake")
-    did = FileFault(kind, SEED, "results/provenance.jsonl").apply(bench.root)
-    code, printed = run_job(notes, bench.root)
-    assert code == 0, f"{did}\n{printed}"
-    assert "Traceback" not in printed, f"{did}\n{printed}"
-    after = {line["path"]: line for line in read_ledger(ledger)}
-    harmed = [path for path, line in before.items() if after.get(path) != line]
-    if kind == "flipped":  # it stands in one line, or between two
-        assert len(harmed) <= 2, f"{did}\nlost: {harmed}"
-    else:  # lines are sorted by path, and the last ones are cut off
-        assert harmed == sorted(before)[len(before) - len(harmed) :], f"{did}\nlost: {harmed}"
-    assert temporary_files(bench.root / "results") == []
-
-
-def write_note(root: Path, path: str) -> None:
-    """What Snakemake notes of a job's output when it has been made."""
-    note = {
-        "rule": "a_rule",
-        "params": ["1"],
-        "input": [],
-        "endtime": (root / path).stat().st_mtime,
-        "incomplete": False,
-        "record_format_version": 6,
-    }
-    file = root / ".snakemake/metadata" / urlsafe_b64encode(path.encode()).decode()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(note), encoding="utf-8")
-
-
-def read_ledger(path: Path) -> list[dict[str, Any]]:
-    """Its entries, without lines that are no JSON."""
-    entries = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        with suppress(ValueError):
-            entries.append(json.loads(line))
-    return [entry for entry in entries if "path" in entry]

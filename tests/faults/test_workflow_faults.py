@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from fault_plans import Chain, Disturbance, Run, draw, orphans_ended, why_skipped
-from faults import FileFault, Surroundings, why_not
+from fault_plans import Chain, Run, draw, orphans_ended, why_skipped
+from faults import Surroundings, why_not
 from shared_studies import shared_study
 from small_study import SMALL, Study, copy_code
 
@@ -70,45 +70,6 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(finished: Stu
     assert "results/report/tables: you may not write there, and jobs write results there" in printed
     assert "Traceback" not in printed
     assert "rule " not in printed
-
-
-def test_a_result_that_cannot_be_read_is_said_before_any_job(finished: Study, tmp_path: Path) -> None:
-    """Snakemake compares small files by their bytes, and would end with a traceback of its own."""
-    if why := why_not("ordinary user"):
-        pytest.skip(why)
-    study = finished.copy(tmp_path / "study")
-    path = study.root / "results/associations/ceat/tiny-a/9.convergence.parquet"
-    path.chmod(0)
-    path.with_name("9.words.parquet").touch()
-    with Surroundings("ordinary user", SEED, "").around(study.root) as around:
-        run = Run(study, around=around)
-        printed = run.wait()
-    path.chmod(0o644)
-    assert run.code != 0
-    assert f"{path.relative_to(study.root)}: you may not read it, and jobs need results." in printed
-    assert "Traceback" not in printed
-
-
-@pytest.mark.long
-def test_a_damaged_shard_and_its_list_are_made_again_as_the_check_says(finished: Study, tmp_path: Path) -> None:
-    """Nothing needs the list any more: only by its name it is made again once it is deleted, as the check says."""
-    study = finished.copy(tmp_path / "study")
-    chain = Chain(study, finished.root, 1)
-    shard = "results/embeddings/tiny-a/9/00.parquet"
-    chain.damaged.add(shard)
-    chain.told.append(FileFault("flipped", SEED, shard).apply(study.root))
-    assert chain.differing([shard]) == [shard]
-    chain.finish()
-
-
-@pytest.mark.long
-def test_a_fault_waits_for_what_it_needs(undisturbed: Study, project_root: Path, tmp_path: Path) -> None:
-    """However busy the machine is, in a study that has not begun a byte of a shard is damaged once there is a shard."""
-    chain = Chain(new_study(project_root, tmp_path / "study"), undisturbed.root, 1)
-    with orphans_ended(chain.study):
-        assert chain.disturb(Disturbance("byte of a shard corrupted", SEED))
-    assert len(chain.told) == 1
-    assert "results/embeddings/" in chain.told[0]
 
 
 @pytest.mark.long

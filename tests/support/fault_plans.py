@@ -1,7 +1,7 @@
 """Faults through the whole workflow: a study that is disturbed all the way, and must come out the same.
 
 A `Chain` takes a study from nothing to its end. On the way it is disturbed so many times: jobs and runs are killed,
-files are cut short or lose a byte, the disk is full, permissions are taken away. What, when and where is drawn from a
+the disk is full, permissions are taken away. What, when and where is drawn from a
 seed. After every disturbance everything that counts as made must equal the file of an undisturbed study, byte for byte;
 a run that stopped must have said why in a sentence. At the end the study is finished by doing what the messages say,
 and all of its results are compared.
@@ -23,15 +23,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import polars as pl
 import psutil
 from faults import Around, FaultMissedError, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
 from small_study import Study
 from warm_python import warm_jobs, warm_python
 
-from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_table, require_every_page
-from prasanga.provenance.ledger import read_notes
 from prasanga.warm import WARM
 
 STAGES = (
@@ -39,7 +35,7 @@ STAGES = (
     "report",
 )
 # What is not compared: it tells when and on what it was made, or which work was saved.
-NOT_COMPARED = re.compile(r"results/(store/|likelihoods/kept/|provenance\.jsonl$|corpus\.json$|config\.begun\.yaml$)")
+NOT_COMPARED = re.compile(r"results/(store/|likelihoods/kept/|corpus\.json$|config\.yaml$)")
 
 RUN_ON = 2
 """Cores of a run."""
@@ -75,10 +71,6 @@ class Chain:
     undisturbed: Path
     jobs_between: float
     told: list[str] = field(default_factory=list)
-    damaged: set[str] = field(default_factory=set)
-    """Results that a fault damaged, until a run makes them again."""
-    lost: set[str] = field(default_factory=set)
-    """Results that were gone when Snakemake's notes, which alone would say so, were: asked for by name at the end."""
 
     def disturb(self, disturbance: Disturbance) -> bool:
         """Do it, and compare what is there; AssertionError with all that was done so far.
@@ -123,28 +115,9 @@ class Chain:
             said.extend(done)
         else:
             raise AssertionError(self.report("the study does not come to its end", "\n".join(said)))
-        self.check_results()
-        wanted = (path for path in self.lost if (self.undisturbed / path).exists())
-        if gone := sorted(path for path in wanted if not (self.study.root / path).exists()):
-            self.study.run(*gone)
         self.compare(all_of_it=True)
         left = [path for path in temporary_files(self.study.root / "results") if not path.startswith("store/")]
         assert not left, self.report(f"half-written files are left: {left}", "")
-
-    def check_results(self) -> None:
-        """Damage that no job came across is found by the check of the results, and mended as it says."""
-        for _ in range(3):
-            differing = self.differing(self.results())
-            done = self.study.snakemake("check_results")
-            if done.returncode == 0:
-                break
-            printed = done.stdout + done.stderr
-            unnamed = [path for path in differing if path not in printed]
-            assert not unnamed, self.report(f"the check passes over {unnamed}", printed)
-            again = re.findall(r"by its name: snakemake (\S+) --cores all", printed)
-            assert self.do_as_told(printed) or again, self.report("nothing that the check says is of help", printed)
-            self.study.run(*again)
-            self.study.run()
 
     def do_as_told(self, printed: str) -> list[str]:
         """Unlock, and delete what is said to be damaged; what was done."""
@@ -172,7 +145,6 @@ class Chain:
         first = rng.randrange(len(STAGES) - 1)
         for stage in STAGES[first:]:
             shutil.rmtree(self.study.root / "results" / stage, ignore_errors=True)
-            self.damaged = {path for path in self.damaged if not path.startswith(f"results/{stage}/")}
         (self.study.root / "results/summary.json").unlink(missing_ok=True)
         self.told.append(f"finished early: everything from {STAGES[first]} on is taken away")
 
@@ -195,28 +167,10 @@ class Chain:
         """Those of them that are not as in the undisturbed study."""
         return [path for path in paths if _bytes(self.study.root / path) != _bytes(self.undisturbed / path)]
 
-    def has_the_values(self, path: str) -> bool:
-        """Whether a table of the study holds what that of the undisturbed one does, whatever it was made from."""
-        if not path.endswith(".parquet"):
-            return False
-        try:
-            ours, theirs = (read_table(root / path) for root in (self.study.root, self.undisturbed))
-        except InputError:
-            return False
-        return pl.DataFrame(ours.replace_schema_metadata()).equals(pl.DataFrame(theirs.replace_schema_metadata()))
-
     def compare(self, *, all_of_it: bool = False) -> None:
-        """Everything that counts as made equals the undisturbed study's, but for what a fault itself damaged."""
+        """Everything that counts as made equals the undisturbed study's."""
         there = self.results()
-        differing = self.differing(there)
-        self.damaged &= set(differing)
-        # tables as text have no checksum, so that one may be copied before the check of results finds the damage
-        copies = {_bytes(self.study.root / path) for path in self.damaged if path.endswith((".csv", ".tsv"))}
-        known = {path for path in differing if path in self.damaged or _bytes(self.study.root / path) in copies}
-        # a job that reads other columns than the damaged one gets its values right, and notes the digest of the file
-        if self.damaged:
-            known |= {path for path in differing if self.has_the_values(path)}
-        wrong = [path for path in differing if all_of_it or path not in known]
+        wrong = self.differing(there)
         assert not wrong, self.report(f"not as in the undisturbed study: {wrong}", "")
         if all_of_it:
             expected = Chain(Study(self.undisturbed), self.undisturbed, 0).results()
@@ -493,72 +447,6 @@ def _take_permission(kind: str) -> Callable[[Chain, Disturbance], None]:
     return disturb
 
 
-def _damage(kind: str, *, where: str = "results") -> Callable[[Chain, Disturbance], None]:
-    """A file that lies there is damaged; its time stays, as on a disk that loses bytes."""
-
-    def disturb(chain: Chain, disturbance: Disturbance) -> None:
-        rng = disturbance.rng()
-        root = chain.study.root
-
-        def find() -> list[str]:
-            there = chain.results() if where == "results" else _files(root, where)
-            return [path for path in there if _size(root / path) > 1]
-
-        target = rng.choice(_found(chain, find))
-        path = root / target
-        status, data, whole = path.stat(), path.read_bytes(), _content(path)
-        # a shard and its part of the store are one file with two names
-        chain.damaged |= {target, *(path for path in chain.results() if (root / path).samefile(root / target))}
-        chain.told[-1] += f": {FileFault(kind, disturbance.seed, target).apply(root)}"
-        if whole is not None and whole == _content(path):
-            path.write_bytes(data)
-            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-            chain.damaged &= set(chain.differing(chain.results()))
-            raise FaultMissedError("nobody reads that byte: the file says what it said")
-        _run_for_a_while(chain, rng, Around())
-
-    return disturb
-
-
-def _content(path: Path) -> object:
-    """All values of a Parquet file whose checksums fit; None of one that is damaged, and of other files."""
-    if path.suffix != ".parquet":
-        return None
-    try:
-        require_every_page(path)
-        return read_table(path)
-    except InputError:
-        return None
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:  # a run has renamed or removed it
-        return 0
-
-
-def _files(root: Path, pattern: str) -> list[str]:
-    return sorted(path.relative_to(root).as_posix() for path in root.glob(pattern) if path.is_file())
-
-
-def _cut_ledger(chain: Chain, disturbance: Disturbance) -> None:
-    """The ledger is cut short; of what it alone could tell to be damaged, nothing is left damaged."""
-    for path in sorted(chain.damaged):
-        if not path.endswith((".parquet", ".json")):
-            (chain.study.root / path).unlink(missing_ok=True)
-    _damage("truncated", where="results/provenance.jsonl")(chain, disturbance)
-
-
-def _lose_notes(chain: Chain, disturbance: Disturbance) -> None:
-    """The folder with Snakemake's notes is gone, as after a copy that left hidden folders out."""
-    _found(chain, chain.results)
-    noted = dict(read_notes(chain.study.root / ".snakemake/metadata"))
-    chain.lost |= {path for path in noted if not (chain.study.root / path).exists()}
-    shutil.rmtree(chain.study.root / ".snakemake", ignore_errors=True)
-    _run_for_a_while(chain, disturbance.rng(), Around())
-
-
 KINDS: dict[str, Callable[[Chain, Disturbance], None]] = {
     "job killed": _kill_job,
     "run killed, jobs live on": _kill_run,
@@ -570,17 +458,9 @@ KINDS: dict[str, Callable[[Chain, Disturbance], None]] = {
     "no network": _around("no network", lambda _chain, _rng: ""),
     "file unreadable": _take_permission("unreadable"),
     "folder read-only": _take_permission("read-only folder"),
-    "result truncated": _damage("truncated"),
-    "result emptied": _damage("emptied"),
-    "result lost": _damage("deleted"),
-    "byte corrupted": _damage("flipped"),
-    "byte of a shard corrupted": _damage("flipped", where="results/embeddings/*/*/*.parquet"),
-    "store damaged": _damage("flipped", where="results/store/**/*.parquet"),
-    "ledger cut short": _cut_ledger,
-    "notes of Snakemake lost": _lose_notes,
 }
 # Those without which a chain would not be one of kills alone; drawn as often as they stand here.
-_OFTEN = ("job killed", "power cut", "run killed, jobs live on", "byte of a shard corrupted", "result truncated")
+_OFTEN = ("job killed", "power cut", "run killed, jobs live on")
 
 _NEEDS = {
     "disk full": "small disk",

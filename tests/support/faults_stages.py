@@ -112,7 +112,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
             "compile_forms",
             input=[*words, lexicon["suffix_groups"]],
             output={"table": "results/lexicon/forms.parquet", "for_spreadsheets": "results/lexicon/forms.tsv"},
-            params={"lexicon": lexicon},
+            params={"version": {}, "lexicon": lexicon},
         ),
     )
     yield (
@@ -139,6 +139,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
             input={"corpus": TEXT, "forms": "results/lexicon/forms.parquet"},
             output={"sentences": "results/sentences/text.parquet", "counts": "results/sentences/text.json"},
             params={
+                "version": {},
                 "extraction": {
                     **{key: config["sentences"][key] for key in ("match", "neighbours", "before", "after")},
                     "language": "bn",
@@ -146,7 +147,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     "shard": plain_shard,
                     "digest": digest,
                     "manifest": MANIFEST,
-                }
+                },
             },
         ),
     )
@@ -163,7 +164,10 @@ def _jobs(root: Path, project_root: Path) -> Any:
                 "coverage": "results/samples/coverage.parquet",
                 "forms": "results/samples/forms.parquet",
             },
-            params={"sampling": {**config["samples"], "seed": 47, "stimuli": stimuli_of(chosen), "buckets": 1}},
+            params={
+                "version": {},
+                "sampling": {**config["samples"], "seed": 47, "stimuli": stimuli_of(chosen), "buckets": 1},
+            },
         ),
     )
     names = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
@@ -193,12 +197,13 @@ def _jobs(root: Path, project_root: Path) -> Any:
             input={"corpus": [TEXT], "forms": "results/lexicon/forms.parquet", "templates": []},
             output=[occurrences],
             params={
+                "version": {},
                 "sampling": {
                     **{key: config["sentences"][key] for key in ("match", "neighbours")},
                     **{key: text[key] for key in ("normalization", "replacements")},
                     "shards": [plain_shard],
                     "digests": [digest],
-                }
+                },
             },
         ),
     )
@@ -221,6 +226,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                 "words": "results/models/tiny.tokenizer.parquet",
             },
             params={
+                "version": {},
                 "check": {
                     **which,
                     "dtype": "float32",
@@ -231,7 +237,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     "kinds": ["encoder"],
                     "masked": ["encoder"],
                     "sentence_vector": None,
-                }
+                },
             },
             wildcards={"family": "tiny"},
         ),
@@ -347,13 +353,14 @@ def _jobs(root: Path, project_root: Path) -> Any:
             input={"corpus": [TEXT]},
             output=cut,
             params={
+                "version": {},
                 "cutting": {
                     "language": "bn",
                     **text,
                     "shards": [plain_shard],
                     "digests": [digest],
                     "manifest": MANIFEST,
-                }
+                },
             },
         ),
     )
@@ -363,7 +370,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
             "train_static",
             input=cut,
             output=["results/static/glove.vectors.parquet"],
-            params={"training": dict(sorted(config["static"]["vectors"]["glove"]["train"].items()))},
+            params={"version": {}, "training": dict(sorted(config["static"]["vectors"]["glove"]["train"].items()))},
         ),
     )
     yield (
@@ -413,10 +420,11 @@ def _jobs(root: Path, project_root: Path) -> Any:
                 "csv": "results/pairs/demo.oddities.csv",
             },
             params={
+                "version": {},
                 "pairs": {
                     **{key: config["pairs"]["sets"]["demo"][key] for key in ("layout", "languages")},
                     "spoken": config["language"],
-                }
+                },
             },
         ),
     )
@@ -429,6 +437,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
             input={"pairs": "results/pairs/demo.parquet", "model": report, "buckets": []},
             output=[scores],
             params={
+                "version": {},
                 "scoring": {
                     "which": {**which, "options": options, "dtype": "float32", "files": {}},
                     "measures": {"encoder": config["pairs"]["encoder"]},
@@ -436,7 +445,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     "normalization": config["normalization"],
                     "language_codes": model["language_codes"],
                     "name": "tiny",
-                }
+                },
             },
             wildcards={"set": "demo", "model": "tiny"},
             folders=("results/likelihoods/kept",),

@@ -27,7 +27,6 @@ COMMANDS = {
         "figures",
         "open",
         "check",
-        "why",
         "models",
         "config",
         "sets",
@@ -239,9 +238,9 @@ def test_the_models_of_a_study_are_told_before_any_of_them_is_looked_at(here: Pa
 
 def test_a_file_that_no_workflow_made_is_told(here: Path) -> None:
     (here / "a.csv").write_text("a\n", encoding="utf-8")
-    done = prasanga("why", "a.csv")
+    done = prasanga("check", "a.csv")
     assert done.exit_code == 2
-    assert "no such ledger" in done.output
+    assert "it has no record of what it was made from" in done.output
 
 
 def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[Any, list[Path]]:

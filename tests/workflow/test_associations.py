@@ -118,7 +118,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
     for path in results.rglob("*.parquet"):
         if "store" not in path.parts:
             metadata = {key.decode() for key in pq.read_schema(path).metadata}
-            assert {"prasanga.stage", "prasanga.code", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
+            assert {"prasanga.stage", "prasanga.version", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
 
 
 def test_p_is_corrected_over_all_methods(measured: Study) -> None:

@@ -48,9 +48,11 @@ def test_tables_alone_are_enough(brought: Study, no_torch: dict[str, str]) -> No
         for ending in ("pdf", "png"):
             assert (figures / f"{width}effect_by_length.{ending}").stat().st_size > 1000
     assert brought.plan("figures") == {}
-    # another style of one figure draws that figure, and the page that holds it
+    # another style draws the figures of that module, and the page that holds them
     edit_definition(brought.root, "plot_effect_by_length")
-    assert brought.plan("figures") == {"draw_figure": 1, "write_page": 1}
+    plan = brought.plan("figures")
+    assert plan.keys() == {"draw_figure", "write_page"}
+    assert plan["draw_figure"] < len(list(figures.glob("*.svg")))
 
 
 def test_a_run_writes_the_page_with_what_lies_beside_it(finished: Study, project_root: Path) -> None:

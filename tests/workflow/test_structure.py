@@ -150,7 +150,7 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
     models, lengths, buckets = ("tiny-a", "tiny-b"), ("9", "over75"), ("00",)
     model_files = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
     assert found == {
-        *("provenance.jsonl", "corpus.json", "config.yaml"),
+        *("corpus.json", "config.yaml"),
         "lexicon/forms.parquet",
         "lexicon/forms.tsv",
         "lexicon/categories.json",
@@ -202,7 +202,7 @@ def test_every_table_carries_what_made_it(finished: Study) -> None:
         if "store" in path.parts:
             continue
         metadata = {key.decode() for key in pq.read_schema(path).metadata}
-        assert {"prasanga.stage", "prasanga.code", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
+        assert {"prasanga.stage", "prasanga.version", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
 
 
 @pytest.mark.workflow

@@ -16,9 +16,6 @@ import pytest
 from small_study import Study
 from waiting import until
 
-from prasanga.provenance.code import fingerprint, remembered
-from prasanga.warm import WITH_MODELS
-
 SERVER = """
 import sys
 from prasanga.warm import warm_python
@@ -161,17 +158,6 @@ for name in [*warm._LIBRARIES, *warm._MODELS]:
 
 def test_memory_is_bounded_as_in_a_fresh_process(warm: str, tmp_path: Path) -> None:
     assert run(warm, tmp_path / "script.py", BOUND) == "refused"
-
-
-def test_scripts_with_models_are_those_that_load_them(project_root: Path) -> None:
-    """The two others fingerprint the code of models, which they do not run."""
-    loading = {"prasanga.models.loading.", "prasanga_calibration.training.", "prasanga.models.packaged."}
-    with remembered():
-        reached = {path.stem: fingerprint(path) for path in (project_root / "workflow/scripts").glob("*.py")}
-    found = {
-        name for name, code in reached.items() if any(each.startswith(tuple(loading)) for each in code.definitions)
-    }
-    assert found - {"describe_study", "export_release"} == set(WITH_MODELS)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

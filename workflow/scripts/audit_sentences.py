@@ -2,14 +2,14 @@
 
 from prasanga.base.documents import to_tsv
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_table, require_equal, write_table, write_text
-from prasanga.provenance import describe
 from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram
 
 log_to(snakemake.log[0])
 settings = snakemake.params.audit
 for part in (snakemake.input.sentences, snakemake.input.supplement):
-    require_equal(list(part), ["stage", "code"])
+    require_equal(list(part), ["stage", "version"])
 paths = [*snakemake.input.sentences, *snakemake.input.supplement]
 forms = count_forms(paths)
 tables = {
@@ -18,7 +18,7 @@ tables = {
     "suffixes": count_suffixes(forms, read_table(snakemake.input.forms)),
     "lengths": length_histogram(paths),
 }
-made_from = describe("sentences", script=__file__, inputs=snakemake.input, settings=settings)
+made_from = describe("sentences", inputs=snakemake.input, settings=settings)
 for name, table in tables.items():
     write_table(snakemake.output[name], table, made_from)
     for_reader = ["false_friend"] if name == "concordance" else []

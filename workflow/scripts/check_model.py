@@ -2,9 +2,9 @@
 
 from prasanga.base.documents import write_document
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, audit_tokenizer, check_model, load_tokenizer
-from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
 settings = snakemake.params.check
@@ -17,7 +17,7 @@ tokenizer = load_tokenizer(model, revision=report["identity"].get("commit", revi
 audit = audit_tokenizer(tokenizer, read_frame(snakemake.input.forms))
 if "embeddings" in stages:
     audit.require(settings["audit"], snakemake.wildcards.family)
-made_from = describe("models", script=__file__, inputs=[snakemake.input.forms], settings=settings)
+made_from = describe("models", inputs=[snakemake.input.forms], settings=settings, version=snakemake.params.version)
 write_table(snakemake.output.words, audit.table.to_arrow(), made_from)
 write_document(snakemake.output.tokenizer, audit.summary)
 write_document(snakemake.output.report, report)

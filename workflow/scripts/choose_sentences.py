@@ -4,9 +4,9 @@ from pathlib import Path
 
 from prasanga.base.documents import to_tsv
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import write_table, write_text
 from prasanga.embeddings.shards import read_common_occurrences
-from prasanga.provenance import describe
 from prasanga.report.words import TEMPLATES, choose_sentences
 
 log_to(snakemake.log[0])
@@ -21,5 +21,5 @@ table = choose_sentences(
     scored=files.scored,
     terms=files.terms,
 ).to_arrow()
-write_table(snakemake.output.parquet, table, describe("samples", script=__file__, inputs=files))
+write_table(snakemake.output.parquet, table, describe("samples", inputs=files))
 write_text(snakemake.output.tsv, to_tsv(table))

@@ -1,9 +1,10 @@
 """Adapter: one corpus file, or part of it, to the number of occurrences and sentences of each candidate."""
 
+from prasanga.base.documents import digests_of_files
 from prasanga.base.logs import bound_memory, log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import write_table
 from prasanga.extras.candidates import count_stimuli
-from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
@@ -13,7 +14,7 @@ bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.extraction)
 inputs = {**digests_of_files([snakemake.input.forms]), settings["shard"]["path"]: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
-made_from = describe("lexicon", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
+made_from = describe("lexicon", inputs=inputs, settings=settings, libraries=libraries, version=snakemake.params.version)
 shard = Shard(**settings.pop("shard"))
 planned = as_planned(shard.path, settings.pop("digest"), settings.pop("manifest"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))

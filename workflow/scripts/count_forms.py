@@ -1,8 +1,9 @@
 """Adapter: the beginnings of corpus files and the filled templates to the occurrences of each surface form."""
 
+from prasanga.base.documents import digests_of_files
 from prasanga.base.logs import bound_memory, log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_frame, write_table
-from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, read_forms
 from prasanga.sentences.passages import count_in_sample
 from prasanga.text import normalizer
@@ -15,7 +16,7 @@ shards = [Shard(**shard) for shard in settings["shards"]]
 digests = dict(zip((shard.path for shard in shards), settings["digests"], strict=True))
 inputs = {**digests_of_files([forms, *templates]), **digests}
 libraries = ["ftfy", "regex", "numba"]
-made_from = describe("lexicon", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
+made_from = describe("lexicon", inputs=inputs, settings=settings, libraries=libraries, version=snakemake.params.version)
 table = count_in_sample(
     read_frame(forms),
     shards,

@@ -1,8 +1,9 @@
 """Adapter: all results of the study to one file for programs, and to the methods card and the data card."""
 
+from prasanga.base.documents import digests_of_files
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import made_from, write_text
-from prasanga.provenance import describe, digests_of_files
 from prasanga.report.cards import CorpusFile, counts_by_name, data_card, files_of_manifest, methods_card
 from prasanga.report.study import read_results
 from prasanga.report.summary import study_summary, to_json
@@ -22,7 +23,7 @@ tables = [path for path in snakemake.input if path.endswith(".parquet")]
 summary = study_summary(
     config=study,
     results=results,
-    made_from=describe("report", script=__file__, settings=study, libraries=LIBRARIES),
+    made_from=describe("report", settings=study, libraries=LIBRARIES),
     records=[made_from(path) for path in tables],
 )
 corpus = [CorpusFile(*file) for file in asked.corpus]

@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
+from prasanga.base.documents import digests_of_files
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import require_equal, write_batches, write_table, write_text
-from prasanga.provenance import describe, digests_of_files
 from prasanga.samples import (
     SEGMENT_SCHEMA,
     bucket_of,
@@ -22,8 +23,8 @@ from prasanga.sentences import common_settings
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.sampling)
 sentences, supplement = list(snakemake.input.sentences), list(snakemake.input.supplement)
-require_equal(sentences, ["stage", "code"])
-require_equal(supplement, ["stage", "code"])
+require_equal(sentences, ["stage", "version"])
+require_equal(supplement, ["stage", "version"])
 common = common_settings([*sentences, *supplement])
 inputs = digests_of_files(sentences)
 all_inputs = inputs | digests_of_files(supplement)
@@ -37,13 +38,13 @@ with cut_segments(drawn, scratch) as segments:
         # What this length and bucket depend on and no more: a new category or length leaves the others as they were.
         its_settings = {**common, **sampling_settings(drawn, length, stimuli)}
         its_inputs = all_inputs if drawn.supplemented & stimuli else inputs
-        made_from = describe("samples", script=__file__, inputs=its_inputs, settings=its_settings)
+        made_from = describe("samples", inputs=its_inputs, settings=its_settings, version=snakemake.params.version)
         write_batches(path, SEGMENT_SCHEMA, segments.batches(length, stimuli), made_from)
 made_from = describe(
     "samples",
-    script=__file__,
     inputs=all_inputs,
     settings={**common, **settings, "lengths": [length.label for length in lengths]},
+    version=snakemake.params.version,
 )
 coverage = coverage_table(drawn)
 tell_of_missing(coverage)

@@ -16,7 +16,6 @@ embed_files(
     model=snakemake.input.model,
     embedding=snakemake.params.embedding,
     root="results/store",
-    script=__file__,
     threads=snakemake.threads,
     cards=snakemake.resources.cards,
 )

@@ -1,9 +1,9 @@
 """Adapter: one corpus file, or a part of it, to its sentences with located stimuli."""
 
-from prasanga.base.documents import read_document, write_document
+from prasanga.base.documents import digests_of_files, read_document, write_document
 from prasanga.base.logs import bound_memory, log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import write_batches
-from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
@@ -16,7 +16,9 @@ short = snakemake.input.get("short")
 made = [snakemake.input.forms, short] if short else [snakemake.input.forms]
 inputs = {**digests_of_files(made), settings["shard"]["path"]: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
-made_from = describe("sentences", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
+made_from = describe(
+    "sentences", inputs=inputs, settings=settings, libraries=libraries, version=snakemake.params.version
+)
 shard = Shard(**settings.pop("shard"))
 planned = as_planned(shard.path, settings.pop("digest"), settings.pop("manifest"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))

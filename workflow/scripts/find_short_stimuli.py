@@ -9,7 +9,7 @@ from prasanga.samples import parse_length, short_stimuli
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.sampling)
-require_equal(snakemake.input, ["stage", "code"])
+require_equal(snakemake.input, ["stage", "version"])
 lengths = [parse_length(length) for length in settings.pop("lengths")]
 found = short_stimuli(snakemake.input, lengths=lengths, scratch=Path(snakemake.output[0]).parent, **settings)
 short = {"minimum": settings["minimum"], "stimuli": found}

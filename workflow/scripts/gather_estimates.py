@@ -7,13 +7,13 @@ import pyarrow.csv
 from prasanga.associations.comparisons import adjust, gather
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table
 from prasanga.losses import join_losses
 from prasanga.methods import method_named
-from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
-require_equal([*snakemake.input.estimates, *snakemake.input.twins, *snakemake.input.words], ["stage", "code"])
+require_equal([*snakemake.input.estimates, *snakemake.input.twins, *snakemake.input.words], ["stage", "version"])
 plain = {path: read_table(path).replace_schema_metadata() for path in snakemake.input}
 twins: dict[str, list[pa.Table]] = {}
 for path, model in zip(snakemake.input.twins, snakemake.params.twin_of, strict=True):
@@ -27,7 +27,7 @@ table, words = adjust(
     [plain[path] for path in snakemake.input.coverage],
     {model: plain[path] for model, path in snakemake.params.tokenizers.items()},
 )
-made_from = describe("associations", script=__file__, inputs=snakemake.input)
+made_from = describe("associations", inputs=snakemake.input)
 write_table(snakemake.output.parquet, table, made_from)
 write_table(snakemake.output.words, words, made_from)
 with replacing(snakemake.output.csv) as temporary:

@@ -4,19 +4,19 @@ import polars as pl
 
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_frame, replacing, require_equal, write_table
 from prasanga.likelihoods.structures import compare_structures, gather_traits, spread_by_structure
 from prasanga.likelihoods.traits import load_traits, oddities_table
-from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
 settings = snakemake.params.gathering
-require_equal([*snakemake.input.traits, *snakemake.input.twins], ["stage", "code"])
+require_equal([*snakemake.input.traits, *snakemake.input.twins], ["stage", "version"])
 traits = pl.concat(map(read_frame, snakemake.input.traits))
 twins = gather_traits({m: read_frame(p) for m, p in zip(settings["twin_of"], snakemake.input.twins, strict=True)})
 chance = {name: settings[name] for name in ("n_resamples", "seed")}
 spread = spread_by_structure(traits, twins, **chance)
-made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy"])
+made_from = describe("likelihoods", inputs=snakemake.input, settings=settings, libraries=["numpy"])
 tables = {
     "spread": spread,
     "differences": compare_structures(traits, **chance),

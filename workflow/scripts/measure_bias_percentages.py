@@ -6,12 +6,12 @@ import polars as pl
 
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import require_equal, write_table, write_text
 from prasanga.likelihoods.bias import bias_percentage, pair_differences, read_scores
-from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
-require_equal([*snakemake.input.scores, *snakemake.input.twins], ["stage", "code"])
+require_equal([*snakemake.input.scores, *snakemake.input.twins], ["stage", "version"])
 scores = read_scores(snakemake.input.scores)
 twins: dict[str, list[str]] = {}
 for path in snakemake.input.twins:
@@ -20,7 +20,6 @@ controls = {model: read_scores(paths) for model, paths in twins.items()}
 bias: pl.DataFrame = bias_percentage(scores, twins=controls, **snakemake.params.bias)
 made_from = describe(
     "likelihoods",
-    script=__file__,
     inputs=snakemake.input,
     settings=snakemake.params.bias,
     libraries=["numpy", "polars", "scipy"],

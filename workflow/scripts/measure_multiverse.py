@@ -15,10 +15,10 @@ from prasanga.associations.robustness import (
 )
 from prasanga.base.documents import guarded, read_document
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_table, replacing, write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
 from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
-from prasanga.provenance import describe
 from prasanga.static import read_looked_up
 
 log_to(snakemake.log[0])
@@ -49,9 +49,7 @@ def sources() -> Iterator[Source]:
 
 
 table = measure_multiverse(categories, sources(), seed=settings["seed"], repeated_words=settings["repeated_words"])
-made_from = describe(
-    "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
-)
+made_from = describe("associations", inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"])
 write_table(snakemake.output.parquet, table, made_from)
 with replacing(snakemake.output.csv) as temporary:
     guarded(pl.DataFrame(table)).write_csv(temporary)

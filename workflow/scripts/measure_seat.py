@@ -7,16 +7,14 @@ from prasanga.associations.comparisons import of_twins
 from prasanga.associations.weat import measure_seat
 from prasanga.base.documents import read_document
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import read_table, write_table
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
-from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.seat)
-made_from = describe(
-    "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
-)
+made_from = describe("associations", inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"])
 categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
 test, n_twins = TestSettings(**settings.pop("test")), settings.pop("n_twins")
 listed = read_document(snakemake.input.embeddings)

@@ -3,17 +3,15 @@
 from prasanga.associations import TestSettings
 from prasanga.associations.weat import measure_weat
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import made_from as made_from_of
 from prasanga.base.parquet import write_table
 from prasanga.lexicon.model import chosen_categories, read_categories
-from prasanga.provenance import describe
 from prasanga.static import read_looked_up
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.weat)
-made_from = describe(
-    "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
-)
+made_from = describe("associations", inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"])
 vectors, missing = read_looked_up(snakemake.input[0])
 estimates, words = measure_weat(
     chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories")),

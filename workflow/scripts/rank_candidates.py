@@ -9,7 +9,7 @@ from prasanga.extras.candidates import rank_candidates, read_candidates, word_se
 
 log_to(snakemake.log[0])
 settings = snakemake.params.ranking
-require_equal(snakemake.input.counts, ["stage", "code"])
+require_equal(snakemake.input.counts, ["stage", "version"])
 sets = read_candidates(settings["candidates"], settings["normalization"])
 ranking = rank_candidates(sets, snakemake.input.counts, settings["top"])
 write_text(snakemake.output.ranking, guarded(ranking).write_csv())

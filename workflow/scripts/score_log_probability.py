@@ -3,10 +3,10 @@
 from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import of_twins
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import write_table
 from prasanga.likelihoods.categories import score_categories
 from prasanga.likelihoods.stage import Job, category_shares, flat, known_scores
-from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
 settings, name = snakemake.params.log_probability, snakemake.wildcards.model
@@ -24,6 +24,6 @@ tables = of_twins(
     ),
 )
 libraries = ["torch", "transformers", "tokenizers", "numpy", "scipy"]
-made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)
+made_from = describe("likelihoods", inputs=snakemake.input, settings=settings, libraries=libraries)
 for table, content in tables._asdict().items():
     write_table(snakemake.output[table], content, made_from)

@@ -2,10 +2,10 @@
 
 from prasanga.associations.comparisons import of_twins
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import write_table
 from prasanga.likelihoods.stage import Job, known_scores, trait_shares
 from prasanga.likelihoods.structures import StructureTables, score_structures
-from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
 settings, name = snakemake.params.structures, snakemake.wildcards.model
@@ -20,6 +20,6 @@ tables = of_twins(
     ),
 )
 libraries = ["torch", "transformers", "tokenizers"]
-made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)
+made_from = describe("likelihoods", inputs=snakemake.input, settings=settings, libraries=libraries)
 for table, content in tables._asdict().items():
     write_table(snakemake.output[table], content, made_from)

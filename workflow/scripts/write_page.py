@@ -1,8 +1,8 @@
 """Adapter: all results of the study to one page."""
 
 from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
 from prasanga.base.parquet import write_text
-from prasanga.provenance import describe
 from prasanga.report.page import render_page
 from prasanga.report.study import read_results
 
@@ -15,5 +15,5 @@ results = read_results(
 )
 linked = set(snakemake.input.files) - {*snakemake.input.figures, *snakemake.input.comparison}
 shown = [path for path in snakemake.input if path not in linked]
-made_from = describe("report", script=__file__, inputs=shown, settings=study, libraries=LIBRARIES)
+made_from = describe("report", inputs=shown, settings=study, libraries=LIBRARIES)
 write_text(page, render_page(config=study, results=results, made_from=made_from))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import glob
-import hashlib
 import os
 import shutil
 import socket
@@ -53,8 +52,8 @@ def remade_by(stage: str) -> str:
 # Parquet files that say what they were made from: written whole or not at all, read only if they fit together.
 #
 # Between the stages everything is Parquet with an explicit schema and zstd. The file's metadata carries, under keys
-# that begin with `prasanga.`, what made it (`provenance.describe`): stage, code fingerprint, versions, digests of
-# the inputs.
+# that begin with `prasanga.`, what made it (`prasanga.base.origin.describe`): stage, settings, versions, digests
+# of the inputs.
 #
 # zstd would decode most pages with a flipped byte to other values, so pages have checksums, which every reader here
 # compares.
@@ -90,7 +89,6 @@ def replacing(path: str | Path) -> Iterator[Path]:
         try:
             yield temporary
             reach_the_disk(temporary)
-            _keep_digest(path, temporary)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -118,42 +116,6 @@ def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterat
             f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there."
             f" {_UNWRITABLE[error.errno].format(folder=folder)}"
         ) from error
-
-
-# --------------------
-# Text tables and figures cannot say by themselves whether they are whole. Until the ledger knows them, which is when
-# their run has ended, a file among Snakemake's notes has the digest of what was written.
-
-
-WRITTEN = "prasanga/written"
-"""Where such digests are, below Snakemake's folder."""
-
-
-def _keep_digest(path: Path, written: Path) -> None:
-    notes = Path(".snakemake")
-    if path.suffix not in (".parquet", ".json") and path.parts[0] == "results" and notes.is_dir():
-        place = _place_of_digest(notes, path.as_posix())
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with written.open("rb") as file:
-            place.write_text(hashlib.file_digest(file, "sha256").hexdigest(), encoding="ascii")
-
-
-def written_digest(notes: Path, path: str) -> str | None:
-    """Return the sha256 that a text table or figure had when its job wrote it; None where nobody knows.
-
-    Args:
-        notes: Snakemake's folder.
-        path: of the file, as its job calls it.
-    """
-    try:
-        said = _place_of_digest(notes, path).read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return None
-    return said if len(said) == hashlib.sha256().digest_size * 2 else None
-
-
-def _place_of_digest(notes: Path, path: str) -> Path:
-    return notes / WRITTEN / xxhash.xxh3_128_hexdigest(path.encode())
 
 
 def temporary_beside(path: Path) -> Path:
@@ -240,7 +202,7 @@ def write_batches(
         path: the file.
         schema: of the batches.
         batches: the rows.
-        made_from: what made them (`prasanga.provenance.describe`).
+        made_from: what made them (`prasanga.base.origin.describe`).
         dictionary: the columns in which values repeat, where somebody knows; trying all of them takes time.
     """
     _write(path, schema, _row_groups(batches), made_from, use_dictionary=True if dictionary is None else [*dictionary])

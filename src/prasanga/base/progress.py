@@ -10,7 +10,7 @@ after 10 seconds, then one every 30 seconds and further apart the longer it last
 end. On a terminal a bar stands in place of these lines, if this process is the only one that works there: bars of
 several processes would overwrite each other.
 
-Nothing here changes a result, so no fingerprint of code has this module in it (`prasanga.provenance.code`); and
+Nothing here changes a result; and
 nothing here fails a job: where a bar cannot be drawn, there are lines.
 """
 

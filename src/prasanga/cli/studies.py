@@ -27,7 +27,6 @@ from prasanga.cli.common import (
     Verbose,
     app,
     keep_in,
-    planned,
     show_plan,
     stop,
     table,
@@ -37,8 +36,7 @@ from prasanga.cli.common import (
 
 # All else is imported by the command that needs it: help is there in a moment.
 if TYPE_CHECKING:
-    from prasanga.provenance.check import Check
-    from prasanga.running import Run
+    pass
 
 _METHODS = ("ceat", "seat", "log-probability", "pairs")
 
@@ -155,43 +153,32 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
 
 
 @app.command()
-def check(study: StudyFile = None, directory: Folder = None) -> None:
-    """Compare every byte of the results with the ledger, and what they were made from with what is there."""
-    from prasanga.config import config_of
-    from prasanga.running import only_run
-
-    folder, config = _study(study, directory, of_results=True)
-    with told(), only_run(folder):
-        os.chdir(folder)
-        found = _checked(config or config_of(folder))
-    for finding in found.findings:
-        typer.echo(f"{'' if finding.is_wrong else 'Worth knowing: '}{finding.path}: {finding.text}")
-    typer.echo(found.summary)
-    if found.wrong:
-        raise typer.Exit(FAILED)
-
-
-@app.command()
-def why(
-    file: Annotated[Path, typer.Argument(help="A table, a figure or the page, or a copy of one.")],
-    results: Annotated[Path | None, typer.Option(help="The results that it comes from, if it lies elsewhere.")] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Every step on the way, and the whole config.")] = False,
+def check(
+    study: Annotated[
+        Path | None, typer.Argument(help="A study (folder or study.yaml), or one result file, to see its origin.")
+    ] = None,
+    directory: Folder = None,
 ) -> None:
-    """Say what a result was made from, down to the corpus; and, within its study, whether it would run again."""
+    """Compare the results with what they were made from; of one result file, show what it was made from."""
     from prasanga.base.errors import printable
-    from prasanga.config import CONFIGS
-    from prasanga.provenance.lineage import tell
+    from prasanga.base.origin import check_results, tell_origin
 
-    with told():
-        typer.echo(printable(tell(file, results, whole=whole), longest=None), nl=False)
-    folder = next((each.parent for each in file.absolute().parents if each.name == "results"), None)
-    config = folder and next((folder / name for name in CONFIGS if (folder / name).exists()), None)
-    if folder is None or config is None:
+    if study is not None and study.is_file() and study.suffix not in (".yaml", ".yml"):
+        file = study.absolute()
+        folder = next((each.parent for each in file.parents if each.name == "results"), Path.cwd())
+        with told():
+            os.chdir(folder)
+            name = file.relative_to(folder) if file.is_relative_to(folder) else file
+            typer.echo(printable(tell_origin(name), longest=None), nl=False)
         return
-    state, _ = planned(folder, [file.absolute().relative_to(folder).as_posix()], config=config)
-    typer.echo("\nIf it were asked for now")
-    for line in _reasons(state) or ["  nothing would run: it is what the study asks for"]:
-        typer.echo(line)
+    folder, _ = _study(study, directory, of_results=True)
+    with told():
+        os.chdir(folder)
+        problems, compared = check_results(Path("results"))
+    for sentence in [*problems, compared]:
+        typer.echo(printable(sentence, longest=None))
+    if problems:
+        raise typer.Exit(FAILED)
 
 
 @app.command()
@@ -371,24 +358,6 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
         return folder, config
 
 
-def _checked(config: Path) -> Check:
-    """Return what is found in the results of the study that one is in."""
-    from prasanga.base.places import installation
-    from prasanga.config import read_study
-    from prasanga.embeddings.shards import fitting_shards
-    from prasanga.plan.files import word_lists
-    from prasanga.plan.study import word_files, words_of
-    from prasanga.provenance.check import check_results
-    from prasanga.provenance.code import fingerprint, remembered
-
-    words = words_of(read_study(config, placed=True))
-    there = all(Path(path).exists() for path in word_files(words))
-    lists = [path for path in word_lists(words) if Path(path).is_file()] if there else []
-    with remembered():
-        code = {path.name: fingerprint(path) for path in (installation() / "workflow/scripts").glob("*.py")}
-    return check_results("results", planned=lists, code=code, shards=fitting_shards)
-
-
 def _study_text(
     name: str, language: str, models: Sequence[str], corpus: str | None, asked: Mapping[str, Any] | None = None
 ) -> str:
@@ -507,11 +476,6 @@ def _set_of_pairs(pairs: str, language: str) -> dict[str, Any]:
 
 def _name_of_model(path: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
-
-
-def _reasons(state: Run) -> list[str]:
-    found = [(name, text, count) for name, stage in state.stages.items() for text, count in stage.reasons.items()]
-    return [f"  {name}: {text}{f' ({count} jobs)' if count > 1 else ''}" for name, text, count in found]
 
 
 def _json(path: Path) -> Mapping[str, Any]:

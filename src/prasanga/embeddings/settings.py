@@ -16,36 +16,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, replacing
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end, sentence_pooling
 from prasanga.embeddings.shards import StoredDtype, VectorStore, vector_key
 from prasanga.models.options import ModelOptions, depth_of, no_pooling
-from prasanga.provenance import digest_of
-from prasanga.provenance.code import Code, fingerprint_of
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
 
-# What makes a vector of a text, with everything that it reaches, ...
-_MAKE_VECTORS = (
-    "prasanga.models.loading.load_model",
-    "prasanga.embeddings.pooling.Pooling",
-    "prasanga.embeddings.pooling.root_end",
-    "prasanga.embeddings.pooling.read_inputs",
-    "prasanga.embeddings.encoder.vectors_of",
-    "prasanga.embeddings.shards.rounded",
-)
-# ... but for what changes none: the choice of a card or of files (these are known by their content), and what is said.
-_CHANGE_NO_VECTOR = (
-    "prasanga.base.errors",
-    "prasanga.models.devices",
-    "prasanga.models.hub",
-    "prasanga.models.shape.quiet",
-    "prasanga.models.shape.missing_of_head",
-    "prasanga.models.shape.for_probabilities",
-    "prasanga.models.shape.no_head",
-)
+VECTORS_VERSION = 1
+"""Raise this number when the code gives a text another vector: all vectors are then computed again."""
 _READS_NOTHING = "the first position of a decoder has read nothing that follows, and is the same for every sentence"
 _NO_PLACE = "its tokenizer puts no special piece such as [CLS] before a text, so that it is one piece of one word"
 Decision = TypeVar("Decision", bound=int | str)
@@ -129,11 +111,6 @@ class VectorSettings:
         return [self.layer, *(layer for layer in self.layers if layer != self.layer)]
 
 
-def code_of_vectors() -> Code:
-    """Return the code that vectors depend on. How batches and parts are divided is none of it."""
-    return fingerprint_of(*_MAKE_VECTORS, without=_CHANGE_NO_VECTOR)
-
-
 def settle_dtype(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> VectorSettings:
     """Settle the precision of a model: that of its vectors that are there, else what suits config and device.
 
@@ -189,7 +166,6 @@ def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str |
         root: folder of all stores.
     """
     stores = []
-    code = code_of_vectors().fingerprint
     for layer in settings.pass_layers():
         depth = depth_of(layer, report["blocks"], settings.model)  # -1 and the number of the last are the same vectors
         described: dict[str, Any] = {
@@ -197,7 +173,7 @@ def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str |
             "layer": depth,
             "pooling": str(settings.pooling),
             "dtype": settings.dtype,
-            "code": code,
+            "version": VECTORS_VERSION,
             "stored_dtype": settings.stored_dtype,
             "tokenizer": digest_of(dict(settings.options.tokenizer)),
             "quantization": settings.options.quantization,

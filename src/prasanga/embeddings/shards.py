@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from prasanga.base.documents import read_document, write_document
+from prasanga.base.documents import read_document, sha256_of_file, write_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import (
     DamagedFileError,
@@ -37,7 +37,6 @@ from prasanga.base.parquet import (
     require_every_page,
 )
 from prasanga.base.store import KEY, Store
-from prasanga.provenance import sha256_of_file
 
 # --------------------
 # The stores of vectors: one for everything but text and span that a vector depends on.
@@ -132,7 +131,7 @@ class VectorStore(Store):
 
 
 def vector_key(
-    identity: Mapping[str, str], layer: int, pooling: str, dtype: str, code: str, **more: str | int | float | bool
+    identity: Mapping[str, str], layer: int, pooling: str, dtype: str, version: int, **more: str | int | float | bool
 ) -> str:
     """Return the name of a store: a digest of everything but text and span that a vector depends on.
 
@@ -141,10 +140,11 @@ def vector_key(
         layer: hidden layer.
         pooling: how pieces become one vector.
         dtype: precision that the model runs in.
-        code: fingerprint of the code that makes vectors.
+        version: `VECTORS_VERSION`.
         more: anything else that changes vectors, such as stored_dtype, pieces, quantization, options of the tokenizer.
     """
-    parts = {"identity": dict(identity), "layer": layer, "pooling": pooling, "dtype": dtype, "code": code, "more": more}
+    model = {"identity": dict(identity), "layer": layer, "pooling": pooling, "dtype": dtype}
+    parts = {**model, "version": version, "more": more}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.documents import digest_of, read_document, to_tsv
 from prasanga.base.errors import InputError
+from prasanga.base.origin import describe
 from prasanga.base.parquet import made_from, open_parquet, read_table, write_row_groups, write_text
 from prasanga.base.progress import progress
 from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Pooling, Unknown, plan_parts, read_ahead, root_end
@@ -44,7 +45,6 @@ from prasanga.embeddings.settings import (
 )
 from prasanga.embeddings.shards import Rows, VectorStore, embedding_field, rounded, vectors_to_arrow
 from prasanga.methods import MOST_OF_A_TWIN
-from prasanga.provenance import describe
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
@@ -69,7 +69,6 @@ def embed_files(
     model: str | Path,
     embedding: Mapping[str, Any],
     root: str | Path,
-    script: str | Path,
     threads: int,
     cards: int,
 ) -> None:
@@ -85,7 +84,6 @@ def embed_files(
         model: the report on the model (`prasanga.models.check_model`).
         embedding: the settings of its vectors, as plain values (`VectorSettings.of`).
         root: folder of all stores.
-        script: what runs, for the record in the outputs.
         threads: of the encoder on a CPU.
         cards: that the model is spread over; 0 for the processor.
 
@@ -100,7 +98,6 @@ def embed_files(
     for path, output, table in zip(segments, outputs, left_out, strict=True):
         record = describe(
             "embeddings",
-            script=script,
             inputs=[path],
             settings={**settings.as_plain(), **report["identity"]},
             libraries=_LIBRARIES,

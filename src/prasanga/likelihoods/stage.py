@@ -26,7 +26,6 @@ from prasanga.base.parquet import read_frame, require_equal
 from prasanga.base.store import Store
 from prasanga.models.options import ModelOptions
 from prasanga.pairs.preferences import SCORES
-from prasanga.provenance.code import fingerprint_of
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
@@ -103,11 +102,13 @@ def number_of_twins(which: Mapping[str, Any], most: int) -> int | None:
 # Scores that were computed once, used again: a pair more in a file does not score the others anew.
 #
 # Snakemake deletes an output before its job runs, so scores are kept in stores of their own, a folder for each key.
-# The key holds the model, how it is loaded, what is asked of it, the precision, and this project's code that
-# computes scores. Versions of torch, transformers and tokenizers, the device and the size of batches are not in it:
-# they change the last digits, and nobody wants all scores anew for that. The versions that computed scores stand in
-# the store's records.
+# The key holds the model, how it is loaded, what is asked of it, the precision, and `SCORES_VERSION`. Versions of
+# torch, transformers and tokenizers, the device and the size of batches are not in it: they change the last digits, and
+# nobody wants all scores anew for that. The versions that computed scores stand in the store's records.
 
+
+SCORES_VERSION = 1
+"""Raise this number when the code gives a pair or sentence another score: all scores are then computed again."""
 
 WHOLE = (0, 1)
 """The bucket of a job that scores all rows: its number from 0, and how many there are."""
@@ -127,7 +128,6 @@ class Asked(NamedTuple):
         row: the columns that the scores of a row depend on.
         settings: keys of the settings that they depend on.
         columns: of what is kept, the id first.
-        code: full names of the functions that compute it.
         block: different rows that are scored together.
         score: gives the scores of some rows by a loaded model; of the settings it takes what it needs.
     """
@@ -136,7 +136,6 @@ class Asked(NamedTuple):
     row: tuple[str, ...]
     settings: tuple[str, ...]
     columns: pa.Schema
-    code: tuple[str, ...]
     block: int
     score: Callable[[Scorer, pl.DataFrame, Mapping[str, Any]], pl.DataFrame]
 
@@ -174,7 +173,6 @@ PAIRS = Asked(
     ("language", "first", "second"),
     ("which", "measures", *_ASKED_OF_PAIRS),
     PAIR_COLUMNS,
-    ("prasanga.likelihoods.pair_scores.score_pairs",),
     2048,
     _score_pairs,
 )
@@ -183,7 +181,6 @@ SENTENCES = Asked(
     _SPANS,
     ("which", "pieces"),
     SENTENCE_COLUMNS,
-    ("prasanga.likelihoods.log_probability.ask_items", "prasanga.likelihoods.engine.load_scorer"),
     1 << 15,
     _score_sentences,
 )
@@ -192,7 +189,7 @@ SENTENCES = Asked(
 def open_scores(
     asked: Asked, root: str | Path, settings: Mapping[str, Any], identity: Mapping[str, Any], dtype: str
 ) -> Store:
-    """Open the store of what is asked, of which model, and of the code that answers.
+    """Open the store of what is asked, and of which model.
 
     Args:
         asked: pairs or sentences.
@@ -201,9 +198,8 @@ def open_scores(
         identity: which model it is (`prasanga.models.model_identity`).
         dtype: the precision that it runs in.
     """
-    code = fingerprint_of(*asked.code).fingerprint
     settings = {name: value for name, value in settings.items() if name in asked.settings}
-    described = {"settings": settings, "identity": dict(identity), "dtype": dtype, "code": code}
+    described = {"settings": settings, "identity": dict(identity), "dtype": dtype, "version": SCORES_VERSION}
     # what a study calls a model and where it lies is its own affair: the identity says which model it is
     which = {name: value for name, value in settings.get("which", {}).items() if name not in _OF_STUDY}
     key = digest_of([{**described, "settings": {**settings, "which": which}}, asked.columns.names])
@@ -339,7 +335,7 @@ def score_rows(
 
 def _put_together(asked: Asked, rows: pl.DataFrame, buckets: Sequence[str | Path]) -> pl.DataFrame:
     """Return the scores of all rows from their buckets; refuse those of an earlier number of buckets or other rows."""
-    require_equal(buckets, ["stage", "code"])
+    require_equal(buckets, ["stage", "version"])
     scores = pl.concat(map(read_frame, buckets))
     keys = _keys(rows)
     wanted, found = (table.select(keys).unique() for table in (_with_ids(asked, rows), scores))

@@ -32,6 +32,9 @@ def depth_of(layer: int, blocks: int, model: str) -> int:
 # Plain values without torch, so that planning a study imports nothing heavy.
 
 
+CHECKS_VERSION = 1
+"""Raise this number when the code reports something else of a model or its tokenizer: all are then checked again."""
+
 KINDS = ("encoder", "decoder", "encoder-decoder")
 QUANTIZATIONS = ("none", "int8")
 

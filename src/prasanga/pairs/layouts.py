@@ -27,6 +27,9 @@ from typing import Any
 
 from prasanga.base.errors import InputError, open_whole, reason
 
+PAIRS_VERSION = 1
+"""Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
+
 # IndiBias 4.2: the pairs inherited from CrowS-Pairs and those made from tuples have no bias type in common.
 _FROM_TUPLES = ("religion", "caste")
 

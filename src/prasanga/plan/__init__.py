@@ -9,7 +9,6 @@ from prasanga.plan.files import (
     begin_config,
     finish_config,
     require_config_of_results,
-    require_readable,
     require_results,
 )
 from prasanga.plan.settings import Settings, digests_of

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from itertools import product
@@ -18,13 +16,16 @@ from prasanga.base.places import files_in, require_no_braces
 from prasanga.config import read_config
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study, word_files, words_of
-from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN, result_files
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
 from prasanga.report.study import missing_results, said_of_parts
 from prasanga.samples import counts_of
 
-_FINISHED, _BEGUN = Path("results", CONFIG), Path("results", CONFIG_BEGUN)
+_KEPT = Path("results/config.yaml")
+"""The complete config that the results were made with."""
+_BEGUN = "# A run with this config, all defaults in it, began here."
+_MIXED = "# A run with this config, all defaults in it, began here on results of another config."
+_FINISHED = "# All results were made with this config, all defaults in it."
 
 UNFINISHED = "results/unfinished"
 """Where tables are gathered of an unfinished study, for its page; never among its results."""
@@ -497,44 +498,56 @@ def word_lists(words: Mapping[str, Any]) -> list[str]:
 
 
 def begin_config(config: Mapping[str, Any]) -> None:
-    """Note the complete config under which jobs are about to make results."""
-    text = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120)
-    write_text(_BEGUN, f"# With this config, all defaults in it, a run began here.\n{text}")
+    """Note at the start of a run the complete config that it makes results with."""
+    head, before = _read_kept()
+    is_mixed = head == _MIXED or (before is not None and bool(_differing(before, config)))
+    _keep(_MIXED if is_mixed else _BEGUN, config)
 
 
 def finish_config() -> None:
-    """Keep the config that was begun as the one of the results: a run under it has made all of them."""
-    if _BEGUN.is_file():
-        _BEGUN.replace(_FINISHED)
+    """Note at the end of a run that it has made all results with its config."""
+    _, config = _read_kept()
+    if config is not None:
+        _keep(_FINISHED, config)
 
 
-def require_config_of_results(files: Files, config: Mapping[str, Any]) -> None:
-    """Refuse to draw results under a config that did not make them, where they have kept the one that did.
+def require_config_of_results(config: Mapping[str, Any]) -> None:
+    """Refuse to draw results under a config that did not make them.
 
     What changes nothing but the drawing (titles, `report`, `comparison`) may differ.
 
     Raises:
         InputError: with what differs, and what to do.
     """
-    finished, begun = (read_config(path) if path.is_file() else None for path in (_FINISHED, _BEGUN))
-    two = _differing(finished, begun) if finished is not None and begun is not None else {}
-    if two and _any_newer(files, _BEGUN):
-        raise InputError(
-            f"results/ holds tables of two configs, which differ in {', '.join(two)}: {_FINISHED}, and {_BEGUN}, under"
-            " which a run began and did not end. Run either of them to its end first."
-        )
-    made, kept = (begun, _BEGUN) if finished is None else (finished, _FINISHED)
-    differ = {} if made is None else _differing(made, config)
-    if not differ:
+    head, made = _read_kept()
+    if made is None:  # results of an older version
         return
-    shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
-    named = ", ".join(shown[:3])
-    more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
-    raise InputError(
-        f"results/ was made with another config than this one: {named}{more}. To draw the results as they were made:"
-        f" `prasanga figures`, or `snakemake figures --configfile {kept}`. To have results of this config, run it"
-        " first, best in a folder of its own."
-    )
+    if head == _MIXED:
+        raise InputError(
+            f"results/ may have tables of two configs: a run with another config than before began and did not end"
+            f" ({_KEPT}). Run the study to its end first."
+        )
+    if differ := _differing(made, config):
+        shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
+        named = ", ".join(shown[:3])
+        more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+        raise InputError(
+            f"results/ was made with another config than this one: {named}{more}. To draw the results as they were"
+            f" made: `prasanga figures`, or `snakemake figures --configfile {_KEPT}`. To have results of this config,"
+            " run it first, best in a folder of its own."
+        )
+
+
+def _read_kept() -> tuple[str, dict[str, Any] | None]:
+    """Return the first line of the config that is kept with the results, and the config; None where none is kept."""
+    if not _KEPT.is_file():
+        return "", None
+    return _KEPT.read_text(encoding="utf-8").partition("\n")[0], read_config(_KEPT)
+
+
+def _keep(head: str, config: Mapping[str, Any]) -> None:
+    text = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120)
+    write_text(_KEPT, f"{head}\n{text}")
 
 
 def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -542,12 +555,6 @@ def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, t
     made, asked = dict(_deciding(there)), dict(_deciding(here))
     both = {key: (made.get(key), asked.get(key)) for key in dict.fromkeys([*made, *asked])}
     return {key: values for key, values in both.items() if values[0] != values[1]}
-
-
-def _any_newer(files: Files, note: Path) -> bool:
-    """Return whether a table that figures are drawn from was written after a file."""
-    written = note.stat().st_mtime_ns
-    return any(Path(path).stat().st_mtime_ns > written for path in _there(files.tables()))
 
 
 def _deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -591,20 +598,6 @@ def require_results(files: Files) -> None:
             " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
             " cached}`."
         )
-
-
-def require_readable() -> None:
-    """Refuse to plan with a result that may not be read; Snakemake, which compares small files, would only crash.
-
-    Raises:
-        InputError: with the first such file, and what to do.
-    """
-    for path in result_files(Path("results")):
-        if not os.access(path, os.R_OK) and path.exists():  # another run may just have removed it
-            raise InputError(
-                f"{path}: you may not read it, and jobs need results. Let yourself read (`chmod u+r"
-                f" {shlex.quote(str(path))}`), or have it made yours, and run again."
-            )
 
 
 def _there(paths: Iterable[str]) -> list[str]:

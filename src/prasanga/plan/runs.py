@@ -28,7 +28,7 @@ def asks_only_for(target: str, arguments: Sequence[str], targets: Callable[[], C
     """Return whether a run is for a target, or files in the report's folder of that name, and for nothing else.
 
     Args:
-        target: `figures` or `check_results`.
+        target: `figures`.
         arguments: on Snakemake's command line.
         targets: those among them; the parser that knows them is slow to make, and asked only if it may matter.
     """

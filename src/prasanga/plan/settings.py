@@ -10,16 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from
 from prasanga.base.places import NAMED, named
 from prasanga.lexicon.model import stimuli_of
 from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand, training_options
 from prasanga.plan.study import Study, digest_of_set
-from prasanga.provenance import digest_of
-from prasanga.provenance.ledger import MANIFEST
 from prasanga.report.published import percentage_files, published_files
-from prasanga.sentences.files import Shard
+from prasanga.sentences.files import MANIFEST, Shard
 
 Values = dict[str, Any]
 

@@ -5,6 +5,7 @@ Every mistake that can be told from the config, the word lists, the templates an
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.base.errors import InputError
+from prasanga.base.fingerprint import fingerprint
 from prasanga.base.places import user_cache
 from prasanga.lexicon import model as lexicon_model
 from prasanga.lexicon.model import require_language, stimuli_of
@@ -20,10 +22,8 @@ from prasanga.lexicon.templates import load_templates, require_classes, template
 from prasanga.methods import MOST_OF_A_TWIN, Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan import models
-from prasanga.provenance.code import fingerprint_of, remembered
-from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
-from prasanga.sentences.files import Shard, find_shards, require_apart
+from prasanga.sentences.files import MANIFEST, Shard, find_shards, require_apart
 from prasanga.sentences.manifest import update_manifest
 from prasanga.sentences.remote import is_remote
 
@@ -422,14 +422,13 @@ def _known(
 
     Args:
         name: of the file in the user's cache in which that is kept.
-        read: its code counts.
+        read: makes it; an edit of its code, or of anything that planning imports, counts.
         arguments: of `read`.
         files: names those that it reads, whose bytes count.
         known_by: what else decides what comes out, as plain values.
     """
     path = user_cache("plans") / f"{name}.json"
-    with remembered():
-        code = fingerprint_of(read).fingerprint
+    code = _own_code()
 
     def key() -> str | None:
         try:
@@ -444,6 +443,11 @@ def _known(
     if before is not None and before == key():  # else somebody is writing the files
         write_cache(path, before, made)
     return made
+
+
+@functools.cache
+def _own_code() -> str:
+    return fingerprint(Path(__file__))
 
 
 def _read(words: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
     Args:
         config: the study's config, defaults filled in.
         results: what the study has to show.
-        made_from: what `provenance.describe` says of the page's making.
+        made_from: what `prasanga.base.origin.describe` says of the page's making.
 
     Raises:
         InputError: a table without rows or without a column that the page shows, or a figure that is not SVG.
@@ -188,7 +188,7 @@ def methods(config: Mapping[str, Any], results: Results) -> Section:
 
 
 def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
-    """Return the section on what the page was made from; `made_from` is what provenance says of its making."""
+    """Return the section on what the page was made from; `made_from` is its record (`prasanga.base.origin`)."""
     inputs = _json_of(made_from, "inputs")
     rows = [row_of(*(html("<code>{}</code>", text) for text in file)) for file in inputs.items()]
     sheet = Sheet(("File",), numbers("SHA-256"), rows, "SHA-256 of the files", kinds={"SHA-256": "text"})
@@ -196,7 +196,6 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     record = {
         "Study": str(config["study"]),
         "Seed": str(config["seed"]),
-        "Code of this page": html("<code>{}</code>", made_from.get("code", "not stated")),
         "Fingerprint": html("<code>{}</code>", made_from.get("fingerprint", "not stated")),
         **_json_of(made_from, "versions"),
     }

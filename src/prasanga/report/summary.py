@@ -81,7 +81,7 @@ def study_summary(
     Args:
         config: the study's config, defaults filled in.
         results: what is there of its results.
-        made_from: what `provenance.describe` says of the summary's making.
+        made_from: what `prasanga.base.origin.describe` says of the summary's making.
         records: what the files of the results say of theirs (`prasanga.base.parquet.made_from`): versions and digests.
 
     Raises:

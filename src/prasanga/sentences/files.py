@@ -28,6 +28,10 @@ logger = logging.getLogger(__name__)
 
 Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 
+SENTENCES_VERSION = 1
+"""Raise this number when the code finds other sentences or draws other segments: the corpus is then read again."""
+MANIFEST = "corpus.json"
+"""Digests of the corpus files, remembered beside the results (`prasanga.sentences.manifest`)."""
 MOST_NAMES = 500_000
 """Names that are looked at for one pattern; a job reads a file, and a plan of so many jobs never ends."""
 _LONGEST_NAME = 120  # the name of a file may have 255 bytes, with its ending and what a temporary name adds

@@ -20,5 +20,9 @@ if TYPE_CHECKING:
     from prasanga.static.training import Trained, train_glove, train_word2vec, trained_table, write_sentences
 
 
+STATIC_VERSION = 1
+"""Raise this number when the code cuts the corpus or trains static vectors differently: all are then trained again."""
+
+
 def __getattr__(name: str) -> Any:
     return offered(__name__, name)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.provenance.code import fingerprint
 from prasanga_construction.planning import Plan, is_asked_for
 from prasanga_construction.tuples import write_sheets
 
@@ -119,22 +117,6 @@ def test_shared_pieces_of_every_set_by_every_model() -> None:
     assert paths[0] == "results/construction/shared_pieces/a/gpt.pieces.parquet"
     with pytest.raises(InputError, match=r"pairs.sets is empty"):
         plan().shared_pieces("pieces.parquet")
-
-
-def test_an_edit_of_this_package_is_an_edit_of_its_scripts(tmp_path: Path) -> None:
-    """The fingerprint of a script follows its imports into this package, too."""
-    for name in ("src", "construction"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "vendor"))
-    script = tmp_path / "construction/scripts/build_pairs.py"
-    before = fingerprint(script)
-    edited = tmp_path / "construction/prasanga_construction/distance.py"
-    text = edited.read_text(encoding="utf-8")
-    edited.write_text(text.replace("len(first) == len(second)", "True"), encoding="utf-8")
-    assert edited.read_text(encoding="utf-8") != text
-    assert fingerprint(script) != before
-    assert fingerprint(tmp_path / "construction/scripts/gather_shared_pieces.py").fingerprint == (
-        fingerprint(ROOT / "construction/scripts/gather_shared_pieces.py").fingerprint
-    )
 
 
 @pytest.mark.parametrize("names", [["one"], ["a/b", "c"], ["instructions", "c"], ["A", "a"]])

@@ -12,7 +12,6 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, open_stores, settle_dtype, start_encoder
-from prasanga.embeddings.settings import code_of_vectors
 from prasanga.models import ModelOptions, check_model
 
 REPORT: dict[str, Any] = {"identity": {"sha256": "ab"}, "blocks": 12}
@@ -71,22 +70,6 @@ def test_what_changes_vectors_changes_their_key(tmp_path: Path, changed: dict[st
 )
 def test_what_does_not_change_vectors_does_not(tmp_path: Path, changed: dict[str, Any]) -> None:
     assert key(tmp_path, **changed) == key(tmp_path)
-
-
-def test_the_code_that_makes_vectors_and_no_other() -> None:
-    """Another module here embeds every study again: is it one that changes vectors?"""
-    assert {name.rpartition(".")[0] for name in code_of_vectors().definitions} == {
-        "prasanga.base.seeds",  # of the weights of twins
-        "prasanga.embeddings.encoder",
-        "prasanga.embeddings.pooling",
-        "prasanga.embeddings.shards",
-        "prasanga.models",  # code of `tokenizer_options` that runs when it is imported
-        "prasanga.models.loading",
-        "prasanga.models.options",
-        "prasanga.models.batches",
-        "prasanga.models.pieces",
-        "prasanga.models.shape",
-    }
 
 
 def test_layers_of_one_pass_have_stores_of_their_own(tmp_path: Path) -> None:

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
+from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import read_text
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
 from prasanga.lexicon.model import words_for_templates
 from prasanga.plan import study as planning
 from prasanga.plan.study import LexiconPlan, plan_lexicon
-from prasanga.provenance import digest_of
-from prasanga.provenance.code import Code
 
 Plan = Callable[..., LexiconPlan]
 
@@ -132,7 +131,7 @@ def test_another_normalization_is_another_lexicon(files: Any, plan: Plan, readin
 
 def test_other_code_reads_the_lexicon_anew(plan: Plan, readings: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     plan()
-    monkeypatch.setattr(planning, "fingerprint_of", lambda *_: Code("edited", {}))
+    monkeypatch.setattr(planning, "_own_code", lambda: "edited")
     plan()
     assert len(readings) == 2
 
@@ -150,8 +149,8 @@ def test_a_damaged_cache_is_not_used(
     plan: Plan, cache: Path, readings: list[object], damage: Callable[[str], str]
 ) -> None:
     expected = plan()
-    for path in (kept(cache), cache / "code.json"):
-        path.write_bytes(damage(path.read_text(encoding="utf-8")).encode("utf-8", "surrogateescape"))
+    path = kept(cache)
+    path.write_bytes(damage(path.read_text(encoding="utf-8")).encode("utf-8", "surrogateescape"))
     assert plan() == expected
     assert len(readings) == 2
     assert plan() == expected

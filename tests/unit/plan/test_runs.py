@@ -31,7 +31,7 @@ def test_the_slow_parser_is_asked_only_if_it_may_matter() -> None:
     def never() -> list[str]:
         raise AssertionError("asked")
 
-    assert not runs.asks_only_for("check_results", ["all", "--cores", "2"], never)
+    assert not runs.asks_only_for("figures", ["all", "--cores", "2"], never)
 
 
 def test_a_pattern_has_its_names_and_no_other() -> None:

@@ -15,7 +15,6 @@ import pytest
 from drawn_studies import drawn_study
 
 from prasanga.base.errors import InputError
-from prasanga.provenance.code import fingerprint, fingerprint_of
 from prasanga.report.figures import Measured, all_figures, drawings_of, figure_files, name_of
 from prasanga.report.figures.canvas import draw_figure
 
@@ -90,14 +89,6 @@ def test_a_figure_is_drawn_from_the_files_of_its_tables(tmp_path: Path) -> None:
     pl.DataFrame(rows).write_csv(tmp_path / "comparison.csv")
     with pytest.raises(InputError, match=r"has no column .*; it has method, measured\."):
         draw_figure("agreement.plot_published", [tmp_path / "comparison.csv"], {}, [path])
-
-
-def test_another_caption_makes_the_page_anew_and_draws_no_figure(project_root: Path) -> None:
-    scripts = project_root / "workflow/scripts"
-    drawing = [fingerprint(scripts / "draw_figure.py"), *(fingerprint_of(each.function) for each in all_figures())]
-    captions = "prasanga.report.wording data"
-    assert not [code for code in drawing if captions in code.definitions]
-    assert captions in fingerprint(scripts / "write_page.py").definitions
 
 
 def test_the_rules_read_the_registry_without_waiting_for_a_drawing_library() -> None:

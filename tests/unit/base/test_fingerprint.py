@@ -1,0 +1,92 @@
+"""Fingerprints: which edits change them, and that every script of the project has one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prasanga.base import fingerprint as code
+from prasanga.base.fingerprint import fingerprint, fingerprints, module_file
+
+FILES = {
+    "workflow/scripts/measure.py": '"""Adapter."""\n\nfrom prasanga.stats import effect\n\neffect(1)\n',
+    "src/prasanga/__init__.py": "",
+    "src/prasanga/stats/__init__.py": (
+        "from typing import TYPE_CHECKING\n\n"
+        "if TYPE_CHECKING:\n"
+        "    from prasanga.stats.effects import effect\n"
+        "    from prasanga.stats.plots import plot\n"
+    ),
+    "src/prasanga/stats/effects.py": (
+        '"""Effects."""\n\nfrom __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n\n'
+        "if TYPE_CHECKING:\n    from prasanga.stats.plots import plot\n\n\n"
+        'def effect(x: int) -> int:\n    """Return it."""\n'
+        "    from prasanga.words import WIDTH\n\n    return x + WIDTH\n"
+    ),
+    "src/prasanga/stats/plots.py": "def plot() -> None: ...\n",
+    "src/prasanga/words/__init__.py": "WIDTH = 1\n",
+    "src/prasanga/words/labels.yaml": "a: b\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small project, and a user without a cache."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(code, "installation", lambda: tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "counts"),
+    [
+        ("workflow/scripts/measure.py", "Adapter", "Another text", False),
+        ("workflow/scripts/measure.py", "effect(1)", "effect(2)", True),
+        ("src/prasanga/stats/effects.py", "Return it", "Return a sum", False),
+        ("src/prasanga/stats/effects.py", "x + WIDTH", "(x  +  WIDTH)  # layout", False),
+        ("src/prasanga/stats/effects.py", "x + WIDTH", "x - WIDTH", True),
+        ("src/prasanga/stats/plots.py", "...", "pass", False),  # the package only passes it on
+        ("src/prasanga/words/__init__.py", "1", "2", True),  # an import inside a function
+        ("src/prasanga/words/labels.yaml", "b", "c", True),
+    ],
+)
+def test_only_an_edit_of_code_that_a_script_can_run_counts(
+    project: Path, file: str, old: str, new: str, *, counts: bool
+) -> None:
+    script = project / "workflow/scripts/measure.py"
+    before = fingerprint(script)
+    assert fingerprint(script) == before, "from the cache"
+    text = (project / file).read_text(encoding="utf-8")
+    assert old in text
+    (project / file).write_text(text.replace(old, new), encoding="utf-8")
+    assert (fingerprint(script) != before) is counts
+
+
+def test_equal_code_has_one_fingerprint_wherever_it_is(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = project / "workflow/scripts/measure.py"
+    before = fingerprint(script)
+    # whoever finds another value here makes all users' statistics run again
+    assert before == "0a49b4ba535bcccd"
+    (project / "cache").rename(project / "gone")
+    moved = project.rename(project.with_name("moved"))
+    monkeypatch.setattr(code, "installation", lambda: moved)
+    assert fingerprint(moved / "workflow/scripts/measure.py") == before
+
+
+def test_a_module_that_is_not_there_is_named(project: Path) -> None:
+    (project / "workflow/scripts/measure.py").write_text("from prasanga.gone import x\n", encoding="utf-8")
+    with pytest.raises(ImportError, match=r"no module prasanga\.gone in the packages prasanga, "):
+        fingerprint(project / "workflow/scripts/measure.py")
+
+
+def test_the_scripts_of_the_project(project_root: Path) -> None:
+    """A figure's module is reached by its name alone, and a stage does not reach the page."""
+    folders = ("workflow/scripts", "construction/scripts", "calibration/scripts")
+    scripts = [path for folder in folders for path in (project_root / folder).glob("*.py")]
+    found = fingerprints(scripts)
+    assert len(set(found.values())) == len(scripts) > 40
+    assert module_file("prasanga_construction.planning").is_relative_to(project_root)
