@@ -30,7 +30,8 @@ from benchmarks.measured import write_measured
 from benchmarks.tables import Row
 from oracles.simple_associations import draws_one_by_one, p_by_listing, p_by_shuffling
 
-from prasanga.associations import CeatSettings, ceat, measure_ceat, permutation_test_of_scores
+from prasanga.associations import CeatSettings, ceat, measure_ceat
+from prasanga.stats.permutation import permutation_test_of_scores
 
 N_WORDS, N_TARGETS, N_CONTEXTS, DIMENSIONS, N_SAMPLES = 76, 26, 1200, 1024, 5000
 CATEGORIES, LENGTHS, MODELS = 9, ("9", "25", "75", ">75"), ("a", "b", "c", "d")

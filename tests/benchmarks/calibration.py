@@ -35,12 +35,13 @@ from null_studies import (
 )
 from scipy.special import stdtrit
 
-from prasanga.associations.comparisons import beside_twins
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.intervals import draw_resampling, interval, replicate_effects
-from prasanga.associations.permutation import STATISTICS, permutation_test_of_scores, smallest_effect_of_sizes
+from prasanga.associations.cosines import compute_cosines
 from prasanga.associations.weat import weat
 from prasanga.base.seeds import generator
+from prasanga.stats.controls import beside_twins
+from prasanga.stats.intervals import draw_resampling, interval, replicate_effects
+from prasanga.stats.permutation import STATISTICS, permutation_test_of_scores
+from prasanga.stats.power import smallest_effect_of_sizes
 
 WORDS = (4, 8, 13, 25)
 ALPHAS = (0.01, 0.05, 0.1, 0.5)
@@ -202,7 +203,7 @@ def both_sides(
     sets = planted_sets(truth, n, rng)
     found = weat(*sets, n_resamples=999, rng=rng)
     p_values = found.test.p_value, found.test_attributes.p_value, found.p_association
-    of_words = Cosines.of_vectors(*(list(side) for side in sets))
+    of_words = compute_cosines(*(list(side) for side in sets))
     words = tuple([f"{side}{i}" for i in range(n)] for side in "xyab")
     ends = None
     if interval_too and n >= 8:

@@ -25,10 +25,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.cosines import Cosines, leave_one_out
-from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.estimates import TestSettings, shuffled_control
-from prasanga.associations.intervals import (
+from prasanga.associations.estimates import TestSettings
+from prasanga.associations.robustness import InTemplates, measure_templates
+from prasanga.base.seeds import generator
+from prasanga.stats.controls import shuffled_control
+from prasanga.stats.crossed import CrossedScores, leave_one_out
+from prasanga.stats.effects import STD_CONVENTIONS
+from prasanga.stats.intervals import (
     INTERVALS,
     Resampling,
     difference_interval,
@@ -36,8 +39,6 @@ from prasanga.associations.intervals import (
     interval,
     replicate_effects,
 )
-from prasanga.associations.robustness import InTemplates, measure_templates
-from prasanga.base.seeds import generator
 
 Vectors = npt.NDArray[np.float64]
 
@@ -102,7 +103,7 @@ class Population:
         return float(np.mean(axes @ self.between / np.sqrt(np.einsum("ki,ij,kj->k", axes, self.spread, axes))))
 
 
-def one_study(population: Population, n: int, rng: np.random.Generator) -> tuple[Cosines, float]:
+def one_study(population: Population, n: int, rng: np.random.Generator) -> tuple[CrossedScores, float]:
     """A study, and its estimand if its attribute words stay as they are."""
     words = {side: population.words(side, population.noise(n, rng)) for side in SIDES}
     drawn = {s: population.contexts(w, rng.standard_normal((DRAWS, *w.shape))) for s, w in words.items()}
@@ -110,7 +111,9 @@ def one_study(population: Population, n: int, rng: np.random.Generator) -> tuple
     return _cosines(drawn, n), population.effect(others["a"] - others["b"])
 
 
-def two_models(first: Population, second: Population, n: int, rng: np.random.Generator) -> tuple[Cosines, Cosines]:
+def two_models(
+    first: Population, second: Population, n: int, rng: np.random.Generator
+) -> tuple[CrossedScores, CrossedScores]:
     """Two models with the same words and contexts, which have half the variance of their noise in common."""
     drawn: list[dict[str, Vectors]] = [{}, {}]
     for side in SIDES:
@@ -126,11 +129,11 @@ def two_models(first: Population, second: Population, n: int, rng: np.random.Gen
     return _cosines(drawn[0], n), _cosines(drawn[1], n)
 
 
-def _cosines(drawn: dict[str, Vectors], n: int) -> Cosines:
+def _cosines(drawn: dict[str, Vectors], n: int) -> CrossedScores:
     targets = np.concatenate([drawn["x"], drawn["y"]], axis=1)
     attributes = np.concatenate([drawn["a"], drawn["b"]], axis=1)
     words = np.arange(2 * n)
-    return Cosines(targets @ attributes.transpose(0, 2, 1), words, words, n, n, n, n)
+    return CrossedScores(targets @ attributes.transpose(0, 2, 1), words, words, n, n, n, n)
 
 
 class Tally:
@@ -159,7 +162,7 @@ class Line:
         self.effects: list[float] = []
         self.tallies = {method: Tally() for method in INTERVALS}
 
-    def add(self, cosines: Cosines, resampling: Resampling, truth: float, std: str) -> None:
+    def add(self, cosines: CrossedScores, resampling: Resampling, truth: float, std: str) -> None:
         replicates = replicate_effects(cosines, resampling, std)
         for method, tally in self.tallies.items():
             found = interval(cosines, resampling, replicates, method=method, std=std)
@@ -208,7 +211,7 @@ def print_intervals(
 
 def in_templates(
     population: Population, n: int, n_templates: int, moved: float, rng: np.random.Generator
-) -> tuple[Cosines, InTemplates]:
+) -> tuple[CrossedScores, InTemplates]:
     """A study of n words a set in templates, which move X and Y apart or together, by `moved`, and turn all words."""
     frames = 0.3 * rng.standard_normal((n_templates, DIMENSIONS))
     apart = moved * rng.standard_normal(n_templates)
@@ -219,7 +222,7 @@ def in_templates(
     targets, attributes = (np.concatenate(pair).reshape(-1, DIMENSIONS) for pair in (sides[:2], sides[2:]))
     words, places = np.repeat(np.arange(2 * n), n_templates), np.tile(np.arange(n_templates), 2 * n)
     values = targets @ attributes.T
-    return Cosines(values[None], words, words, n, n, n, n), InTemplates(
+    return CrossedScores(values[None], words, words, n, n, n, n), InTemplates(
         values, None, words, words, places, places, n, n
     )
 
@@ -309,7 +312,7 @@ def print_times(seed: int) -> None:
     """Seconds of one category of 26 target and 50 attribute words, 128 draws."""
     rng = np.random.default_rng(seed)
     values = np.clip(0.3 + 0.1 * rng.standard_normal((128, 26, 50)), -1, 1)
-    cosines = Cosines(values, np.arange(26), np.arange(50), 13, 13, 25, 25)
+    cosines = CrossedScores(values, np.arange(26), np.arange(50), 13, 13, 25, 25)
     words = _names(13)[:2] + _names(25)[2:]
     replicate_effects(cosines, draw_resampling(words, 128, n_resamples=10, seed=seed, category="first"))
     print("\n13, 13, 25, 25 words, 128 draws, 2000 resamples, 1000 shuffles: seconds")

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from prasanga.associations import TestSettings
-from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.likelihoods.categories import interval_of_terms
 from prasanga.likelihoods.log_probability import TERMS, TermScores
+from prasanga.stats.permutation import permutation_test_of_scores
 
 CASES = ((10, 1.0), (10, 3.0), (30, 1.0))
 _WORDS, _SENTENCES = 10, 4
@@ -54,7 +54,7 @@ def shares(terms: str, n_terms: int, spread: float, runs: int) -> Shares:
             counts[place] += (
                 permutation_test_of_scores(values[:half], values[half:], n_resamples=999, rng=rng).p_value < 0.05
             )
-        ends = interval_of_terms(found, found.as_cosines()[0], "C", names, settings, run)
+        ends = interval_of_terms(found, found.crossed_scores(), "C", names, settings, run)
         counts[2] += ends["ci_low"] <= 0 <= ends["ci_high"]
     return Shares(*(counts / runs))
 

@@ -91,8 +91,9 @@ def statistics(folder: Path) -> Iterator[tuple[str, Compared]]:
     from oracles.simple_associations import draws_one_by_one, p_by_listing, p_by_shuffling
     from pyarrow.parquet import read_table
 
-    from prasanga.associations import ceat, permutation_test_of_scores
+    from prasanga.associations import ceat
     from prasanga.embeddings.shards import StoredEmbeddings
+    from prasanga.stats.permutation import permutation_test_of_scores
 
     rng = np.random.default_rng(1)
     vectors = {f"w{i}": rng.standard_normal((200, 256), dtype=np.float32) for i in range(32)}

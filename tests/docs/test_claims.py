@@ -12,7 +12,7 @@ import pytest
 import yaml
 from doc_pages import ROOT, pages, read
 
-from prasanga.associations import ceat, seat, smallest_effect_of_sizes, weat
+from prasanga.associations import ceat, seat, weat
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.weat import measure_weat
 from prasanga.base.errors import InputError
@@ -21,6 +21,7 @@ from prasanga.losses import describe_losses
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.report.section import labels
+from prasanga.stats.power import smallest_effect_of_sizes
 from prasanga.text import normalizer
 
 

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prasanga.associations.ceat import ceat
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.permutation import permutation_test, permutation_test_of_scores
+from prasanga.associations.cosines import compute_cosines
+from prasanga.associations.effects import permutation_test
+from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.permutation import permutation_test_of_scores
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +97,7 @@ TWINS = 8
 _PIECES, _MODEL_CONTEXTS = 12, 16
 
 
-def beside_twins_of(truth: str, n: int, rng: np.random.Generator) -> tuple[Cosines, list[float]]:
+def beside_twins_of(truth: str, n: int, rng: np.random.Generator) -> tuple[CrossedScores, list[float]]:
     """The cosines of a model with `n` words a set, and the effects of its twins, which share as many contexts.
 
     A word is spelt with three pieces: half of them are those of its set, or (spelt alike) of X and A, and of Y and B.
@@ -109,7 +111,7 @@ def beside_twins_of(truth: str, n: int, rng: np.random.Generator) -> tuple[Cosin
         for pieces in own
     ]
 
-    def of_random_weights(contexts: int) -> Cosines:
+    def of_random_weights(contexts: int) -> CrossedScores:
         pieces = rng.normal(size=(4 * _PIECES, _TRUTH_DIMENSIONS)) / 3**0.5
         return _in_contexts([pieces[words].sum(axis=1) for words in spelt], contexts, rng)
 
@@ -120,14 +122,14 @@ def beside_twins_of(truth: str, n: int, rng: np.random.Generator) -> tuple[Cosin
     return _in_contexts(sets, _MODEL_CONTEXTS, rng), twins
 
 
-def _in_contexts(sets: list[Floats], contexts: int, rng: np.random.Generator) -> Cosines:
-    """Cosines of so many draws, each of a context of every word."""
+def _in_contexts(sets: list[Floats], contexts: int, rng: np.random.Generator) -> CrossedScores:
+    """CrossedScores of so many draws, each of a context of every word."""
     drawn = [words + rng.standard_normal((contexts, *words.shape)) for words in sets]
     x, y, a, b = (words / np.linalg.norm(words, axis=2, keepdims=True) for words in drawn)
     targets, attributes = np.concatenate([x, y], axis=1), np.concatenate([a, b], axis=1)
     n_t, n_a = targets.shape[1], attributes.shape[1]
     values = targets @ attributes.transpose(0, 2, 1)
-    return Cosines(values, np.arange(n_t), np.arange(n_a), x.shape[1], y.shape[1], a.shape[1], b.shape[1])
+    return CrossedScores(values, np.arange(n_t), np.arange(n_a), x.shape[1], y.shape[1], a.shape[1], b.shape[1])
 
 
 def ceat_p(n: int, rng: np.random.Generator, *, n_samples: int = 40, shift: float = 0.0) -> CeatP:
@@ -154,7 +156,7 @@ def seat_p(n: int, rng: np.random.Generator, *, shift: float = 0.0) -> SeatP:
         list(words[:, None] + rng.standard_normal((len(words), SENTENCES, DIMENSIONS)))
         for words in word_vectors(n, shift, rng)
     ]
-    cosines = Cosines.of_vectors(*vectors)
+    cosines = compute_cosines(*vectors)
     words, sentences = cosines.word_scores(), cosines.item_scores()[0]
     of_sentences = permutation_test_of_scores(
         sentences[: n * SENTENCES], sentences[n * SENTENCES :], method="sampled", n_resamples=_SHUFFLES, rng=rng

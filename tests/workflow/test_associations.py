@@ -23,10 +23,11 @@ from associations_study import ABSENT, measured_associations
 from shared_studies import shared_study
 from small_study import Study
 
-from prasanga.associations import benjamini_hochberg, holm, seat, weat
+from prasanga.associations import seat, weat
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.losses import describe_losses
 from prasanga.static import read_looked_up
+from prasanga.stats.corrections import benjamini_hochberg, holm
 
 pytestmark = pytest.mark.workflow
 

@@ -32,8 +32,8 @@ from likelihoods_study import (
 from shared_studies import shared_study
 from small_study import Study
 
-from prasanga.associations import benjamini_hochberg, holm
 from prasanga.likelihoods import score_pairs
+from prasanga.stats.corrections import benjamini_hochberg, holm
 
 pytestmark = pytest.mark.workflow
 

@@ -22,27 +22,32 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.cosines import Cosines, contributions
-from prasanga.associations.effects import COSINE_NOISE, Z_95, RandomEffects, combine, finite_vector, spreads_and_effects
-from prasanga.associations.intervals import Shown
-from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
+from prasanga.associations.cosines import compute_mean_cosines, draw_context_cosines
+from prasanga.associations.shown import Shown
 from prasanga.associations.vectors import (
     DirectedVectors,
-    FloatArray,
-    IndexArray,
     Words,
-    choice,
-    generator_from,
     mean_direction,
-    number,
-    sequence_of,
-    to_array,
-    whole_number,
     word_list,
     word_sets_and_vectors,
 )
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator, seed_of
+from prasanga.stats.arguments import (
+    FloatArray,
+    IndexArray,
+    choice,
+    finite_vector,
+    generator_from,
+    positive_number,
+    sequence_of,
+    to_array,
+    whole_number,
+)
+from prasanga.stats.crossed import CrossedScores, contributions
+from prasanga.stats.effects import COSINE_NOISE, hedges_variance, spreads_and_effects
+from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
+from prasanga.stats.random_effects import Z_95, RandomEffects, combine
 
 # --------------------
 # Which contexts CEAT draws: one context of each word per draw, named so that draws do not depend on each other.
@@ -189,16 +194,16 @@ class Ceat(Shown):
     """Number of words of X."""
     tau2_method: str
     """The estimator of tau2."""
-    all_contexts: Cosines
+    all_contexts: CrossedScores
     """The mean cosines of the words over all their contexts, which depend on no draw."""
     std: str = "union_ddof1"
     """The denominator of the effect sizes."""
-    drawn_cosines: Callable[[], Cosines] | None = None
+    drawn_cosines: Callable[[], CrossedScores] | None = None
     """What makes the cosines of some draws, for the interval; of these means where there is nothing."""
     lost: str = ""
     """Words listed more than once in a set, which count once; empty if there are none, or if `draws` were given."""
 
-    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
+    def shown(self) -> tuple[str, float, str, Callable[[], CrossedScores]]:
         """Return what a notebook shows."""
         return "CEAT", self.combined.effect, self.std, self.drawn_cosines or (lambda: self.all_contexts)
 
@@ -268,7 +273,7 @@ def ceat(
     (Guo and Caliskan 2021; Sadhu et al. 2024, section 3.2 and appendix D). Hypothesis of `combined.p_value` (p_draws):
     the effect of these words over these contexts is 0. Whether other words would do is asked by `test_stimuli` of the
     target words (p_stimuli), by `test_attributes` of the attribute words (p_attributes), and by the larger of the two
-    (`p_association`); how large the effect is with them by `interval` (see `Cosines.of_contexts`).
+    (`p_association`); how large the effect is with them by `interval` (see `draw_context_cosines`).
 
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
     = (A, B) are lists of words. A word listed twice in a set counts once, and `lost` says so. Draws are made by
@@ -302,13 +307,13 @@ def ceat(
         directed,
         words,
         drawn,
-        Cosines.of_directions(directions, words),
+        compute_mean_cosines(directions, words),
         variance=variance,
         tau2=tau2,
         std=std,
         threads=min(8, os.cpu_count() or 1) if threads is None else threads,
     )
-    cosines = partial(Cosines.of_contexts, embeddings, targets, attributes, rng=_SEED, as_listed=as_listed)
+    cosines = partial(draw_context_cosines, embeddings, targets, attributes, rng=_SEED, as_listed=as_listed)
     return replace(found, drawn_cosines=cosines, lost="; ".join(lost))
 
 
@@ -316,7 +321,7 @@ def ceat_of_draws(
     vectors: Mapping[str, DirectedVectors],
     words: Words,
     draws: IndexArray,
-    all_contexts: Cosines,
+    all_contexts: CrossedScores,
     *,
     variance: str = "association",
     tau2: str = "dl",
@@ -350,14 +355,6 @@ def combine_scores(
     spreads, effects = spreads_and_effects(scores, n_x, std, noise=COSINE_NOISE)
     variances = spreads**2 if variance == "association" else hedges_variance(effects, n_x, scores.shape[1] - n_x)
     return effects, variances, combine(effects, variances, tau2=tau2)
-
-
-def hedges_variance(effects: FloatArray, n_x: int, n_y: int) -> FloatArray:
-    """Return the sampling variance of an effect size d (Hedges and Olkin 1985).
-
-    It is 1 / nx + 1 / ny + d^2 / (2 (nx + ny)).
-    """
-    return 1 / n_x + 1 / n_y + effects**2 / (2 * (n_x + n_y))
 
 
 def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Sequence[int]) -> IndexArray:
@@ -452,8 +449,7 @@ def settled_from(distances: Sequence[float | None], band: float) -> int | None:
 
 def require_band(band: float) -> None:
     """Refuse a band that is not a number greater than 0."""
-    if not 0 < number("associations.band", band, "a number greater than 0, for example 0.1") < np.inf:
-        raise InputError(f"associations.band: {band}. Write a number greater than 0, for example 0.1.")
+    positive_number("associations.band", band)
 
 
 def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
@@ -490,8 +486,6 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
 def contexts_for_spread(spread: float, band: float) -> int:
     """Return what `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
     require_band(band)
-    if not 0 <= number("spread", spread, "a standard deviation, 0 or greater") < math.inf:
-        raise InputError(f"spread: {spread}. Give a standard deviation, 0 or greater.")
     return max(1, math.ceil((Z_95 * spread / band) ** 2))
 
 

@@ -12,17 +12,17 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import require_band, settled_from
-from prasanga.associations.effects import COSINE_NOISE, Z_95, benjamini_hochberg, finite_vector, holm, largest_effect
-from prasanga.associations.intervals import difference_interval
-from prasanga.associations.permutation import ALPHA, smallest_effect_at
-from prasanga.associations.vectors import FloatArray, finite_or_none
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
-from prasanga.methods import FEWEST_WORDS
+from prasanga.stats.arguments import FloatArray, finite_or_none
+from prasanga.stats.controls import adjusted_difference, beside_twins
+from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.effects import COSINE_NOISE, largest_effect
+from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
+from prasanga.stats.power import ALPHA, smallest_effect_at
 
 # --------------------
 # The tables of a study from those of its jobs: twins beside their models, and p corrected for the number of tests.
@@ -107,59 +107,6 @@ def _cell_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row.get(name) for name in _CELL)
 
 
-def beside_twins(
-    effect: float | None, low: float | None, high: float | None, twins: Sequence[float], *, most: float = math.inf
-) -> dict[str, float | None]:
-    """Compare an effect with those of the model's twins, which have the same words and other, random weights.
-
-    The difference, effect - mean of the K twins, is tested against two nulls, and has to stand out from both:
-
-        other weights   Student's t, K - 1 degrees of freedom, of difference / (s sqrt(1 + 1 / K))
-        other words     the normal distribution, of difference / sqrt(V + s^2 / K)
-
-    s is the standard deviation of the twins; the first asks whether the model might be one more of them, with these
-    words. V is how much the effect varies with other words, ((high - low) / 3.92)^2 from its interval; the second asks
-    whether other words might have had the twins' mean. p is the larger of both, the interval the wider one
-    (docs/statistics.md has how often they reject).
-
-    Args:
-        effect: of the model; None if there is none.
-        low: lower end of its 95 % interval over words; None without.
-        high: upper end.
-        twins: (K,) effects of the twins.
-        most: largest difference that is possible; the interval ends there.
-
-    Returns:
-        `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95 % interval
-        `twin_difference_low` to `twin_difference_high`, and `p_twins`; None for what there is not. An interval and a p
-        take two twins and an interval over words.
-    """
-    found: dict[str, float | None] = dict.fromkeys(_OF_TWINS)
-    n = len(twins)
-    if not n or effect is None:
-        return found
-    mean, difference = float(np.mean(twins)), effect - float(np.mean(twins))
-    found |= {"n_twins": n, "twin_effect_size": mean, "twin_difference": difference}
-    if n < 2:
-        return found
-    sd = float(np.std(twins, ddof=1))
-    found["twin_sd"] = sd
-    if low is None or high is None:
-        return found
-    from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
-
-    of_weights = sd * (1 + 1 / n) ** 0.5
-    of_words = (((high - low) / (2 * Z_95)) ** 2 + sd**2 / n) ** 0.5
-    if not of_weights or not of_words:
-        return found
-    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, Z_95 * of_words)
-    return found | {
-        "twin_difference_low": max(difference - margin, -most),
-        "twin_difference_high": min(difference + margin, most),
-        "p_twins": float(2 * max(stdtr(n - 1, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
-    }
-
-
 _OF_TWINS = (
     *("n_twins", "twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low", "twin_difference_high"),
     "p_twins",
@@ -205,46 +152,6 @@ def _beside(row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]], permuted
 
 
 _COVARIATES = {"occurrences": "corpus frequency", "n_pieces": "number of pieces"}
-
-
-class Adjusted(NamedTuple):
-    """A difference between words that are alike, with the ends of its 95 % interval."""
-
-    difference: float
-    low: float
-    high: float
-
-
-def adjusted_difference(scores: npt.ArrayLike, is_x: npt.ArrayLike, covariates: npt.ArrayLike) -> Adjusted:
-    """Return by how much words of X are above those of Y with the same covariates, by least squares.
-
-    Args:
-        scores: (n,) associations of the target words.
-        is_x: (n,) whether each is of X.
-        covariates: (n, k) what else may make words differ.
-
-    Raises:
-        InputError: arrays that do not fit, fewer words than coefficients and one more, or covariates from which the
-            sets can be told, or that follow from each other: then no words are alike.
-    """
-    y = finite_vector("scores", scores)
-    others = np.asarray(covariates, dtype=np.float64).reshape(y.size, -1)
-    design = np.column_stack([np.ones(y.size), np.asarray(is_x, dtype=np.float64), others - others.mean(axis=0)])
-    n, k = design.shape
-    if n <= k or np.linalg.matrix_rank(design) < k:
-        raise InputError(
-            f"covariates: {n} words do not tell {k} coefficients apart. Leave out a covariate, or add words."
-        )
-    inverse = np.linalg.inv(design.T @ design)
-    coefficients = inverse @ design.T @ y
-    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
-    # a word of leverage 1 alone decides about a coefficient, and has no error
-    errors = (y - design @ coefficients) / np.maximum(1 - leverage, 1e-12)
-    covariance = inverse @ (design.T * np.square(errors)) @ design @ inverse
-    from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
-
-    half = float(stdtrit(n - k, 0.975)) * float(np.sqrt(covariance[1, 1]))
-    return Adjusted(float(coefficients[1]), float(coefficients[1]) - half, float(coefficients[1]) + half)
 
 
 def adjust(

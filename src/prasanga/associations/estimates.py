@@ -4,41 +4,27 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
-from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
-from prasanga.associations.intervals import INTERVALS, Resampling, draw_resampling, interval, replicate_effects
-from prasanga.associations.permutation import (
-    ALTERNATIVES,
-    STATISTICS,
-    PermutationTest,
-    permutation_test_of_scores,
-    smallest_effect,
-)
-from prasanga.associations.vectors import (
-    SCALES,
-    Change,
-    FloatArray,
-    Words,
-    choice,
-    describe_repeats,
-    each_once,
-    finite_or_none,
-    generator_from,
-    number,
-    require_choices,
-    require_flag,
-    whole_number,
-)
+from prasanga.associations.vectors import SCALES, Change, Words, describe_repeats, each_once
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
 from prasanga.losses import LOSS_FIELDS, Loss, Reason, loss_columns
+from prasanga.stats.arguments import (
+    FloatArray,
+    finite_or_none,
+)
+from prasanga.stats.controls import shuffled_control
+from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out
+from prasanga.stats.effects import ConstantScoresError
+from prasanga.stats.intervals import Resampling, draw_resampling, interval, replicate_effects
+from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
+from prasanga.stats.power import smallest_effect
 
 _T = TypeVar("_T")
 Rows: TypeAlias = list[dict[str, Any]]
@@ -98,112 +84,6 @@ def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "onc
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:100]}..."
-
-
-# --------------------
-# A null control: the attribute words of A and B dealt anew.
-#
-# If an effect belongs to what A and B mean, it should vanish when their words are mixed. What remains is what any
-# two sets of these words would give.
-#
-# An effect size is a difference over a spread. Mixed sets make both small, and their ratio need not be: where X and
-# Y differ strongly, the little that mixed sets say of it is divided by a spread as little, and effect sizes near
-# the largest possible come out, of either sign. The control therefore divides by the spread that the target words
-# have with the real A and B (`spread="observed"`); then it asks whether the difference of the sets' means vanishes,
-# as it should.
-
-
-SPREADS = ("observed", "own")
-
-# Effects closer than this, relative to the observed one, are ties: the order of a sum changes its last digits.
-_TIE = 1e-9
-
-
-@dataclass(frozen=True)
-class ShuffledControl:
-    """Where the effects of dealt attribute words lie.
-
-    Attributes:
-        low: the 2.5 % quantile of the effects.
-        high: the 97.5 % quantile.
-        p_value: (number with |effect| >= |observed|, + 1) / (number of effects + 1); two-sided.
-    """
-
-    low: float
-    high: float
-    p_value: float
-
-    @classmethod
-    def of(cls, effects: FloatArray, observed: float) -> ShuffledControl:
-        """Compare the size of the observed effect with (n,) effects of dealt words."""
-        count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
-        low, high = np.quantile(effects, [0.025, 0.975])
-        return cls(float(low), float(high), (count + 1) / (len(effects) + 1))
-
-    def columns(self) -> dict[str, float]:
-        """Return the columns of `TEST_FIELDS` that say it."""
-        return {"shuffled_low": self.low, "shuffled_high": self.high, "p_shuffled": self.p_value}
-
-
-def shuffled_effects(
-    cosines: Cosines,
-    n_shuffles: int,
-    rng: np.random.Generator | int | None = None,
-    std: str = "union_ddof1",
-    *,
-    spread: str = "observed",
-) -> FloatArray:
-    """Return (n_shuffles,) effects with the attribute words dealt at random into sets as large as A and B.
-
-    A word moves with all its items. `spread` names the denominator: `observed` is that of each draw with the real A and
-    B, by the convention `std`; `own` that of the dealt sets, which makes effect sizes in the usual sense, NaN where all
-    scores are the same. Raises `InputError` for no shuffles and an unknown `spread`, and as `Cosines.effect` does.
-    """
-    n_shuffles = whole_number("n_shuffles", n_shuffles, least=1)
-    choice("spread", spread, SPREADS)
-    n = cosines.n_attributes
-    order = np.tile(np.arange(n), (n_shuffles, 1))
-    in_a = generator_from(rng).permuted(order, axis=1) < cosines.n_a
-    if spread == "observed":
-        return _over_observed_spread(cosines, in_a, std)
-    # Every word stands in both sets, and counts in one of them.
-    doubled = replace(
-        cosines,
-        values=np.concatenate([cosines.values, cosines.values], axis=2),
-        attributes=np.concatenate([cosines.attributes, cosines.attributes + n]),
-        n_a=n,
-        n_b=n,
-    )
-    return doubled.effects(attribute_counts=np.concatenate([in_a, ~in_a], axis=1).astype(np.float64), std=std)
-
-
-def shuffled_control(
-    cosines: Cosines, *, n_shuffles: int = 1000, rng: np.random.Generator | int | None = None, std: str = "union_ddof1"
-) -> ShuffledControl:
-    """Compare the observed effect with `shuffled_effects` over the observed spread.
-
-    The result has the middle 95 % of the shuffled effects, and how many of them are as large as the observed effect.
-
-    `p_value` asks whether the division of these attribute words into A and B matters; it says nothing about other
-    target words. Raises as `shuffled_effects` does.
-    """
-    observed = abs(cosines.effect(std))
-    effects = shuffled_effects(cosines, n_shuffles, rng, std)
-    return ShuffledControl.of(effects, observed)
-
-
-def _over_observed_spread(
-    cosines: Cosines, in_a: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], std: str
-) -> FloatArray:
-    """Return the effect of each deal over the observed spread.
-
-    With that spread fixed, an effect is linear in the cosines: each attribute word adds its own share.
-    """
-    spreads = cosines.spreads(std)
-    if np.isnan(spreads).any():
-        raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
-    of_words = contributions_of_means(cosines, (cosines.values / spreads[:, None, None]).mean(axis=0))
-    return np.asarray(in_a @ of_words / cosines.n_a - ~in_a @ of_words / cosines.n_b)
 
 
 # --------------------
@@ -281,7 +161,7 @@ of attributes on the draws that intervals rest on.
 
 @dataclass(frozen=True)
 class TestSettings:
-    """How effects are tested, as in the config; a value that is not allowed is an `InputError` that names the key."""
+    """How effects are tested, as in the config."""
 
     __test__ = False  # no test of pytest's
 
@@ -296,26 +176,12 @@ class TestSettings:
     equivalence_margin: float = 0.2
 
     def __post_init__(self) -> None:
-        """Refuse what is not allowed."""
-        require_choices(
-            {
-                "associations.std": (self.std, STD_CONVENTIONS),
-                "associations.alternative": (self.alternative, ALTERNATIVES),
-                "associations.statistic": (self.statistic, STATISTICS),
-                "associations.interval": (self.interval, INTERVALS),
-            }
-        )
-        for name, least in (("n_permutations", 1), ("n_resamples", 0), ("n_shuffles", 0)):
-            whole_number(f"associations.{name}", getattr(self, name), least=least)
+        """Refuse a number of resamples that the schema of the config allows and no interval can be made of."""
         if self.n_resamples == 1:
             raise InputError(
                 "associations.n_resamples: 1. Write 0 for no interval, or at least 2, better 2000: the ends of an"
                 " interval are quantiles of the resamples, and those of a single one are the same."
             )
-        require_flag("associations.resample_attributes", self.resample_attributes)
-        allowed = "a distance from 0 that counts as none, such as 0.2"
-        if not number("associations.equivalence_margin", self.equivalence_margin, allowed) > 0:
-            raise InputError(f"associations.equivalence_margin: {self.equivalence_margin}. Write {allowed}.")
 
     def resampled(self, words: Sequence[Sequence[str]], n_draws: int, *, seed: int, category: str) -> Resampling:
         """Return resamples of the words of a category, and of its draws: as many as are asked for, at least one."""
@@ -361,7 +227,7 @@ class WordTests(NamedTuple):
 
 
 def test_words(
-    cosines: Cosines, settings: TestSettings, *, category: str, seed: int, names: tuple[object, ...]
+    cosines: CrossedScores, settings: TestSettings, *, category: str, seed: int, names: tuple[object, ...]
 ) -> WordTests:
     """Test both sides of a category by the cosines of its words.
 
@@ -378,7 +244,7 @@ def test_words(
             n_resamples=settings.n_permutations,
             rng=generator(seed, name, *names, category),
             statistic=settings.statistic,
-            noise=COSINE_NOISE,
+            noise=cosines.noise,
         )
         for name, scores in sides.items()
     )
@@ -405,7 +271,7 @@ class CategoryEstimate:
 
 
 def measure_cosines(
-    cosines: Cosines,
+    cosines: CrossedScores,
     settings: TestSettings,
     *,
     category: str,
@@ -470,7 +336,7 @@ def range_columns(name: str, effects: FloatArray) -> dict[str, float | None]:
 
 
 def interval_of(
-    cosines: Cosines,
+    cosines: CrossedScores,
     resampling: Resampling,
     replicates: FloatArray,
     settings: TestSettings,
@@ -496,8 +362,8 @@ def interval_of(
 
 
 def raw_columns(
-    cosines: Cosines,
-    scaled: Callable[[Change], Cosines],
+    cosines: CrossedScores,
+    scaled: Callable[[Change], CrossedScores],
     settings: TestSettings,
     *,
     effect: float,
@@ -524,14 +390,18 @@ def raw_columns(
     return columns
 
 
-def difference_of(cosines: Cosines, scores: FloatArray | None = None) -> float:
+def difference_of(cosines: CrossedScores, scores: FloatArray | None = None) -> float:
     """Return the mean association of the words of X minus that of Y (their `scores`): the effect size's numerator."""
     x, y = np.split(cosines.word_scores() if scores is None else scores, [cosines.n_x])
     return float(x.mean() - y.mean())
 
 
 def word_rows(
-    cosines: Cosines, words: Words, set_names: Sequence[str], without: FloatArray, scores: FloatArray | None = None
+    cosines: CrossedScores,
+    words: Words,
+    set_names: Sequence[str],
+    without: FloatArray,
+    scores: FloatArray | None = None,
 ) -> list[dict[str, Any]]:
     """Return rows of `WORD_FIELDS`, one a word.
 

@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import spread_draws
-from prasanga.associations.cosines import Cosines, Counts, contributions
-from prasanga.associations.effects import COSINE_NOISE, DENOMINATORS, STD_CONVENTIONS, holm
+from prasanga.associations.cosines import compute_cosines, compute_mean_cosines
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     NO_INTERVAL_ASKED,
@@ -29,18 +28,16 @@ from prasanga.associations.estimates import (
     range_columns,
     used_words,
 )
-from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
-from prasanga.associations.vectors import (
-    FloatArray,
-    Words,
-    directed_vectors,
-    finite_or_none,
-    mean_direction,
-    unit_vectors,
-)
+from prasanga.associations.vectors import Words, directed_vectors, mean_direction, unit_vectors
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
+from prasanga.stats.arguments import FloatArray, finite_or_none
+from prasanga.stats.corrections import holm
+from prasanga.stats.crossed import Counts, CrossedScores, contributions
+from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS
+from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
+from prasanga.stats.items import effects_of_items, in_blocks, item_counts
 
 _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
 
@@ -72,8 +69,6 @@ TEMPLATES_SCHEMA = pa.schema(
 )
 """Columns of the table of templates, a row a category, model and template: the effect in it alone, and without it."""
 
-_BLOCK = 2**21  # numbers of one block of replicates
-
 Effects = Callable[[Counts, Counts | None, Counts, str], FloatArray]
 """Gives (R,) effects with words of X and Y, words of A and B, and templates counted, (R, n) each, by a denominator."""
 
@@ -81,7 +76,7 @@ Effects = Callable[[Counts, Counts | None, Counts, str], FloatArray]
 def measure_templates(
     effects: Effects,
     names: Sequence[str],
-    cosines: Cosines,
+    cosines: CrossedScores,
     settings: TestSettings,
     *,
     category: str,
@@ -132,64 +127,6 @@ def measure_templates(
 
 # --------------------
 # Effects with items counted: an item is a word in a template.
-
-
-def item_counts(
-    words: npt.NDArray[np.int64], places: npt.NDArray[np.int64], word_counts: Counts, template_counts: Counts
-) -> Counts:
-    """Return (R, n_items) how much each item counts: of one word together as often as the word, whatever was drawn.
-
-    All together count as many items as were drawn, as in `Cosines`. A word that stands in none of the templates that
-    were drawn does not count.
-
-    Args:
-        words: (n_items,) the word of each item, from 0.
-        places: (n_items,) the place of its template, from 0.
-        word_counts: (R, n_words) or (1, n_words).
-        template_counts: (R, n_templates) or (1, n_templates).
-    """
-    drawn = template_counts[:, places]
-    of_word = drawn @ (words[:, None] == np.arange(word_counts.shape[1]))
-    counted = np.where(of_word > 0, word_counts, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        per_word = (counted * of_word).sum(axis=1) / counted.sum(axis=1)
-        return np.asarray(per_word[:, None] * (counted / np.maximum(of_word, 1e-300))[:, words] * drawn)
-
-
-def in_blocks(effects: Callable[..., FloatArray], counts: Sequence[Counts], numbers: int) -> FloatArray:
-    """Return (R,) effects of `counts`, (R, n) or (1, n) each, some rows at a time; a row takes so many `numbers`."""
-    n, rows = max(map(len, counts)), max(1, _BLOCK // max(1, numbers))
-    found = []
-    for start in range(0, n, rows):
-        block = [part if len(part) == 1 else part[start : start + rows] for part in counts]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found.append(np.broadcast_to(effects(*block), min(rows, n - start)))
-    return np.concatenate(found)
-
-
-def effects_of_items(
-    scores: FloatArray, weights: Counts, is_first: npt.NDArray[np.bool_], std: str, *, noise: float = 0.0
-) -> FloatArray:
-    """Return (R,) effect sizes of items counted by `weights`; NaN where there is none.
-
-    Args:
-        scores: (R, n_items) or (1, n_items) their associations.
-        weights: (R, n_items) how often each counts, together the number of items.
-        is_first: (n_items,) whether an item is of the first set.
-        std: convention of the denominator (`effect_size`).
-        noise: a spread as small as this is rounding.
-    """
-    sides, weighted = (is_first, ~is_first), weights * scores
-    sizes = [weights[:, side].sum(axis=1) for side in sides]
-    means = [weighted[:, side].sum(axis=1) / size for side, size in zip(sides, sizes, strict=True)]
-    total = sizes[0] + sizes[1]
-    within_sets, lost = DENOMINATORS[std]
-    if within_sets:
-        middle = np.where(is_first, means[0][:, None], means[1][:, None])
-    else:
-        middle = ((sizes[0] * means[0] + sizes[1] * means[1]) / total)[:, None]
-    spread = np.sqrt((weights * np.square(scores - middle)).sum(axis=1) / (total - lost))
-    return np.asarray(np.where(spread > noise, (means[0] - means[1]) / spread, np.nan))
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,9 +238,9 @@ class Variant(NamedTuple):
     category: str
     words: Words
     choices: Mapping[str, str]
-    cosines: Cosines
+    cosines: CrossedScores
     """Whose mean effect over draws is reported."""
-    tested: Cosines
+    tested: CrossedScores
     """Whose words are permuted; in CEAT those of all contexts."""
 
 
@@ -455,8 +392,8 @@ def variants_of_contexts(
             targets, attributes = (
                 np.stack([drawn[word] for side in sides for word in side], axis=1) for sides in (words[:2], words[2:])
             )
-            cosines = Cosines.of_words(np.clip(targets @ attributes.transpose(0, 2, 1), -1, 1), map(len, words))
-            yield Variant(category.name, words, {}, cosines, Cosines.of_directions(directions, words))
+            cosines = CrossedScores.of_words(np.clip(targets @ attributes.transpose(0, 2, 1), -1, 1), map(len, words))
+            yield Variant(category.name, words, {}, cosines, compute_mean_cosines(directions, words))
 
     return variants
 
@@ -499,7 +436,7 @@ def variants_of_sentences(
                     averages = {"associations": _of_sets(values, listed, words, in_set)}
                     if len(places) > 1:
                         means = [[arrays[w][in_set[w]].mean(axis=0, keepdims=True) for w in side] for side in words]
-                        averages["vectors"] = Cosines.of_vectors(*means)
+                        averages["vectors"] = compute_cosines(*means)
                     for average, cosines in averages.items():
                         choices = {"templates": name, "average": average}
                         yield Variant(category.name, words, choices, cosines, cosines)
@@ -511,7 +448,9 @@ def _stacked(sides: Sequence[Sequence[str]], units: Mapping[str, FloatArray]) ->
     return np.concatenate([units[word] for side in sides for word in side])
 
 
-def _of_sets(values: FloatArray, listed: Words, words: Words, in_set: Mapping[str, npt.NDArray[np.bool_]]) -> Cosines:
+def _of_sets(
+    values: FloatArray, listed: Words, words: Words, in_set: Mapping[str, npt.NDArray[np.bool_]]
+) -> CrossedScores:
     """Return the cosines of the sentences in a set of templates, out of those of all `listed` words."""
     rows, items = [], []
     for both in (listed[:2], listed[2:]):
@@ -521,7 +460,7 @@ def _of_sets(values: FloatArray, listed: Words, words: Words, in_set: Mapping[st
         rows.append(kept)
         items.append(np.repeat(np.arange(sum(map(bool, counts))), [count for count in counts if count]))
     n_x, n_y, n_a, n_b = map(len, words)
-    return Cosines(np.clip(values[rows[0]][:, rows[1]], -1, 1)[None], items[0], items[1], n_x, n_y, n_a, n_b)
+    return CrossedScores(np.clip(values[rows[0]][:, rows[1]], -1, 1)[None], items[0], items[1], n_x, n_y, n_a, n_b)
 
 
 def variants_of_words(vectors: Mapping[str, npt.ArrayLike]) -> Callable[[Sequence[Category]], Iterator[Variant]]:
@@ -530,7 +469,7 @@ def variants_of_words(vectors: Mapping[str, npt.ArrayLike]) -> Callable[[Sequenc
     def variants(categories: Sequence[Category]) -> Iterator[Variant]:
         usable = {word: vector for word, vector in vectors.items() if np.any(vector)}
         for category, words in _usable(categories, usable):
-            cosines = Cosines.of_vectors(*([usable[word] for word in side] for side in words))
+            cosines = compute_cosines(*([usable[word] for word in side] for side in words))
             yield Variant(category.name, words, {}, cosines, cosines)
 
     return variants

@@ -20,8 +20,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import (
-    REPLACEMENTS,
-    VARIANCES,
     Ceat,
     ceat_of_draws,
     combine_scores,
@@ -30,19 +28,16 @@ from prasanga.associations.ceat import (
     draw_scores,
     draws_settled,
     named_draws,
-    require_band,
     sizes_up_to,
     spread_draws,
     turns,
 )
-from prasanga.associations.cosines import Cosines, VarianceComponents, draw_cosines, variance_components
-from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
+from prasanga.associations.cosines import compute_mean_cosines, draw_cosines
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
     EFFECT_FIELDS,
     RAW_FIELDS,
-    REPEATED_WORDS,
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
@@ -64,8 +59,6 @@ from prasanga.associations.estimates import (
 from prasanga.associations.vectors import (
     Change,
     DirectedVectors,
-    FloatArray,
-    IndexArray,
     Moments,
     Words,
     directed_vectors,
@@ -73,13 +66,14 @@ from prasanga.associations.vectors import (
     floating,
     mean_direction,
     moments_of,
-    require_choices,
     require_one_dimension,
-    whole_number,
 )
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
 from prasanga.losses import Reason
+from prasanga.stats.arguments import FloatArray, IndexArray
+from prasanga.stats.crossed import CrossedScores, VarianceComponents, variance_components
+from prasanga.stats.effects import ConstantScoresError
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
@@ -143,7 +137,7 @@ ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
 
 @dataclass(frozen=True)
 class CeatSettings:
-    """The choices of a study, as in its config; a value that is not allowed is an `InputError` that names the key.
+    """The choices of a study, as in its config.
 
     `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, in the table for who reads it.
     With `effects_alone` nothing but effects is computed, as of twins, of which nothing else is shown.
@@ -164,30 +158,6 @@ class CeatSettings:
     effects_alone: bool = False
     seed: int = 47
     repeated_words: str = "once"
-
-    def __post_init__(self) -> None:
-        """Refuse what is not allowed."""
-        object.__setattr__(self, "sample_modes", tuple(self.sample_modes))
-        if not self.sample_modes:
-            raise InputError(f"associations.sample_modes: empty. Write at least one of {', '.join(SAMPLE_MODES)}.")
-        require_choices(
-            {
-                "associations.variance": (self.variance, VARIANCES),
-                "associations.tau2": (self.tau2, TAU2_METHODS),
-                "associations.draws": (self.draws, REPLACEMENTS),
-                "associations.repeated_words": (self.repeated_words, REPEATED_WORDS),
-                "samples.pool": (self.pool, POOLS),
-                **{f"associations.sample_modes[{i}]": (m, SAMPLE_MODES) for i, m in enumerate(self.sample_modes)},
-            }
-        )
-        if isinstance(self.n_samples, tuple | list):
-            for i, n in enumerate(self.n_samples):
-                whole_number(f"associations.n_samples[{i}]", n, least=1)
-            if not self.n_samples:
-                raise InputError("associations.n_samples: empty. Write a number of draws, or a list of some.")
-        else:
-            whole_number("associations.n_samples", self.n_samples, least=1)
-        require_band(self.band)
 
     @property
     def fewer(self) -> list[int]:
@@ -277,7 +247,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         self._directions: dict[str, FloatArray] = {}
         self._inverse_norms: dict[str, FloatArray] = {}
         self._wanted: tuple[Any, ...] = ()
-        self._cosines: dict[Change | None, Cosines] = {}
+        self._cosines: dict[Change | None, CrossedScores] = {}
         # of each stimulus that has vectors, the ids of its occurrences; of each that has some, its rows in their order
         self.ids = {word: self._ids_of(word) for word in sorted(vectors.keys() & stimuli)}
         self.ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
@@ -329,7 +299,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
 
     def spread_cosines(
         self, used: Words, contexts: Mapping[str, IndexArray], seed: int, change: Change | None = None
-    ) -> Cosines:
+    ) -> CrossedScores:
         """Return the cosines in these draws, of the vectors as they are or after a `change`.
 
         They are kept until other words are asked for: sample modes in which these have as many contexts share them.
@@ -346,7 +316,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
                     vectors[str(j)] = directed_vectors(word, changed)
                 rows = np.tile(np.arange(len(rows))[:, None], len(words))
             values = draw_cosines(vectors or self, [*vectors] or words, rows, len(used[0]) + len(used[1]))
-            self._cosines[change] = Cosines.of_words(values, map(len, used))
+            self._cosines[change] = CrossedScores.of_words(values, map(len, used))
         return self._cosines[change]
 
     def _ids_of(self, word: str) -> list[str]:
@@ -426,7 +396,7 @@ def _tests(asked: _Asked) -> WordTests | None:
         return None
     directions = {word: vectors.direction(word) for side in used for word in side}
     return test_words(
-        Cosines.of_directions(directions, used),
+        compute_mean_cosines(directions, used),
         settings.test,
         category=category.name,
         seed=settings.seed,
@@ -451,7 +421,7 @@ def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Ro
         drawn_scores = draw_scores(vectors, listed, rows, len(used[0]) + len(used[1]), len(used[2]))
         return {"effect_size": combine_scores(drawn_scores, len(used[0]), **conventions)[2].effect}, [], [], []
     directions = {word: vectors.direction(word) for word in listed}
-    result = ceat_of_draws(vectors, used, rows, Cosines.of_directions(directions, used), **conventions)
+    result = ceat_of_draws(vectors, used, rows, compute_mean_cosines(directions, used), **conventions)
     effect, scores = result.combined.effect, result.target_scores
     cosines = vectors.spread_cosines(used, contexts, settings.seed)
     scaled = partial(vectors.spread_cosines, used, contexts, settings.seed)
@@ -526,7 +496,7 @@ def _numbers(result: Ceat) -> dict[str, Any]:
     }
 
 
-def _variances(cosines: Cosines, used: Words, contexts: Mapping[str, IndexArray]) -> dict[str, Any]:
+def _variances(cosines: CrossedScores, used: Words, contexts: Mapping[str, IndexArray]) -> dict[str, Any]:
     """Return the components of variance of the words that have two contexts or more, from draws that share none.
 
     A word uses each of its contexts once before it uses one again, so that the first draws share none, as many as the
@@ -539,7 +509,7 @@ def _variances(cosines: Cosines, used: Words, contexts: Mapping[str, IndexArray]
     fewest = min(contexts[word].size for side in used for word in side if contexts[word].size > 1)
     targets, attributes = np.array(kept[0] + kept[1]), np.array(kept[2] + kept[3])
     values = cosines.values[:fewest][:, targets][:, :, attributes]
-    found = variance_components(Cosines.of_words(values, sizes))
+    found = variance_components(CrossedScores.of_words(values, sizes))
     left = int((~targets).sum() + (~attributes).sum())
     note = f"without {left} words of one context, from {len(values)} draws" if left else f"from {len(values)} draws"
     return {**{f"variance_{name}": value for name, value in found._asdict().items()}, "variance_note": note}

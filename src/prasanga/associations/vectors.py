@@ -4,117 +4,19 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from numbers import Integral, Real
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-
-# --------------------
-# Checks of arguments that many functions share. Every message has the argument, what was found and what to give.
-#
-# The functions are used in notebooks, where a list of unequal rows, a text in place of a list of texts, or a tensor
-# that still has its gradients comes by easily, and numpy's own message names none of the arguments.
-
+from prasanga.stats.arguments import FloatArray, sequence_of, to_array
 
 _NEAREST_TO_ITSELF = (
     "and a word is nearest to itself, whatever the model has learnt. Leave it out of the targets or of the attributes."
 )
 VECTORS = "(n, d) numbers: one vector a row, all rows of the same length"
-NUMBERS = "(n,) numbers, at least one"
-
-
-def whole_number(name: str, value: object, *, least: int) -> int:
-    """Return `value` if it is a whole number (python's or numpy's) of at least `least`.
-
-    True and False do not count.
-    """
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name}: {value!r}. Write a whole number of at least {least}.")
-    return int(value)
-
-
-def number(name: str, value: object, allowed: str) -> float:
-    """Return `value` if it is a number at all, for the checks that say more.
-
-    `allowed` says in the message which number to write.
-    """
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise InputError(f"{name}: {value!r}. Write {allowed}.")
-    return float(value)
-
-
-def finite_or_none(value: float | None) -> float | None:
-    """Return a number as tables have it: None for NaN and infinity."""
-    return None if value is None or not np.isfinite(value) else float(value)
-
-
-def choice(name: str, value: object, allowed: Sequence[str]) -> None:
-    """Refuse a value that is none of those allowed."""
-    if not isinstance(value, str) or value not in allowed:
-        raise InputError(f"{name}: {value!r} is not known. Write {' or '.join(map(repr, allowed))}.")
-
-
-def require_choices(choices: Mapping[str, tuple[object, Sequence[str]]]) -> None:
-    """Refuse a value of a key of the config that is none of those allowed: {key: (value, allowed)}."""
-    for key, (value, allowed) in choices.items():
-        if value not in allowed:
-            raise InputError(f"{key}: {value!r} is not allowed. Write {' or '.join(allowed)}.")
-
-
-def require_flag(name: str, value: object) -> None:
-    """Refuse what is neither True nor False: a text such as "no" would count as true."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name}: {value!r}. Write true or false (in Python True or False).")
-
-
-def generator_from(rng: object) -> np.random.Generator:
-    """Return the generator of an argument `rng`: itself, one from a seed, or for None one that never repeats."""
-    try:
-        if isinstance(rng, bool):
-            raise TypeError
-        return np.random.default_rng(rng)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise InputError(
-            f"rng: {rng!r}. Give a seed, a whole number of at least 0, or a numpy.random.Generator."
-        ) from None
-
-
-def to_array(name: str, values: object, wanted: str) -> npt.NDArray[Any]:
-    """Return `values` as a numpy array, of whatever type and shape; `wanted` says in messages what to give.
-
-    Raises `InputError` for what is no array: None, a text, a dict, a generator, rows of different lengths, and tensors
-    that numpy cannot read.
-    """
-    if isinstance(values, np.ndarray):
-        return values
-    if values is None or isinstance(values, (str, bytes, Mapping, Iterator, set, frozenset)):
-        raise InputError(f"{name}: {_what(values)}. Give {wanted}.")
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError, RuntimeError):
-        raise InputError(f"{name}: {_why_no_array(values, wanted)}") from None
-
-
-def float_array(name: str, values: object, wanted: str, *, kinds: str = "fiu") -> FloatArray:
-    """Return `values`, numbers of one of these `kinds` (numpy's letters), in float64 and whatever shape they have."""
-    array = to_array(name, values, wanted)
-    if array.dtype.kind not in kinds:
-        raise InputError(f"{name}: of type {array.dtype}. Give {wanted}.")
-    return array.astype(np.float64, copy=False)
-
-
-def sequence_of(name: str, values: object, wanted: str) -> list[Any]:
-    """Return the list of `values`, which are several things of a kind: no text, no dict, no single number, no None."""
-    if values is None or isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise InputError(f"{name}: {_what(values)}. Give {wanted}.")
-    try:
-        return list(values)
-    except TypeError:  # an array without dimensions
-        raise InputError(f"{name}: {_what(values)}. Give {wanted}.") from None
 
 
 def word_list(name: str, words: object) -> list[str]:
@@ -122,7 +24,7 @@ def word_list(name: str, words: object) -> list[str]:
     listed = sequence_of(name, words, "a list of words, such as ['rose', 'lily']")
     for word in listed:
         if not isinstance(word, str):
-            raise InputError(f"{name}: a word is {_what(word)}. Give a list of words, such as ['rose', 'lily'].")
+            raise InputError(f"{name}: a word is {word!r}. Give a list of words, such as ['rose', 'lily'].")
     return listed
 
 
@@ -170,39 +72,6 @@ def describe_repeats(repeated: Sequence[str], used: Iterable[str]) -> list[tuple
     return [(word, f"listed {times[word]}{', counted once' if word in known else ''}") for word in repeated]
 
 
-def _what(value: object) -> str:
-    """Return a value in few words."""
-    if value is None or isinstance(value, (str, bytes, int, float)):
-        text = repr(value)
-        return text if len(text) <= 60 else f"{text[:60]}..."
-    kind = type(value).__name__
-    return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
-
-
-def _why_no_array(values: object, wanted: str) -> str:
-    tensor = _tensor_in(values)
-    if tensor is not None:
-        grad = ", with gradients" if getattr(tensor, "requires_grad", False) else ""
-        return (
-            f"a torch tensor ({tensor.dtype}, on {tensor.device}{grad}) that numpy cannot read. Write"
-            " .detach().float() behind it, and .cpu() if it is not in the machine's own memory."
-        )
-    rows = list(values) if isinstance(values, Iterable) else []
-    lengths = [len(row) if hasattr(row, "__len__") else None for row in rows]
-    for row, length in enumerate(lengths):
-        if length != lengths[0]:
-            one, other = ("a single number" if n is None else f"{n} long" for n in (lengths[0], length))
-            return f"row 0 is {one}, row {row} is {other}. Give {wanted}."
-    return f"{_what(values)} of which no array can be made. Give {wanted}."
-
-
-def _tensor_in(values: object) -> Any:
-    """Return the tensor that `values` is, or begins with; torch itself is not imported, which takes seconds."""
-    while isinstance(values, (list, tuple)) and values:
-        values = values[0]
-    return values if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach") else None
-
-
 # --------------------
 # Checked vectors and their lengths, computed once per set of vectors and used by every test.
 #
@@ -210,9 +79,6 @@ def _tensor_in(values: object) -> Any:
 # are (float16, float32 or float64) and carry 1 / length beside them; products are then taken in float64, from the
 # exact values, which keeps a dozen digits where float32 unit vectors keep seven.
 
-
-IndexArray: TypeAlias = npt.NDArray[np.int64]
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
 """The words of X, Y, A and B."""
@@ -259,8 +125,6 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
 def floating(name: str, vectors: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return (n, d) `vectors` as an array of floating-point numbers; errors of shape and type as above."""
     array = to_array(name, vectors, VECTORS)
-    if array.dtype.kind not in "fiu":
-        raise InputError(f"{name}: vectors of type {array.dtype}. Give numbers, for example float32.")
     if array.ndim != 2 or not array.size:
         raise InputError(f"{name}: an array of shape {array.shape}. Give (n, d): one vector per row, at least one.")
     if array.dtype.newbyteorder("=") not in (np.float16, np.float32, np.float64):

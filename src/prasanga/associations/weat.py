@@ -32,8 +32,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.cosines import Cosines, contributions
-from prasanga.associations.effects import COSINE_NOISE, effect_size_of_scores, target_scores
+from prasanga.associations.cosines import compute_cosines
+from prasanga.associations.effects import target_scores
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
@@ -54,30 +54,29 @@ from prasanga.associations.estimates import (
     used_words,
     word_rows,
 )
-from prasanga.associations.intervals import Shown
-from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.robustness import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, InTemplates, measure_templates
+from prasanga.associations.shown import Shown
 from prasanga.associations.vectors import (
     SMALLEST_LENGTH,
     VECTORS,
     Change,
-    FloatArray,
     Moments,
     Words,
     directed_vectors,
     embed_again,
-    generator_from,
     moments_of,
-    require_choices,
     require_one_dimension,
     require_other_words,
-    to_array,
     unit_vectors,
     word_vectors,
 )
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.losses import Loss, Reason
+from prasanga.stats.arguments import FloatArray, choice, generator_from, to_array
+from prasanga.stats.crossed import CrossedScores, contributions
+from prasanga.stats.effects import COSINE_NOISE, effect_size_of_scores
+from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
 
 UNITS = ("word", "sentence")
 AVERAGES = ("associations", "vectors")
@@ -147,10 +146,10 @@ class Weat(_Tested):
     vectors: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
     """Of X, Y, A and B."""
 
-    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
+    def shown(self) -> tuple[str, float, str, Callable[[], CrossedScores]]:
         """Return what a notebook shows."""
         sets = [np.asarray(each)[:, None] for each in self.vectors]  # a word is one item
-        return "WEAT", self.effect_size, self.std, lambda: Cosines.of_vectors(*map(list, sets))
+        return "WEAT", self.effect_size, self.std, lambda: compute_cosines(*map(list, sets))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,10 +161,10 @@ class Seat(_Tested):
 
     word_scores: FloatArray
     """(nx + ny,), the mean association of each word over its sentences, X before Y."""
-    cosines: Cosines
+    cosines: CrossedScores
     """Of the sentences, over which the effect is; or of the words for an average of vectors."""
 
-    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
+    def shown(self) -> tuple[str, float, str, Callable[[], CrossedScores]]:
         """Return what a notebook shows."""
         return "SEAT", self.effect_size, self.std, lambda: self.cosines
 
@@ -260,7 +259,8 @@ def seat(
         InputError: a set without words, a word without sentences, NaN, zero vectors, different dimensions, unknown
             names; all sentences have the same association (`ConstantScoresError`).
     """
-    _require_conventions(unit, average)
+    choice("unit", unit, UNITS)
+    choice("average", average, AVERAGES)
     sets = [word_vectors(name, words) for name, words in zip("XYAB", (X, Y, A, B), strict=True)]
     for name, arrays in zip("XYAB", sets, strict=True):
         for i, word in enumerate(arrays):
@@ -359,11 +359,11 @@ class _Study(NamedTuple):
 
     def measure(
         self, category: Category, used: Words, method: str, average: str = "associations"
-    ) -> tuple[Cosines, dict[str, Any], Rows]:
+    ) -> tuple[CrossedScores, dict[str, Any], Rows]:
         """Return the cosines of a category, the columns that come from them, and the rows of its words."""
         vectors, settings = self.vectors, self.settings
 
-        def scaled(change: Change) -> Cosines:
+        def scaled(change: Change) -> CrossedScores:
             return _cosines_of([[change(vectors[word], self.moments) for word in side] for side in used], average)
 
         cosines = _cosines_of([[vectors[word] for word in side] for side in used], average)
@@ -453,9 +453,8 @@ def measure_seat(
 
     Raises:
         InputError: vectors that cannot be right (NaN, zero, different dimensions, two of one sentence, those of
-            sentences that are not among the templates); an unknown unit or average.
+            sentences that are not among the templates).
     """
-    _require_conventions(unit, average)
     parsed = [category_of(name, layout) for name, layout in categories.items()]
     wanted = {word for category in parsed for word in category.words}
     listed = _places(sentences)
@@ -482,10 +481,6 @@ class _Sentences(NamedTuple):
     """Of each word (n_sentences,) the places of their templates in its class, from 0."""
     listed: Mapping[str, Mapping[str, tuple[int, str]]]
     """Of each word, every sentence that it was to stand in, with the place and the name of its template."""
-
-
-def _require_conventions(unit: str, average: str) -> None:
-    require_choices({"seat.unit": (unit, UNITS), "seat.average": (average, AVERAGES)})
 
 
 def _places(sentences: pa.Table) -> dict[str, dict[str, tuple[int, str]]]:
@@ -604,13 +599,13 @@ def _in_templates(words: Words, sentences: _Sentences, average: str, n_templates
     return InTemplates(products, squares, items[0], items[1], places[0], places[1], n_x, n_a)
 
 
-def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cosines:
+def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> CrossedScores:
     if average == "vectors":
         sets = [[word.mean(axis=0, keepdims=True, dtype=np.float64) for word in words] for words in sets]
-    return Cosines.of_vectors(*sets)
+    return compute_cosines(*sets)
 
 
-def _permuted(cosines: Cosines, unit: str) -> Sequence[FloatArray]:
+def _permuted(cosines: CrossedScores, unit: str) -> Sequence[FloatArray]:
     """Return the associations that are permuted, of X and of Y."""
     if unit == "word":
         return np.split(cosines.word_scores(), [cosines.n_x])

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from jsonschema import Draft202012Validator
 
-from prasanga.associations.effects import holm
 from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.places import installation
@@ -46,6 +45,7 @@ from prasanga.report.sheet import (
     write_csv,
 )
 from prasanga.report.summary import SCHEMA
+from prasanga.stats.corrections import holm
 
 SEED, N_RESAMPLES = 0, 10_000
 """Of the intervals of ranks; the seed is named, for each estimate, by what it is of."""

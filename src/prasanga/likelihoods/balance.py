@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from prasanga.associations.effects import Z_95
+from prasanga.stats.random_effects import Z_95
 
 _TIE = 1e-9
 

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,16 +15,16 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from prasanga.associations.comparisons import beside_twins
-from prasanga.associations.effects import benjamini_hochberg, holm
-from prasanga.associations.intervals import EQUIVALENT, Interval
-from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
 from prasanga.likelihoods.balance import LabelCounts, balance
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 from prasanga.schema import TABLES
+from prasanga.stats.arguments import choice, whole_number
+from prasanga.stats.controls import beside_twins
+from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.intervals import EQUIVALENT, Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -432,7 +433,7 @@ def _said(conventions: Mapping[str, str | None], choices: _Choices) -> str:
 
 
 def _positive(name: str, value: float, most: float, allowed: str) -> float:
-    if not 0 < number(name, value, allowed) <= most:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value <= most:
         raise InputError(f"{name}: {value!r}. Write {allowed}.")
     return float(value)
 

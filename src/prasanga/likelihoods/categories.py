@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
@@ -32,9 +30,7 @@ from prasanga.associations.estimates import (
     test_words,
     word_rows,
 )
-from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.robustness import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, measure_templates
-from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.log_probability import (
     SCORE_NOISE,
@@ -47,6 +43,10 @@ from prasanga.likelihoods.log_probability import (
 )
 from prasanga.likelihoods.templates import CategorySentence, FilledCategory
 from prasanga.losses import Loss, Reason, describe_missing_effect
+from prasanga.stats.arguments import FloatArray, choice
+from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.effects import ConstantScoresError
+from prasanga.stats.permutation import permutation_test_of_scores
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
@@ -165,16 +165,16 @@ def category_numbers(
     """
     if float(terms.sentence_scores.std()) <= SCORE_NOISE:
         raise ConstantScoresError("all sentences have the same score, so that there is no effect size")
-    cosines, scale = terms.as_cosines()
+    crossed = terms.crossed_scores()
     x, y, a, b = usable.words
     permuted, names = (a, b, x, y), ("log_probability", model)
     linear = terms.terms == "mean"
-    tests = test_words(cosines, settings, category=category.name, seed=seed, names=names)
+    tests = test_words(crossed, settings, category=category.name, seed=seed, names=names)
     if not linear:
         rng = generator(seed, "p_attributes", *names, category.name)
         tests = tests._replace(attributes=terms.test_terms(settings, rng))
     known = measure_cosines(
-        cosines,
+        crossed,
         settings if linear else replace(settings, n_resamples=0, n_shuffles=0),
         category=category.name,
         words=permuted,
@@ -186,11 +186,11 @@ def category_numbers(
     if not linear:
         without = terms.without_each(settings.std)
         columns |= range_columns("leave_out", without)
-        columns |= interval_of_terms(terms, cosines, category.name, permuted, settings, seed)
+        columns |= interval_of_terms(terms, crossed, category.name, permuted, settings, seed)
         if settings.n_shuffles:
             rng = generator(seed, "shuffles", *names, category.name)
             columns |= terms.shuffled(settings.n_shuffles, rng, settings.std).columns()
-    columns["difference"] = difference_of(cosines) * scale
+    columns["difference"] = difference_of(crossed)
     columns["interval_note"] = _in_roles(columns["interval_note"], category)
     of_a = terms.words < terms.n_a
     columns["p_sentences"] = permutation_test_of_scores(
@@ -206,20 +206,20 @@ def category_numbers(
     of_templates, templates = measure_templates(
         lambda words, terms_, counts, std: terms.effects(words, terms_, std, template_counts=counts, places=places),
         names_of_templates,
-        cosines,
+        crossed,
         settings,
         category=category.name,
         words=permuted,
         seed=seed,
     )
     of_templates["templates_note"] = _in_roles(of_templates["templates_note"], category)
-    words = _word_rows(cosines, scale, terms, permuted, category, without)
+    words = _word_rows(crossed, terms, permuted, category, without)
     return {**columns, **of_templates}, words, templates
 
 
 def interval_of_terms(
     terms: TermScores,
-    cosines: Cosines,
+    crossed: CrossedScores,
     category: str,
     words: tuple[list[str], list[str], list[str], list[str]],
     settings: TestSettings,
@@ -230,7 +230,7 @@ def interval_of_terms(
         return {"interval_note": NO_INTERVAL_ASKED}
     resampling = settings.resampled(words, 1, seed=seed, category=category)
     replicates = terms.effects(resampling.target_counts, resampling.attribute_counts, settings.std)
-    return interval_of(cosines, resampling, replicates, settings)
+    return interval_of(crossed, resampling, replicates, settings)
 
 
 def _in_roles(note: str | None, category: Category) -> str | None:
@@ -241,8 +241,7 @@ def _in_roles(note: str | None, category: Category) -> str | None:
 
 
 def _word_rows(
-    cosines: Cosines,
-    scale: float,
+    crossed: CrossedScores,
     terms: TermScores,
     permuted: tuple[list[str], list[str], list[str], list[str]],
     category: Category,
@@ -250,7 +249,7 @@ def _word_rows(
 ) -> list[dict[str, Any]]:
     """Return rows of targets, then of attributes: `word_rows` in the category's own roles."""
     x, y, a, b = category.set_names
-    rows = word_rows(cosines, permuted, (a, b, x, y), without, cosines.word_scores() * scale)
+    rows = word_rows(crossed, permuted, (a, b, x, y), without)
     n_words = terms.n_words
     for row, association in zip(rows[n_words:], terms.term_associations(), strict=True):
         row |= {"association": float(association), "n_items": len(terms.words)}

@@ -28,15 +28,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from prasanga.associations.cosines import Cosines, Counts
-from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.estimates import ShuffledControl, TestSettings
-from prasanga.associations.permutation import PermutationTest, test_of_statistics
-from prasanga.associations.robustness import effects_of_items, in_blocks, item_counts
-from prasanga.associations.vectors import FloatArray, choice
+from prasanga.associations.estimates import TestSettings
 from prasanga.base.errors import InputError
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
+from prasanga.stats.arguments import FloatArray, choice
+from prasanga.stats.controls import ShuffledControl
+from prasanga.stats.crossed import Counts, CrossedScores
+from prasanga.stats.effects import STD_CONVENTIONS
+from prasanga.stats.items import effects_of_items, in_blocks, item_counts
+from prasanga.stats.permutation import PermutationTest, test_of_statistics
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Query, Scorer
@@ -310,6 +311,9 @@ TERMS = ("log-sum-exp", "mean")
 SCORE_NOISE = 1e-5
 """Models say their log-probabilities to some 1e-6: a spread of scores as small as this is rounding."""
 
+_RELATIVE_NOISE = 1e-13
+"""A spread of sums as small as this, relative to the largest score, is rounding."""
+
 _BLOCK = 2**21  # numbers of one block of replicates
 
 
@@ -375,14 +379,14 @@ class TermScores:
         first = in_first.astype(np.float64)
         return self._of_sides((self.fill, self.fill), (self.prior, self.prior), (first, 1 - first))
 
-    def as_cosines(self) -> tuple[Cosines, float]:
-        """Return these scores in the place of cosines, and what they were divided by to lie within [-1, 1].
+    def crossed_scores(self) -> CrossedScores:
+        """Return the scores of sentences with terms, in nats.
 
-        X and Y are the two attribute sets, each word with its sentences, A and B the two target sets. An effect size
-        does not depend on the scale. With `mean` the values are the terms' corrected scores. With `log-sum-exp` they
-        are each term's share in the score, s + n (p_fill / sum of p_fill - p_prior / sum of p_prior) for a set of n
-        terms with score s: their mean is the score, and to first order they say how it moves when terms are counted
-        anew (empirical influence values, Efron 1982).
+        X and Y are the two attribute sets, each word with its sentences, A and B the two target sets. With `mean` the
+        values are the terms' corrected scores. With `log-sum-exp` they are each term's share in the score,
+        s + n (p_fill / sum of p_fill - p_prior / sum of p_prior) for a set of n terms with score s: their mean is the
+        score, and to first order they say how it moves when terms are counted again (empirical influence values, Efron
+        1982).
         """
         parts = []
         for fill, prior in zip(self._sides(self.fill), self._sides(self.prior), strict=True):
@@ -393,10 +397,9 @@ class TermScores:
                 score = self._combined(fill, ones)[0] - self._combined(prior, ones)[0]
                 parts.append(score[:, None] + fill.shape[1] * (_shares(fill) - _shares(prior)))
         values = np.concatenate(parts, axis=1)
-        scale = float(np.exp2(np.ceil(np.log2(max(float(np.abs(values).max()), 1e-300)))))  # exact in binary
-        numbers = np.arange(self.n_terms)
-        n_second = self.n_terms - self.n_first
-        return Cosines((values / scale)[None], self.words, numbers, self.n_a, self.n_b, self.n_first, n_second), scale
+        noise = _RELATIVE_NOISE * float(np.abs(values).max())
+        sizes = (self.n_a, self.n_b, self.n_first, self.n_terms - self.n_first)
+        return CrossedScores(values[None], self.words, np.arange(self.n_terms), *sizes, noise)
 
     def effects(
         self,
@@ -409,7 +412,7 @@ class TermScores:
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with attribute words and terms counted several times or not at all.
 
-        Every word weighs the same, however many sentences it has, as in `Cosines.effects`, which this equals for
+        Every word weighs the same, however many sentences it has, as in `CrossedScores.effects`, which this equals for
         `mean`; NaN where an effect does not exist. With `template_counts`, (n_replicates, n_templates), templates are
         counted as well, and `places` has that of each sentence, (n_sentences,) from 0.
         """

@@ -13,8 +13,6 @@ import numpy as np
 import polars as pl
 
 from prasanga.associations.estimates import NO_INTERVAL_ASKED
-from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval, draw_counts
-from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.log_probability import (
@@ -28,6 +26,8 @@ from prasanga.likelihoods.log_probability import (
 )
 from prasanga.likelihoods.traits import GROUPS, TraitSentence
 from prasanga.schema import TABLES
+from prasanga.stats.arguments import FloatArray, choice
+from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval, draw_counts
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer

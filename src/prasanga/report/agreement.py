@@ -19,9 +19,9 @@ import polars as pl
 
 from prasanga.associations.robustness import CHOICES, MULTIVERSE_SCHEMA
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.methods import FEWEST_WORDS
 from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, grid_of, is_number, natural_order
 from prasanga.schema import TABLES
+from prasanga.stats.intervals import FEWEST_WORDS
 
 SIDE_BY_SIDE_SCHEMA = TABLES["methods"].polars
 """Columns of the estimates of all methods in one table; `few_words` is empty where words are enough for a finding."""

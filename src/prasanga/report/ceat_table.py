@@ -15,7 +15,6 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.methods import FEWEST_WORDS
 from prasanga.report.grid import FEW_WORDS, Category, Estimate, Grid, few_words, grid_of, is_number, why_missing
 from prasanga.report.sheet import (
     MARK,
@@ -30,6 +29,7 @@ from prasanga.report.sheet import (
     signed,
     split_wide,
 )
+from prasanga.stats.intervals import FEWEST_WORDS
 
 _TWO_SIDED_95 = 1.959963984540054
 _OF_ALL_DRAWS = (

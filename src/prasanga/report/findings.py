@@ -20,7 +20,6 @@ from jinja2 import Environment, StrictUndefined
 
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.losses import Reason
-from prasanga.methods import FEWEST_WORDS
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
 from prasanga.report import templates
 from prasanga.report.grid import (
@@ -41,6 +40,7 @@ from prasanga.report.grid import (
     why_missing,
 )
 from prasanga.report.sheet import equals_probability, from_twins, one_decimal, plain, two
+from prasanga.stats.intervals import FEWEST_WORDS
 
 P, CORRECTED = "p_association", "p_association_holm"
 """The p of words, and the same after Holm's correction, by which an effect is significant."""

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 import statsmodels.api as sm
 
-from prasanga.associations.comparisons import adjust, adjusted_difference
+from prasanga.associations.comparisons import adjust
 from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA
 from prasanga.base.errors import InputError
+from prasanga.stats.controls import adjusted_difference
 
 
 @pytest.mark.parametrize("seed", range(5))

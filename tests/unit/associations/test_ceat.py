@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores
+from prasanga.associations import ceat, combine, effect_size
 from prasanga.associations.cosines import draw_cosines
-from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.vectors import directed_vectors
 from prasanga.base.errors import InputError
+from prasanga.stats.effects import ConstantScoresError
+from prasanga.stats.permutation import permutation_test_of_scores
 
 X, Y, A, B = ["x1", "x2", "x3"], ["y1", "y2", "y3", "y4"], ["a1", "a2", "a1"], ["b1", "b2", "b3", "b4", "b5"]
 WORDS = [*X, *Y, *A, *B]

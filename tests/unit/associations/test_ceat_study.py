@@ -12,15 +12,7 @@ import polars as pl
 import pytest
 
 import prasanga
-from prasanga.associations import (
-    CEAT_SCHEMA,
-    CeatSettings,
-    CeatTables,
-    TestSettings,
-    ceat,
-    measure_ceat,
-    named_draws,
-)
+from prasanga.associations import CEAT_SCHEMA, CeatSettings, CeatTables, TestSettings, ceat, measure_ceat, named_draws
 from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses
@@ -355,43 +347,6 @@ def test_damaged_vectors_are_refused(word: str, value: tuple, message: str) -> N
 def test_a_damaged_category_is_refused(broken: Any) -> None:
     with pytest.raises(InputError, match="category C9: expected a title, two targets and two attributes"):
         row(categories={"C9": broken})
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"n_samples": 0}, "associations.n_samples: 0"),
-        ({"n_samples": 10.5}, "associations.n_samples: 10.5"),
-        ({"sample_modes": []}, "associations.sample_modes: empty"),
-        ({"sample_modes": ["fixed", "free"]}, r"associations.sample_modes\[1\]: 'free' .* Write fixed or random"),
-        ({"band": 0}, "associations.band: 0"),
-        ({"variance": ""}, "associations.variance: ''"),
-        ({"tau2": "DL"}, "associations.tau2: 'DL'"),
-        ({"draws": "without"}, "associations.draws: 'without'"),
-        ({"pool": "all"}, "samples.pool: 'all'"),
-    ],
-)
-def test_settings_are_checked(changed: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        CeatSettings(**changed)
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"n_permutations": True}, "associations.n_permutations: True"),
-        ({"equivalence_margin": 0}, "associations.equivalence_margin: 0. Write a distance from 0"),
-        ({"n_resamples": -1}, "associations.n_resamples: -1. Write a whole number of at least 0"),
-        ({"n_shuffles": 1.5}, "associations.n_shuffles: 1.5"),
-        ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),
-        ({"alternative": "both"}, "associations.alternative: 'both' .* Write two-sided or greater or less"),
-        ({"statistic": "t"}, "associations.statistic: 't' .* Write studentized or difference"),
-        ({"interval": "t"}, "associations.interval: 't' .* Write bca or studentized"),
-    ],
-)
-def test_settings_of_tests_are_checked(changed: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        TestSettings(**changed)
 
 
 def test_settings_default_to_the_recommended_ones() -> None:

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from prasanga.associations.comparisons import DIFFERENCES_SCHEMA, differences, sorted_lengths
-from prasanga.associations.intervals import difference_interval
 from prasanga.associations.study import RESAMPLES_SCHEMA
 from prasanga.base.errors import InputError
+from prasanga.stats.intervals import difference_interval
 
 
 def estimates(*rows: tuple[str, str, str, str, float | None], notes: Sequence[str | None] | None = None) -> pa.Table:

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from prasanga.associations import association_scores, effect_size, effect_size_of_scores, permutation_test, weat
-from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations import association_scores, effect_size, permutation_test, weat
 from prasanga.base.errors import InputError
+from prasanga.stats.effects import ConstantScoresError, effect_size_of_scores
 
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 
@@ -132,7 +132,7 @@ def test_constant_scores_are_refused() -> None:
         ({"X": [[1.0, np.inf], [1, 2]]}, "X: row 0 holds NaN or infinity"),
         ({"B": [[0.0, 1.0], [0.0, 0.0]]}, "B: row 1 is a zero vector"),
         ({"B": [[0.0, 1.0, 2.0]]}, "B: vectors of 3 dimensions, but X has 2"),
-        ({"A": [["a", "b"]]}, "A: vectors of type"),
+        ({"A": [["a", "b"]]}, "A: of type"),
         ({"std": "ddof1"}, "std: 'ddof1' .* Write 'union_ddof1' or 'union_ddof0' or 'pooled'"),
         ({"X": [EAST], "Y": [NORTH], "std": "pooled"}, "'pooled' needs three words"),
     ],

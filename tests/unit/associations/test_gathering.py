@@ -7,10 +7,12 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from prasanga.associations import benjamini_hochberg, holm, smallest_effect_of_sizes
-from prasanga.associations.comparisons import beside_twins, gather, of_twins
+from prasanga.associations.comparisons import gather, of_twins
 from prasanga.associations.study import CEAT_SCHEMA
 from prasanga.associations.weat import SEAT_SCHEMA
+from prasanga.stats.controls import beside_twins
+from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.power import smallest_effect_of_sizes
 
 
 def ceat(model: str, length: str, *rows: tuple[str, str, float | None, float | None]) -> pa.Table:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from prasanga.associations import ceat, effect_size, holm, permutation_test_of_scores, seat
-from prasanga.associations.effects import STD_CONVENTIONS
+from prasanga.associations import ceat, effect_size, seat
 from prasanga.associations.robustness import (
     MULTIVERSE_SCHEMA,
     Source,
@@ -20,6 +19,9 @@ from prasanga.associations.robustness import (
     variants_of_sentences,
     variants_of_words,
 )
+from prasanga.stats.corrections import holm
+from prasanga.stats.effects import STD_CONVENTIONS
+from prasanga.stats.permutation import permutation_test_of_scores
 
 SIZES = {"x": 5, "y": 4, "a": 4, "b": 4}
 SETS = {side: [f"{side}{i}" for i in range(n)] for side, n in SIZES.items()}

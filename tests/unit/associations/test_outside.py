@@ -10,22 +10,19 @@ import pytest
 
 from prasanga.associations import (
     CeatSettings,
-    Cosines,
     TestSettings,
     ceat,
     differences,
-    draw_resampling,
-    interval,
     measure_ceat,
     measure_seat,
     measure_weat,
-    replicate_effects,
     seat,
     weat,
 )
-from prasanga.associations.effects import STD_CONVENTIONS
 from prasanga.associations.estimates import measure_cosines
-from prasanga.associations.intervals import INTERVALS
+from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.effects import STD_CONVENTIONS
+from prasanga.stats.intervals import INTERVALS, draw_resampling, interval, replicate_effects
 
 N = 10
 SIDES = {side: [f"{side}{i}" for i in range(N)] for side in "xyab"}
@@ -37,14 +34,14 @@ OUTSIDE = (
 )
 
 
-def scored(apart: float, n: int = N, seed: int = 0) -> Cosines:
+def scored(apart: float, n: int = N, seed: int = 0) -> CrossedScores:
     """Words of X and Y whose scores are `apart` standard deviations apart."""
     scores = 0.02 * np.random.default_rng(seed).standard_normal(2 * n)
     scores[:n] += 0.02 * apart
-    return Cosines(scores[None, :, None] * [0.5, -0.5], np.arange(2 * n), np.arange(2), n, n, 1, 1)
+    return CrossedScores(scores[None, :, None] * [0.5, -0.5], np.arange(2 * n), np.arange(2), n, n, 1, 1)
 
 
-def columns(cosines: Cosines, settings: TestSettings, effect: float | None = None) -> dict[str, Any]:
+def columns(cosines: CrossedScores, settings: TestSettings, effect: float | None = None) -> dict[str, Any]:
     words = ([f"x{i}" for i in range(cosines.n_x)], [f"y{i}" for i in range(cosines.n_y)], ["a"], ["b"])
     without = TestSettings(**{**settings.__dict__, "resample_attributes": False})
     return measure_cosines(cosines, without, category="C1", words=words, seed=1, effect=effect).columns

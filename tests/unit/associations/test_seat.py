@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.effects import ConstantScoresError, effect_size, effect_size_of_scores
+from prasanga.associations.effects import effect_size, permutation_test
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.permutation import permutation_test
 from prasanga.associations.weat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, SeatTables, measure_seat, seat
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses
+from prasanga.stats.effects import ConstantScoresError, effect_size_of_scores
 
 Array = npt.NDArray[np.float64]
 FAST = TestSettings(n_resamples=0, n_shuffles=0)
@@ -149,9 +149,9 @@ def test_sentences_that_are_one_make_the_p_of_sentences_small() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"unit": "words"}, r"seat\.unit: 'words' is not allowed\. Write word or sentence"),
-        ({"average": "mean"}, r"seat\.average: 'mean' is not allowed\. Write associations or vectors"),
-        ({"std": "ddof1"}, r"std: 'ddof1' is no convention"),
+        ({"unit": "words"}, r"unit: 'words' is not known\. Write 'word' or 'sentence'"),
+        ({"average": "mean"}, r"average: 'mean' is not known"),
+        ({"std": "ddof1"}, r"std: 'ddof1' is not known"),
         ({"X": []}, r"X: a set without words"),
         ({"Y": [[[1.0, 2.0, 3.0]]]}, r"3 dimensions"),
         ({"A": [[[np.nan, 1.0]]]}, r"A, word 0: row 0 holds NaN"),

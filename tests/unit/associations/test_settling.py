@@ -5,12 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.comparisons import (
-    DIFFERENCES_SCHEMA,
-    SETTLING_SCHEMA,
-    comparable_lengths,
-    settling,
-)
+from prasanga.associations.comparisons import DIFFERENCES_SCHEMA, SETTLING_SCHEMA, comparable_lengths, settling
 from prasanga.base.errors import InputError
 
 CELL = {"category": "C1", "model": "m", "sample_mode": "fixed"}

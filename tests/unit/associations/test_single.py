@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from prasanga.associations import sc_weat
-from prasanga.associations.effects import ConstantScoresError
 from prasanga.base.errors import InputError
+from prasanga.stats.effects import ConstantScoresError
 
 
 def at(*degrees: float) -> np.ndarray:

@@ -9,11 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from prasanga.associations import robustness
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.robustness import TEMPLATES_SCHEMA, InTemplates, effects_of_items, item_counts
+from prasanga.associations.robustness import TEMPLATES_SCHEMA, InTemplates
 from prasanga.associations.weat import SeatTables, measure_seat, seat
 from prasanga.likelihoods.log_probability import TermScores
+from prasanga.stats import items
+from prasanga.stats.items import effects_of_items, item_counts
 
 Array = npt.NDArray[np.float64]
 SIZES = {"x": 5, "y": 4, "a": 3, "b": 4}
@@ -76,7 +77,7 @@ def test_counting_is_writing_words_and_sentences_down_as_often(
     targets[:, [0, 1, 5, 6]], attributes[:, [0, 3]] = 1, 1  # no set is empty
     templates = rng.multinomial(T, [1 / T] * T, size=40).astype(float)
     found = crossed.effects(targets, attributes, templates, std)
-    monkeypatch.setattr(robustness, "_BLOCK", 500)  # some replicates at a time, the last time fewer
+    monkeypatch.setattr(items, "_BLOCK", 500)  # some replicates at a time, the last time fewer
     assert crossed.effects(targets, attributes, templates, std) == pytest.approx(found, rel=1e-12, nan_ok=True)
     known = 0
     for row, (of_targets, of_attributes, of_templates) in enumerate(zip(targets, attributes, templates, strict=True)):

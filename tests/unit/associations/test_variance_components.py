@@ -9,15 +9,15 @@ import numpy.typing as npt
 import pytest
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
-from prasanga.associations.cosines import Cosines, VarianceComponents, variance_components
 from prasanga.base.errors import InputError
+from prasanga.stats.crossed import CrossedScores, VarianceComponents, variance_components
 
 Array = npt.NDArray[np.float64]
 
 
-def cosines_of(values: Array, n_x: int, n_a: int) -> Cosines:
+def cosines_of(values: Array, n_x: int, n_a: int) -> CrossedScores:
     _, n, m = values.shape
-    return Cosines(values, np.arange(n), np.arange(m), n_x, n - n_x, n_a, m - n_a)
+    return CrossedScores(values, np.arange(n), np.arange(m), n_x, n - n_x, n_a, m - n_a)
 
 
 def signs(x: list[float]) -> Array:
@@ -36,7 +36,7 @@ def test_cases_worked_by_hand() -> None:
     turned = cosines_of(np.array([signs([0.4, -0.4]), signs([-0.4, 0.4])]), 2, 2)
     assert variance_components(turned) == pytest.approx((-0.16, 0, 0.32, 0), abs=1e-15)
     assert variance_components(turned).shares == (0, 0, 100, 0)
-    turned_round = Cosines(turned.values.transpose(0, 2, 1), turned.attributes, turned.targets, 2, 2, 2, 2)
+    turned_round = CrossedScores(turned.values.transpose(0, 2, 1), turned.attributes, turned.targets, 2, 2, 2, 2)
     assert variance_components(turned_round) == pytest.approx((0, -0.16, 0.32, 0), abs=1e-15)
     assert np.isnan(variance_components(cosines_of(np.full((2, 4, 4), 0.3), 2, 2)).shares).all()
 
@@ -88,7 +88,7 @@ def test_it_is_the_sum_over_all_pairs_of_draws(n_draws: int, sizes: tuple[int, i
 DEVIATIONS = {"word": 0.05, "context": 0.08, "attribute": 0.03, "of_attribute": 0.06, "pair": 0.04, "rest": 0.07}
 
 
-def simulated(rng: np.random.Generator, sizes: tuple[int, int, int, int], n_draws: int) -> Cosines:
+def simulated(rng: np.random.Generator, sizes: tuple[int, int, int, int], n_draws: int) -> CrossedScores:
     """A study in which each part has a known deviation; of words also a part that both sets of attributes share."""
     n_x, n_y, n_a, n_b = sizes
     n, m, sd = n_x + n_y, n_a + n_b, DEVIATIONS

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA, measure_weat, weat
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses
+from prasanga.stats.effects import ConstantScoresError
 
 # s(w, A, B) is the cosine with the first axis minus that with the second: 1, -0.2 for X; -1, 0.2 for Y.
 X, Y = [[1.0, 0.0], [3.0, 4.0]], [[0.0, 2.0], [4.0, 3.0]]

@@ -19,7 +19,6 @@ from scoring_models import build
 from sentence_tables import SCHEMA, occurrence
 
 from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
-from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.weat import measure_weat
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
@@ -32,6 +31,7 @@ from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, manifest, passages
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
 from prasanga.sentences.manifest import update_manifest
+from prasanga.stats.permutation import permutation_test_of_scores
 from prasanga_calibration import train_model
 from prasanga_construction.generation import load_writer
 

@@ -14,7 +14,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.associations.comparisons import beside_twins
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import (
     BIAS_SCHEMA,
@@ -26,6 +25,7 @@ from prasanga.likelihoods.bias import (
     percentage,
 )
 from prasanga.pairs.preferences import FEWEST_PAIRS
+from prasanga.stats.controls import beside_twins
 
 # pair, type, label, score of the first, of the second, why left out
 PAIRS = [

@@ -17,8 +17,7 @@ from planted_scorer import PlantedScorer
 
 from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import gather
-from prasanga.associations.estimates import Category, shuffled_effects
-from prasanga.associations.intervals import draw_resampling
+from prasanga.associations.estimates import Category
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
@@ -33,6 +32,8 @@ from prasanga.likelihoods.templates import (
     shares_of,
 )
 from prasanga.losses import describe_losses
+from prasanga.stats.controls import shuffled_effects
+from prasanga.stats.intervals import draw_resampling
 
 SETS = {
     "he": ["king", "prince", "duke", "lord"],
@@ -411,7 +412,7 @@ def random_scores(terms: str, seed: int = 0, n_terms: int = 18, n_words: int = 2
 @pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
 def test_effects_with_words_counted_anew_are_those_of_cosines(std: str) -> None:
     scores = random_scores("mean")
-    cosines, _ = scores.as_cosines()
+    cosines = scores.crossed_scores()
     words = [[f"{side}{i}" for i in range(n)] for side, n in zip("xyab", (10, 10, 9, 9), strict=True)]
     resampling = draw_resampling(words, 1, n_resamples=50, seed=3, category="C")
     counts = resampling.target_counts, resampling.attribute_counts
@@ -424,7 +425,7 @@ def test_effects_with_words_counted_anew_are_those_of_cosines(std: str) -> None:
 
 def test_dealt_terms_are_those_of_the_shuffled_control() -> None:
     scores = random_scores("mean")
-    cosines, _ = scores.as_cosines()
+    cosines = scores.crossed_scores()
     effects = shuffled_effects(cosines, 300, np.random.default_rng(9))
     found = scores.shuffled(300, np.random.default_rng(9))
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(effects, [0.025, 0.975])))
@@ -462,10 +463,10 @@ def test_a_term_that_counts_twice_has_twice_the_probability() -> None:
 
 
 def test_shares_are_the_slope_of_the_score() -> None:
-    """The values that stand for cosines give the score itself, and how it moves when a term counts a little more."""
+    """The values give the score itself, and how it moves when a term counts a little more."""
     scores = random_scores("log-sum-exp")
-    cosines, scale = scores.as_cosines()
-    assert cosines.item_scores()[0] * scale == pytest.approx(scores.sentence_scores)
+    cosines = scores.crossed_scores()
+    assert cosines.item_scores()[0] == pytest.approx(scores.sentence_scores)
     assert cosines.effect() == pytest.approx(scores.effects()[0])
     step = 1e-6
     for term in (0, 13):

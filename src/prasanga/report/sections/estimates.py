@@ -10,7 +10,6 @@ from typing import NamedTuple
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.associations.cosines import VarianceComponents
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.losses import Reason, group_lost_words
 from prasanga.methods import CEAT, method_named
@@ -50,6 +49,7 @@ from prasanga.report.sheet import (
     with_sign,
 )
 from prasanga.report.study import Results
+from prasanga.stats.crossed import VarianceComponents
 
 THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 """Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are what is called small, medium and large."""

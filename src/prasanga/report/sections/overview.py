@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from scipy.stats import binom
 
 from prasanga.losses import COUNTED, group_lost_words
-from prasanga.methods import FEWEST_WORDS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.cards import no_model_of_a_language
 from prasanga.report.findings import (
@@ -43,6 +42,7 @@ from prasanga.report.section import Section, language_of, render, said, with_cod
 from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
 from prasanga.report.sheet import one_decimal, two
 from prasanga.report.study import Results
+from prasanga.stats.intervals import FEWEST_WORDS
 
 SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not proven"
 """How sure a finding is, the surest first."""

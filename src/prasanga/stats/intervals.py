@@ -1,47 +1,57 @@
-"""Bootstrap intervals of an effect size, over words and contexts."""
+"""Bootstrap intervals of an effect size, over words and contexts.
+
+Level 1 draws the words of each set again, with replacement; a word comes with all its items. Level 2 draws contexts
+within a word: in the draws of CEAT every context of a word is used at most once where there are enough, so draws chosen
+again are contexts chosen again. What was measured once (WEAT, SEAT) has no level 2. How often a word counts in resample
+i depends on the seed, the category and the words, and on nothing else. Two models therefore have the same resamples,
+and the difference of their replicates, one by one, is that of paired effects.
+
+The interval is of the effect in the population that the words of a set are thought to come from: the effect size with
+infinitely many words of X and Y (and of A and B, where they are resampled), in which n and n - 1 are the same.
+Replicates, which have few words, are put on that scale before anything else (`_to_population`).
+
+- `bca`: bias-corrected and accelerated percentiles (Efron 1987), with the level widened for few words: normal
+  quantiles are replaced by sqrt(n / (n - 1)) times those of Student's t, n the smallest resampled set, n_x + n_y
+  - 2 degrees of freedom (Hesterberg 2015, "What teachers should know about the bootstrap", expanded percentile
+  interval)
+- `studentized`: bootstrap-t (Efron 1982), with standard errors by the infinitesimal jackknife
+
+Both were chosen by simulation, and so is what they do not have; docs/statistics.md has their coverage.
+"""
 
 from __future__ import annotations
 
-import textwrap
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
-from prasanga.associations.cosines import Cosines, Counts, leave_one_out
-from prasanga.associations.effects import DENOMINATORS, largest_effect
-from prasanga.associations.vectors import (
-    FloatArray,
-    choice,
-    float_array,
-    number,
-    require_flag,
-    sequence_of,
-    whole_number,
-    word_list,
-)
-from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
-from prasanga.methods import FEWEST_WORDS
+from prasanga.stats.arguments import FloatArray, choice
+from prasanga.stats.crossed import Counts, CrossedScores, leave_one_out
+from prasanga.stats.effects import DENOMINATORS, largest_effect
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+FEWEST_WORDS = 8
+"""Words of a set that an interval needs."""
+INTERVALS = ("bca", "studentized")
 
-# --------------------
-# Resampled words and contexts, the same for all models and lengths that have the same words.
-#
-# Level 1 draws the words of each set anew, with replacement; a word comes with all its items. Level 2 draws
-# contexts within a word: in the draws of CEAT every context of a word is used at most once where there are enough,
-# so draws chosen anew are contexts chosen anew. What was measured once (WEAT, SEAT) has no level 2.
-#
-# How often a word counts in resample i depends on the seed, the category and the words, and on nothing else. Two
-# models therefore have the same resamples, and the difference of their replicates, one by one, is that of paired
-# effects.
+FEWEST_TEMPLATES = 4
+"""Templates that an interval over them needs (docs/statistics.md has how often it holds)."""
+
+EQUIVALENT = 0.05
+"""Below this p an effect counts as within the margin."""
+
+_LEVEL = 0.95
+
+# Share of resamples without an effect that goes without mention.
+_UNDEFINED = 0.01
+
+# An effect this much outside of its interval is outside by rounding only.
+_ROUNDING = 1e-9
+
+# From this share of the largest possible effect on, the sample's scale explains why an effect is outside.
+_NEAR = 0.8
 
 
 class Resampling(NamedTuple):
@@ -70,17 +80,8 @@ def draw_resampling(
     """Resample the words of X, Y, A and B (`words`, as listed) and `n_draws` draws, `n_resamples` times.
 
     Each set has a generator of its own, named by the category, the set and its words; the draws have one named by the
-    category and their number. More resamples begin with those of fewer. Raises `InputError` for other than four sets,
-    an empty set, and no resamples or draws.
+    category and their number. More resamples begin with those of fewer.
     """
-    sets = sequence_of("words", words, "the lists of words of X, Y, A and B")
-    words = [word_list("words", listed) for listed in sets]
-    if len(words) != 4 or not all(len(listed) for listed in words):
-        raise InputError(f"words: sets of {[len(listed) for listed in words]} words. Give X, Y, A and B, none empty.")
-    for name, wanted in (("n_resamples", n_resamples), ("n_draws", n_draws)):
-        whole_number(name, wanted, least=1)
-    whole_number("seed", seed, least=0)
-    require_flag("resample_attributes", resample_attributes)
     resampled = list(zip("xyab", words, strict=True))[: 4 if resample_attributes else 2]
     counts = [
         draw_counts(len(listed), n_resamples, generator(seed, "resampling", category, side, *listed))
@@ -94,48 +95,15 @@ def draw_resampling(
     )
 
 
-def replicate_effects(cosines: Cosines, resampling: Resampling, std: str = "union_ddof1") -> FloatArray:
+def replicate_effects(crossed: CrossedScores, resampling: Resampling, std: str = "union_ddof1") -> FloatArray:
     """Return (R,) the effect size in every resample, by the convention `std`; NaN where all scores are the same."""
-    return cosines.effects(*resampling, std)
+    return crossed.effects(*resampling, std)
 
 
 def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
     """Return (n_resamples, n), how often each of `n` was drawn in `n` draws with replacement."""
     chosen = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
     return np.bincount(chosen.ravel(), minlength=n * n_resamples).reshape(n_resamples, n).astype(np.float64)
-
-
-# --------------------
-# Bootstrap intervals of an effect size, over words and contexts.
-#
-# What the interval is of: the effect in the population that the words of a set are thought to come from, that is
-# the effect size with infinitely many words of X and Y (and of A and B, where they are resampled), in which n and n
-# - 1 are the same. Replicates, which have few words, are put on that scale before anything else (`_to_population`).
-#
-# - `bca`: bias-corrected and accelerated percentiles (Efron 1987), with the level widened for few words: normal
-#   quantiles are replaced by sqrt(n / (n - 1)) times those of Student's t, n the smallest resampled set, n_x + n_y
-#   - 2 degrees of freedom (Hesterberg 2015, "What teachers should know about the bootstrap", expanded percentile
-#   interval)
-# - `studentized`: bootstrap-t (Efron 1982), with standard errors by the infinitesimal jackknife
-#
-# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/statistics.md.
-
-
-INTERVALS = ("bca", "studentized")
-
-FEWEST_TEMPLATES = 4
-"""Templates that an interval over them needs (docs/statistics.md has how often it holds)."""
-EQUIVALENT = 0.05
-"""Below this p an effect counts as within the margin."""
-
-_LEVEL = 0.95
-_EFFECTS = "(R,) effects, NaN where there is none"
-# Share of resamples without an effect that goes without mention.
-_UNDEFINED = 0.01
-# An effect this much outside of its interval is outside by rounding only.
-_ROUNDING = 1e-9
-# From this share of the largest possible effect on, the sample's scale explains why an effect is outside.
-_NEAR = 0.8
 
 
 @dataclass(frozen=True)
@@ -161,7 +129,7 @@ class Interval:
 
 
 def interval(
-    cosines: Cosines,
+    crossed: CrossedScores,
     resampling: Resampling,
     replicates: FloatArray,
     *,
@@ -171,20 +139,20 @@ def interval(
     center: float | None = None,
     margin: float | None = None,
 ) -> Interval:
-    """Return the interval of the effect size of `cosines`, from its effects in resamples, and whether it is near 0.
+    """Return the interval of the effect size of `crossed`, from its effects in resamples, and whether it is near 0.
 
     Two one-sided tests ask whether the effect is above -`margin`, and below `margin`; p is the larger of theirs
     (Schuirmann 1987). Each is the level at which a one-sided interval of the same making ends there, so that p is below
     .05 where the 90 % interval lies within the margin; it is 1 / (R + 1) at least, R the replicates.
 
     Args:
-        cosines: of the items.
+        crossed: scores of the items.
         resampling: how often the words and draws count in each resample.
-        replicates: (R,) `replicate_effects(cosines, resampling, std)`. NaN is left out; more than 1 % gives a note.
+        replicates: (R,) `replicate_effects(crossed, resampling, std)`. NaN is left out; more than 1 % gives a note.
         method: `bca` or `studentized` (see the module).
         level: probability that the interval is to hold the population's effect.
         std: convention of the effect's denominator, that of the replicates.
-        center: the effect that is reported, where it rests on more draws than `cosines`: the interval moves with it.
+        center: the effect that is reported, where it rests on more draws than `crossed`: the interval moves with it.
         margin: distance from 0 that counts as none, greater than 0; None asks for no such test.
 
     Returns:
@@ -192,49 +160,44 @@ def interval(
         contain the reported effect has ends and a note.
 
     Raises:
-        InputError: a method or level that is not known, replicates that do not fit.
+        InputError: a method that is not known.
         ConstantScoresError: all words have the same association.
     """
     choice("method", method, INTERVALS)
-    if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
-        raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
-    replicates = _checked("replicates", replicates, len(resampling.target_counts))
-    sizes = _sizes(cosines)[: 2 if resampling.attribute_counts is None else 4]
+    sizes = crossed.sizes[: 2 if resampling.attribute_counts is None else 4]
     note = _too_few(sizes)
     if note:
         return Interval(None, None, method, note)
-    effect = cosines.effect(std)
+    effect = crossed.effect(std)
     known = np.isfinite(replicates)
     note = _undefined(known)
     if not known.any():
         return Interval(None, None, method, note)
-    scale = _to_population(cosines, std)
+    scale = _to_population(crossed, std)
     made: _Percentiles | _Pivots
     if method == "bca":
-        acceleration = _acceleration(leave_one_out(cosines, _plain(std)), sizes)
-        freedom = cosines.n_x + cosines.n_y - 2
+        acceleration = _acceleration(leave_one_out(crossed, _plain(std)), sizes)
+        freedom = crossed.n_x + crossed.n_y - 2
         made = _Percentiles(replicates[known], effect, acceleration, scale, min(sizes), freedom)
     else:
-        made = _Pivots.of(cosines, resampling, effect, scale, std)
+        made = _Pivots.of(crossed, resampling, effect, scale, std)
     low, high = made.ends(level)
     if not np.isfinite([low, high]).all():
         return Interval(None, None, method, "no interval: in no resample does a standard error exist")
     shift = 0.0 if center is None else center - effect
-    bound = _largest(cosines, std)
+    bound = _largest(crossed, std)
     ends = np.clip([low + shift, high + shift], -bound, bound)
-    note = _joined(note, _outside(ends, effect + shift, cosines, std))
+    note = _joined(note, _outside(ends, effect + shift, crossed, std))
     found = Interval(float(ends[0]), float(ends[1]), method, note)
     if margin is None:
         return found
-    if not 0 < number("margin", margin, "a number greater than 0, such as 0.2") < np.inf:
-        raise InputError(f"margin: {margin}. Write a number greater than 0, such as 0.2.")
     p_value = max(made.level_at(-margin - shift), 1 - made.level_at(margin - shift), 1 / (known.sum() + 1))
     within = np.abs(np.clip(np.asarray(made.ends(1 - 2 * EQUIVALENT)) + shift, -bound, bound)).max()
     return replace(found, p_equivalence=float(p_value), equivalent_within=float(within))
 
 
 def crossed_interval(
-    cosines: Cosines,
+    crossed: CrossedScores,
     resampling: Resampling,
     of_words: FloatArray,
     of_both: FloatArray,
@@ -248,7 +211,7 @@ def crossed_interval(
     variance; the degrees of freedom are Satterthwaite's (1946).
 
     Args:
-        cosines: of the items.
+        crossed: scores of the items.
         resampling: of the words.
         of_words: (R,) effects with words resampled alone.
         of_both: (R,) effects with the same words, and templates, resampled. NaN is left out.
@@ -258,25 +221,25 @@ def crossed_interval(
     Returns:
         Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
     """
-    sizes = _sizes(cosines)[: 2 if resampling.attribute_counts is None else 4]
+    sizes = crossed.sizes[: 2 if resampling.attribute_counts is None else 4]
     known, too_few = np.isfinite(of_both), _too_few(sizes)
     note = too_few or _undefined(known)
     if too_few or not known.any():
         return Interval(None, None, "bca", note)
     effects = without_templates(_plain(std))
-    without = np.concatenate([leave_one_out(cosines, _plain(std))[: sum(sizes)], effects])
+    without = np.concatenate([leave_one_out(crossed, _plain(std))[: sum(sizes)], effects])
     made = _Percentiles(
         of_both[known],
-        cosines.effect(std),
+        crossed.effect(std),
         _acceleration(without, [*sizes, effects.size]),
-        _to_population(cosines, std),
+        _to_population(crossed, std),
         *_both_widened(
             float(np.nanvar(of_words)), float(np.var(of_both[known])), min(sizes), sizes[0] + sizes[1] - 2, effects.size
         ),
     )
-    bound = _largest(cosines, std)
+    bound = _largest(crossed, std)
     ends = np.clip(made.ends(_LEVEL), -bound, bound)
-    note = _joined(note, _outside(ends, cosines.effect(std), cosines, std))
+    note = _joined(note, _outside(ends, crossed.effect(std), crossed, std))
     return Interval(float(ends[0]), float(ends[1]), "bca", note)
 
 
@@ -328,10 +291,8 @@ def difference_interval(
         sizes: words of each resampled set, X first, to refuse sets of fewer than `FEWEST_WORDS`.
 
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
-    without them (docs/statistics.md). Raises `InputError` for replicates of different number.
+    without them (docs/statistics.md).
     """
-    replicates_1 = float_array("replicates_1", replicates_1, _EFFECTS)
-    replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size)
     differences, too_few = replicates_1 - replicates_2, _too_few(sizes)
     known = np.isfinite(differences)
     note = too_few or _undefined(known)
@@ -339,14 +300,6 @@ def difference_interval(
         return Interval(None, None, "bc", note)
     low, high = _bca(differences[known], effect_1 - effect_2, 0.0, _tails(_LEVEL))
     return Interval(float(low), float(high), "bc", note)
-
-
-def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int) -> FloatArray:
-    """Return the replicates as an array."""
-    array = float_array(name, replicates, _EFFECTS)
-    if array.shape != (n_resamples,) or not n_resamples:
-        raise InputError(f"{name}: shape {array.shape}. Give one effect for each of {n_resamples} resamples.")
-    return array
 
 
 def _too_few(sizes: Sequence[int]) -> str:
@@ -371,12 +324,12 @@ def _joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _outside(ends: FloatArray, effect: float, cosines: Cosines, std: str) -> str:
+def _outside(ends: FloatArray, effect: float, crossed: CrossedScores, std: str) -> str:
     """Return why the interval does not contain the effect that it is shown with; empty if it does."""
     if ends[0] - _ROUNDING <= effect <= ends[1] + _ROUNDING:
         return ""
-    bound = _largest(cosines, std)
-    limit = bound / _to_population(cosines, std)
+    bound = _largest(crossed, std)
+    limit = bound / _to_population(crossed, std)
     apart = f" near the largest possible effect ({limit:.2f} here, {bound:.2f} in the population)"
     where = apart if abs(effect) > _NEAR * limit else ""
     return (
@@ -390,19 +343,19 @@ def _plain(std: str) -> str:
     return std if DENOMINATORS[std].within_sets else "union_ddof0"
 
 
-def _to_population(cosines: Cosines, std: str) -> float:
+def _to_population(crossed: CrossedScores, std: str) -> float:
     """Return what an effect by `std` is multiplied by to have the words' own spread, divided by n, as denominator.
 
     The words are the population that resamples come from; its spread has n in the denominator, whatever `std` says.
     """
-    n = cosines.targets.size
+    n = crossed.targets.size
     return float(np.sqrt(n / (n - DENOMINATORS[std].lost)))
 
 
-def _largest(cosines: Cosines, std: str) -> float:
+def _largest(crossed: CrossedScores, std: str) -> float:
     """Return the largest effect that a population can have with X and Y in these proportions."""
-    n_x = int((cosines.targets < cosines.n_x).sum())
-    return largest_effect(n_x, cosines.targets.size - n_x, std)
+    n_x = int((crossed.targets < crossed.n_x).sum())
+    return largest_effect(n_x, crossed.targets.size - n_x, std)
 
 
 def _tails(level: float, n: float | None = None, freedom: float = 0) -> FloatArray:
@@ -493,12 +446,12 @@ class _Pivots:
     curved: bool
 
     @classmethod
-    def of(cls, cosines: Cosines, resampling: Resampling, effect: float, scale: float, std: str) -> _Pivots:
+    def of(cls, crossed: CrossedScores, resampling: Resampling, effect: float, scale: float, std: str) -> _Pivots:
         """Return those of resamples, with standard errors by the infinitesimal jackknife."""
         curved = DENOMINATORS[std].within_sets
-        once = None if resampling.attribute_counts is None else np.ones((1, cosines.n_attributes))
-        error = scale * cosines.effects_and_errors(attribute_counts=once, std=std)[1][0]
-        replicates, errors = cosines.effects_and_errors(*resampling, std)
+        once = None if resampling.attribute_counts is None else np.ones((1, crossed.n_attributes))
+        error = scale * crossed.effects_and_errors(attribute_counts=once, std=std)[1][0]
+        replicates, errors = crossed.effects_and_errors(*resampling, std)
         with np.errstate(invalid="ignore", divide="ignore"):
             if curved:
                 effect, replicates = 2 * np.arcsinh(scale * effect / 2), 2 * np.arcsinh(scale * replicates / 2)
@@ -526,94 +479,3 @@ def _share_below(numbers: FloatArray, bound: float) -> float:
     """Return the probability whose quantile (linear, as numpy's) is `bound`; 0 or 1 beyond all numbers."""
     ordered = np.sort(numbers)
     return float(np.interp(bound, ordered, np.linspace(0, 1, ordered.size), left=0, right=1))
-
-
-# --------------------
-# An estimate as a notebook shows it.
-
-
-_SEED = 47
-"""Of the resamples of an estimate that no study has made."""
-
-
-class Shown(ABC):
-    """An estimate as a notebook shows it: the number with its interval in one line, a table, a picture.
-
-    A class of results says what `shown` asks for.
-    """
-
-    lost: str = ""
-    """Words of the lists that do not count, each with the reason."""
-
-    @property
-    @abstractmethod
-    def p_association(self) -> float:
-        """Whether other words would do, on either side."""
-
-    @abstractmethod
-    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
-        """Return method, effect, convention of its denominator, and what makes the cosines that intervals rest on."""
-
-    @cached_property
-    def interval(self) -> Interval:
-        """The 95 % interval over words and, in CEAT, contexts: 2,000 resamples, the same each time.
-
-        Without ends, but with a note, for sets of fewer than 8 words.
-        """
-        _, effect, std, _ = self.shown()
-        cosines = self._cosines
-        words = tuple(
-            [f"{side}{number}" for number in range(n)] for side, n in zip("XYAB", _sizes(cosines), strict=True)
-        )
-        resampling = draw_resampling(words, len(cosines.values), n_resamples=2000, seed=_SEED, category="")
-        replicates = replicate_effects(cosines, resampling, std)
-        return interval(cosines, resampling, replicates, std=std, center=effect)
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note, lost."""
-        method, effect, std, _ = self.shown()
-        ends, sizes = self.interval, dict(zip(("n_x", "n_y", "n_a", "n_b"), _sizes(self._cosines), strict=True))
-        return pl.DataFrame(
-            {"method": method, "effect_size": effect, "ci_low": ends.low, "ci_high": ends.high}
-            | {"p_association": self.p_association, **sizes, "std": std, "note": ends.note, "lost": self.lost},
-            schema_overrides={"ci_low": pl.Float64, "ci_high": pl.Float64},
-        )
-
-    def plot(self) -> Figure:
-        """Return a picture: the association of each target word, a line for each set, and the number above."""
-        from matplotlib.figure import Figure
-
-        title = textwrap.wrap(repr(self), 90, break_on_hyphens=False)
-        figure = Figure(figsize=(6.8, 1.6 + 0.2 * len(title)), layout="constrained")
-        axes = figure.add_subplot()
-        cosines = self._cosines
-        for height, scores in enumerate(np.split(cosines.word_scores(), [cosines.n_x])):
-            axes.plot(scores, np.full(len(scores), -height), "o", alpha=0.6)
-            axes.plot(scores.mean(), -height, "|", color="black", markersize=18)
-        axes.set(
-            yticks=[0, -1],
-            yticklabels=["X", "Y"],
-            ylim=(-1.5, 0.5),
-            xlabel="nearer to B  ·  association  ·  nearer to A",
-        )
-        axes.set_title("\n".join(title), fontsize="medium")
-        return figure
-
-    def __repr__(self) -> str:
-        """Return the number with its interval, in one line."""
-        method, effect, _, _ = self.shown()
-        ends, (n_x, n_y, *_) = self.interval, _sizes(self._cosines)
-        between = "" if ends.low is None else f"95 % {ends.low:+.2f} to {ends.high:+.2f}"
-        said, lost = _joined(between, ends.note), f" ({self.lost})" if self.lost else ""
-        return f"{method} {effect:+.2f} ({said}), p_association {self.p_association:.3g}, {n_x} and {n_y} words{lost}"
-
-    def _repr_html_(self) -> str:
-        return self.to_frame()._repr_html_()
-
-    @cached_property
-    def _cosines(self) -> Cosines:
-        return self.shown()[3]()
-
-
-def _sizes(cosines: Cosines) -> tuple[int, int, int, int]:
-    return cosines.n_x, cosines.n_y, cosines.n_a, cosines.n_b

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.intervals import Resampling, draw_resampling, replicate_effects
-from prasanga.base.errors import InputError
+from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.intervals import Resampling, draw_resampling, replicate_effects
 
 WORDS = [["rose", "lily", "iris"], ["ant", "wasp"], ["love", "peace", "joy", "hope"], ["war"]]
 
@@ -76,7 +75,7 @@ def test_levels_that_are_not_resampled() -> None:
 
 def test_replicates_are_effects_of_the_counted_words() -> None:
     values = np.random.default_rng(0).uniform(-1, 1, size=(5, 5, 5))
-    cosines = Cosines(values, np.arange(5), np.arange(5), 3, 2, 4, 1)
+    cosines = CrossedScores(values, np.arange(5), np.arange(5), 3, 2, 4, 1)
     resampling = draw()
     replicates = replicate_effects(cosines, resampling, "union_ddof0")
     expected = cosines.effects(
@@ -84,17 +83,3 @@ def test_replicates_are_effects_of_the_counted_words() -> None:
     )
     np.testing.assert_array_equal(replicates, expected)
     assert replicates.shape == (200,)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"words": WORDS[:3]}, r"sets of \[3, 2, 4\] words"),
-        ({"words": [*WORDS[:3], []]}, r"sets of \[3, 2, 4, 0\] words"),
-        ({"n_resamples": 0}, "n_resamples: 0"),
-        ({"n_draws": 0}, "n_draws: 0"),
-    ],
-)
-def test_bad_input(change: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        draw(**change)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prasanga.associations.cosines import Cosines, leave_one_out
-from prasanga.associations.effects import STD_CONVENTIONS, effect_size_of_scores
-from prasanga.associations.intervals import (
+from prasanga.stats.crossed import CrossedScores, leave_one_out
+from prasanga.stats.effects import STD_CONVENTIONS, effect_size_of_scores
+from prasanga.stats.intervals import (
     INTERVALS,
     Interval,
     Resampling,
@@ -18,19 +18,18 @@ from prasanga.associations.intervals import (
     interval,
     replicate_effects,
 )
-from prasanga.base.errors import InputError
 
 
-def cosines_of(sizes: tuple[int, int, int, int] = (9, 8, 8, 10), n_draws: int = 3, seed: int = 0) -> Cosines:
+def cosines_of(sizes: tuple[int, int, int, int] = (9, 8, 8, 10), n_draws: int = 3, seed: int = 0) -> CrossedScores:
     """Words of X nearer to those of A."""
     rng = np.random.default_rng(seed)
     n_x, n_y, n_a, n_b = sizes
     values = 0.3 + 0.1 * rng.standard_normal((n_draws, n_x + n_y, n_a + n_b))
     values[:, :n_x, :n_a] += 0.05
-    return Cosines(values, np.arange(n_x + n_y), np.arange(n_a + n_b), *sizes)
+    return CrossedScores(values, np.arange(n_x + n_y), np.arange(n_a + n_b), *sizes)
 
 
-def resampled(cosines: Cosines, n_resamples: int = 500, *, attributes: bool = True) -> Resampling:
+def resampled(cosines: CrossedScores, n_resamples: int = 500, *, attributes: bool = True) -> Resampling:
     sizes = cosines.n_x, cosines.n_y, cosines.n_a, cosines.n_b
     words = [[f"{side}{i}" for i in range(n)] for side, n in zip("xyab", sizes, strict=True)]
     return draw_resampling(
@@ -38,7 +37,7 @@ def resampled(cosines: Cosines, n_resamples: int = 500, *, attributes: bool = Tr
     )
 
 
-def ends(cosines: Cosines, method: str = "bca", std: str = "union_ddof1", **more: float) -> tuple[float, float]:
+def ends(cosines: CrossedScores, method: str = "bca", std: str = "union_ddof1", **more: float) -> tuple[float, float]:
     resampling = resampled(cosines)
     replicates = replicate_effects(cosines, resampling, std)
     found = interval(cosines, resampling, replicates, method=method, std=std, **more)
@@ -53,7 +52,7 @@ def test_bca_is_that_of_scipy() -> None:
     rng = np.random.default_rng(0)
     scores = rng.exponential(size=22) * 0.1
     scores[:10] += 0.05
-    cosines = Cosines(scores[None, :, None] * [0.5, -0.5], np.arange(22), np.arange(2), 10, 12, 1, 1)
+    cosines = CrossedScores(scores[None, :, None] * [0.5, -0.5], np.arange(22), np.arange(2), 10, 12, 1, 1)
     resampling = resampled(cosines, 2000, attributes=False)
     replicates = replicate_effects(cosines, resampling)
 
@@ -92,7 +91,7 @@ def test_of_many_normal_words_all_constructions_agree() -> None:
     rng = np.random.default_rng(0)
     scores = 0.1 * rng.standard_normal(1200)
     scores[:600] += 0.05
-    cosines = Cosines(scores[None, :, None] * [0.5, -0.5], np.arange(1200), np.arange(2), 600, 600, 1, 1)
+    cosines = CrossedScores(scores[None, :, None] * [0.5, -0.5], np.arange(1200), np.arange(2), 600, 600, 1, 1)
     d = cosines.effect("pooled")
     # the sampling variance of Cohen's d (Hedges and Olkin 1985)
     half = 1.96 * np.sqrt(2 / 600 + d**2 / (2 * 1200))
@@ -143,7 +142,7 @@ def test_studentized_against_its_definition(std: str) -> None:
 def test_swapping_targets_negates(method: str, std: str) -> None:
     cosines = cosines_of((9, 8, 8, 10))
     swapped_items = [*range(9, 17), *range(9)]
-    swapped = Cosines(cosines.values[:, swapped_items], np.arange(17), np.arange(18), 8, 9, 8, 10)
+    swapped = CrossedScores(cosines.values[:, swapped_items], np.arange(17), np.arange(18), 8, 9, 8, 10)
     resampling = resampled(cosines)
     other = Resampling(resampling.target_counts[:, swapped_items], resampling.attribute_counts, resampling.draw_counts)
     first = interval(cosines, resampling, replicate_effects(cosines, resampling, std), method=method, std=std)
@@ -163,7 +162,7 @@ def test_both_union_conventions_have_the_same_interval(method: str) -> None:
 @pytest.mark.parametrize("method", INTERVALS)
 def test_the_scale_of_associations_does_not_matter(method: str) -> None:
     cosines = cosines_of()
-    half = Cosines(cosines.values / 2, cosines.targets, cosines.attributes, 9, 8, 8, 10)
+    half = CrossedScores(cosines.values / 2, cosines.targets, cosines.attributes, 9, 8, 8, 10)
     assert ends(half, method) == pytest.approx(ends(cosines, method), rel=1e-9)
 
 
@@ -265,7 +264,7 @@ def test_two_one_sided_tests_against_intervals_of_every_level(method: str, std: 
 def test_of_many_words_the_two_tests_are_those_of_normal_theory() -> None:
     rng = np.random.default_rng(0)
     scores = 0.1 * rng.standard_normal(1200)
-    cosines = Cosines(scores[None, :, None] * [0.5, -0.5], np.arange(1200), np.arange(2), 600, 600, 1, 1)
+    cosines = CrossedScores(scores[None, :, None] * [0.5, -0.5], np.arange(1200), np.arange(2), 600, 600, 1, 1)
     d = cosines.effect("pooled")
     error = np.sqrt(2 / 600 + d**2 / (2 * 1200))  # Hedges and Olkin 1985
     margin = abs(d) + 1.5 * error
@@ -276,8 +275,6 @@ def test_of_many_words_the_two_tests_are_those_of_normal_theory() -> None:
         found = interval(cosines, resampling, replicates, method=method, std="pooled", margin=margin)
         assert found.p_equivalence == pytest.approx(expected, abs=0.02)
         assert found.equivalent_within == pytest.approx(abs(d) + 1.645 * error, rel=0.1)
-    with pytest.raises(InputError, match=r"margin: 0\. Write a number greater than 0"):
-        interval(cosines, resampling, replicates, std="pooled", margin=0)
 
 
 def test_a_difference_is_of_pairs() -> None:
@@ -315,17 +312,3 @@ def test_an_effect_beyond_all_replicates_still_has_an_interval() -> None:
     found = _bca(np.arange(100.0), 200.0, 0.3, _tails(0.95))
     assert (np.diff(found) >= 0).all()
     assert found[1] == 99
-
-
-def test_bad_input() -> None:
-    cosines = cosines_of()
-    resampling = resampled(cosines)
-    replicates = replicate_effects(cosines, resampling)
-    with pytest.raises(InputError, match=r"method: 'basic' is not known\. Write 'bca' or 'studentized'"):
-        interval(cosines, resampling, replicates, method="basic")
-    with pytest.raises(InputError, match=r"level: 95"):
-        interval(cosines, resampling, replicates, level=95)
-    with pytest.raises(InputError, match=r"replicates: shape \(499,\). Give one effect for each of 500"):
-        interval(cosines, resampling, replicates[1:])
-    with pytest.raises(InputError, match="replicates"):
-        difference_interval(replicates, replicates[1:], 0, 0)

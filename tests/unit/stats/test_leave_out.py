@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from prasanga.associations.cosines import Cosines, contributions, leave_one_out
-from prasanga.associations.effects import STD_CONVENTIONS
+from prasanga.associations.cosines import compute_cosines
+from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out
+from prasanga.stats.effects import STD_CONVENTIONS
 
 RNG = np.random.default_rng(4)
 SETS = [[RNG.standard_normal((n, 5)) for n in items] for items in ([2, 1, 3], [1, 1, 2, 1], [2, 2, 2], [1, 1])]
@@ -16,40 +17,40 @@ def test_leaving_out_is_computing_without(std: str) -> None:
     for side in range(4):
         for word in range(len(SETS[side])):
             without = [[w for j, w in enumerate(s) if (i, j) != (side, word)] for i, s in enumerate(SETS)]
-            expected.append(Cosines.of_vectors(*without).effect(std))
-    np.testing.assert_allclose(leave_one_out(Cosines.of_vectors(*SETS), std), expected, rtol=1e-12)
+            expected.append(compute_cosines(*without).effect(std))
+    np.testing.assert_allclose(leave_one_out(compute_cosines(*SETS), std), expected, rtol=1e-12)
 
 
 def test_over_draws_it_is_the_mean() -> None:
-    cosines = [Cosines.of_vectors(*[[w + k for w in s] for s in SETS]) for k in range(3)]
+    cosines = [compute_cosines(*[[w + k for w in s] for s in SETS]) for k in range(3)]
     first = cosines[0]
     values = np.concatenate([c.values for c in cosines])
-    together = Cosines(values, first.targets, first.attributes, 3, 4, 3, 2)
+    together = CrossedScores(values, first.targets, first.attributes, 3, 4, 3, 2)
     expected = np.mean([leave_one_out(c) for c in cosines], axis=0)
     np.testing.assert_allclose(leave_one_out(together), expected, rtol=1e-12)
 
 
 def test_without_its_only_word_a_set_has_no_effect() -> None:
     x, y, a, b = SETS
-    without = leave_one_out(Cosines.of_vectors(x[:1], y, a, b[:1]))
+    without = leave_one_out(compute_cosines(x[:1], y, a, b[:1]))
     assert np.isnan(without).tolist() == [True, *[False] * 4, *[False] * 3, True]
 
 
 def test_scores_that_become_the_same_have_no_effect() -> None:
     scores = np.array([0.1, 0.1, 0.1, 0.9])
-    cosines = Cosines(scores[None, :, None] * [1.0, -1.0], np.arange(4), np.arange(2), 2, 2, 1, 1)
+    cosines = CrossedScores(scores[None, :, None] * [1.0, -1.0], np.arange(4), np.arange(2), 2, 2, 1, 1)
     assert np.isnan(leave_one_out(cosines)[:4]).tolist() == [False, False, False, True]
 
 
 def test_contributions_by_hand() -> None:
     # cosines of two words of X and one of Y with two attributes
     values = np.array([[[0.5, 0.1], [0.7, 0.3], [0.2, 0.6]]])
-    cosines = Cosines(values, np.arange(3), np.arange(2), 2, 1, 1, 1)
+    cosines = CrossedScores(values, np.arange(3), np.arange(2), 2, 1, 1, 1)
     np.testing.assert_allclose(contributions(cosines), [0.4, -0.4], rtol=1e-14)
 
 
 def test_contributions_add_up_to_the_difference_of_means() -> None:
-    cosines = Cosines.of_vectors(*[[w[:1] for w in words] for words in SETS])
+    cosines = compute_cosines(*[[w[:1] for w in words] for words in SETS])
     scores, of_words = cosines.word_scores(), contributions(cosines)
     difference = scores[:3].mean() - scores[3:].mean()
     assert of_words[:3].mean() - of_words[3:].mean() == pytest.approx(difference, rel=1e-12)
@@ -57,5 +58,5 @@ def test_contributions_add_up_to_the_difference_of_means() -> None:
 
 def test_items_of_a_word_are_averaged() -> None:
     values = np.array([[[0.5, 0.1, 0.4], [0.1, 0.5, 0.0]]])
-    cosines = Cosines(values, np.arange(2), np.array([0, 0, 1]), 1, 1, 1, 1)
+    cosines = CrossedScores(values, np.arange(2), np.array([0, 0, 1]), 1, 1, 1, 1)
     np.testing.assert_allclose(contributions(cosines), [(0.4 - 0.4) / 2, 0.4], atol=1e-15)

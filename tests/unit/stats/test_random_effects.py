@@ -153,7 +153,7 @@ def test_p_is_one_for_no_effect() -> None:
         ([1, 2], [1], "dl", "variances: 1 of them for 2 effects"),
         ([1, 2], [1, 0], "dl", "variances: number 1 is 0"),
         ([1, math.nan], [1, 1], "dl", "effects: number 1 is nan"),
-        ([], [], "dl", "effects: float64, shape"),
+        ([], [], "dl", "effects: an array of shape"),
     ],
 )
 def test_bad_input(effects: list, variances: list, tau2: str, message: str) -> None:

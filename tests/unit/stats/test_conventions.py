@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from prasanga.associations import combine, effect_size_of_scores, permutation_test_of_scores
-from prasanga.associations.ceat import hedges_variance
+from prasanga.associations import combine
+from prasanga.stats.effects import effect_size_of_scores, hedges_variance
+from prasanga.stats.permutation import permutation_test_of_scores
 
 # x, y; squared effect size by denominator (with the sign of the effect); p by alternative; number of partitions
 CASES = {

@@ -7,27 +7,21 @@ import numpy as np
 import pytest
 from scipy.stats import nct, t
 
-from prasanga.associations import (
-    TestSettings,
-    contexts_enough,
-    effect_size_of_scores,
-    measure_cosines,
-    permutation_test_of_scores,
-    smallest_effect,
-    smallest_effect_of_sizes,
-)
+from prasanga.associations import TestSettings, contexts_enough, measure_cosines
 from prasanga.associations.ceat import contexts_for_spread
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.permutation import smallest_effect_at
 from prasanga.base.errors import InputError
+from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.effects import effect_size_of_scores
+from prasanga.stats.permutation import permutation_test_of_scores
+from prasanga.stats.power import smallest_effect, smallest_effect_at, smallest_effect_of_sizes
 
 
-def of_scores(scores: np.ndarray, n_x: int, items: int = 1) -> Cosines:
-    """Cosines with these associations, in some unit: (n_draws, n_items), `items` a word, one attribute word a side."""
+def of_scores(scores: np.ndarray, n_x: int, items: int = 1) -> CrossedScores:
+    """Scores with these associations, in some unit: (n_draws, n_items), `items` a word, one attribute word a side."""
     scores = scores / max(1.0, np.abs(scores).max())
     words = np.repeat(np.arange(scores.shape[1] // items), items)
     n_y = len(set(words.tolist())) - n_x
-    return Cosines(np.stack([scores / 2, -scores / 2], axis=-1), words, np.arange(2), n_x, n_y, 1, 1)
+    return CrossedScores(np.stack([scores / 2, -scores / 2], axis=-1), words, np.arange(2), n_x, n_y, 1, 1)
 
 
 def chance(share: float, n: int) -> float:
@@ -73,8 +67,6 @@ def test_contexts_enough_keeps_the_effect_within_the_band() -> None:
 def test_what_cannot_be_a_spread_or_a_band_is_refused() -> None:
     with pytest.raises(InputError, match=r"associations\.band: 0"):
         contexts_for_spread(0.5, 0)
-    with pytest.raises(InputError, match=r"spread: -1"):
-        contexts_for_spread(-1, 0.1)
     with pytest.raises(InputError, match="effects: number 1 is nan"):
         contexts_enough([0.1, float("nan")], 0.1)
 

@@ -7,9 +7,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from prasanga.associations import permutation_test, permutation_test_of_scores, weat
-from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations import permutation_test, weat
 from prasanga.base.errors import InputError
+from prasanga.stats.effects import ConstantScoresError
+from prasanga.stats.permutation import permutation_test_of_scores
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 Statistic = Callable[[list[float], list[float]], float]
@@ -229,7 +230,7 @@ def test_on_vectors_equals_on_scores() -> None:
         ({"method": "all"}, "method: 'all'"),
         ({"n_resamples": 0}, "n_resamples: 0"),
         ({"x": [1.0, float("nan")]}, "x: number 1 is nan"),
-        ({"y": []}, "y: float64, shape"),
+        ({"y": []}, "y: an array of shape"),
         ({"x": np.arange(23.0), "y": np.arange(23.0), "method": "exact"}, "23 and 23 words .* up to 44"),
         ({"x": np.arange(14.0), "y": np.arange(15.0), "method": "exact"}, "14 and 15 words .* up to 16,777,216 of a"),
         ({"statistic": "t"}, "statistic: 't' .* Write 'studentized' or 'difference'"),

@@ -1,0 +1,27 @@
+"""Effect sizes, random effects, permutation tests, intervals, power and controls: pure functions of numbers.
+
+Nothing here knows what was measured, where vectors come from or how a result is shown. docs/statistics.md has the
+formulas.
+"""
+
+from prasanga.stats.controls import (
+    ShuffledControl,
+    adjusted_difference,
+    beside_twins,
+    shuffled_control,
+    shuffled_effects,
+)
+from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out, variance_components
+from prasanga.stats.effects import ConstantScoresError, effect_size_of_scores
+from prasanga.stats.intervals import (
+    Interval,
+    Resampling,
+    difference_interval,
+    draw_resampling,
+    interval,
+    replicate_effects,
+)
+from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
+from prasanga.stats.power import smallest_effect, smallest_effect_of_sizes
+from prasanga.stats.random_effects import RandomEffects, combine

@@ -1,0 +1,403 @@
+"""Scores of every target item with every attribute item, from which an effect is computed again and again.
+
+The scores of a category are cosines (WEAT, SEAT, CEAT) or log-probabilities. Whatever asks how an effect depends on
+its words - an interval, leaving one word out, dealing the attribute words again - needs nothing but these. An item has
+scores of its own: a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word).
+What is resampled is always the word, with all its items, and every word weighs the same, however many items it has; so
+the effect and the permutation test of words are about the same difference.
+
+A replicate counts each word twice, once or not at all. Its scores are one matrix product for many replicates at a
+time, and its means and variances another, in blocks that stay in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
+from prasanga.stats.arguments import FloatArray, IndexArray
+from prasanga.stats.effects import COSINE_NOISE, DENOMINATORS, ConstantScoresError, spreads_and_effects
+
+Counts: TypeAlias = npt.NDArray[np.float64]
+"""How often each word (or draw) counts, (n_replicates, n_words)."""
+
+_BLOCK = 2**20  # bytes of the scores of one block of replicates
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedScores:
+    """Scores of targets with attributes, and to which word each item belongs.
+
+    Attributes:
+        values: (n_draws, n_target_items, n_attribute_items); items of X before those of Y, of A before those of B.
+        targets: (n_target_items,) the word of each item: 0 to n_x - 1 for the words of X, from n_x on for those of Y.
+        attributes: (n_attribute_items,) the same for A and B.
+        n_x: words of X; likewise `n_y`, `n_a`, `n_b`.
+        noise: a spread of scores as small as this is rounding. It depends on the unit: 1e-13 for cosines.
+    """
+
+    values: FloatArray
+    targets: IndexArray
+    attributes: IndexArray
+    n_x: int
+    n_y: int
+    n_a: int
+    n_b: int
+    noise: float = COSINE_NOISE
+
+    @classmethod
+    def of_words(cls, values: FloatArray, sizes: Iterable[int]) -> CrossedScores:
+        """Return the scores of words that are one item each, from their `values` and the `sizes` of X, Y, A and B."""
+        n_x, n_y, n_a, n_b = sizes
+        return cls(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
+
+    @property
+    def n_draws(self) -> int:
+        """Draws; one for WEAT and SEAT."""
+        return len(self.values)
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Words of X, Y, A and B."""
+        return self.n_x, self.n_y, self.n_a, self.n_b
+
+    @property
+    def n_targets(self) -> int:
+        """Words of X and Y together."""
+        return self.n_x + self.n_y
+
+    @property
+    def n_attributes(self) -> int:
+        """Words of A and B together."""
+        return self.n_a + self.n_b
+
+    def item_scores(self) -> FloatArray:
+        """Return the association s(item, A, B) of each item in each draw, (n_draws, n_target_items).
+
+        Every word of A weighs the same, and so does every word of B.
+        """
+        n_words = np.where(self.attributes < self.n_a, self.n_a, -self.n_b)
+        return self.values @ (1 / (n_words * np.bincount(self.attributes)[self.attributes]))
+
+    def spreads(self, std: str = "union_ddof1") -> FloatArray:
+        """Return (n_draws,) the denominator of the effect size of each draw, NaN where all scores are the same."""
+        (replicates,) = self._replicates(None, None, None, std)
+        return np.asarray(replicates.spreads[0])
+
+    def word_scores(self) -> FloatArray:
+        """Return (n_targets,), the mean association of each target word over its items and the draws, X before Y."""
+        of_items = self.item_scores().mean(axis=0)
+        return np.bincount(self.targets, of_items) / np.bincount(self.targets)
+
+    def effect(self, std: str = "union_ddof1") -> float:
+        """Return the effect size, each word counted once: the mean over draws.
+
+        Raises `InputError` for an unknown `std` or too few words for it, and `ConstantScoresError`.
+        """
+        if (self._n_items == 1).all():
+            return float(spreads_and_effects(self.item_scores(), self._n_x_items, std, noise=self.noise)[1].mean())
+        effect = float(self.effects(std=std)[0])
+        if np.isnan(effect):
+            raise ConstantScoresError("All words have the same association, so that there is no effect size.")
+        return effect
+
+    def effects(
+        self,
+        target_counts: Counts | None = None,
+        attribute_counts: Counts | None = None,
+        draw_counts: Counts | None = None,
+        std: str = "union_ddof1",
+    ) -> FloatArray:
+        """Return (n_replicates,) effect sizes with words counted several times or not at all.
+
+        Args:
+            target_counts: (n_replicates, n_targets), X before Y; None counts every word once.
+            attribute_counts: (n_replicates, n_attributes), A before B; None counts every word once.
+            draw_counts: (n_replicates, n_draws); None counts every draw once.
+            std: see `effects.effect_size`; a word that counts twice is two words.
+
+        Returns:
+            NaN where an effect does not exist: a set without words, or scores that are all the same.
+        """
+        blocks = self._replicates(target_counts, attribute_counts, draw_counts, std)
+        return np.concatenate([replicates.effects for replicates in blocks])
+
+    def effects_and_errors(
+        self,
+        target_counts: Counts | None = None,
+        attribute_counts: Counts | None = None,
+        draw_counts: Counts | None = None,
+        std: str = "union_ddof1",
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return (n_replicates,) effect sizes as `effects` gives them, and (n_replicates,) standard errors.
+
+        Errors are over words, by the infinitesimal jackknife. With g_w the derivative of the effect by the count c_w of
+        word w (docs/statistics.md), the squared error is the sum over sets of n / (n - 1) * sum of
+        c_w (g_w - mean g)^2. Attribute words count as chosen at random if `attribute_counts` is given. Contexts are in
+        it already: what is left of them in a word's mean makes words differ.
+        """
+        effects, errors = [], []
+        for replicates in self._replicates(target_counts, attribute_counts, draw_counts, std):
+            sides = [(replicates.by_targets(self), replicates.target_counts, self.n_x)]
+            if attribute_counts is not None:
+                sides.append((replicates.by_attributes(self), replicates.attribute_counts, self.n_a))
+            variances = np.zeros_like(replicates.effects)
+            for gradients, counts, first in sides:
+                for part in (slice(None, first), slice(first, None)):
+                    variances += _spread_of_sum(gradients[:, part], counts[:, part])
+            effects.append(replicates.effects)
+            errors.append(np.sqrt(variances))
+        return np.concatenate(effects), np.concatenate(errors)
+
+    @cached_property
+    def _n_x_items(self) -> int:
+        return int((self.targets < self.n_x).sum())
+
+    @cached_property
+    def _n_items(self) -> FloatArray:
+        """The number of items of each target word."""
+        return np.bincount(self.targets).astype(float)
+
+    def _item_weights(self, target_counts: Counts) -> Counts:
+        """Return (n_replicates, n_target_items): of one word together as of any other, of all together their number."""
+        per_word = (target_counts @ self._n_items) / target_counts.sum(axis=1)
+        return np.asarray(per_word[:, None] * (target_counts / self._n_items)[:, self.targets])
+
+    @cached_property
+    def _by_word(self) -> FloatArray:
+        """(n_draws * n_target_items, n_attributes), mean cosines over the items of each attribute word.
+
+        Less their mean over targets, which cancels in an effect: sums of squares then lose no digits.
+        """
+        n_items = np.bincount(self.attributes)
+        if (n_items == 1).all():
+            means = self.values[:, :, np.argsort(self.attributes)]
+        else:
+            means = self.values @ ((self.attributes[:, None] == np.arange(self.n_attributes)) / n_items)
+        means = means - means.mean(axis=1, keepdims=True)
+        return np.ascontiguousarray(means.reshape(-1, self.n_attributes))
+
+    def _replicates(
+        self, target_counts: Counts | None, attribute_counts: Counts | None, draw_counts: Counts | None, std: str
+    ) -> Iterator[_Replicates]:
+        """Yield the replicates in blocks."""
+        given = (target_counts, attribute_counts, draw_counts)
+        sizes = (self.n_targets, self.n_attributes, self.n_draws)
+        once = [np.ones((1, n)) for n in sizes]
+        n_replicates = max((len(counts) for counts in given if counts is not None), default=1)
+        rows = max(1, _BLOCK // (8 * self.n_draws * self.targets.size))
+        with progress("resampling words and contexts", n_replicates, "resamples") as done:
+            for start in range(0, n_replicates, rows):
+                stop = min(start + rows, n_replicates)
+                block = [c if g is None else g[start:stop] for g, c in zip(given, once, strict=True)]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    replicates = self._computed(block[0], block[1], block[2], std)
+                yield replicates
+                done.advance(stop - start)
+
+    def _computed(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> _Replicates:
+        n_x, shares = self._n_x_items, attributes.copy()
+        shares[:, : self.n_a] /= attributes[:, : self.n_a].sum(axis=1, keepdims=True)
+        shares[:, self.n_a :] /= -attributes[:, self.n_a :].sum(axis=1, keepdims=True)
+        scores = (shares @ self._by_word.T).reshape(-1, self.n_draws, self.targets.size)
+
+        weights = self._item_weights(targets)
+        size_x, size_y = (part.sum(axis=1)[:, None] for part in (weights[:, :n_x], weights[:, n_x:]))
+        halves = np.zeros((*weights.shape, 2))
+        halves[:, :n_x, 0], halves[:, n_x:, 1] = weights[:, :n_x] / size_x, weights[:, n_x:] / size_y
+        means = scores @ halves  # (n_replicates, n_draws, 2)
+        differences = means[..., 0] - means[..., 1]
+        within_sets, lost = DENOMINATORS[std]
+        if within_sets:
+            deviations = np.empty(np.broadcast_shapes(scores.shape, (len(means), 1, 1)))
+            np.subtract(scores[..., :n_x], means[..., :1], out=deviations[..., :n_x])
+            np.subtract(scores[..., n_x:], means[..., 1:], out=deviations[..., n_x:])
+        else:
+            middle = (size_x * means[..., 0] + size_y * means[..., 1]) / (size_x + size_y)
+            deviations = scores - middle[..., None]
+        freedom = size_x + size_y - lost
+        squares = np.square(deviations)
+        spreads = np.sqrt((squares @ weights[..., None])[..., 0] / freedom)
+        spreads[~(spreads > self.noise)] = np.nan
+        of_draws = differences / spreads
+        # A draw that does not count may lack an effect.
+        effects = np.where(draws > 0, of_draws * draws, 0.0).sum(axis=1) / draws.sum(axis=1)
+        return _Replicates(
+            effects, of_draws, spreads, deviations, squares, size_x, size_y, freedom, targets, attributes, draws, shares
+        )
+
+
+class _Replicates(NamedTuple):
+    """A block of replicates, as far as the derivatives of their effects need them."""
+
+    effects: FloatArray
+    of_draws: FloatArray
+    spreads: FloatArray
+    deviations: FloatArray
+    squares: FloatArray
+    size_x: FloatArray
+    size_y: FloatArray
+    freedom: FloatArray
+    target_counts: Counts
+    attribute_counts: Counts
+    draw_counts: Counts
+    shares: FloatArray
+
+    @property
+    def _slopes(self) -> tuple[FloatArray, FloatArray]:
+        """(n_replicates, n_draws) each: what a difference of means, and what a sum of squares, adds to the effect."""
+        draws = self.draw_counts / self.draw_counts.sum(axis=1, keepdims=True)
+        per_difference = np.where(draws > 0, draws / self.spreads, 0.0)
+        per_square = np.where(draws > 0, -draws * self.of_draws / (2 * np.square(self.spreads) * self.freedom), 0.0)
+        return per_difference, per_square
+
+    def by_targets(self, crossed: CrossedScores) -> FloatArray:
+        """Return (n_replicates, n_targets), the derivatives of the effects by `target_counts`."""
+        n_x, (per_difference, per_square) = crossed._n_x_items, self._slopes
+        linear = (per_difference[:, None, :] @ self.deviations)[:, 0]
+        counts, n_items = self.target_counts, crossed._n_items
+        weights = crossed._item_weights(counts)
+        for part, size in ((slice(None, n_x), self.size_x), (slice(n_x, None), -self.size_y)):
+            middle = (weights[:, part] * linear[:, part]).sum(axis=1, keepdims=True) / np.abs(size)
+            linear[:, part] = (linear[:, part] - middle) / size
+        of_items = linear + (per_square[:, None, :] @ self.squares)[:, 0]
+        belongs = (crossed.targets[:, None] == np.arange(crossed.n_targets)) / n_items
+        total, number = (counts @ n_items)[:, None], counts.sum(axis=1, keepdims=True)
+        # A word more is its items more, by which all words weigh more, and a degree of freedom for each.
+        beside = self.freedom * (n_items / total - 1 / number) - n_items
+        by_spread = np.nansum(per_square * np.square(self.spreads), axis=1, keepdims=True)
+        return np.asarray(of_items @ belongs * (total / number) + by_spread * beside)
+
+    def by_attributes(self, crossed: CrossedScores) -> FloatArray:
+        """Return (n_replicates, n_attributes), the derivatives of the effects by `attribute_counts`."""
+        n_x, (per_difference, per_square) = crossed._n_x_items, self._slopes
+        weights = crossed._item_weights(self.target_counts)
+        signs = np.concatenate([weights[:, :n_x] / self.size_x, -weights[:, n_x:] / self.size_y], axis=1)
+        by_scores = per_square[..., None] * self.deviations
+        by_scores *= 2 * weights[:, None, :]
+        by_scores += per_difference[..., None] * signs[:, None, :]
+        products = by_scores.reshape(len(by_scores), -1) @ crossed._by_word
+
+        n_a, counts = crossed.n_a, self.attribute_counts
+        for part, sign in ((slice(None, n_a), 1), (slice(n_a, None), -1)):
+            products[:, part] -= sign * (self.shares[:, part] * products[:, part]).sum(axis=1, keepdims=True)
+            products[:, part] *= sign / counts[:, part].sum(axis=1, keepdims=True)
+        return products
+
+
+def _spread_of_sum(gradients: FloatArray, counts: Counts) -> FloatArray:
+    n = counts.sum(axis=1)
+    means = (counts * gradients).sum(axis=1) / n
+    return np.asarray(n / (n - 1) * (counts * np.square(gradients - means[:, None])).sum(axis=1))
+
+
+def leave_one_out(crossed: CrossedScores, std: str = "union_ddof1") -> FloatArray:
+    """Return (n_targets + n_attributes,) the effect size without each word and all its items, in the order X, Y, A, B.
+
+    NaN where there is none: the word was alone in its set, or the scores of the others are all the same.
+    """
+    n = crossed.n_targets
+    kept = 1.0 - np.eye(n + crossed.n_attributes)
+    return crossed.effects(kept[:, :n], kept[:, n:], std=std)
+
+
+def contributions(crossed: CrossedScores) -> FloatArray:
+    """Return (n_attributes,) the mean cosine of each attribute word with X minus that with Y, A before B.
+
+    The mean over A minus the mean over B is the numerator of the effect size.
+    """
+    return contributions_of_means(crossed, crossed.values.mean(axis=0))
+
+
+def contributions_of_means(crossed: CrossedScores, means: FloatArray) -> FloatArray:
+    """Compute `contributions` from means over draws, (n_target_items, n_attribute_items).
+
+    The means may be in another unit.
+    """
+    n_items = np.bincount(crossed.targets)[crossed.targets]
+    weights = 1 / (n_items * np.where(crossed.targets < crossed.n_x, crossed.n_x, -crossed.n_y))
+    of_items = weights @ means
+    return np.bincount(crossed.attributes, of_items) / np.bincount(crossed.attributes)
+
+
+class VarianceComponents(NamedTuple):
+    """Parts of the variance of the difference of means in one draw: what of it other words and contexts would change.
+
+    In squared crossed. Estimates are unbiased, so that a part that is next to nothing may come out below 0.
+    """
+
+    words: float
+    """Of target words: how much they differ in association, over their number."""
+    attributes: float
+    """Of attribute words, likewise."""
+    contexts: float
+    """Of the one context in which each word stands, targets and attributes together."""
+    rest: float
+    """Of what belongs to a target and an attribute word together, and to their contexts together."""
+
+    @property
+    def shares(self) -> tuple[float, float, float, float]:
+        """The parts in per cent of all, those below 0 as none; NaN where there is no variance."""
+        parts = np.maximum(self, 0.0)
+        words, attributes, contexts, rest = (100 * parts / parts.sum() if parts.any() else np.full(4, np.nan)).tolist()
+        return words, attributes, contexts, rest
+
+
+def variance_components(crossed: CrossedScores) -> VarianceComponents:
+    """Return the components of variance of mean s over X - mean s over Y, words and contexts being random and crossed.
+
+    By the method of moments (Henderson 1953, method 1; Cornfield and Tukey 1956), from sums of squares within draws, in
+    which a context is its own, and of products between two draws, in which the words are the same and no context is.
+    With k_t, k_a, k_r those of the target words' associations, of the attribute words' `contributions` and of what is
+    left of a cosine without both, each over the numbers of words that the difference is a mean of,
+
+        words = k_t - k_r between     attributes = k_a - k_r between     rest = k_r within
+        contexts = (k_t - k_r within) + (k_a - k_r within) - words - attributes
+
+    Their sum is the variance of the difference over studies with other words, each word in one other context.
+
+    Args:
+        crossed: one item a word; each draw has other contexts of all words.
+
+    Raises:
+        InputError: fewer than two draws, or than two words in a set, or a word with several items.
+    """
+    sides = (crossed.n_x, crossed.n_y), (crossed.n_a, crossed.n_b)
+    if crossed.n_draws < 2 or min(min(sides)) < 2 or crossed.values.shape[1:] != tuple(map(sum, sides)):
+        raise InputError(
+            f"crossed: {crossed.n_draws} draws of sets of {sides[0]} and {sides[1]} words. Components of variance take"
+            " two draws and two words a set, each word once in a draw."
+        )
+    targets, attributes = (np.split(np.arange(sum(sizes)), [sizes[0]]) for sizes in sides)
+    values = crossed.values
+    x, y = (values[:, of_set].mean(axis=1) for of_set in targets)
+    a, b = (values[:, :, of_set].mean(axis=2) for of_set in attributes)
+    of_targets = [_within_and_between((a - b)[:, of_set]) for of_set in targets]
+    of_attributes = [_within_and_between((x - y)[:, of_set]) for of_set in attributes]
+    of_both = [_within_and_between(values[:, rows][:, :, columns]) for rows in targets for columns in attributes]
+    words, others, rest = (np.sum(parts, axis=0) for parts in (of_targets, of_attributes, of_both))
+    of_words, of_attribute_words = words[1] - rest[1], others[1] - rest[1]
+    contexts = words[0] + others[0] - 2 * rest[0] - of_words - of_attribute_words
+    return VarianceComponents(float(of_words), float(of_attribute_words), float(contexts), float(rest[0]))
+
+
+def _within_and_between(values: FloatArray) -> FloatArray:
+    """Return the mean product of deviations within a draw and between two, (2,), as parts of a mean's variance.
+
+    Deviations are those from all means over an axis but the first, that of draws; what is summed is divided by the
+    degrees of freedom, and by the number of values.
+    """
+    axes = range(1, values.ndim)
+    for axis in axes:
+        values = values - values.mean(axis=axis, keepdims=True)
+    n_draws, shape = len(values), np.array(values.shape[1:])
+    squares, total = float(np.square(values).sum()), float(np.square(values.sum(axis=0)).sum())
+    size = float(np.prod(shape - 1) * np.prod(shape))
+    return np.array([squares / n_draws, (total - squares) / (n_draws * (n_draws - 1))]) / size
