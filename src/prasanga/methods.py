@@ -259,9 +259,6 @@ METHODS = (CEAT, SEAT, WEAT, LOG_PROBABILITY, STRUCTURES, PAIRS)
 FAMILY = tuple(method for method in METHODS if method.in_family)
 """The methods of word associations, whose tests together are the family for which p is corrected."""
 
-FEWEST_WORDS = 8
-"""Words that each set needs for a finding, and for an interval over words: with fewer, none held its level."""
-
 MOST_OF_A_TWIN = 64
 """Segments of a stimulus that a twin with random weights reads at most (docs/statistics.md has why)."""
 

@@ -20,8 +20,9 @@ import polars as pl
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.losses import describe_losses, describe_missing_effect, group_lost_words
-from prasanga.methods import CEAT, FAMILY, FEWEST_WORDS
+from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.preferences import OVERALL
+from prasanga.stats.intervals import FEWEST_WORDS
 
 ALPHA = 0.05
 """The level of all tests."""

@@ -33,7 +33,7 @@ from prasanga.stats.crossed import Counts, CrossedScores, leave_one_out
 from prasanga.stats.effects import DENOMINATORS, largest_effect
 
 FEWEST_WORDS = 8
-"""Words of a set that an interval needs."""
+"""Words that each set needs for an interval over words, and for a finding: with fewer, no interval held its level."""
 INTERVALS = ("bca", "studentized")
 
 FEWEST_TEMPLATES = 4
