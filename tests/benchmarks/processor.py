@@ -60,12 +60,10 @@ class Batches:
         found = np.empty((len(self._inputs.row), self._dimension), np.float32)
         for rows, (table, mask) in zip(self._rows, self.feeds, strict=True):
             states = torch.as_tensor(run(table, mask))
-            mine = [item for item, row in enumerate(self._inputs.row) if rows.start <= row < rows.stop]
-            places = place(
-                [self._inputs.row[item] - rows.start for item in mine],
-                [self._inputs.positions[item] for item in mine],
-                states.device,
-            )
+            within = (self._inputs.row >= rows.start) & (self._inputs.row < rows.stop)
+            mine, counts = np.flatnonzero(within), self._inputs.counts[within]
+            positions = self._inputs.positions[np.repeat(within, self._inputs.counts)]
+            places = place(self._inputs.row[mine] - rows.start, positions, counts, states.device)
             found[mine] = mean_of(states, places).numpy()
         return found
 
@@ -81,8 +79,8 @@ def states_of(model: Any, table: Any, mask: Any) -> Any:
 def one_at_a_time(model: Any, inputs: Inputs) -> Vectors:
     """The simple way: a text, its states, the mean of a few of its rows."""
     found = []
-    for row, positions in zip(inputs.row, inputs.positions, strict=True):
-        ids = torch.tensor([inputs.ids[row]])
+    for row, positions in zip(inputs.row, np.split(inputs.positions, np.cumsum(inputs.counts)[:-1]), strict=True):
+        ids = torch.from_numpy(inputs.ids[row])[None]
         states = model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
         found.append(states[0, positions].mean(0).numpy())
     return np.stack(found)

@@ -21,8 +21,6 @@ import pytest
 import yaml
 from small_study import Study, copy_code
 
-from prasanga.embeddings import compact_stores, history_of
-
 pytestmark = pytest.mark.workflow
 
 
@@ -142,17 +140,3 @@ def test_a_model_that_cannot_be_had_is_told_before_the_corpus_is_read(project_ro
     assert "Error in rule check_model" in printed
     assert not (study.root / "results/sentences").exists()
     assert not (study.root / "results/samples").exists()
-
-
-def test_the_store_can_be_listed_and_compacted(study: Study) -> None:
-    store = study.root / "results/store"
-    history = history_of(store)
-    compact_stores(store)
-    assert set(history["model"]) == {"results/models/tiny-a", "results/models/tiny-b"}
-    assert history["device"].drop_nulls().unique().to_list() == ["cpu"]
-    assert (history["rows"] > 0).all()
-    before = shards(study, "tiny-a")
-    shutil.rmtree(study.root / "results/embeddings/tiny-a")
-    study.run(*lists("tiny-a", lengths=("9", "over75")))
-    assert shards(study, "tiny-a") == before
-    assert set(passes(study, "tiny-a").values()) == {0}

@@ -18,7 +18,7 @@ tables = of_twins(
     n_twins,
     lambda twin: measure_ceat(
         categories,
-        StoredEmbeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=not twin, twin=twin),
+        StoredEmbeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), twin=twin),
         model=snakemake.wildcards.model,
         segment_length=length,
         common=common,

@@ -36,9 +36,7 @@ def sources() -> Iterator[Source]:
     for path, about in settings["sources"].items():
         stimuli = stimuli_of(categories[about["method"]])
         if about["method"] == "ceat":
-            variants = variants_of_contexts(
-                StoredEmbeddings(path, stimuli=stimuli, verify=False), seed=settings["seed"]
-            )
+            variants = variants_of_contexts(StoredEmbeddings(path, stimuli=stimuli), seed=settings["seed"])
         elif about["method"] == "seat":
             variants = variants_of_sentences(read_embeddings(path, stimuli=stimuli), templates)
             how = json.loads(read_document(path)["made_from"]["settings"])["sentence_vector"]

@@ -23,7 +23,7 @@ tables = of_twins(
     lambda twin: measure_seat(
         categories,
         read_table(snakemake.input.sentences),
-        read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=not twin, twin=twin),
+        read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), twin=twin),
         model=snakemake.wildcards.model,
         settings=test,
         sentence_vector=json.loads(listed["made_from"]["settings"])["sentence_vector"],

@@ -17,7 +17,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import xxhash
 
 from prasanga.base.errors import InputError, reason
 

@@ -341,9 +341,8 @@ def _paths(value: Any, schema: Mapping[str, Any], place: str = "") -> Iterator[t
 # Where vectors and scores are kept that studies share.
 #
 # A study reaches the store by links in its own folder. Unless another is named it lies beside the studies, under a
-# hidden name: patterns such as `studies/*` pass it over, and it is on the file system of the results, whose files are
-# shards of the store under a second name. It has a folder for vectors and one for scores, and in each a folder for
-# every key (`prasanga.base.store`).
+# hidden name: patterns such as `studies/*` pass it over. It has a folder for vectors and one for scores, and in each a
+# folder for every key (`prasanga.base.store`).
 
 
 BESIDE = ".prasanga-store"
@@ -452,7 +451,6 @@ class Kept:
         details: what else tells it from others of the model, in words.
         shards: its files.
         n_bytes: of these.
-        in_results: how many of them are results of a study as well, which have them under a second name.
         changed: when the newest of them was written, in seconds.
     """
 
@@ -462,15 +460,11 @@ class Kept:
     details: str
     shards: tuple[Path, ...]
     n_bytes: int
-    in_results: int
     changed: float
 
     def is_unused(self, days: float) -> bool:
-        """Return whether these are vectors of no results, to which nothing was added for so many days.
-
-        Of scores, which are small, files do not tell whether results have them.
-        """
-        return self.what == "vectors" and not self.in_results and self.changed < time.time() - days * _DAY
+        """Return whether these are vectors to which nothing was added for so many days. Scores are small, and stay."""
+        return self.what == "vectors" and self.changed < time.time() - days * _DAY
 
 
 def parts_of(folder: Path) -> dict[str, Path]:
@@ -510,24 +504,6 @@ def prune(kept: Iterable[Kept]) -> int:
     return freed
 
 
-def damaged(kept: Iterable[Kept]) -> Iterator[tuple[Path, str]]:
-    """Read every byte that is kept, and yield files that are not as they were written, with what is wrong."""
-    from prasanga.base.parquet import require_every_page
-    from prasanga.base.store import name_of_content
-
-    for each in kept:
-        for shard in each.shards:
-            try:
-                if name_of_content(shard) != shard.stem:
-                    yield shard, "its bytes are not those that it is named by"
-                else:
-                    require_every_page(shard)
-            except FileNotFoundError:  # merged into another meanwhile
-                continue
-            except (InputError, OSError) as error:
-                yield shard, str(error)
-
-
 def _kept(folder: Path, what: str) -> Kept:
     shards, statuses = tuple(sorted(folder.glob(_SHARDS))), list[os.stat_result]()
     for shard in shards:
@@ -541,7 +517,6 @@ def _kept(folder: Path, what: str) -> Kept:
         details=details,
         shards=shards,
         n_bytes=sum(status.st_size for status in statuses),
-        in_results=sum(status.st_nlink > 1 for status in statuses),
         changed=max((status.st_mtime for status in statuses), default=0.0),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prasanga.cli.common import FAILED, Folder, app, size, stop, table, told
+from prasanga.cli.common import Folder, app, size, stop, table, told
 
 if TYPE_CHECKING:
     from prasanga.base.places import Kept
@@ -72,7 +72,7 @@ def compare(
 # ---- the store
 
 
-_store = typer.Typer(help="List, thin out or check what studies keep of vectors and scores.", no_args_is_help=True)
+_store = typer.Typer(help="List or delete what studies keep of vectors and scores.", no_args_is_help=True)
 app.add_typer(_store, name="store")
 StoreFolder = Annotated[
     Path | None,
@@ -83,13 +83,8 @@ StoreFolder = Annotated[
 
 
 @_store.command(name="list")
-def list_(
-    directory: StoreFolder = None,
-    files: Annotated[
-        bool, typer.Option("--files", help="Each file of vectors: when and with what it was made.")
-    ] = False,
-) -> None:
-    """List what is kept: of which model, how it was made, how many results use it, when something was added."""
+def list_(directory: StoreFolder = None) -> None:
+    """List what is kept: of which model, how it was made, when something was added."""
     from prasanga.base.places import list_store, parts_of
 
     folder = (directory or Path()).absolute()
@@ -97,25 +92,7 @@ def list_(
         kept, parts = list_store(folder), parts_of(folder)
     for what, place in parts.items():
         typer.echo(f"{what}: {place}", err=True)
-    if files:
-        from prasanga.embeddings import history_of
-
-        history = history_of(parts.get("vectors", folder))
-        table(history.columns, [["" if cell is None else str(cell) for cell in row] for row in history.rows()])
-    else:
-        _show_kept(kept)
-
-
-@_store.command()
-def compact(directory: StoreFolder = None) -> None:
-    """Put small files of vectors together, such as killed jobs and many additions leave; nothing is lost."""
-    from prasanga.base.places import parts_of
-    from prasanga.embeddings import compact_stores
-
-    with told():
-        folder = (directory or Path()).absolute()
-        replaced = compact_stores(parts_of(folder).get("vectors", folder))
-    typer.echo(f"{replaced} files were put together.")
+    _show_kept(kept)
 
 
 @_store.command()
@@ -124,13 +101,13 @@ def prune(
     days: Annotated[float, typer.Option(min=0, help="Nothing was added for so many days.")] = 90,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
-    """Delete vectors of no results to which nothing was added lately; what is asked for again is computed again."""
+    """Delete vectors to which nothing was added lately. Results stay; what a study asks for again is computed again."""
     from prasanga.base.places import list_store, prune
 
     with told():
         unused = [kept for kept in list_store((directory or Path()).absolute()) if kept.is_unused(days)]
     if not unused:
-        typer.echo("Nothing to delete: all of it is in results, or was added to lately.")
+        typer.echo("Nothing to delete: something was added to all of it lately.")
         return
     _show_kept(unused)
     if yes or typer.confirm("Delete these?"):
@@ -138,32 +115,13 @@ def prune(
             typer.echo(f"{size(prune(unused))} are free again.")
 
 
-@_store.command()
-def verify(directory: StoreFolder = None) -> None:
-    """Read every byte that is kept, and name files that are not as they were written."""
-    from prasanga.base.errors import printable
-    from prasanga.base.places import damaged, list_store
-
-    with told():
-        kept = list_store((directory or Path()).absolute())
-        found = list(damaged(kept))
-    for path, what in found:
-        typer.echo(printable(f"{path}: {what}"))
-    n_files = sum(len(each.shards) for each in kept)
-    if found:
-        typer.echo(f"{len(found)} of {n_files} files are damaged. Delete them: what was in them is computed again.")
-        raise typer.Exit(FAILED)
-    typer.echo(f"All {n_files} files are as they were written, {size(sum(each.n_bytes for each in kept))}.")
-
-
 def _show_kept(kept: Sequence[Kept]) -> None:
     rows = []
     for each in kept:
-        used = f"{each.in_results} of {len(each.shards)} files" if each.what == "vectors" else "not known"
         changed = f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}"
         about = [each.what, each.model or "not stated", each.details, size(each.n_bytes)]
-        rows.append([*about, used, changed, each.folder.name[:8]])
-    table(["what", "model", "made with", "size", "in results", "added to", "folder"], rows)
+        rows.append([*about, changed, each.folder.name[:8]])
+    table(["what", "model", "made with", "size", "added to", "folder"], rows)
 
 
 # ---- what is there

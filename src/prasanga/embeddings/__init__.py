@@ -13,27 +13,23 @@ from prasanga.base import offered
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder, EncoderReport, TargetVectors, load_encoder
     from prasanga.embeddings.pooling import Pooling
+    from prasanga.embeddings.precision import compare_with_full_precision
     from prasanga.embeddings.settings import (
+        VECTORS_VERSION,
         VectorSettings,
-        compare_with_full_precision,
         open_stores,
         settle_dtype,
         settle_sentence_vector,
         start_encoder,
     )
     from prasanga.embeddings.shards import (
-        Rows,
         StoredEmbeddings,
-        VectorStore,
-        compact_stores,
-        history_of,
         list_shards,
         read_common_occurrences,
         read_embeddings,
         shard_paths,
-        vector_key,
     )
-    from prasanga.embeddings.stage import ShardReport, Source, embed_shard
+    from prasanga.embeddings.stage import embed_files, embed_shards
 
 
 def __getattr__(name: str) -> Any:

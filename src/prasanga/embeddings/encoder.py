@@ -56,9 +56,10 @@ _TRIAL_LENGTH = 128
 def vectors_of(
     loaded: LoadedModel,
     depths: Sequence[int],
-    ids: Sequence[Sequence[int]],
-    rows: Sequence[int],
-    positions: Sequence[Sequence[int]],
+    ids: Sequence[Sequence[int] | NDArray[np.int64]],
+    rows: NDArray[np.int64],
+    positions: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> list[torch.Tensor]:
     """Return the vectors of n items in a batch, (n, d) in float32, after each of the layers at `depths`.
 
@@ -66,15 +67,16 @@ def vectors_of(
         loaded: the model.
         depths: layers, 0 the embeddings.
         ids: the pieces of each row of the batch.
-        rows: the row of each item.
-        positions: of each item, the positions in its row whose mean is its vector.
+        rows: (n,) the row of each item.
+        positions: the positions in its row whose mean is an item's vector, those of one item after those of another.
+        counts: (n,) how many of the positions belong to each item.
     """
     table, mask = pad(ids, padding_of(loaded.tokenizer, loaded.config))
     # Without padding no mask is needed, and attention without a mask is faster.
     attended = None if mask.all() else send(mask.astype(np.int64), loaded.device)
     states = hidden_states(loaded, depths, send(table, loaded.device), attended)
     # A model spread over several cards has its layers on different ones.
-    places = {device: place(rows, positions, device) for device in {one.device for one in states}}
+    places = {device: place(rows, positions, counts, device) for device in {one.device for one in states}}
     return [mean_of(one, places[one.device]) for one in states]
 
 
@@ -127,9 +129,9 @@ class _Outbox:
 
     def __init__(self, vectors: list[Vectors]) -> None:
         self._vectors = vectors
-        self._waiting: tuple[list[int], list[torch.Tensor], list[Any]] | None = None
+        self._waiting: tuple[NDArray[np.int64], list[torch.Tensor], list[Any]] | None = None
 
-    def put(self, items: list[int], means: list[torch.Tensor]) -> None:
+    def put(self, items: NDArray[np.int64], means: list[torch.Tensor]) -> None:
         """Begin to fetch the vectors of `items`, one tensor (n, d) a layer."""
         on_host, events = [], []
         for mean in means:
@@ -175,24 +177,26 @@ def _tensor(value: Any) -> torch.Tensor:
 Places = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-def place(rows: Sequence[int], positions: Sequence[Sequence[int]], device: torch.device) -> Places:
+def place(
+    rows: NDArray[np.int64], positions: NDArray[np.int64], counts: NDArray[np.int64], device: torch.device
+) -> Places:
     """Return where the vectors of n items are found in a batch, as tables on the device of its states.
 
     Args:
-        rows: the row of each item.
-        positions: its positions in that row, at least one.
+        rows: (n,) the row of each item.
+        positions: positions in the rows, those of one item after those of another.
+        counts: (n,) how many of them belong to each item, at least one.
         device: of the states.
 
     Returns:
         (n, 1), the row of each item; (n, k), its positions in that row, filled up with 0; (n, k, 1), true where they
         are filled up; (n, 1), how many positions it has.
     """
-    counts = np.fromiter(map(len, positions), dtype=np.int64, count=len(positions))
     wanted = np.arange(counts.max()) < counts[:, None]
     table = np.zeros(wanted.shape, dtype=np.int64)
-    table[wanted] = np.fromiter((i for one in positions for i in one), dtype=np.int64, count=int(counts.sum()))
-    row = np.array(rows, dtype=np.int64)[:, None]
-    return tuple(send(one, device) for one in (row, table, ~wanted[:, :, None], counts[:, None]))  # type: ignore[return-value]
+    table[wanted] = positions
+    row, filling, number = rows[:, None], ~wanted[:, :, None], counts[:, None]
+    return send(row, device), send(table, device), send(filling, device), send(number, device)
 
 
 def mean_of(states: torch.Tensor, places: Places) -> torch.Tensor:
@@ -433,16 +437,23 @@ class Encoder:
         vectors = [np.empty((len(inputs.row), self.dimension), dtype=np.float32) for _ in self.layers]
         if inputs.ids and self.pieces_per_batch is None:
             self.pieces_per_batch = self.find_budget()
-        items: list[list[int]] = [[] for _ in inputs.ids]
-        for item, row in enumerate(inputs.row):
-            items[row].append(item)
+        items = np.argsort(inputs.row, kind="stable")
+        borders = np.searchsorted(inputs.row[items], np.arange(len(inputs.ids) + 1))
+        begins = np.cumsum(inputs.counts) - inputs.counts
         outbox = _Outbox(vectors)
+
+        def run_batch(batch: slice) -> None:
+            mine = items[borders[batch.start] : borders[batch.stop]]
+            counts = inputs.counts[mine]
+            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            positions = inputs.positions[np.repeat(begins[mine], counts) + within]
+            rows = inputs.row[mine] - batch.start
+            outbox.put(mine, vectors_of(self.loaded, self._depths, inputs.ids[batch], rows, positions, counts))
+            if done is not None:
+                done(len(mine))
+
         for batch in plan_batches([len(ids) for ids in inputs.ids], self.pieces_per_batch or 0):
-            self._halving.run(
-                batch,
-                lambda rows: (rows.stop - rows.start) * len(inputs.ids[rows.stop - 1]),
-                lambda rows: self._run_batch(inputs, items, rows, outbox, done),
-            )
+            self._halving.run(batch, lambda rows: (rows.stop - rows.start) * len(inputs.ids[rows.stop - 1]), run_batch)
         outbox.empty()
         if not all(np.isfinite(one).all() for one in vectors):
             mend = "the weights are damaged: fetch them again"
@@ -474,32 +485,16 @@ class Encoder:
         except torch.OutOfMemoryError as error:
             raise no_memory_for(self.loaded.name, self.loaded.device, 1) from error
 
-    def _run_batch(
-        self,
-        inputs: Inputs,
-        items: list[list[int]],
-        batch: slice,
-        outbox: _Outbox,
-        done: Callable[[int], object] | None,
-    ) -> None:
-        """Run one batch and hand its items' vectors over."""
-        mine = [item for row in items[batch] for item in row]
-        rows = [inputs.row[item] - batch.start for item in mine]
-        positions = [inputs.positions[item] for item in mine]
-        vectors = vectors_of(self.loaded, self._depths, inputs.ids[batch], rows, positions)
-        outbox.put(mine, vectors)
-        if done is not None:
-            done(len(mine))
-
     def _time(self, pieces: int) -> float:
         """Return the seconds for a batch of so many pieces; a first run warms the device up and does not count."""
         length = min(_TRIAL_LENGTH, self.max_pieces or _TRIAL_LENGTH, pieces)
         known = int(self.loaded.encoder.get_input_embeddings().num_embeddings)
         rng = np.random.default_rng(pieces)
-        ids = rng.integers(0, known, size=(pieces // length, length)).tolist()
-        rows, positions = list(range(len(ids))), [[0]] * len(ids)
+        ids = list(rng.integers(0, known, size=(pieces // length, length)))
+        rows = np.arange(len(ids))
         for _ in range(2):
             begin = time.perf_counter()
-            vectors_of(self.loaded, self._depths, ids, rows, positions)[-1].cpu()  # which waits for the device
+            means = vectors_of(self.loaded, self._depths, ids, rows, np.zeros_like(rows), np.ones_like(rows))
+            means[-1].cpu()  # waits for the device
             seconds = time.perf_counter() - begin
         return seconds

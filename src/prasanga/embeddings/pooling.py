@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.models.pieces import Pieces, Span, cut_around, overlapping, read_pieces, unknown_pieces
+from prasanga.models.pieces import Pieces, PieceTable, Span, cut_around, read_piece_table, unknown_pieces
 
 if TYPE_CHECKING:
     from prasanga.models.loading import LoadedModel
@@ -91,7 +92,8 @@ class Inputs:
     Attributes:
         ids: the pieces of each forward pass, shortest first.
         row: (n,) the forward pass of each item.
-        positions: of each item, positions in its pass.
+        positions: positions in the passes, those of one item after those of another.
+        counts: (n,) how many of the positions belong to each item, at least one.
         n_pieces: (n,) pieces of the target, or of the sentence, all of them, whichever the vector is made of; 0 where
             there is nothing to make it of (no piece at the target's `position`), and then it says nothing.
         n_unknown: (n,) how many of these the tokenizer does not know; of the one piece at the target's `position`,
@@ -99,9 +101,10 @@ class Inputs:
         cut: (n,) whether the text was cut to fit the model.
     """
 
-    ids: list[tuple[int, ...]]
-    row: list[int]
-    positions: list[list[int]]
+    ids: list[NDArray[np.int64]]
+    row: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    counts: NDArray[np.int64]
     n_pieces: Counts
     n_unknown: Counts
     cut: NDArray[np.bool_]
@@ -123,37 +126,66 @@ def read_inputs(
         texts: n texts.
         spans: of each text, the characters (start, end) of its target; of no meaning for whole sentences.
         pooling: what the vectors are made of.
-        roots: where each target's root ends, a position in its text; for `root` alone.
+        roots: where each target's root ends, a position in its text; for `root` only.
 
     Raises:
         InputError: a span outside its text, a target without a piece or longer than the model reads, an empty text.
     """
-    tokenized = read_pieces(loaded.tokenizer, texts)
-    unknown = unknown_pieces(loaded.tokenizer)
-    n_pieces, n_unknown = (np.zeros(len(texts), dtype=np.int32) for _ in range(2))
-    cut = np.zeros(len(texts), dtype=np.bool_)
-    passes: dict[tuple[int, ...], list[tuple[int, list[int]]]] = {}
-    for item, text in enumerate(texts):
-        pieces = tokenized[text]
-        span = None if spans is None else spans[item]
-        whole = _sentence(text, pieces) if span is None else _target(text, *span, pieces)
-        aim = [] if span is None else whole if pooling.positions != "position" else _at_position(text, span[0], pieces)
-        kept = _fit(loaded, limit, text, pieces, aim)
-        cut[item] = len(kept) < len(pieces.ids)
-        n_pieces[item] = len(whole) if aim or span is None else 0
-        n_unknown[item] = sum(pieces.ids[i] in unknown for i in (aim if pooling.positions == "position" else whole))
-        chosen = _choose(pooling, pieces, kept, aim, roots[item] if roots is not None else None)
-        place = {i: position for position, i in enumerate(kept)} if cut[item] else None
-        positions = chosen if place is None else [place[i] for i in chosen]
-        ids = tuple(pieces.ids) if place is None else tuple(pieces.ids[i] for i in kept)
-        passes.setdefault(ids, []).append((item, positions))
+    if pooling.positions == "root" and roots is None:
+        raise InputError("pieces is 'root', but roots is not given: say where each target's root ends.")
+    different = list(dict.fromkeys(texts))
+    places = {text: place for place, text in enumerate(different)}
+    row = np.fromiter((places[text] for text in texts), np.int64, len(texts))
+    table = read_piece_table(loaded.tokenizer, different)
+    lengths = np.diff(table.borders)
+    # one row for each piece of each item's text: the item, the piece, and its position in the text
+    item = np.repeat(np.arange(len(texts)), lengths[row])
+    position = np.arange(len(item)) - np.repeat(np.cumsum(lengths[row]) - lengths[row], lengths[row])
+    piece = table.borders[row][item] + position
+    if spans is None:
+        whole = _find_sentences(texts, table, row)[item]
+    else:
+        whole = _find_targets(texts, np.array(spans, np.int64).reshape(-1, 2), table, item, piece)
+    n_pieces = np.bincount(item[whole], minlength=len(texts))
+    chosen = _choose(pooling, table, whole, item, piece, roots)
+    if pooling.positions == "position":
+        chosen = _find_positions(texts, spans or [], table, row)[item] == position
+        n_pieces[np.bincount(item[chosen], minlength=len(texts)) == 0] = 0
+    unknown = np.isin(table.ids, list(unknown_pieces(loaded.tokenizer)))[piece]
+    counted = chosen if pooling.positions == "position" else whole
+    n_unknown = np.bincount(item[unknown & counted], minlength=len(texts))
+    chosen |= (position == 0) & (n_pieces == 0)[item]  # any position where nothing can make a vector
 
-    ordered = sorted(passes, key=lambda ids: (len(ids), ids))
-    row, wanted = [0] * len(texts), [[0]] * len(texts)
-    for number, ids in enumerate(ordered):
-        for item, positions in passes[ids]:
-            row[item], wanted[item] = number, positions
-    return Inputs(ordered, row, wanted, n_pieces, n_unknown, cut)
+    passes = [table.ids[begin:end] for begin, end in pairwise(table.borders)]
+    cut = np.zeros(len(texts), np.bool_) if limit is None else lengths[row] > limit
+    counts, positions = np.bincount(item[chosen], minlength=len(texts)), position[chosen]
+    if cut.any():
+        aims = np.split(position[whole], np.cumsum(np.bincount(item[whole], minlength=len(texts)))[:-1])
+        parts = np.split(positions, np.cumsum(counts)[:-1])
+        known: dict[bytes, int] = {}
+        for number in np.flatnonzero(cut).tolist():
+            aim = (parts if pooling.positions == "position" else aims)[number].tolist()
+            kept = _fit(loaded, limit, texts[number], table.pieces(row[number]), [] if spans is None else aim)
+            if spans is None:
+                parts[number] = {"cls": kept[:1], "last": kept[-1:], "mean": kept}[pooling.positions]
+            ids = table.ids[table.borders[row[number]] + kept]
+            row[number] = known.setdefault(ids.tobytes(), len(passes))
+            if row[number] == len(passes):
+                passes.append(ids)
+            parts[number] = np.searchsorted(kept, parts[number])
+        counts, positions = np.array(list(map(len, parts))), np.concatenate(parts)
+
+    used, row = np.unique(row, return_inverse=True)
+    order = np.argsort([len(passes[each]) for each in used], kind="stable")
+    return Inputs(
+        ids=[passes[used[each]] for each in order],
+        row=np.argsort(order)[row],
+        positions=positions,
+        counts=counts,
+        n_pieces=n_pieces.astype(np.int32),
+        n_unknown=n_unknown.astype(np.int32),
+        cut=cut,
+    )
 
 
 def require_pieces(inputs: Inputs, texts: Sequence[str]) -> None:
@@ -194,27 +226,80 @@ def read_ahead(parts: Sequence[Part], read: Callable[[Part], Read]) -> Iterator[
             yield part, made
 
 
-def _target(text: str, start: int, end: int, pieces: Pieces) -> list[int]:
-    """Return the positions of the pieces that overlap the span."""
-    if not 0 <= start < end <= len(text):
-        raise InputError(f"span {start}-{end} does not lie in its text of {len(text)} characters: {shorten(text)!r}.")
-    target = overlapping(pieces, start, end)
-    if not target:
+def _find_targets(
+    texts: Sequence[str],
+    spans: NDArray[np.int64],
+    table: PieceTable,
+    item: NDArray[np.int64],
+    piece: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Return which pieces overlap the span of their item."""
+    start, end = spans[:, 0], spans[:, 1]
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    for bad in np.flatnonzero((start < 0) | (start >= end) | (end > sizes)).tolist():
         raise InputError(
-            f"the tokenizer makes no piece of the target {text[start:end]!r} at {start}-{end} of {shorten(text)!r}:"
-            " its normalization drops these characters. Take the word out of the lexicon, or use a tokenizer that keeps"
-            " them."
+            f"span {start[bad]}-{end[bad]} does not lie in its text of {sizes[bad]} characters:"
+            f" {shorten(texts[bad])!r}."
         )
-    return target
+    found = (table.starts[piece] < end[item]) & (table.ends[piece] > start[item]) & ~table.special[piece]
+    for bad in np.flatnonzero(np.bincount(item[found], minlength=len(texts)) == 0).tolist():
+        raise InputError(
+            f"the tokenizer makes no piece of the target {texts[bad][start[bad] : end[bad]]!r} at"
+            f" {start[bad]}-{end[bad]} of {shorten(texts[bad])!r}: its normalization drops these characters. Take the"
+            " word out of the lexicon, or use a tokenizer that keeps them."
+        )
+    return found
 
 
-def _sentence(text: str, pieces: Pieces) -> list[int]:
-    if all(pieces.special):
-        raise InputError(f"the text {text!r} has no piece: leave empty texts out.")
-    return list(range(len(pieces.ids)))
+def _find_sentences(texts: Sequence[str], table: PieceTable, row: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return that all pieces of every text count; refuse a text that has none but special ones."""
+    ordinary = np.concatenate([[0], np.cumsum(~table.special)])[table.borders]
+    for bad in np.flatnonzero(np.diff(ordinary)[row] == 0).tolist():
+        raise InputError(f"the text {texts[bad]!r} has no piece: leave empty texts out.")
+    return np.ones(len(texts), np.bool_)
 
 
-def _fit(loaded: LoadedModel, limit: int | None, text: str, pieces: Pieces, target: list[int]) -> list[int]:
+def _choose(
+    pooling: Pooling,
+    table: PieceTable,
+    whole: NDArray[np.bool_],
+    item: NDArray[np.int64],
+    piece: NDArray[np.int64],
+    roots: Sequence[int] | None,
+) -> NDArray[np.bool_]:
+    """Return which pieces of a target, or of a sentence, its vector is made of."""
+    at = np.flatnonzero(whole)
+    changes = item[at][1:] != item[at][:-1]
+    first, last = np.concatenate([[True], changes]), np.concatenate([changes, [True]])
+    if pooling.positions in ("first", "cls"):
+        at = at[first[: len(at)]]
+    elif pooling.positions == "last":
+        at = at[last[len(last) - len(at) :]]
+    elif pooling.positions == "root":
+        # A piece that begins before the target (with the space before it) is its first one.
+        at = at[first[: len(at)] | (table.starts[piece[at]] < np.array(roots)[item[at]])]
+    chosen = np.zeros_like(whole)
+    chosen[at] = True
+    return chosen
+
+
+def _find_positions(
+    texts: Sequence[str], spans: Sequence[Span], table: PieceTable, row: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the position of the piece that would be the target's if every word were one piece; -1 if none would, (n,).
+
+    Words are what stands between white space; special pieces before the text are counted on top.
+    """
+    found = np.full(len(texts), -1)
+    for number, (text, (start, _)) in enumerate(zip(texts, spans, strict=True)):
+        special = table.special[table.borders[row[number]] : table.borders[row[number] + 1]]
+        place = int(np.argmin(special)) + len(text[: start + 1].split()) - 1
+        if place < len(special) and not special[place]:
+            found[number] = place
+    return found
+
+
+def _fit(loaded: LoadedModel, limit: int | None, text: str, pieces: Pieces, target: Sequence[int]) -> NDArray[np.int64]:
     """Return the positions of the pieces to read; all of the target is among them."""
     begin, end = (target[0], target[-1] + 1) if target else (0, 0)
     kept = cut_around(pieces, begin, end, limit)
@@ -223,31 +308,7 @@ def _fit(loaded: LoadedModel, limit: int | None, text: str, pieces: Pieces, targ
             f"model {loaded.name} reads {limit} pieces, but the target alone has {len(target)}:"
             f" {shorten(text)!r}. Take the word out of the lexicon, or use a model that reads more."
         )
-    return kept
-
-
-def _choose(pooling: Pooling, pieces: Pieces, kept: list[int], whole: list[int], root: int | None) -> list[int]:
-    """Choose the positions in the whole text that the vector is made of; any one where nothing can make it."""
-    if pooling.unit == "sentence":
-        return {"cls": kept[:1], "last": kept[-1:], "mean": kept}[pooling.positions]
-    if pooling.positions in ("all", "position"):
-        return whole or kept[:1]
-    if pooling.positions == "root":
-        if root is None:
-            raise InputError("pieces is 'root', but roots is not given: say where each target's root ends.")
-        # A piece that begins before the target (with the space before it) is its first one.
-        return [i for i in whole if i == whole[0] or pieces.spans[i][0] < root]
-    return whole[:1] if pooling.positions == "first" else whole[-1:]
-
-
-def _at_position(text: str, start: int, pieces: Pieces) -> list[int]:
-    """Return the position of the piece that would be the target's if every word were one piece; none if none would.
-
-    Words are what stands between white space; special pieces before the text are counted on top.
-    """
-    words_before = len(text[: start + 1].split()) - 1
-    place = list(pieces.special).index(0) + words_before
-    return [place] if place < len(pieces.ids) and not pieces.special[place] else []
+    return np.array(kept)
 
 
 def shorten(text: str) -> str:

@@ -1,37 +1,33 @@
-"""What a study says of its vectors, and what follows: stores, precision and its price, the encoder that makes them."""
+"""What vectors depend on: the settings of a study, its stores, the precision, and the encoder that makes them."""
 
 from __future__ import annotations
 
-import gc
 import json
 import re
-import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_frame, replacing
-from prasanga.embeddings.pooling import Pooling, Unknown, root_end, sentence_pooling
-from prasanga.embeddings.shards import StoredDtype, VectorStore, vector_key
+from prasanga.base.parquet import temporary_beside, write_text
+from prasanga.base.store import Store
+from prasanga.embeddings.pooling import Pooling, Unknown, sentence_pooling
+from prasanga.embeddings.shards import StoredDtype
 from prasanga.models.options import ModelOptions, depth_of, no_pooling
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
 
+COLUMNS = ("segment_id", "n_pieces", "n_unknown", "cut", "embedding")
+"""What a store keeps of a segment (a digest of text and span): see `prasanga.embeddings.pooling.Inputs`."""
 VECTORS_VERSION = 1
 """Raise this number when the code gives a text another vector: all vectors are then computed again."""
 _READS_NOTHING = "the first position of a decoder has read nothing that follows, and is the same for every sentence"
 _NO_PLACE = "its tokenizer puts no special piece such as [CLS] before a text, so that it is one piece of one word"
 Decision = TypeVar("Decision", bound=int | str)
-_SECONDS_TO_WRITE = 10.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class VectorSettings:
         pieces: what the vectors are made of (`prasanga.embeddings.pooling.Pooling`).
         unknown: what becomes of targets with unknown pieces.
         options: of the tokenizer, the weights and the cards; a twin has random weights there.
-        twins: the seeds of the twins' weights, where these are settings of all twins of a model (`of_twins`).
+        twins: the seeds of the twins' weights, where these are settings of all twins of a model (`each_twin`).
         sentence_vector: None for target words in their segments; for templates `auto` (until `settle_sentence_vector`),
             `cls`, `mean`, `last`, or `word` (as `pieces` says) or `position` for a vector of the word in its sentence.
     """
@@ -76,7 +72,7 @@ class VectorSettings:
             twins=tuple(settings.get("twins", ())),
         )
 
-    def of_twins(self) -> list[VectorSettings]:
+    def each_twin(self) -> list[VectorSettings]:
         """Return the settings of each twin; of a model its own."""
         options = [replace(self.options, random_weights=seed) for seed in self.twins] or [self.options]
         return [replace(self, twins=(), options=each) for each in options]
@@ -157,7 +153,7 @@ def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) 
     return replace(settings, sentence_vector=pooling)
 
 
-def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> list[VectorStore]:
+def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> list[Store]:
     """Open the store of these vectors, and those of the other layers of the same pass.
 
     Args:
@@ -167,23 +163,20 @@ def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str |
     """
     stores = []
     for layer in settings.pass_layers():
-        depth = depth_of(layer, report["blocks"], settings.model)  # -1 and the number of the last are the same vectors
         described: dict[str, Any] = {
             "identity": dict(report["identity"]),
-            "layer": depth,
+            "layer": depth_of(layer, report["blocks"], settings.model),  # -1 and the last one's number are the same
             "pooling": str(settings.pooling),
             "dtype": settings.dtype,
-            "version": VECTORS_VERSION,
             "stored_dtype": settings.stored_dtype,
-            "tokenizer": digest_of(dict(settings.options.tokenizer)),
+            "version": VECTORS_VERSION,
+            "tokenizer": dict(settings.options.tokenizer),
             "quantization": settings.options.quantization,
             "remote_code": settings.options.remote_code,
+            "random_weights": settings.options.random_weights,
         }
-        if settings.options.random_weights is not None:  # a key that others do not have, so that theirs stay
-            described["random_weights"] = settings.options.random_weights
-        key = vector_key(**described)
-        readable = {"model": settings.model, **described, "tokenizer": dict(settings.options.tokenizer)}
-        stores.append(VectorStore(Path(root, key), settings.stored_dtype, key, readable))
+        key = digest_of(described)
+        stores.append(Store(Path(root, key), key, COLUMNS, {"model": settings.model, **described}))
     return stores
 
 
@@ -223,210 +216,27 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
 def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
     """Return what `path` says; if it is not there, what `decide` says, kept in `path` for all who come later.
 
-    Of several processes that decide at once, one is heard, and all return what it said.
+    Of several processes that decide at the same time one is heard, except on a file system without hard links.
 
     Raises:
-        InputError: the file holds something else than a decision, or cannot be written.
+        InputError: the file does not hold a decision, or cannot be written.
     """
     path = Path(path)
-    found: Decision | None = _read(path)
-    if found is not None:
-        return found
-    decision = decide()
-    with suppress(_TakenError), replacing(path) as mine:
-        mine.write_text(json.dumps({"decision": decision}) + "\n", encoding="utf-8")
-        _claim(path, mine)  # who gets further than this is the only one to do so, and replaces nobody's file
-    kept: Decision | None = _read(path)
-    return decision if kept is None else kept
-
-
-class _TakenError(Exception):
-    """Another process has decided before; no fault, so not one that `replacing` would explain."""
-
-
-def _claim(path: Path, mine: Path) -> None:
-    """Take the name `path` for the file `mine`; _TakenError if another process has it.
-
-    Where the file system has no hard links, an empty file stands there until `mine` replaces it.
-    """
-    try:
-        path.hardlink_to(mine)
-    except FileExistsError:
-        raise _TakenError from None
-    except OSError:
+    if not path.exists():
+        decision = decide()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mine = temporary_beside(path)
+        write_text(mine, json.dumps({"decision": decision}) + "\n")
         try:
-            path.touch(exist_ok=False)
+            path.hardlink_to(mine)  # fails if another process has decided meanwhile
         except FileExistsError:
-            raise _TakenError from None
-
-
-def _read(path: Path) -> Any:
-    """Read the decision in a file, None if there is no file. An empty one was taken just now, and is waited for."""
-    until = time.monotonic() + _SECONDS_TO_WRITE
+            pass
+        except OSError:
+            shutil.copyfile(mine, path)
+        finally:
+            mine.unlink()
     try:
-        while not (text := path.read_text(encoding="utf-8")) and time.monotonic() < until:
-            time.sleep(0.02)
-        return json.loads(text)["decision"]
-    except FileNotFoundError:
-        return None
+        kept: Decision = json.loads(path.read_text(encoding="utf-8"))["decision"]
+        return kept
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path}: not a decision that was kept. Delete the file and run the workflow again.") from None
-
-
-# --------------------
-# How far vectors are from those that the same model gives in full precision, on a few of the study's own segments.
-#
-# A model runs in half precision where the device has it, perhaps with weights of 8 bits, and its vectors are kept in
-# float16. None of it should matter to a statistic of cosines; this says by how much it might, measured once per model.
-
-
-COMPARED = 64
-"""Segments that are compared at most: enough for the third decimal, and soon done on any device."""
-
-
-def compare_with_full_precision(
-    settings: VectorSettings,
-    report: Mapping[str, Any],
-    segments: str | Path,
-    root: str | Path,
-    *,
-    threads: int,
-) -> dict[str, Any]:
-    """Return what the precision of the model and of the disk does to vectors, as plain values for JSON.
-
-    The twin in float32 runs on the same device if it has room, else on the processor.
-
-    Args:
-        settings: with a settled precision.
-        report: `prasanga.models.check_model` of the model.
-        segments: the table of segments to choose from.
-        root: folder of all stores, which knows the size of batches.
-        threads: of this process.
-
-    Returns:
-        dtype, stored_dtype, quantization, and what `compare_vectors` says.
-    """
-    how = {name: getattr(settings, name) for name in ("dtype", "stored_dtype")}
-    how["quantization"] = settings.options.quantization
-    if settings.dtype == "float32" and settings.options.quantization == "none":
-        return how | not_compared("the model runs in full precision")
-    texts = read_frame(segments, columns=["text", "start", "end", "stimulus"])
-    chosen = texts[choose(texts["text"].to_list(), COMPARED)]
-    if chosen.is_empty():
-        return how | not_compared("there are no segments")
-    encoder = start_encoder(settings, report, root, threads=threads)
-    vectors, device = _embed(encoder, chosen, settings.pieces), str(encoder.loaded.device)
-    del encoder
-    gc.collect()  # the twin needs its room
-    try:
-        exact = _embed_exactly(settings, report, chosen, device, threads)
-    except InputError as error:
-        return how | not_compared(f"the model in float32 cannot be run here: {error}")
-    return how | compare_vectors(vectors, exact, stored_dtype=settings.stored_dtype)
-
-
-def compare_vectors(
-    vectors: NDArray[np.float32], exact: NDArray[np.float32], *, stored_dtype: str = "float16"
-) -> dict[str, Any]:
-    """Compare (n, d) vectors, once they are rounded to `stored_dtype`, with the (n, d) vectors that they should be.
-
-    Returns:
-        compared: segments compared.
-        cosine_mean: mean of the cosines; None if nothing was compared.
-        cosine_min: the smallest of them.
-        float16_cosine_min: the smallest cosine between a vector as the run computes it and itself in float16: what
-            keeping vectors in float16 alone does, or would do.
-        reason: why the figures are worse than they should be, or why there are none; None otherwise.
-    """
-    if not len(vectors):
-        return not_compared("there are no segments")
-    stored = _rounded(vectors, stored_dtype)
-    found = cosines(stored, exact)
-    overflowing = int((~np.isfinite(stored).all(axis=1)).sum())
-    return {
-        "compared": len(vectors),
-        "cosine_mean": round(float(found.mean()), 8),
-        "cosine_min": round(float(found.min()), 8),
-        "float16_cosine_min": round(float(cosines(_rounded(vectors, "float16"), vectors).min()), 8),
-        "reason": (
-            f"{overflowing} of {len(vectors)} vectors have numbers beyond the range of {stored_dtype}; write"
-            " `embeddings: {stored_dtype: float32}`"
-            if overflowing
-            else None
-        ),
-    }
-
-
-def not_compared(reason: str) -> dict[str, Any]:
-    """Return what `compare_vectors` says where there is nothing to compare, or no way to."""
-    nothing = dict.fromkeys(("cosine_mean", "cosine_min", "float16_cosine_min"))
-    return {"compared": 0, **nothing, "reason": reason}
-
-
-def choose(texts: Sequence[str], count: int) -> list[int]:
-    """Choose the places of up to `count` texts, spread evenly from the shortest to the longest.
-
-    The same texts are chosen in whatever order they come; texts of one length go by their characters.
-    """
-    ordered = sorted(range(len(texts)), key=lambda place: (len(texts[place]), texts[place], place))
-    if len(ordered) <= count:
-        return ordered
-    if count < 2:
-        return ordered[: max(0, count)]
-    return [ordered[step * (len(ordered) - 1) // (count - 1)] for step in range(count)]
-
-
-def cosines(one: NDArray[np.floating], other: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the cosine of each row of `one` with the same row of `other`, (n,) from (n, d) each.
-
-    Two rows of zeros are the same vector (1); a row of zeros, or one that is not finite, has nothing in common with
-    another (0).
-    """
-    both = np.stack([one, other]).astype(np.float64)
-    finite = np.isfinite(both).all(axis=(0, 2))
-    both[:, ~finite] = 0.0
-    lengths = np.linalg.norm(both, axis=2)
-    scale = lengths.prod(axis=0)
-    products = (both[0] * both[1]).sum(axis=1) / np.where(scale > 0.0, scale, 1.0)
-    equal = finite & (lengths == 0.0).all(axis=0)
-    return np.where(equal, 1.0, np.clip(products, -1.0, 1.0))
-
-
-def _embed(encoder: Encoder, chosen: pl.DataFrame, pieces: str) -> NDArray[np.float32]:
-    return encoder.embed(
-        chosen["text"].to_list(),
-        list(zip(chosen["start"], chosen["end"], strict=True)),
-        pieces=pieces,
-        roots=[root_end(*one) for one in chosen.select("start", "end", "stimulus").iter_rows()],
-    )
-
-
-def _embed_exactly(
-    settings: VectorSettings, report: Mapping[str, Any], chosen: pl.DataFrame, device: str, threads: int
-) -> NDArray[np.float32]:
-    """Embed in float32, on `device` if it has room for the model and its batches, else on the processor."""
-    from prasanga.embeddings.encoder import load_encoder
-    from prasanga.models.batches import ON_A_CPU
-
-    for place in dict.fromkeys([device, "cpu"]):
-        try:
-            twin = load_encoder(
-                settings.model,
-                revision=report["identity"].get("commit", settings.revision),
-                device=place,
-                dtype="float32",
-                layer=settings.layer,
-                threads=threads,
-                pieces_per_batch=ON_A_CPU,
-                options=replace(settings.options, quantization="none", cards=1),
-            )
-            return _embed(twin, chosen, settings.pieces)
-        except InputError:
-            if place == "cpu":
-                raise
-    raise AssertionError("the processor was tried")
-
-
-def _rounded(vectors: NDArray[np.float32], dtype: str) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        return vectors.astype(dtype).astype(np.float32)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -104,7 +103,7 @@ def number_of_twins(which: Mapping[str, Any], most: int) -> int | None:
 # Snakemake deletes an output before its job runs, so scores are kept in stores of their own, a folder for each key.
 # The key holds the model, how it is loaded, what is asked of it, the precision, and `SCORES_VERSION`. Versions of
 # torch, transformers and tokenizers, the device and the size of batches are not in it: they change the last digits, and
-# nobody wants all scores anew for that. The versions that computed scores stand in the store's records.
+# nobody wants all scores anew for that.
 
 
 SCORES_VERSION = 1
@@ -203,7 +202,7 @@ def open_scores(
     # what a study calls a model and where it lies is its own affair: the identity says which model it is
     which = {name: value for name, value in settings.get("which", {}).items() if name not in _OF_STUDY}
     key = digest_of([{**described, "settings": {**settings, "which": which}}, asked.columns.names])
-    return Store(Path(root, key), key, asked.columns, described)
+    return Store(Path(root, key), key, asked.columns.names, described)
 
 
 def score_missing(
@@ -229,13 +228,13 @@ def score_missing(
     (number, of), n_blocks = bucket, -(-len(different) // asked.block)
     blocks = range(number * n_blocks // of, (number + 1) * n_blocks // of)
     different = different[blocks.start * asked.block : blocks.stop * asked.block]
-    known = store.read_table(different["id"].to_list())
+    known = store.read_rows(different["id"].to_list())
     scores = [pl.DataFrame(asked.columns.empty_table() if known is None else known)]
     for block in different.iter_slices(asked.block):
         missing = block.join(scores[0], on="id", how="anti", maintain_order="left")
         if len(missing):
             computed = score(missing).select(scores[0].columns).cast(scores[0].schema)
-            store.add_table(computed.to_arrow().cast(asked.columns), _versions())
+            store.add_rows(computed.to_arrow().cast(asked.columns))
             scores.append(computed)
     return pl.concat(scores)
 
@@ -253,11 +252,6 @@ def _with_ids(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
         for row in rows.select(asked.row).iter_rows()
     )
     return rows.with_columns(pl.Series("id", ids, dtype=pl.String))
-
-
-@functools.cache
-def _versions() -> dict[str, str]:
-    return {name: importlib.metadata.version(name) for name in ("tokenizers", "torch", "transformers")}
 
 
 # --------------------

@@ -130,7 +130,7 @@ def no_memory_for(name: str, device: torch.device, pieces: int) -> InputError:
 # Rows of pieces as one table, and a table on its way to a card.
 
 
-def pad(rows: Sequence[Sequence[int]], padding: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def pad(rows: Sequence[Sequence[int] | NDArray[np.int64]], padding: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the rows filled up on the right with `padding`, and a mask that is true on the pieces.
 
     Padding on the right changes no position.
@@ -138,7 +138,8 @@ def pad(rows: Sequence[Sequence[int]], padding: int) -> tuple[NDArray[np.int64],
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
     table = np.full(mask.shape, padding, dtype=np.int64)
-    table[mask] = np.fromiter((piece for row in rows for piece in row), dtype=np.int64, count=int(lengths.sum()))
+    if len(rows):
+        table[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
     return table, mask
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import logging
 import re
@@ -12,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from prasanga.base.errors import InputError, gave_up, reason
@@ -40,21 +43,67 @@ class Pieces(NamedTuple):
 
 
 def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
-    """Return the pieces of each different text, never cut short; `tokenizer` is a fast one of transformers.
-
-    The tokenizer's own engine is asked, since it works on many texts at once and without Python's lock.
-    """
+    """Return the pieces of each different text, never cut short; `tokenizer` is a fast one of transformers."""
     different = list(dict.fromkeys(texts))
+    return {
+        text: Pieces(
+            found.ids,
+            [(start + begin, end + begin) for start, end in found.offsets] if begin else found.offsets,
+            found.special_tokens_mask,
+        )
+        for text, begin, found in zip(different, *_encode(tokenizer, different), strict=True)
+    }
+
+
+class PieceTable(NamedTuple):
+    """The pieces of n texts one after the other, special ones included, as arrays.
+
+    Attributes:
+        ids: (pieces,) their numbers in the vocabulary.
+        starts: (pieces,) the first character that each stands for; of no meaning where `special` is true.
+        ends: (pieces,) the character after the last.
+        special: (pieces,) whether the tokenizer added the piece.
+        borders: (n + 1,) the pieces of text i are those from `borders[i]` to `borders[i + 1]`.
+    """
+
+    ids: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    special: NDArray[np.bool_]
+    borders: NDArray[np.int64]
+
+    def pieces(self, text: int) -> Pieces:
+        """Return the pieces of one text."""
+        mine = slice(self.borders[text], self.borders[text + 1])
+        spans = zip(self.starts[mine].tolist(), self.ends[mine].tolist(), strict=True)
+        return Pieces(self.ids[mine].tolist(), list(spans), self.special[mine].tolist())
+
+
+def read_piece_table(tokenizer: Any, texts: Sequence[str]) -> PieceTable:
+    """Return the pieces of all texts, never cut short; `tokenizer` is a fast one of transformers."""
+    begins, encoded = _encode(tokenizer, texts)
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    borders = np.concatenate([[0], np.cumsum(lengths)])
+    total = int(borders[-1])
+    flat = itertools.chain.from_iterable
+    ids = np.fromiter(flat(each.ids for each in encoded), np.int64, total)
+    special = np.fromiter(flat(each.special_tokens_mask for each in encoded), np.bool_, total)
+    spans = np.fromiter(flat(flat(each.offsets for each in encoded)), np.int64, 2 * total).reshape(-1, 2)
+    spans += np.repeat(np.array(begins, np.int64), lengths)[:, None]
+    return PieceTable(ids, spans[:, 0], spans[:, 1], special, borders)
+
+
+def _encode(tokenizer: Any, texts: Sequence[str]) -> tuple[list[int], list[Any]]:
+    """Return how many characters were left out at the start of each text, and what the engine makes of the rest.
+
+    The tokenizer's own engine is asked, because it works on many texts at once and without Python's lock.
+    """
     engine = tokenizer.backend_tokenizer
     engine.no_truncation()
-    engine.no_padding()
-    begins = [_dropped_at_start(engine.normalizer, text) for text in different]
-    encoded = encoded_by(tokenizer, [text[begin:] for text, begin in zip(different, begins, strict=True)], special=True)
-    pieces = {}
-    for text, begin, found in zip(different, begins, encoded, strict=True):
-        spans = [(start + begin, end + begin) for start, end in found.offsets] if begin else found.offsets
-        pieces[text] = Pieces(found.ids, spans, found.special_tokens_mask)
-    return pieces
+    engine.no_padding()  # some tokenizer files pad every text to hundreds of pieces
+    begins = [_dropped_at_start(engine.normalizer, text) for text in texts]
+    cut = [text[begin:] if begin else text for text, begin in zip(texts, begins, strict=True)]
+    return begins, encoded_by(tokenizer, cut, special=True)
 
 
 def encoded_by(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:

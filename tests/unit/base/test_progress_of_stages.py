@@ -148,7 +148,7 @@ def test_samples_and_release(table: Path, tmp_path: Path, caplog: Log) -> None:
 
 def test_embeddings(caplog: Log) -> None:
     class Store:
-        dtype = "float32"
+        columns = ("segment_id", "n_pieces", "n_unknown", "cut", "embedding")
         added: list[str]
 
         def __init__(self) -> None:
@@ -157,8 +157,8 @@ def test_embeddings(caplog: Log) -> None:
         def find(self, ids: list[str]) -> np.ndarray:
             return np.zeros(len(ids), dtype=np.bool_)
 
-        def add(self, rows: Any, _: Any) -> None:
-            self.added += rows.ids
+        def add_rows(self, rows: pa.Table) -> None:
+            self.added += rows.column("segment_id").to_pylist()
 
     class Encoder:
         on_a_gpu, device_name = False, "cpu"

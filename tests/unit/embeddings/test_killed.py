@@ -19,24 +19,17 @@ from prasanga.samples.segments import segment_id
 JOB = """
 import sys
 from pathlib import Path
-from prasanga.embeddings import Source, VectorStore, embed_shard, load_encoder
+from prasanga.base.store import Store
+from prasanga.embeddings import embed_shards, load_encoder
+from prasanga.embeddings.settings import COLUMNS
+from prasanga.embeddings.stage import Shard, Source
 
 folder, model = Path(sys.argv[1]), sys.argv[2]
-report = embed_shard(
-    folder / "segments.parquet",
-    folder / "out.parquet",
-    left_out=folder / "left_out.tsv",
-    sources=[
-        Source(
-            [VectorStore(folder / "store", "float16", "ab" * 16)],
-            lambda: load_encoder(model, device="cpu", threads=1, pieces_per_batch=128),
-        )
-    ],
-    dimension=lambda: 32,
-    made_from={},
-    part=600,
-)
-print(report.reused, report.embedded)
+shard = Shard(folder / "segments.parquet", folder / "out.parquet", folder / "left_out.tsv", {})
+store = Store(folder / "store", "ab" * 16, COLUMNS)
+source = Source([store], lambda: load_encoder(model, device="cpu", threads=1, pieces_per_batch=128))
+(done,) = embed_shards([shard], [source], width=32, part=600)
+print(done["reused"], done["embedded"])
 """
 
 

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from prasanga.embeddings.settings import (
+from prasanga.embeddings.precision import (
     choose,
     compare_vectors,
     cosines,

@@ -18,18 +18,12 @@ from tiny_models import FAMILIES
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from, write_table
-from prasanga.embeddings import (
-    Pooling,
-    Source,
-    VectorSettings,
-    VectorStore,
-    embed_shard,
-    list_shards,
-    load_encoder,
-    settle_sentence_vector,
-)
-from prasanga.embeddings.pooling import read_inputs, sentence_pooling
+from prasanga.base.store import Store
+from prasanga.embeddings import VectorSettings, embed_shards, list_shards, load_encoder, settle_sentence_vector
+from prasanga.embeddings.pooling import Pooling, read_inputs, sentence_pooling
+from prasanga.embeddings.settings import COLUMNS
 from prasanga.embeddings.shards import require_shards
+from prasanga.embeddings.stage import Shard, Source
 from prasanga.models import ModelOptions, check_model
 from prasanga.samples.segments import segment_id
 
@@ -222,7 +216,8 @@ def test_of_a_sentence_all_pieces_are_counted(tiny_model: TinyModel, plain: Plai
     counts = [len(plain(kind).tokenize(text)[0]) for text in texts]
     assert inputs.n_pieces.tolist() == counts
     wanted = {"cls": [[0], [0]], "mean": [list(range(n)) for n in counts], "last": [[n - 1] for n in counts]}
-    assert inputs.positions == wanted[pooling]
+    assert inputs.positions.tolist() == [each for positions in wanted[pooling] for each in positions]
+    assert inputs.counts.tolist() == list(map(len, wanted[pooling]))
 
 
 @pytest.mark.parametrize(
@@ -298,16 +293,11 @@ def shard(
         "end": [end for _, end in spans],
     }
     write_table(tmp_path / "templates.parquet", pa.table(columns), {"stage": "samples"})
-    return embed_shard(
-        tmp_path / "templates.parquet",
-        tmp_path / "00.parquet",
-        left_out=tmp_path / "00.left_out.tsv",
-        sources=[Source([VectorStore(tmp_path / "store", "float32", KEY)], lambda: load_encoder(folder, device="cpu"))],
-        dimension=lambda: 32,
-        made_from={"stage": "embeddings"},
-        pooling=pooling,
-        **more,
+    made = Shard(
+        tmp_path / "templates.parquet", tmp_path / "00.parquet", tmp_path / "00.left_out.tsv", {"stage": "embeddings"}
     )
+    source = Source([Store(tmp_path / "store", KEY, COLUMNS)], lambda: load_encoder(folder, device="cpu"))
+    return embed_shards([made], [source], width=32, pooling=pooling, **{"dtype": "float32", **more})[0]
 
 
 # A joiner by itself is a word to white space, and nothing to BERT's normalizer: the text has two words and one piece.
@@ -319,7 +309,7 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
 ) -> None:
     texts, spans = [BEYOND, "গোলাপ ছিল", "গোলাপ ☃"], [BEYOND_SPAN, (0, 5), (6, 7)]
     report = shard(tmp_path, tiny_model("muril"), texts, spans, Pooling("target", "position"))
-    assert (report.embedded, report.unknown, report.dropped) == (3, 1, 2)
+    assert report["embedded"] == 3
     table = pq.read_table(tmp_path / "00.parquet")
     assert table.column("occurrence_id").to_pylist() == ["o1"]
     assert json.loads(made_from(tmp_path / "00.parquet")["left_out"]) == {"গোলাপ": {"position": 1}, "☃": {"unknown": 1}}
@@ -330,7 +320,9 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
     ]
     assert "1 targets have no piece at their position and are left out" in caplog.text
     again = shard(tmp_path, tiny_model("muril"), texts, spans, Pooling("target", "position"), unknown="keep")
-    assert (again.embedded, again.dropped) == (0, 1)  # unknown pieces may be kept, a vector of nothing may not
+    assert again["embedded"] == 0
+    # unknown pieces may be kept, a vector of nothing may not
+    assert pq.read_table(tmp_path / "00.parquet").column("occurrence_id").to_pylist() == ["o1", "o2"]
     list_shards([tmp_path / "00.parquet"], tmp_path / "templates.json")
     assert json.loads((tmp_path / "templates.json").read_text())["left_out"] == {"গোলাপ": {"position": 1}}
 
@@ -347,7 +339,7 @@ def test_beyond_the_pieces_there_is_no_vector_for_who_asks_directly(tiny_model: 
 def test_a_whole_sentence_in_a_shard(tmp_path: Path, tiny_model: TinyModel, plain: Plain) -> None:
     texts = ["একটি লাল গোলাপ ছিল", "চাঁদের আলোয়"]
     report = shard(tmp_path, tiny_model("bert"), texts, [(9, 14), (0, 6)], Pooling("sentence", "cls"))
-    assert (report.embedded, report.dropped) == (2, 0)
+    assert report["embedded"] == 2
     table = pq.read_table(tmp_path / "00.parquet")
     assert table.column("n_pieces").to_pylist() == [len(plain("bert").tokenize(text)[0]) for text in texts]
     expected = [plain("bert").encode(text, "cls") for text in texts]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, open_stores, settle_dtype, start_encoder
+from prasanga.embeddings.settings import decide_once
 from prasanga.models import ModelOptions, check_model
 
 REPORT: dict[str, Any] = {"identity": {"sha256": "ab"}, "blocks": 12}
@@ -192,3 +196,26 @@ def test_a_twin_without_room_is_no_failure(
     compared = compare_with_full_precision(settings, check_model(folder), segments, tmp_path, threads=1)
     assert compared["compared"] == 0
     assert compared["reason"] == "the model in float32 cannot be run here: it needs 28 GB"
+
+
+def test_whoever_comes_first_decides(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "dtype.json"
+    assert decide_once(path, lambda: "bfloat16") == "bfloat16"
+    assert decide_once(path, lambda: "float32") == "bfloat16"
+    assert [file.name for file in path.parent.iterdir()] == ["dtype.json"]
+    path.write_text("[]")
+    with pytest.raises(InputError, match=r"dtype\.json: not a decision that was kept\. Delete the file"):
+        decide_once(path, lambda: "float32")
+
+
+def test_of_many_at_once_one_is_heard(tmp_path: Path) -> None:
+    """All have found no decision before anybody has made one."""
+    numbers, together = itertools.count(), threading.Barrier(8, timeout=30)
+
+    def decide() -> int:
+        together.wait()
+        return next(numbers)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(decide_once, tmp_path / "a.json", decide) for _ in range(8)]
+    assert {answer.result() for answer in answers} == {decide_once(tmp_path / "a.json", lambda: -1)}

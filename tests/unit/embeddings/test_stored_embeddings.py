@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -11,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_row_groups
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
-from prasanga.embeddings.shards import vectors_to_arrow
+from prasanga.embeddings.shards import require_shards, vectors_to_arrow
 
 WIDTH = 4
 MADE = {
@@ -109,7 +109,6 @@ def test_names_and_ids_cost_no_vectors(listed: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("prasanga.embeddings.shards.read_where", None)
     assert (list(stored), len(stored), "মা" in stored) == (["চাঁদ", "ফুল", "মা"], 3, True)
     assert stored.ids("ফুল") == ["a1", "a2", "a3"]
-    assert stored.kept_bytes == 0
 
 
 def test_a_stimulus_is_read_alone_and_once(listed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,20 +137,13 @@ def test_no_more_is_kept_than_asked_for(listed: Path) -> None:
     """One vector takes 16 bytes; ফুল has three, চাঁদ and মা one each."""
     stored = StoredEmbeddings(listed, cache_bytes=64)
     flowers, mother = stored["ফুল"][1], stored["মা"][1]
-    assert stored.kept_bytes == 64
     assert stored["ফুল"][1] is flowers  # used last, so that মা goes when চাঁদ comes
     moon = stored["চাঁদ"][1]
-    assert stored.kept_bytes == 64
     assert stored["ফুল"][1] is flowers
     assert stored["চাঁদ"][1] is moon
     assert stored["মা"][1] is not mother
-    small = StoredEmbeddings(listed, cache_bytes=40)
-    mother, moon = small["মা"][1], small["চাঁদ"][1]
-    assert small["ফুল"][1].tolist() == flowers.tolist()  # too large to be kept, and drives nothing out
-    assert (small.kept_bytes, small["মা"][1] is mother, small["চাঁদ"][1] is moon) == (32, True, True)
     nothing = StoredEmbeddings(listed, cache_bytes=0)
     assert nothing["মা"][1].tolist() == [vector(2.5)]
-    assert nothing.kept_bytes == 0
 
 
 def test_what_is_kept_cannot_be_changed(listed: Path) -> None:
@@ -163,41 +155,6 @@ def test_what_is_kept_cannot_be_changed(listed: Path) -> None:
         vectors[0] = 0
 
 
-def flip(path: Path) -> None:
-    """A byte in the vectors of the first row group is another."""
-    vectors = pq.ParquetFile(path).metadata.row_group(0).column(4)
-    assert vectors.path_in_schema.startswith("embedding")
-    place, data = vectors.data_page_offset + vectors.total_compressed_size - 1, bytearray(path.read_bytes())
-    data[place] ^= 1
-    path.write_bytes(data)
-
-
-def test_damage_is_seen_at_once(listed: Path) -> None:
-    flip(listed.parent / "9" / "00.parquet")
-    with pytest.raises(InputError, match=r"00\.parquet: its content is not what .*9\.json lists"):
-        StoredEmbeddings(listed)
-    with pytest.raises(InputError, match=r"00\.parquet: not a whole .*delete both, the shard and the list"):
-        read_embeddings(listed)
-
-
-def test_a_damaged_shard_is_not_listed(listed: Path) -> None:
-    """Its digest would be that of the damage."""
-    flip(listed.parent / "9" / "00.parquet")
-    with pytest.raises(
-        InputError, match=r"00\.parquet: not a whole Parquet file .*Delete it and run the workflow again"
-    ):
-        list_shards([listed.parent / "9" / "00.parquet"], listed)
-
-
-def test_a_shard_that_was_replaced_under_way_is_noticed(listed: Path) -> None:
-    stored, read_at_once = StoredEmbeddings(listed, cache_bytes=64), StoredEmbeddings(listed)
-    write_shard(listed.parent / "9" / "00.parquet", [("ফুল", "a9", 0.5), ("মা", "b1", 2.5)])
-    assert stored["চাঁদ"][0] == ["c1"]
-    for found, asked in ((stored, "ফুল"), (read_at_once, "চাঁদ")):
-        with pytest.raises(InputError, match=r"00\.parquet: its rows of 'ফুল' have changed since they were counted"):
-            found[asked]
-
-
 def test_occurrences_that_all_models_have(tmp_path: Path) -> None:
     one = write_list(tmp_path / "one", FIRST, SECOND)
     other = write_list(tmp_path / "other", [("ফুল", "a3", 9.0), ("ফুল", "a1", 9.0), ("মা", "b2", 9.0)])
@@ -207,11 +164,7 @@ def test_occurrences_that_all_models_have(tmp_path: Path) -> None:
 
 def forge(listed: Path, rows: Rows, made: Mapping[str, str] = MADE, **other: Any) -> Path:
     """Put another shard in the place of the second one, and let the list name it as its own."""
-    path = write_shard(listed.parent / "9" / "01.parquet", rows, made, **other)
-    content = read_document(listed)
-    content["sizes"]["9/01.parquet"] = path.stat().st_size
-    listed.write_text(json.dumps(content))
-    return path
+    return write_shard(listed.parent / "9" / "01.parquet", rows, made, **other)
 
 
 def settings(**changed: Any) -> dict[str, str]:
@@ -228,8 +181,6 @@ def settings(**changed: Any) -> dict[str, str]:
         ({**MADE, "sampling": '{"seed": 5}'}, {}, r"was made with seed 5, not 4"),
         ({**MADE, "key": "k2"}, {}, r"was made with key 'k2', not 'k1'"),
         ({**MADE, "stage": "samples"}, {}, r"was made with stage 'samples', not 'embeddings'"),
-        (MADE, {"length": "25"}, r"has segments of length 25, not 9"),
-        (MADE, {"width": 3}, r"has vectors of 3 numbers, not 4"),
     ],
 )
 def test_a_shard_of_another_run_is_refused_by_every_reader(
@@ -238,7 +189,7 @@ def test_a_shard_of_another_run_is_refused_by_every_reader(
     forge(listed, SECOND, made, **other)
     for read in (
         lambda: read_embeddings(listed),
-        lambda: StoredEmbeddings(listed, verify=False),
+        lambda: StoredEmbeddings(listed),
         lambda: read_common_occurrences([listed]),
     ):
         with pytest.raises(InputError, match=rf"01\.parquet: {message}"):
@@ -253,30 +204,6 @@ def test_a_list_of_another_model_than_its_shards_is_refused(listed: Path) -> Non
         StoredEmbeddings(listed)
 
 
-def test_a_list_that_says_nothing_is_held_to_its_first_shard(listed: Path) -> None:
-    """As one of an earlier version, without the length of its segments."""
-    forge(listed, SECOND, length="25")
-    content = read_document(listed)
-    for key in ("made_from", "segment_length", "dimension"):
-        del content[key]
-    listed.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=r"01\.parquet: has segments of length 25, not 9"):
-        read_embeddings(listed)
-    forge(listed, SECOND, settings(model="large"))
-    with pytest.raises(InputError, match=r"01\.parquet: was made with model 'large', not 'tiny'"):
-        read_embeddings(listed)
-
-
-def test_a_file_that_is_no_shard_is_refused(listed: Path) -> None:
-    path = listed.parent / "9" / "01.parquet"
-    pq.write_table(pa.table({"stimulus": ["ফুল"]}), path)
-    content = read_document(listed)
-    content["sizes"]["9/01.parquet"] = path.stat().st_size
-    listed.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=r"01\.parquet: has no column 'occurrence_id' and is no shard of vectors"):
-        read_embeddings(listed)
-
-
 def test_a_list_says_the_length_of_its_segments(tmp_path: Path) -> None:
     listed = write_list(tmp_path, FIRST, [], length=">75", name="over75")
     assert json.loads(listed.read_text())["segment_length"] == ">75"
@@ -287,8 +214,79 @@ def test_a_list_says_the_length_of_its_segments(tmp_path: Path) -> None:
         write_shard(tmp_path / "a.parquet", FIRST, length="9"),
         write_shard(tmp_path / "b.parquet", SECOND, length="25"),
     ]
-    with pytest.raises(InputError, match=r"b\.parquet: has segments of length 25, but those of .*a\.parquet have 9"):
+    with pytest.raises(InputError, match=r"a\.parquet: its vectors are .* of segments of length 25 and 9"):
         list_shards(paths, tmp_path / "list.json")
+    narrow = write_shard(tmp_path / "c.parquet", FIRST, width=3)
+    with pytest.raises(InputError, match=r"c\.parquet: its vectors are fixed_size_list.*\[3\]"):
+        list_shards([paths[0], narrow], tmp_path / "list.json")
+    other = write_shard(tmp_path / "d.parquet", FIRST, settings(model="large"))
+    with pytest.raises(InputError, match=r"d\.parquet: settings is .*large.*, but .*a\.parquet has .*tiny"):
+        list_shards([paths[0], other], tmp_path / "list.json")
+
+
+def test_a_list_says_what_its_shards_say_together(tmp_path: Path) -> None:
+    losses = [{"left_out": '{"ফুল": {"unknown": 2}}', "cut": '{"মা": 1}'}, {"left_out": '{"ফুল": {"unknown": 1}}'}]
+    paths = [
+        write_shard(tmp_path / f"9/{n}.parquet", rows, {**MADE, **lost, "inputs": str(n)})
+        for n, (rows, lost) in enumerate(zip((FIRST, SECOND), losses, strict=True))
+    ]
+    list_shards(paths, tmp_path / "9.json")
+    assert read_document(tmp_path / "9.json") == {
+        "shards": {f"9/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in paths},
+        "sizes": {f"9/{path.name}": path.stat().st_size for path in paths},
+        "n_segments": 5,
+        "segment_length": "9",
+        "dimension": WIDTH,
+        "stored_dtype": "float32",
+        "left_out": {"ফুল": {"unknown": 3}},
+        "cut": {"মা": 1},
+        "unknown": {},
+        "made_from": MADE,
+    }
+
+
+def test_lists_and_shards_may_move_together(listed: Path) -> None:
+    elsewhere = listed.parent / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("9", "9.json"):
+        (listed.parent / name).rename(elsewhere / name)
+    assert list(read_embeddings(elsewhere / "9.json")) == ["চাঁদ", "ফুল", "মা"]
+
+
+def test_what_is_missing_is_named(listed: Path) -> None:
+    (listed.parent / "9/01.parquet").unlink()
+    with pytest.raises(InputError, match=r"01\.parquet: .*9\.json lists this shard, and it is missing"):
+        read_embeddings(listed)
+    listed.write_text("[]")
+    with pytest.raises(InputError, match=r"9\.json: damaged .*Delete it and run"):
+        read_embeddings(listed)
+    listed.unlink()
+    with pytest.raises(InputError, match=r"9\.json: no such list of shards"):
+        read_embeddings(listed)
+
+
+def test_cached_vectors_that_the_config_does_not_ask_for_are_refused(listed: Path) -> None:
+    require_shards({str(listed): {"model": "tiny", "seed": 4, "dtype": "auto", "layer": -1}})
+    with pytest.raises(InputError, match=r"9\.json: its vectors were made with seed 4, but the config says 5"):
+        require_shards({str(listed): {"model": "tiny", "seed": 5}})
+    with pytest.raises(InputError, match=r"missing or do not fit \(and 1 more like this\): .*no such list of shards"):
+        require_shards({"nowhere.json": {}, "elsewhere.json": {}})
+
+
+@pytest.mark.usefixtures("listed")
+def test_what_a_study_can_go_without_is_said(tmp_path: Path) -> None:
+    lists: dict[str, dict[str, Any]] = {str(tmp_path / f"{name}.json"): {} for name in ("a", "b", "c", "9")}
+    a, b, _, there = lists
+    without = {"twins: {t: false}.": [a, b, there], "SEAT: {s: []}.": [b], "other: {}.": [there]}
+    with pytest.raises(InputError) as error:
+        require_shards(lists, without)
+    assert str(error.value) == (
+        f"embeddings.source is 'cached', but vectors are missing or do not fit (and 2 more like this): {a}: no such"
+        " list of shards. Copy the right ones under results/embeddings, or let the models compute them: write"
+        " `embeddings: {source: computed}`. 2 of these 3 are twins: {t: false}. 1 of these 3 is SEAT: {s: []}."
+    )
+    with pytest.raises(InputError, match=r"All of these 2 are twins: \{t: false\}\. 1 of these 2 is SEAT"):
+        require_shards({a: {}, b: {}}, without)
 
 
 def test_reading_needs_no_torch() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,8 @@ from tiny_models import FAMILIES
 
 from prasanga.base.parquet import write_table
 from prasanga.embeddings import (
-    Source,
     StoredEmbeddings,
     VectorSettings,
-    embed_shard,
     list_shards,
     load_encoder,
     open_stores,
@@ -30,7 +27,7 @@ from prasanga.embeddings import (
     start_encoder,
 )
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.embeddings.stage import Shard, deal, embed_shards
+from prasanga.embeddings.stage import Shard, Source, deal, embed_shards
 from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.models import ModelOptions, check_model
 from prasanga.samples.segments import segment_id
@@ -107,23 +104,24 @@ def run(
     settings = settle_dtype(VectorSettings.of(json.loads(json.dumps(params)), cards=1), report, root)
     settings = settle_sentence_vector(settings, report)
     store = root / "store"
-    done = embed_shard(
-        write_segments(root / "segments.parquet", texts, spans, stimuli),
-        root / f"{name}.parquet",
-        left_out=root / f"{name}.tsv",
-        sources=[
-            Source(open_stores(each, report, store), partial(start_encoder, each, report, store, threads=1))
-            for each in settings.of_twins()
-        ],
+    made_from = {"stage": "embeddings", "settings": json.dumps({**settings.as_plain(), **report["identity"]})}
+    segments = write_segments(root / "segments.parquet", texts, spans, stimuli)
+    sources = [
+        Source(open_stores(each, report, store), partial(start_encoder, each, report, store, threads=1))
+        for each in settings.each_twin()
+    ]
+    (done,) = embed_shards(
+        [Shard(segments, root / f"{name}.parquet", root / f"{name}.tsv", made_from)],
+        sources,
         twins=bool(settings.twins),
-        dimension=lambda: report["hidden_size"],
-        made_from={"stage": "embeddings", "settings": json.dumps({**settings.as_plain(), **report["identity"]})},
+        width=report["hidden_size"],
         pooling=settings.pooling,
         unknown=settings.unknown,
+        dtype=settings.stored_dtype,
     )
     list_shards([root / f"{name}.parquet"], root / f"{name}.json")
     found = StoredEmbeddings(root / f"{name}.json")
-    return settings, np.concatenate([found[stimulus][1] for stimulus in dict.fromkeys(stimuli)]), done.embedded
+    return settings, np.concatenate([found[stimulus][1] for stimulus in dict.fromkeys(stimuli)]), done["embedded"]
 
 
 @pytest.mark.parametrize("sentence_vector", [None, "auto", "mean", "last", "word", "position"])
@@ -151,19 +149,6 @@ def test_the_whole_way_for_a_model_and_its_twin(
     assert len(list((tmp_path / "store").glob("*/key.json"))) == 2
 
 
-def test_metadata_and_keys_of_models_are_as_if_there_were_no_twins(tmp_path: Path) -> None:
-    settings = VectorSettings.of({**PARAMS, "model": "m", "dtype": "float32"})
-    assert settings.as_plain()["options"] == PARAMS["options"]
-    report = {"identity": {"sha256": "ab"}, "blocks": 2}
-    (store,) = open_stores(settings, report, tmp_path)
-    drawn = replace(settings, options=replace(settings.options, random_weights=7))
-    (of_twin,) = open_stores(drawn, report, tmp_path)
-    store._prepare(), of_twin._prepare()
-    one, other = (json.loads((each.folder / "key.json").read_text()) for each in (store, of_twin))
-    assert other.pop("random_weights") == 7
-    assert {**one, "key": ""} == {**other, "key": ""}
-
-
 def test_layers_of_a_twin_share_a_pass_and_have_their_stores(tmp_path: Path, tiny_model: TinyModel) -> None:
     folder = tiny_model("bert")
     params = {**PARAMS, "model": str(folder), "layers": [1, -1]}
@@ -173,14 +158,6 @@ def test_layers_of_a_twin_share_a_pass_and_have_their_stores(tmp_path: Path, tin
     assert (embedded, from_store) == (3, 0)
     np.testing.assert_allclose(first, vectors(folder, 5, layer=1), atol=1e-5)
     np.testing.assert_allclose(last, vectors(folder, 5, layer=-1), atol=1e-5)
-
-
-def test_the_history_tells_a_twin(tmp_path: Path, tiny_model: TinyModel) -> None:
-    folder = tiny_model("bert")
-    params = {**PARAMS, "model": str(folder), "options": {**PARAMS["options"], "random_weights": 5}}
-    settings, _, _ = run(tmp_path, params, "m-random")
-    (store,) = open_stores(settings, check_model(folder), tmp_path / "store")
-    assert store.history()["model"].to_list() == [f"{folder} (random weights)"]
 
 
 def test_each_segment_is_read_by_one_of_several_twins(tmp_path: Path, tiny_model: TinyModel) -> None:
@@ -251,8 +228,10 @@ def test_files_that_come_together_load_each_twin_once_and_give_the_same_bits(
         shards = [Shard(path, folder / path.parent.name / "out.parquet", folder / "left_out.tsv", {}) for path in of]
         for shard in shards:
             Path(shard.output).parent.mkdir(parents=True, exist_ok=True)
-        sources = [Source(open_stores(one, report, folder), partial(load, one)) for one in settings.of_twins()]
-        reports = embed_shards(shards, sources=sources, twins=True, dimension=lambda: 0)
+        sources = [Source(open_stores(one, report, folder), partial(load, one)) for one in settings.each_twin()]
+        reports = embed_shards(shards, sources, twins=True, width=0, dtype="float32")
+        for each in reports:
+            del each["milliseconds"]
         return [(each, pq.read_table(one.output)) for each, one in zip(reports, shards, strict=True)], len(loads)
 
     together, loads = embed(tmp_path / "together", files)
@@ -260,4 +239,4 @@ def test_files_that_come_together_load_each_twin_once_and_give_the_same_bits(
     alone = [embed(tmp_path / f"alone-{number}", [path]) for number, path in enumerate(files)]
     assert [count for _, count in alone] == [2, 2]
     assert together == [found[0] for found, _ in alone]  # passes of each file, and every bit of its vectors
-    assert [each.passes > 0 for each, _ in together] == [True, True]
+    assert [each["passes"] > 0 for each, _ in together] == [True, True]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from pathlib import Path
 
 import polars as pl
@@ -80,19 +79,6 @@ def test_sets_of_one_key_share_scores_and_keys_do_not(tmp_path: Path) -> None:
     assert len(score.asked) == 2
 
 
-def test_the_versions_that_computed_scores_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    score, libraries = Counting(), ("tokenizers", "torch", "transformers")
-    monkeypatch.setattr(stage, "_versions", lambda: dict.fromkeys(libraries, "earlier"))
-    score_missing(table(("en", "a", "bb")), opened(tmp_path), score)
-    monkeypatch.undo()
-    found = score_missing(table(("en", "a", "bb"), ("en", "c", "d")), opened(tmp_path), score)
-    assert found["score_first"].to_list() == [-1.0, -1.0]
-    assert score.asked == [["a"], ["c"]]  # a new library computes nothing anew
-    told = sorted(opened(tmp_path).history().select(libraries).rows())
-    now = tuple(importlib.metadata.version(name) for name in libraries)
-    assert told == sorted([("earlier",) * 3, now])
-
-
 def test_scores_that_a_table_has_are_replaced(tmp_path: Path) -> None:
     pairs = table(("en", "a", "bb")).with_columns(score_first=pl.lit(7.0), model=pl.lit("other"))
     found = score_missing(pairs, opened(tmp_path), Counting())
@@ -121,22 +107,3 @@ def test_another_model_or_choice_has_another_key(
     known = opened(tmp_path).key
     assert known == opened(tmp_path).key
     assert stage.open_scores(PAIRS, tmp_path, settings, identity, dtype).key != known
-
-
-@pytest.mark.parametrize("damage", ["flipped", "cut", "another table"])
-def test_a_damaged_file_counts_as_absent(tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
-    pairs, score = table(("en", "a", "bb"), ("en", "ccc", "d")), Counting()
-    whole = score_missing(pairs, opened(tmp_path), score)
-    (path,) = tmp_path.glob("*/*.parquet")
-    data = bytearray(path.read_bytes())
-    if damage == "another table":
-        pairs.write_parquet(path)
-    else:
-        data[len(data) // 3] ^= 1
-        path.write_bytes(data if damage == "flipped" else data[: len(data) // 2])
-    assert score_missing(pairs, opened(tmp_path), score).equals(whole)
-    assert score.asked == [["a", "ccc"], ["a", "ccc"]]
-    assert path.name in caplog.text
-    assert "computed again" in caplog.text
-    assert score_missing(pairs, opened(tmp_path), score).equals(whole)
-    assert len(score.asked) == 2
