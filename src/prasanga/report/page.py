@@ -277,12 +277,11 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
     """Return a view for each category that any method measured, in natural order."""
     grid = ceat.ceat_grid(results)
     said = {} if grid is None else ceat.texts_of(grid)
-    of_words = words.words_of_categories(results)
     rows: dict[str, list[tuple[str, Estimate]]] = {}
     for method, row in words.estimates_of(results, grid):
         rows.setdefault(row["category"], []).append((method, row))
     with_hits = {} if hides_texts(config) else texts.words_with_hits(results)
-    hits = {word.stimulus: anchor_of(name, "hits") for name, found in with_hits.items() for word in found}
+    hits = {word["stimulus"]: anchor_of(name, "hits") for name, found in with_hits.items() for word in found}
     made = []
     for name in sorted(rows, key=natural_order):
         anchor, first = anchor_of(name), rows[name][0][1]
@@ -295,16 +294,13 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
             notes=_links(name, grid),
         )
         its_words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, first, hits))
-        carrying = of_words.get(name)
-        if carrying:
-            carrying = replace(carrying, title="Which words carry the effect", id=f"{anchor}-carrying")
         made.append(
             View(
                 anchor,
                 "By category",
                 name,
                 [about, its_words],
-                [carrying, words.index(name, anchor, rows[name], results)],
+                [words.carrying_words(results, name, anchor), words.index(name, anchor, rows[name], results)],
                 hover=first["category_title"],
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -12,16 +13,17 @@ import polars as pl
 
 from prasanga import methods
 from prasanga.base.documents import read_document
-from prasanga.base.parquet import read_frame, remade_by, require_columns
+from prasanga.base.parquet import read_frame
 from prasanga.base.places import shareable
+from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
+from prasanga.report import wording
 from prasanga.report.comparison import reason_in
 from prasanga.report.grid import (
     METHODS,
     Estimate,
     is_number,
-    pair_grid_of,
     pairs_left_out,
     sort_lengths,
     why_missing,
@@ -245,7 +247,7 @@ def read_embedding_files(studied: Mapping[str, Report], paths: Iterable[str]) ->
 def families_of(files: EmbeddingFiles) -> dict[str, str]:
     """Return the models of the config, each with one of its names in the results.
 
-    Layers of one model come from one pass, so that what was cut or left out is the same for all of them, and told once.
+    Layers of one model come from one pass, so their losses are the same, and are reported once.
     """
     names: dict[str, str] = {}
     for name, settings in files.studied.items():
@@ -268,14 +270,13 @@ def model_dimensions(files: EmbeddingFiles | None, family: str) -> int | None:
     return None if size is None else int(size)
 
 
-def left_out_of(files: EmbeddingFiles) -> dict[tuple[str, str], dict[str, int]]:
-    """Return how many targets each model left out, by stimulus and segment length; nothing where none was."""
-    found: dict[tuple[str, str], dict[str, int]] = {}
+def count_left_out(files: EmbeddingFiles, key: str = "left_out") -> Iterator[tuple[str, str, str, str, int]]:
+    """Yield stimulus, segment length, model of the config, reason and number of its targets left out (or `cut`)."""
     for family, name in families_of(files).items():
         for (model, length), listed in files.lists.items():
-            for stimulus, reasons in listed.get("left_out", {}).items() if model == name else ():
-                found.setdefault((stimulus, length), {})[family] = sum(reasons.values())
-    return found
+            for stimulus, reasons in listed.get(key, {}).items() if model == name else ():
+                for reason, n in reasons.items() if isinstance(reasons, Mapping) else [(key, reasons)]:
+                    yield stimulus, length, family, reason, n
 
 
 _WITH_P = (*methods.names_of(methods.FAMILY), "bias_percentages")
@@ -285,11 +286,11 @@ _NAMED = 4
 
 
 def said_of_parts(missing: Sequence[str], total: int) -> str:
-    """Return how much of a table is there that is gathered from one file a job.
+    """Return how much there is of a table that is gathered from one file per job.
 
     Args:
         missing: paths of the files that are not there.
-        total: how many there are to be.
+        total: number of all its files.
     """
     if not missing:
         return f"{'its one part is' if total == 1 else f'all {total} parts are'} there, not yet gathered"
@@ -302,8 +303,8 @@ def missing_results(said: Mapping[str, str], paths: Mapping[str, str]) -> list[s
     """Return a sentence for each result that is missing, or there in part.
 
     Args:
-        said: by name of the result, what is there of it (`said_of_parts`); empty if nothing is.
-        paths: where each result of a finished study is.
+        said: by name of the result, what there is of it (`said_of_parts`); empty if nothing is.
+        paths: the path of each result of a finished study.
     """
     sentences = []
     for name, part in said.items():
@@ -317,60 +318,22 @@ def missing_results(said: Mapping[str, str], paths: Mapping[str, str]) -> list[s
 
 
 # --------------------
-# How many contexts the words of a study have, and what it left out, stage by stage: how many of how many, why.
-# Only what the tables of the stages count: a list stands where its stage has its section.
+# Contexts by length, and what the study left out, stage by stage: how many of how many, and why.
 
 
-_REASONS = {
-    "no-occurrence": "does not occur in the corpus",
-    "no-context-long-enough": "occurs, but in no context long enough",
-    "no-context-for-all-lengths": "occurs, but in no context long enough for all lengths of the pool",
-    "target-too-long": "occurs, but its forms have more words than the segment",
-}
-"""Why a stimulus has no contexts, by the words of the table."""
+WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (files(wording.__name__) / "losses.yaml").read_text("utf-8"))
+"""Why things are left out, by the codes of the tables."""
 
-VECTOR_REASONS = {"unknown": "the tokenizer does not know a piece of it", "cut": "more pieces than the model reads"}
-"""Why a target has no vector, or one of a part of its context."""
-
-_NEEDED_OF_ESTIMATES = (
-    *("category", "model", "effect_size", "lost", "ci_low"),
-    *(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"),
-)
-"""The columns of a table of estimates without which it cannot be told what was left out."""
-
-_OF_FILES = (
-    *("lines", "skipped_lines", "unknown_stimuli", "sentences", "cut_sentences", "shorter_matches", "occurrences"),
-)
-_OF_MINIMUM = ("short", "from_supplement")
-_LEFT_OUT = "left out"
-
-_FEW = 4
-_CONTEXTS = {
-    "copies": "they have the text of another context",
-    "too_short": "they have fewer words than the segment",
-    "target_too_long": "the target has more words than the segment",
-    "outside_pool": "they are not long enough for all lengths of the pool",
-    "over_cap": "so many were not needed: samples.contexts_per_stimulus were drawn",
-}
-_TRAITS = {
-    "dropped-word": "the tokenizer has no piece for the trait or a term",
-    "unknown-piece": "the trait or a term has a piece that the tokenizer does not know",
-    "shared-piece": "one piece belongs to the trait and to a term",
-    "too-long": "the sentence is longer than the model reads",
-}
 _PLACES = {
     **{method.label: (f"#{method.name}", method.label) for method in methods.METHODS},
     **dict.fromkeys(("Corpus", "Samples", methods.CEAT.label), ("#coverage", "Coverage")),
     "Embeddings": ("#embeddings", "Embeddings"),
 }
-"""Where the losses of each stage are listed: the address on the page, and its name."""
+_FEW = 4
 
 
 class Loss(NamedTuple):
-    """Something that a stage lost: `n` of `of` things (`what`) are so (`lost`), and why.
-
-    `link` and `place` say where each is listed.
-    """
+    """Something that a stage lost: `n` of `of` things (`what`) are so (`lost`), and why."""
 
     stage: str
     what: str
@@ -378,8 +341,12 @@ class Loss(NamedTuple):
     n: int
     of: int
     why: str
-    link: str
-    place: str
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Return the address on the page where the losses are listed one by one, and its name."""
+        is_number = self.stage == methods.CEAT.label and "estimates" in self.what.split(",")[0]
+        return ("#numbers", "All numbers") if is_number else _PLACES[self.stage]
 
     @property
     def share(self) -> str:
@@ -391,7 +358,7 @@ class Loss(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """The section of the page: what was left out, and by stage of what nothing was, with how much there is of it."""
+    """What a study left out; and by stage of what it left out nothing, with its number."""
 
     rows: list[Loss]
     nothing: list[tuple[str, str]]
@@ -400,11 +367,22 @@ class Losses(NamedTuple):
 def coverage_by_length(coverage: pl.DataFrame) -> list[dict[str, Any]]:
     """Summarize the coverage table (one row per stimulus and segment length) by length, by the names of the summary.
 
-    `n_short` are the stimuli with fewer contexts than the study's minimum, `n_from_supplement` the contexts drawn that
-    stand in the supplement alone; None where the table does not say. `fewest` and `median` are of stimuli with any.
+    `n_short` counts the stimuli with fewer contexts than the study's minimum, `n_from_supplement` the contexts drawn
+    that only the supplement has; None if the table does not say. `fewest` and `median` are of stimuli with any.
     """
-    lengths = sort_lengths(coverage["segment_length"].to_list())
-    return [_of_length(coverage.filter(pl.col("segment_length") == length), length) for length in lengths]
+    found = []
+    for length in sort_lengths(coverage["segment_length"].to_list()):
+        rows = coverage.filter(segment_length=length)
+        counts = rows["sampled"].filter(rows["sampled"] > 0)
+        more = {f"n_{name}": name for name in ("short", "from_supplement")}
+        found.append(
+            {
+                **{"segment_length": length, "n_stimuli": len(rows), "n_with_contexts": len(counts)},
+                **{"n_contexts": int(counts.sum()), "fewest": min(counts, default=0), "median": counts.median() or 0.0},
+                **{key: int(rows[name].sum()) if name in rows.columns else None for key, name in more.items()},
+            }
+        )
+    return found
 
 
 def stimuli_without_contexts(coverage: pl.DataFrame) -> list[tuple[str, str, str]]:
@@ -417,7 +395,7 @@ def stimuli_without_contexts(coverage: pl.DataFrame) -> list[tuple[str, str, str
         (
             stimulus,
             "all lengths" if len(where) == len(lengths) else ", ".join(sort_lengths(where)),
-            _REASONS.get(reason, reason),
+            WORDING["stimuli"].get(reason, reason),
         )
         for (stimulus, reason), where in missing.items()
     ]
@@ -431,20 +409,15 @@ def totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def losses_of(results: Results) -> Losses | None:
-    """Return what a study left out, from corpus to likelihoods, as far as its results tell; None if none of them does.
-
-    Raises:
-        InputError: a table lacks a column.
-    """
-    found: list[Loss] = [
+    """Return what a study left out, from corpus to likelihoods, as far as its results count it; None if none does."""
+    found = [
         *_of_corpus(totals(results.corpus)),
         *_of_samples(results.coverage),
         *([] if results.embeddings is None else _of_embeddings(results.embeddings)),
+        *(loss for name, table in results.estimates.items() for loss in _of_estimates(name, table.rows(named=True))),
+        *_of_traits(results.traits),
+        *_of_pairs(results.bias_percentages),
     ]
-    for method, table in results.estimates.items():
-        require_columns(METHODS[method], table, _NEEDED_OF_ESTIMATES, remade_by("associations"))
-        found += _of_estimates(method, table.rows(named=True))
-    found += [*_of_traits(results.traits), *_of_pairs(results.bias_percentages)]
     if not found:
         return None
     nothing: dict[str, list[str]] = {}
@@ -455,109 +428,84 @@ def losses_of(results: Results) -> Losses | None:
     return Losses([loss for loss in found if loss.n], [(stage, "; ".join(said)) for stage, said in nothing.items()])
 
 
-def _of_length(rows: pl.DataFrame, length: str) -> dict[str, Any]:
-    counts = rows["sampled"].filter(rows["sampled"] > 0)
-    return {
-        "segment_length": length,
-        "n_stimuli": rows.height,
-        "n_with_contexts": len(counts),
-        "n_contexts": int(counts.sum()),
-        "fewest": min(counts, default=0),
-        "median": counts.median() or 0.0,
-        **{f"n_{name}": int(rows[name].sum()) if name in rows.columns else None for name in _OF_MINIMUM},
-    }
-
-
 def _of_corpus(read: Mapping[str, int]) -> Iterator[Loss]:
-    if not read:
-        return
-    lines, skipped, unknown, sentences, cut, shorter, kept = (read.get(name, 0) for name in _OF_FILES)
-    found = (
-        ("lines or records", _LEFT_OUT, skipped, lines, "they are not UTF-8, or hold no text where it should be"),
-        ("lines of a table of sentences", _LEFT_OUT, unknown, lines, "their stimulus is none of the lexicon's"),
-        ("sentences", "divided", cut, sentences, "they are of extreme length; no text is lost"),
-        ("matches", _LEFT_OUT, shorter, shorter + kept, "a longer form of the same stimulus begins at the same place"),
-    )
-    yield from (Loss("Corpus", *loss, *_PLACES["Corpus"]) for loss in found if loss is found[0] or loss[2])
+    for each in WORDING["corpus"] if read else ():
+        n, total = read.get(each["count"], 0), sum(read.get(name, 0) for name in each["of"])
+        if n or each["count"] == "skipped_lines":
+            yield Loss("Corpus", each["what"], each["lost"], n, total, each["why"])
 
 
 def _of_samples(coverage: pl.DataFrame | None) -> Iterator[Loss]:
     if coverage is None or coverage.is_empty():
         return
+    counts = {why: int(coverage[name].sum()) for name, why in WORDING["contexts"].items() if name in coverage.columns}
     what = "contexts, each counted for every stimulus and length"
-    counts = {why: int(coverage[name].sum()) for name, why in _CONTEXTS.items() if name in coverage.columns}
-    yield from _by_reason("Samples", what, _LEFT_OUT, int(coverage["contexts"].sum()), counts)
+    yield from _by_reason("Samples", what, "left out", int(coverage["contexts"].sum()), counts)
+    without = Counter(WORDING["stimuli"].get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
     what = "stimuli, each counted for every length"
-    without = Counter(_REASONS.get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
     yield from _by_reason("Samples", what, "without contexts", len(coverage), without)
 
 
 def _of_embeddings(files: EmbeddingFiles) -> Iterator[Loss]:
+    counts: dict[str, dict[str, Counter[str]]] = {"left_out": {}, "cut": {}}
+    for key, of_models in counts.items():
+        for _, _, family, reason, n in count_left_out(files, key):
+            of_models.setdefault(family, Counter())[WORDING["targets"].get(reason, reason)] += n
     for family, name in families_of(files).items():
-        said = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
-        if not said:
-            continue
-        left_out = sum((Counter(reasons) for each in said for reasons in each["left_out"].values()), Counter[str]())
-        vectors = sum(listed["n_segments"] for listed in said)
-        reasons = {VECTOR_REASONS.get(reason, reason): n for reason, n in left_out.items()}
-        yield from _by_reason("Embeddings", f"targets of {family}", _LEFT_OUT, vectors + left_out.total(), reasons)
-        if cut := sum(sum(listed.get("cut", {}).values()) for listed in said):
-            why = f"{VECTOR_REASONS['cut']}; the vector is of a part of the context"
-            yield Loss("Embeddings", f"contexts of {family}", "cut", cut, vectors, why, *_PLACES["Embeddings"])
+        told = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
+        vectors = sum(each["n_segments"] for each in told)
+        left_out, cut = (of_models.get(family, Counter()) for of_models in counts.values())
+        if told:
+            total = vectors + left_out.total()
+            yield from _by_reason("Embeddings", f"targets of {family}", "left out", total, left_out)
+        yield from (Loss("Embeddings", f"contexts of {family}", "cut", n, vectors, why) for why, n in cut.items())
 
 
 def _of_estimates(method: str, rows: Sequence[Estimate]) -> Iterator[Loss]:
-    stage, place = METHODS[method], _PLACES[METHODS[method]]
+    stage = METHODS[method]
     missing = [row for row in rows if not is_number(row["effect_size"])]
     listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
     why = _in_short(Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words))
-    # contexts or sentences of a word may be missing where the word itself is not
-    yield Loss(stage, "words, each counted for every estimate", _LEFT_OUT, listed - used, listed, why, *place)
-    where = ("#numbers", "All numbers") if method == "ceat" else place
-    why = _in_short(Counter(map(why_missing, missing)))
-    yield Loss(stage, "estimates", "not computed", len(missing), len(rows), why, *where)
+    # a word may be used although some of its contexts or sentences are missing
+    yield Loss(stage, "words, each counted for every estimate", "left out", listed - used, listed, why)
+    yield Loss(
+        stage, "estimates", "not computed", len(missing), len(rows), _in_short(Counter(map(why_missing, missing)))
+    )
     bare = [row for row in rows if is_number(row["effect_size"]) and not is_number(row["ci_low"])]
     why = _in_short(Counter(str(row.get("interval_note") or "the table does not say why") for row in bare))
-    yield Loss(stage, "computed estimates", "without an interval", len(bare), len(rows) - len(missing), why, *where)
+    yield Loss(stage, "computed estimates", "without an interval", len(bare), len(rows) - len(missing), why)
 
 
 def _of_traits(traits: pl.DataFrame | None) -> Iterator[Loss]:
     if traits is None:
         return
-    require_columns("traits", traits, ("fill", "left_out"), remade_by("likelihoods"))
-    rows = traits.select("fill", "left_out").iter_rows(named=True)
-    without = Counter(_why_no_score(row["left_out"]) for row in rows if not is_number(row["fill"]))
+    without: Counter[str] = Counter()
+    for row in traits.filter(~pl.col("fill").is_finite().fill_null(False)).iter_rows(named=True):
+        codes = dict.fromkeys(each.split(" ")[0] for each in (row["left_out"] or "").split("; "))
+        without["; ".join(WORDING["traits"].get(code, code) for code in codes if code) or "no reason is given"] += 1
     what = "traits, each counted for every model and structure"
     yield from _by_reason("Sentence structures", what, "without a score", len(traits), without)
-
-
-def _why_no_score(left_out: str | None) -> str:
-    """Return why a trait has no score: codes, each with the word that it is about, in words and without these."""
-    codes = dict.fromkeys(each.split(" ")[0] for each in (left_out or "").split("; "))
-    return "; ".join(_TRAITS.get(code, code) for code in codes if code) or "no reason is given"
 
 
 def _of_pairs(pairs: pl.DataFrame | None) -> Iterator[Loss]:
     if pairs is None or pairs.is_empty():
         return
-    grid = pair_grid_of(pairs)
-    for model in grid.models:
-        rows = [row for key, row in grid.rows.items() if key[2] == model and key[3] == OVERALL]
-        found = (each for row in rows for each in pairs_left_out(row).items())
+    for rows in pairs.filter(bias_type=OVERALL).partition_by("model", maintain_order=True):
+        model, n_pairs, ties = rows["model"][0], int(rows["n_pairs"].sum()), int(rows["n_ties"].sum())
+        found = (each for row in rows.iter_rows(named=True) for each in pairs_left_out(row).items())
         reasons = Counter(PAIR_REASONS.get(reason, reason) for reason, listed in found for _ in listed)
-        n_pairs, ties = (sum(row[name] for row in rows) for name in ("n_pairs", "n_ties"))
-        yield from _by_reason("Sentence pairs", f"pairs of {model}", _LEFT_OUT, n_pairs, reasons)
+        yield from _by_reason("Sentence pairs", f"pairs of {model}", "left out", n_pairs, reasons)
         if ties:
-            counted = "they count as not stereotypical" if rows[0]["ties"] == "against" else "no preference"
-            equal = {f"both sentences have the same score: {counted}": ties}
-            yield from _by_reason("Sentence pairs", f"pairs of {model}", "not in the test against 50", n_pairs, equal)
+            counted = "they count as not stereotypical" if rows["ties"][0] == "against" else "no preference"
+            equal = f"both sentences have the same score: {counted}"
+            yield Loss("Sentence pairs", f"pairs of {model}", "not in the test against 50", ties, n_pairs, equal)
 
 
 def _by_reason(stage: str, what: str, lost: str, of: int, reasons: Mapping[str, int]) -> Iterator[Loss]:
     """Yield a row for each reason, the most frequent first; one of none where there is no loss."""
     found = sorted(((n, why) for why, n in reasons.items() if n), key=lambda pair: (-pair[0], pair[1]))
     for n, why in found or [(0, "")]:
-        yield Loss(stage, what, lost, n, of, why, *_PLACES[stage])
+        yield Loss(stage, what, lost, n, of, why)
 
 
 def _in_short(reasons: Counter[str]) -> str:

@@ -17,33 +17,12 @@ from typing import Any, NamedTuple
 import polars as pl
 import regex
 
-from prasanga.base.parquet import read_frame, read_where, remade_by, require_columns
+from prasanga.base.parquet import read_frame, read_where
 from prasanga.report.grid import sort_lengths
 from prasanga.schema import TABLES
 
-NEEDED = ("category", "model", "segment_length", "sample_mode", "role", "stimulus", "association")
-"""The columns of a table of words from which associations are standardized."""
-
 _SHOWN = 8
 """So many forms of a word are shown."""
-
-
-class Word(NamedTuple):
-    """A stimulus, its gloss, suffix groups, a few of its forms, and how many forms there are in all."""
-
-    stimulus: str
-    gloss: str
-    groups: str
-    forms: list[str]
-    n_forms: int
-
-
-class WordSet(NamedTuple):
-    """A word set and the categories that use it."""
-
-    name: str
-    used_in: str
-    words: list[Word]
 
 
 class MeasuredWord(NamedTuple):
@@ -80,25 +59,41 @@ def glosses_of(categories: Mapping[str, Any]) -> Mapping[str, str]:
     return glosses
 
 
-def word_sets(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list[WordSet]:
-    """Return all word sets in the order of the categories, each once."""
+def list_words(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list[dict[str, Any]]:
+    """Return the words of all sets: set, used_in, stimulus, gloss, group, forms and n_forms.
+
+    Sets have the order of the categories. `forms` are a few of the `n_forms`, one for each number and case.
+    """
     glosses = glosses_of(categories)
     inflected = {} if forms is None else forms.rows_by_key("stimulus", named=True)
-    used: dict[str, dict[str, list[str]]] = {}
     sets: dict[str, Mapping[str, Any]] = {}
+    used: dict[str, list[str]] = {}
     for name, category in categories.items():
         for role in ("targets", "attributes") if name != "glosses" else ():
             for word_set in category[role]:
                 sets.setdefault(word_set["name"], word_set)
-                used.setdefault(word_set["name"], {}).setdefault(role[:-1], []).append(name)
+                used.setdefault(word_set["name"], []).append(f"{role} of {name}")
     return [
-        WordSet(
-            str(word_set.get("gloss") or name),
-            "; ".join(f"{role} in {', '.join(dict.fromkeys(names))}" for role, names in used[name].items()),
-            [_word(each, glosses.get(each, ""), inflected.get(each, [])) for each in word_set["stimuli"]],
-        )
+        {
+            **{"set": str(word_set.get("gloss") or name), "used_in": ", ".join(dict.fromkeys(used[name]))},
+            **{"stimulus": stimulus, "gloss": glosses.get(stimulus, "")},
+            **_describe_forms(inflected.get(stimulus, [])),
+        }
         for name, word_set in sets.items()
+        for stimulus in word_set["stimuli"]
     ]
+
+
+def _describe_forms(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    paradigm: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if not row["emphatic"] and "-" not in row["form"]:
+            paradigm.setdefault((row["number"], row["case"]), row["form"])
+    return {
+        "group": ", ".join(dict.fromkeys(row["group"] for row in rows if row["group"])),
+        "forms": list(dict.fromkeys(paradigm.values()))[:_SHOWN],
+        "n_forms": len({row["form"] for row in rows}),
+    }
 
 
 def measured_words(words: pl.DataFrame, category: str) -> Measured:
@@ -109,13 +104,9 @@ def measured_words(words: pl.DataFrame, category: str) -> Measured:
     are not finite.
 
     Args:
-        words: with the columns `NEEDED`.
+        words: associations of single words.
         category: one of the study's.
-
-    Raises:
-        InputError: a column is missing.
     """
-    require_columns("associations of words", words, NEEDED, remade_by("associations"))
     there = words.filter(pl.col("role").is_in(["x", "y"]), pl.col("association").is_finite(), category=category)
     mode = min(there["sample_mode"], default="")
     there = there.filter(sample_mode=mode)
@@ -151,17 +142,6 @@ def pieces_as_text(row: Mapping[str, Any]) -> str:
 
 
 _SIGN_WITHOUT_LETTER = regex.compile(r"(?<![\p{L}\p{M}\u200c\u200d])(?=\p{M})")
-
-
-def _word(stimulus: str, gloss: str, rows: list[dict[str, Any]]) -> Word:
-    """Return one form of each number and case first: a reader judges the paradigm, not the alphabet."""
-    paradigm: dict[tuple[str, str], str] = {}
-    for row in rows:
-        if not row["emphatic"] and "-" not in row["form"]:
-            paradigm.setdefault((row["number"], row["case"]), row["form"])
-    distinct = list(dict.fromkeys(paradigm.values()))
-    groups = ", ".join(dict.fromkeys(row["group"] for row in rows if row["group"]))
-    return Word(stimulus, gloss, groups, distinct[:_SHOWN], len({row["form"] for row in rows}))
 
 
 def _standardized(associations: pl.DataFrame) -> pl.DataFrame:
