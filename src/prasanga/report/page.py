@@ -16,7 +16,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from prasanga.methods import CEAT
 from prasanga.report import cards
 from prasanga.report.grid import (
     LABELS,
@@ -28,7 +27,7 @@ from prasanga.report.grid import (
     names_of_sets,
     natural_order,
 )
-from prasanga.report.section import Section, View, hides_texts, language_of, page_to_html
+from prasanga.report.section import Section, View, hides_texts, language_of, page_to_html, prose
 from prasanga.report.sections import (
     ceat,
     estimates,
@@ -38,9 +37,9 @@ from prasanga.report.sections import (
     texts,
     words,
 )
-from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
-from prasanga.report.study import Results, model_dimensions, without_places
-from prasanga.report.summary import summary_of_estimates, summary_of_pairs, summary_of_structures
+from prasanga.report.sheet import Sheet, html, numbers, row_of
+from prasanga.report.study import Results, without_places
+from prasanga.report.summary import describe_models, summarize_methods
 from prasanga.report.words import glosses_of, title_of_set
 
 
@@ -136,49 +135,36 @@ def measured(results: Results) -> Section | None:
 def overview_sheet(results: Results) -> Sheet:
     """Return a row for each method measured: over what, how many numbers came out, how many are significant."""
     rows = []
-    if results.ceat is not None and not results.ceat.is_empty():
-        found = summary_of_estimates(results.ceat)
-        lengths, modes = ", ".join(found["segment_lengths"]), " and ".join(found["sample_modes"])
-        rows.append(_row("effects", "CEAT", found, f"{_categories(found)} at {lengths} words, {modes} draws"))
-    for name, table in results.methods:
-        found = summary_of_estimates(table)
-        rows.append(_row(name, LABELS[name], found, _categories(found)))
-    if results.structures is not None:
-        found = summary_of_structures(results.structures, None)
-        first, *others = sorted(found["structures"])
-        over = f"traits in {first} to {others[-1]}" if others else f"traits in {first}"
-        found |= {"n_computed": found["n_traits_scored"], "n_of": found["n_traits"]}
-        rows.append(_row("structures", "Sentence structures", found, over))
-    if results.bias_percentages is not None:
-        found = summary_of_pairs(results.bias_percentages, {})
-        languages = map(name_of_language, results.bias_percentages["language"].unique(maintain_order=True))
-        most = max((row["n_pairs"] for row in found["overall"]), default=0)
-        over = f"{most:,} pairs at most in a language; {', '.join(languages)}"
-        rows.append(_row("pairs", "Sentence pairs", found, over))
+    for name, found in summarize_methods(results).items():
+        if found is None:
+            continue
+        address = {"ceat": "effects"}.get(name, name)
+        of = next(found[key] for key in ("n_estimates", "n_percentages", "n_traits") if key in found)
+        computed = found["n_traits_scored"] if name == "structures" else found["n_computed"]
+        significant = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else ""
+        link = html('<a href="#{}">{}</a>', address, cards.NAMES[name])
+        languages = ", ".join(map(name_of_language, dict.fromkeys(row["language"] for row in found.get("overall", ()))))
+        over = prose("measured_over", found=found, languages=languages)
+        cells = (over, f"{computed:,} of {of:,}", significant or "intervals only")
+        rows.append(row_of(link, str(len(found["models"])), *cells))
     columns = numbers("Models", "Over", "Numbers computed", "Significant by Holm")
     return Sheet(("Method",), columns, tuple(rows), "What was measured", "measured", {"Over": "text"})
 
 
 def methods(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
-    models = [
-        {"name": name, **settings, "dimensions": model_dimensions(results.embeddings, name)}
-        for name, settings in config.get("models", {}).items()
-    ]
-    rows = [row_of(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
-    kinds = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
-    of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", kinds)
-    described = [row_of(*cards.describe_model(model)) for model in models]
-    columns = numbers("Source", "Dimensions", "Settings")
-    of_models = Sheet(("Name",), columns, described, "Models measured", "models", kinds)
-    grid = ceat.ceat_grid(results)
-    nothing = [] if grid is None else [f"Nothing is known of the models but their names: {', '.join(grid.models)}."]
-    vectors, fixed = cards.vector_conventions(models), cards.fixed_choices(_measured(results))
+    models = describe_models(config, results.embeddings)
+    heads = dict.fromkeys(("Name", "Source", "Revision", "Kind", "Dimensions", "Parameters", "Precision"), "text")
+    names = ("name", "source", "revision", "kind", "dimensions", "parameters", "dtype")
+    described = [tuple("–" if model[name] is None else str(model[name]) for name in names) for model in models]
+    listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
+    of_choices = texts.tabulate("Choices of this study", dict.fromkeys(("Key", "Value", "Meaning"), "text"), listed)
+    settings = [{"name": name, **model} for name, model in config.get("models", {}).items()]
+    vectors, fixed = cards.vector_conventions(settings), cards.fixed_choices(_measured(results))
     return Section(
         "Models and choices",
         "methods",
-        text=[] if described else nothing,
-        sheets=[of_models] if described else [],
+        sheets=[texts.tabulate("Models measured", heads, described)] if described else [],
         parts=[
             Section("Every choice that changes a number, by its name in the config", sheets=[of_choices], folded=True),
             *([Section("Vectors", items=vectors, folded=True)] if vectors else []),
@@ -213,7 +199,7 @@ def downloads(results: Results) -> Section:
     groups = [
         Section(
             title,
-            items=[html("{}: {}", name, Markup(", ").join(_link(*file) for file in files)) for name, files in found],
+            items=[prose("download", name=name, files=files) for name, files in found],
         )
         for title, found in papers.downloads_of(results.files).items()
     ]
@@ -224,44 +210,18 @@ def downloads(results: Results) -> Section:
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
-    items = [_reference(each) for each in cards.references_of(_measured(results), with_papers=True)]
+    items = [prose("reference", each=each) for each in cards.references_of(_measured(results), with_papers=True)]
     return Section("References", "references", text=[text], items=items)
-
-
-def _link(path: str, what: str) -> Markup:
-    return html('<a href="{}">{}</a>', Markup.escape(path), what)
-
-
-def _reference(each: cards.Reference) -> Markup:
-    link = html("{}. ", _link(each.url, each.link)) if each.url else ""
-    where = html("{} ({}). <cite>{}.</cite> {}. ", each.authors, each.year, each.title, each.venue)
-    return html("{}{}{}", where, link, each.used)
 
 
 def _measured(results: Results) -> list[str]:
     """Return the methods that the study has numbers of."""
-    names = [name for name, table in results.estimates.items() if name != CEAT.name or not table.is_empty()]
-    others = {"structures": results.structures, "pairs": results.bias_percentages}
-    return [*names, *(name for name, table in others.items() if table is not None)]
-
-
-def _row(section: str, label: str, found: Mapping[str, Any], over: str) -> Row:
-    """Return what a summary says of a method in a line."""
-    of = next(found[name] for name in ("n_estimates", "n_percentages", "n_of") if name in found)
-    significant = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else ""
-    cells = (over, f"{found['n_computed']:,} of {of:,}", significant or "intervals only")
-    return row_of(html('<a href="#{}">{}</a>', section, label), str(len(found["models"])), *cells)
-
-
-def _categories(found: Mapping[str, Any]) -> str:
-    number = len(found["categories"])
-    return f"{number} categor{'y' if number == 1 else 'ies'}"
+    return [name for name, found in summarize_methods(results).items() if found is not None]
 
 
 def _json_of(made_from: Mapping[str, str], key: str) -> dict[str, str]:
-    """Return a part of the record that is kept as JSON; empty where there is none."""
-    found = json.loads(made_from.get(key) or "{}")
-    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+    """Return a part of the record that is kept as JSON; empty if there is none."""
+    return {str(name): str(value) for name, value in json.loads(made_from.get(key) or "{}").items()}
 
 
 # --------------------

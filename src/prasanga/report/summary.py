@@ -20,9 +20,9 @@ from statistics import median
 from typing import Any, TextIO
 
 import polars as pl
+from jinja2 import TemplateError
 
 from prasanga import __version__
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
@@ -31,12 +31,12 @@ from prasanga.report.findings import farthest_percentage, findings_of_pairs
 from prasanga.report.grid import (
     ALPHA,
     LABELS,
-    LANGUAGES,
     METHODS,
     Estimate,
     few_words,
     is_number,
     is_significant,
+    name_of_language,
     natural_order,
     pair_grid_of,
     pairs_counted,
@@ -99,11 +99,9 @@ def study_summary(
             "versions": versions_by_stage([made_from, *records]),
             "complete": not results.missing,
             "missing": [str(sentence) for sentence in results.missing],
-            "models": [
-                _model(name, settings, results.embeddings) for name, settings in (config.get("models") or {}).items()
-            ],
+            "models": describe_models(config, results.embeddings),
             "static_vectors": _static_vectors(config.get("static") or {}),
-            "methods": known(_methods(config, results, sources), _NOT_MEASURED),
+            "methods": known(summarize_methods(results, _digests_of_sets(config, sources)), _NOT_MEASURED),
             "findings": [{"method": method, "text": text} for method, text in _findings(results)],
             "coverage": _of(results.coverage, _coverage),
             "corpus": totals(results.corpus) or None,
@@ -161,42 +159,46 @@ def digests_of_words(categories: Mapping[str, Any]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None) -> dict[str, Any]:
-    """Return what is known of a model of the config: of its own name, of all layers measured, of its weights."""
-    report = {} if files is None else files.reports.get(name, {})
-    studied = {} if files is None else files.studied
+def describe_models(config: Mapping[str, Any], files: EmbeddingFiles | None) -> list[dict[str, Any]]:
+    """Return what is known of the models of the config: of their own names, all layers measured, and their weights."""
+    return [_describe_model(name, settings, files) for name, settings in (config.get("models") or {}).items()]
+
+
+def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None) -> dict[str, Any]:
+    report, studied, lists = (files.reports.get(name, {}), files.studied, files.lists) if files else ({}, {}, {})
     names = [each for each, of_layer in studied.items() if family_of(of_layer, each) == name]
-    listed = [each for (model, _), each in (files.lists if files else {}).items() if model in names]
-    made = [json.loads(each.get("made_from", {}).get("settings", "{}")) for each in listed]
-    training = settings.get("train")
-    identity = report.get("identity") or {}
-    kind = report.get("kind") or settings.get("kind")
-    dtypes = [str(each["dtype"]) for each in made if each.get("dtype")]
-    asked = settings.get("dtype")
+    made = [
+        json.loads(each.get("made_from", {}).get("settings", "{}"))
+        for (model, _), each in lists.items()
+        if model in names
+    ]
+    training: Mapping[str, Any] = settings.get("train") or {}
+    is_trained, identity = settings.get("train") is not None, report.get("identity") or {}
+    chosen = {key: None if settings.get(key) == "auto" else settings.get(key) for key in ("kind", "dtype")}
     unchecked = "the model has not been checked yet, or was brought as vectors"
     return known(
         {
             "name": name,
             "names_in_tables": names or [name],
-            "trained": training is not None,
-            "source": _IN_STUDY if training is not None else _source(settings, report),
+            "trained": is_trained,
+            "source": _IN_STUDY if is_trained else _source(settings, report),
             "revision": settings.get("revision"),
             "commit": identity.get("commit"),
             "sha256": identity.get("sha256"),
             "pinned": report.get("pinned"),
-            "kind": None if kind in (None, "auto") else str(kind),
-            "dimensions": model_dimensions(files, name) or (training or {}).get("hidden_size"),
+            "kind": report.get("kind") or chosen["kind"],
+            "dimensions": model_dimensions(files, name) or training.get("hidden_size"),
             "parameters": report.get("parameters"),
             "layers": [studied[each].get("layer", -1) for each in names],
-            "dtype": dtypes[0] if dtypes else None if asked in (None, "auto") else str(asked),
-            "training_seed": (training or {}).get("seed"),
+            "dtype": next((each["dtype"] for each in made if each.get("dtype")), chosen["dtype"]),
+            "training_seed": training.get("seed"),
             "stages": list(settings.get("stages") or ("embeddings", "likelihoods")),
         },
         {
-            "revision": "trained in this study" if training is not None else "the config names none",
+            "revision": _IN_STUDY if is_trained else "the config names none",
             "commit": "the weights are those of a folder, not of the hub" if identity else unchecked,
             "sha256": "the weights are those of a commit of the hub" if identity else unchecked,
-            "training_seed": "not trained in this study" if training is None else "the config does not state it",
+            "training_seed": "the config does not state it" if is_trained else "not trained in this study",
             **dict.fromkeys(("pinned", "kind", "dimensions", "parameters", "dtype"), unchecked),
         },
     )
@@ -223,13 +225,17 @@ def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _methods(config: Mapping[str, Any], results: Results, sources: Mapping[str, str]) -> dict[str, Any]:
-    tables = {"ceat": results.ceat, **dict.fromkeys(LABELS), **dict(results.methods)}
-    digests = _digests_of_sets(config, sources)
+def summarize_methods(results: Results, digests: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the numbers of each method by its name; None for methods that were not measured.
+
+    Args:
+        results: of the study.
+        digests: SHA-256 of the file of each set of pairs, as far as they are known.
+    """
     return {
-        **{name: _of(table, summary_of_estimates) for name, table in tables.items()},
+        **{name: _of(results.estimates.get(name), summary_of_estimates) for name in METHODS},
         "structures": _of(results.structures, summary_of_structures, results.structure_differences),
-        "pairs": _of(results.bias_percentages, summary_of_pairs, digests),
+        "pairs": _of(results.bias_percentages, summary_of_pairs, digests or {}),
     }
 
 
@@ -270,9 +276,6 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
         "lengths": [known(each, "the table of coverage does not say it") for each in coverage_by_length(coverage)],
     }
 
-
-_NEEDED = ("category", "model", "effect_size", "lost")
-"""The columns without which nothing can be said of a table of estimates."""
 
 CONVENTIONS = (
     *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
@@ -329,11 +332,7 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
 
     Args:
         table: its estimates, corrected for the number of tests; at least one.
-
-    Raises:
-        InputError: a column is missing.
     """
-    require_columns("estimates", table, _NEEDED, remade_by("associations"))
     rows = list(table.iter_rows(named=True))
     computed = [row for row in rows if is_number(row["effect_size"])]
     counts = _counts_of(rows, computed, why_missing, "p_association_holm")
@@ -372,16 +371,9 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
     Args:
         spread: how traits spread in each structure.
         differences: structures compared, two by two; None if they are not.
-
-    Raises:
-        InputError: a column is missing.
     """
-    needed = ("model", "polarity", "structure", "quantity", "n", "n_left_out")
-    require_columns("spread by structure", spread, needed, remade_by("likelihoods"))
     compared = apart = None
     if differences is not None:
-        compared_by = ("model", "polarity", "quantity", "ratio_low", "ratio_high")
-        require_columns("structures compared", differences, compared_by, remade_by("likelihoods"))
         of_models = [findings.count_comparisons(rows, differences) for rows in spread.partition_by("model")]
         compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
     # every polarity has its traits; a row over all of them counts them again
@@ -548,83 +540,54 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
     """Return three lines about a study, after one for each model or lexicon that much is left out of.
 
     Args:
-        summary: `study_summary`, or what was read from its file.
-        page: the page, or the summary itself where a study has no page; told from the working directory if it is below.
+        summary: `study_summary`, or its file as read.
+        page: the page, or the summary itself if a study has no page; relative to the working directory if it is below.
     """
-    methods = summary["methods"]
+    methods, coverage = summary["methods"], summary["coverage"]
     estimates = [methods[name] for name in METHODS if methods[name] is not None]
-    came_out = "; ".join(_came_out(methods, estimates))
-    left_out = "; ".join(_lost(summary, estimates))
+    overall = [
+        {**row, "language": name_of_language(row["language"])}
+        for row in (methods["pairs"] or {"overall": ()})["overall"]
+    ]
+    facts = {
+        "summary": summary,
+        "n_effects": sum(each["n_computed"] for each in estimates),
+        "n_missing": sum(each["n_not_computed"] for each in estimates),
+        "n_models": len({model for each in estimates for model in each["models"]}),
+        "n_found": sum(each["n_significant_holm"] or 0 for each in estimates),
+    }
+    without = [coverage] if coverage and coverage["n_without_contexts"] > MUCH * coverage["n_stimuli"] else []
+    file = f"results/{PAIRS.tables[0].path}.csv"
     return [
-        *_much_left_out(summary["coverage"], methods["pairs"]),
-        f"Results: {came_out or 'nothing was measured yet'}.",
-        f"Left out: {left_out or 'nothing'}.",
+        *(findings.tell("warn_of_contexts", k=each["n_without_contexts"], n=each["n_stimuli"]) for each in without),
+        *(
+            findings.tell("warn_of_pairs", row=row, language=name_of_language(row["language"]), file=file)
+            for row in overall
+            if row["n_left_out"] > MUCH * row["n_pairs"]
+        ),
+        f"Results: {findings.tell('came_out', **facts)}.",
+        f"Left out: {findings.tell('lost', **facts)}.",
         f"{'Page' if page.suffix == '.html' else 'Summary'}: {_from_here(page)}",
     ]
 
 
 def print_last_words(summary: Path, page: Path, stream: TextIO | None = None) -> None:
-    """Print them, to the standard error by default; a summary that cannot be read is told, and is no error.
+    """Print them, to the standard error by default; a summary that cannot be read is reported, and is no error.
 
     Args:
         summary: the file of the summary.
-        page: the page; where there is none, the summary is named in its place.
+        page: the page; if it is not there, the summary is named in its place.
         stream: where to.
     """
     try:
         read = json.loads(summary.read_text(encoding="utf-8"))
         lines = last_words(read, page if page.is_file() else summary)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, TemplateError) as error:
         lines = [f"The results are there, but {summary} could not be read: {type(error).__name__}."]
     try:
         print(*lines, sep="\n", file=stream or sys.stderr, flush=True)
     except (OSError, ValueError):  # whoever read along has gone
         return
-
-
-def _came_out(methods: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    pairs, structures = methods["pairs"], methods["structures"]
-    if estimates:
-        computed, found = (sum(each[name] or 0 for each in estimates) for name in ("n_computed", "n_significant_holm"))
-        models = {model for method in estimates for model in method["models"]}
-        yield f"{_many(computed, 'effect')} of {_many(len(models), 'model')}, {found or 'none'} significant by Holm"
-    if pairs is not None:
-        found = pairs["n_significant_holm"]
-        verb = "differ" if found and found > 1 else "differs"
-        yield f"{_many(pairs['n_computed'], 'bias percentage')}, {found or 'none'} {verb} from 50"
-    if structures is not None:
-        yield f"traits in {_many(len(structures['structures']), 'sentence structure')}"
-
-
-def _lost(summary: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """Yield what was left out; what an unfinished study lacks comes first: it can be made yet."""
-    missing, pairs, coverage = summary["missing"], summary["methods"]["pairs"], summary["coverage"]
-    if missing:
-        yield f"{_many(len(missing), 'result')} not made yet"
-    if lost := sum(method["n_not_computed"] for method in estimates):
-        yield _many(lost, "effect size")
-    if pairs is not None and (lost := pairs["n_not_computed"]):
-        yield _many(lost, "bias percentage")
-    if pairs is not None and (lost := sum(row["n"] for row in pairs["left_out"])):
-        yield f"{_many(lost, 'score')} of pairs"
-    if coverage is not None and (lost := coverage["n_without_contexts"]):
-        yield f"{_many(lost, 'stimulus', 'stimuli')} without contexts"
-
-
-def _much_left_out(coverage: Mapping[str, Any] | None, pairs: Mapping[str, Any] | None) -> Iterable[str]:
-    if coverage is not None and (lost := coverage["n_without_contexts"]) > MUCH * coverage["n_stimuli"]:
-        whole = coverage["n_stimuli"]
-        yield f"Warning: {lost:,} of {_many(whole, 'stimulus', 'stimuli')} lack contexts: the page's section on texts."
-    for row in () if pairs is None else pairs["overall"]:
-        if row["n_left_out"] > MUCH * row["n_pairs"]:
-            yield (
-                f"Warning: {row['n_left_out']:,} of {_many(row['n_pairs'], 'pair')} of {row['set']} in"
-                f" {LANGUAGES[row['language']]} have no score by {row['model']}: results/{PAIRS.tables[0].path}.csv."
-            )
-
-
-def _many(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def _from_here(path: Path) -> str:
