@@ -28,7 +28,7 @@ from prasanga.base.documents import escape_markdown, guarded, guarded_text, to_t
 from prasanga.base.errors import InputError, printable
 from prasanga.extras.release import Tally, Text, datasheet, sources_page
 from prasanga.models.hub import download_command
-from prasanga.report.cards import CorpusFile, data_card, escape, methods_card
+from prasanga.report.cards import data_card, escape, methods_card
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.page import render_page
 from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
@@ -177,7 +177,7 @@ def disclosed(tmp_path: Path, paths: str) -> list[str]:
     )
     record = {"inputs": json.dumps(inputs), "stage": "lexicon"}
     summary = study_summary(config=config, results=results, made_from={}, records=[record])
-    corpus = [CorpusFile(f"{home}/texts/news/a.txt", "4" * 32, ["a"])]
+    corpus = [(f"{home}/texts/news/a.txt", "4" * 32)]
     return [
         render_page(config=config, results=results, made_from={}),
         to_json(summary),

@@ -8,14 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 from loss_columns import losses
-from page_parts import lines_of, said_in, sheet_of
 from planted_pairs import planted_scores
 
-from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.grid import words_left_out
-from prasanga.report.section import section_to_html
 from prasanga.report.sections.texts import left_out
 from prasanga.report.study import EmbeddingFiles, Loss, Results, losses_of
 
@@ -126,8 +123,6 @@ def test_estimates_words_and_intervals() -> None:
         2, 5, "flowers has 1 of 4 stimuli left (1); the estimate is not a finite number (inf) (1)",
     )  # fmt: skip
     assert lost["computed estimates", "without an interval"][:2] == (2, 3)
-    with pytest.raises(InputError, match="listed_x"):
-        losses_of(Results(seat=table.drop("listed_x")))
 
 
 def test_reasons_beyond_the_most_frequent_are_counted() -> None:
@@ -176,21 +171,6 @@ def test_pairs_by_model_and_reason() -> None:
     assert sum(len(pairs) for reasons in listed for pairs in reasons.values()) == 9
 
 
-def test_where_nothing_was_lost_it_is_said_of_how_much() -> None:
-    whole = estimates(effect_size=0.1).head(1)
-    section = losses_of(Results(seat=pl.concat([whole, whole])))
-    assert section is not None
-    said = (
-        "0 of 32 words left out, each counted for every estimate; 0 of 2 estimates not computed; 0 of 2 computed"
-        " estimates without an interval"
-    )
-    assert (section.rows, section.nothing) == ([], [("SEAT", said)])
-    page = left_out(Results(seat=pl.concat([whole, whole])))
-    assert page is not None
-    assert page.sheets == []
-    assert said_in(page).endswith(f"Nothing was lost here: SEAT: {said}.")
-
-
 def test_nothing_known_is_no_section() -> None:
     assert losses_of(Results()) is None
     assert losses_of(Results(coverage=coverage().clear())) is None
@@ -202,22 +182,4 @@ def test_nothing_known_is_no_section() -> None:
     [(0, 9, "0 %"), (9, 9, "100 %"), (1, 9, "11.1 %"), (1, 99_999, "< 0.1 %"), (99_998, 99_999, "> 99.9 %")],
 )
 def test_shares_are_never_rounded_to_all_or_nothing(n: int, of: int, share: str) -> None:
-    assert Loss("s", "w", "left out", n, of, "", "#x", "X").share == share
-
-
-def test_on_the_page() -> None:
-    name = "<script>x</script>" + "long" * 60
-    scores = planted_scores(name, "hi", 0.5, left_out=[2])
-    bias = bias_percentage(scores, n_resamples=0)
-    results = Results(corpus=CORPUS, seat=estimates(), bias_percentages=bias)
-    section, page = losses_of(results), left_out(results)
-    assert section is not None
-    assert page is not None
-    html = section_to_html(page)
-    assert "<script" not in html
-    assert "<b>?" not in html
-    assert [line[:6] for line in lines_of(sheet_of(page, "Left out, by stage and reason"))] == [
-        [row.stage, row.what, row.lost, f"{row.n:,}", f"{row.of:,}", row.share] for row in section.rows
-    ]
-    assert 'href="#seat"' in html
-    assert 'href="#pairs"' in html
+    assert Loss("s", "w", "left out", n, of, "").share == share

@@ -182,10 +182,10 @@ def test_every_category_model_length_and_effect_is_shown(render: Callable[..., s
 
 def test_page_holds_what_it_was_made_from(render: Callable[..., str]) -> None:
     words = Reader(render()).words
-    for text in ("c0de", "f00d", "polars", "2.1.0", "ab12", "samples.pool", "associations.std", "union_ddof1", "96"):
+    for text in ("f00d", "polars", "2.1.0", "ab12", "samples.pool", "associations.std", "union_ddof1", "96"):
         assert text in words
-    assert "hub/model at abc" in words
-    assert "trained in this study, on its corpus" in words
+    assert "hub/model abc" in words
+    assert "trained in this study" in words
 
 
 def test_lexicon_is_marked_as_bangla(render: Callable[..., str]) -> None:
@@ -193,62 +193,6 @@ def test_lexicon_is_marked_as_bangla(render: Callable[..., str]) -> None:
     assert '<th scope="row"><span lang="bn">গোলাপ</span></th><td class="text">rose</td>' in page
     assert '<span lang="bn">গোলাপ, গোলাপের</span>' in page
     assert "and 1 more" in page
-
-
-def test_coverage_names_what_is_thin_and_what_is_missing(render: Callable[..., str]) -> None:
-    words = Reader(render()).words
-    assert "occurs, but in no context long enough" in words
-    # stimuli, with contexts, contexts in all, fewest, median
-    assert ">75 2 1 12 12 12" in words
-
-
-def test_every_stimulus_is_shown_with_what_was_kept_of_it(render: Callable[..., str], audit: AuditTables) -> None:
-    assert "গোলাপ rose 40 40 30 of 40 12 of 12 মশা mosquito 7 7 7 of 7 0 of 0" in Reader(render()).words
-    given = COVERAGE.with_columns(copies=pl.lit(2), short=pl.Series([False, False, False, True]))
-    given = given.with_columns(from_supplement=pl.Series([5, 0, 0, 0]))
-    words = Reader(render(coverage=given, audit=audit)).words
-    rose = "গোলাপ rose 40 40 2 30 of 40 5 from the supplement 12 of 12 গোলাপের 1,520, গোলাপ 10, গোলাপে 7 and 1 more"
-    assert rose in words.replace(" ,", ",")
-    assert "b.txt 1,503, a.txt 30, c.txt 7 মশা" in words.replace(" ,", ",")
-    assert "0 of 0 below the minimum মশা 60" in words
-    # stimuli, with contexts, contexts in all, fewest, median, below the minimum, from the supplement
-    assert ">75 2 1 12 12 12 1 0" in words
-
-
-def test_vectors_are_counted_and_what_was_dropped_has_a_reason(
-    render: Callable[..., str], embedding_files: EmbeddingFiles
-) -> None:
-    page = render(embeddings=embedding_files)
-    words = Reader(page).words
-    assert "6 of 320 targets were left out, 7 contexts were cut to fit the model." in words
-    assert "bert 100 60 7 cut 160 7 cut 4.4 MB" in words
-    assert "gpt-layer6 95 5 left out 59 1 left out 154 6 left out" in words
-    assert "মশা mosquito gpt the tokenizer does not know a piece of it 4 0 4" in words
-    assert "গোলাপ rose 40 40 30 of 40 1 without a vector: gpt 12 of 12 1 without a vector: gpt" in words
-    assert "some contexts of 2 stimuli were left without a vector" in words
-    assert "gpt-layer6, gpt-layer12 : a decoder reads from left to right" in words.replace("layer12:", "layer12 :")
-    assert '<span lang="bn">মশা</span></th><td class="text">mosquito</td><td class="text">gpt</td>' in page
-    assert "without a vector" not in Reader(render()).words
-
-
-def test_tokenizers_are_judged_in_numbers_and_examples(
-    render: Callable[..., str], embedding_files: EmbeddingFiles
-) -> None:
-    page = render(embeddings=embedding_files)
-    words = Reader(page).words
-    assert "bert 1,000 4,000 850 1.75 1.25 % 0 % 50 %" in words
-    assert "bert 1 of 2 stimuli with a form that comes out damaged" in words
-    assert "gpt examples; the table by stimulus is not there" in words
-    assert '<td class="text"><span lang="bn">মাছি</span></td>' in page
-    assert "bert 1,024 0.9998700 0.9971234" in words
-
-
-def test_nothing_dropped_is_said_in_a_sentence(render: Callable[..., str], embedding_files: EmbeddingFiles) -> None:
-    bert = {"bert": embedding_files.studied["bert"]}
-    lists = {("bert", "9"): embedding_files.lists["bert", "9"]}
-    page = render(embeddings=embedding_files._replace(studied=bert, lists=lists))
-    assert "Nothing was dropped: all 100 targets have their vectors" in page
-    assert "Targets left out" not in page
 
 
 def test_what_makes_a_vector_is_told_from_the_config(render: Callable[..., str]) -> None:
@@ -284,16 +228,6 @@ def test_hits_stand_in_their_surroundings(render: Callable[..., str], audit: Aud
     assert "no_match" in words
     without = unpacked(render(audit=audit._replace(concordance=audit.concordance.clear())))
     assert "No hits were drawn" in Reader(without).words
-
-
-def test_suffixes_and_lengths_are_shown(render: Callable[..., str], audit: AuditTables) -> None:
-    words = Reader(render(audit=audit)).words
-    assert "thing_consonant 1,534 hits, 96.2 % of all" in words
-    assert "ের singular, genitive 1,520 99.1 % 1 গোলাপের 1520" in words
-    assert "none singular, nominative 10 0.7 % 1 গোলাপ 10" in words
-    assert "রঙের whole form singular, genitive" in words
-    assert "1 do not occur" in words
-    assert "9–74 300 75.0 % 75.0 %" in words
 
 
 def test_page_stays_small_with_many_hits(render: Callable[..., str], audit: AuditTables) -> None:
@@ -356,7 +290,6 @@ def test_page_says_what_is_not_there(render: Callable[..., str]) -> None:
     assert "The audit is not there" in words
     assert "What the embeddings stage says of models and vectors is not there" in words
     assert "concordance.tsv" not in page
-    assert "Nothing is known of the models but their names: wide_1, narrow." in words
     assert "not stated" in words
     assert "The table of forms is not there" in Reader(render(forms=None)).words
 
@@ -457,9 +390,8 @@ def test_only_what_a_study_measured_is_said_and_cited(render: Callable[..., str]
     for sentence in fixed_choices(["ceat"]):
         assert sentence in words
     for each in publications():
-        assert (f"({each.year}). {each.title}. {each.venue}." in words) == (
-            "ceat" in each.methods or each in publications()[:2]
-        ), each.title
+        cited = f"({each['year']}). {each['title']}. {each['venue']}."
+        assert (cited in words) == ("ceat" in each["methods"] or each in publications()[:2]), cited
     for number in quantities():
         assert (f"{number.name} {number.meaning} {number.limit}" in words) == ("ceat" in number.methods), number.name
     bare = render(ceat=None, coverage=None, figures={})
@@ -474,18 +406,3 @@ def test_fixed_choices_belong_to_methods() -> None:
     assert "(in log-probability bias the other way round)" in p
     assert fixed_choices(["pairs", "structures"]) == []
     assert len(fixed_choices(["ceat"])) == 7
-
-
-def test_what_was_read_and_left_out_is_said(render: Callable[..., str]) -> None:
-    counts = {
-        "lines": 1000,
-        "skipped_lines": 2,
-        "sentences": 1500,
-        "cut_sentences": 1,
-        "matched_sentences": 40,
-        "occurrences": 50,
-    }
-    page = " ".join(render(corpus=[counts, counts]).split())
-    assert "Read: 2 files with 2,000 lines and 3,000 sentences; 80 of them hold a stimulus, in 100 occurrences." in page
-    assert "Left out: 4 lines that are not UTF-8. Divided because of extreme length: 2 sentences" in page
-    assert "Read:" not in render()

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from prasanga.base.errors import InputError
 from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.page import overview_sheet
@@ -335,11 +334,6 @@ def test_coverage_and_files(summarized: Callable[..., dict[str, Any]]) -> None:
     assert [each["n_contexts"] for each in summary["coverage"]["lengths"]] == [3, 0]
     assert summary["corpus"] == {"files": 2, "lines": 7}
     assert summary["files"] == ["data/a.tsv", "report/tables/b.csv"]
-
-
-def test_a_column_that_is_missing_is_told(small: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match="the table has no column lost"):
-        study_summary(config=CONFIG, results=Results(seat=small.drop("lost")), made_from={})
 
 
 def test_a_null_needs_a_reason_and_gets_one() -> None:
