@@ -40,10 +40,10 @@ if STUDY.computed:
     # Models: packaged ones are fetched, and each is checked before it runs.
     include: "rules/models.smk"
 
-    if STUDY.trained:
+    if STUDY.models.trained:
         if not IS_CHECKOUT:
             raise WorkflowError(
-                f"models.{STUDY.trained[0]}: `train` makes a tiny model for tests, in a clone of the project only. Write"
+                f"models.{STUDY.models.trained[0]}: `train` makes a tiny model for tests, in a clone of the project only. Write"
                 " `path` or `package` instead."
             )
 

@@ -24,7 +24,7 @@ if not FROM_RESULTS:
         benchmark:
             "benchmarks/associations/ceat/{model}/{length}.tsv"
         params:
-            *digests_of(STUDY.chosen),
+            *digests_of(STUDY.words.chosen),
             ceat=lambda wildcards: SETTINGS.ceat(wildcards.model, wildcards.length),
         script:
             "../workflow/scripts/measure_ceat.py"
@@ -64,9 +64,9 @@ if not FROM_RESULTS:
             "benchmarks/associations/seat/{model}.tsv"
         wildcard_constraints:
             # a model's name may contain full stops, but `<model>.templates` is the second table and no model
-            model=name_in(STUDY.embedded),
+            model=name_in(STUDY.models.embedded),
         params:
-            *digests_of(STUDY.seat_chosen),
+            *digests_of(STUDY.words.seat_chosen),
             seat=lambda wildcards: SETTINGS.seat(wildcards.model),
         script:
             "../workflow/scripts/measure_seat.py"
@@ -84,7 +84,7 @@ if not FROM_RESULTS:
         benchmark:
             "benchmarks/associations/weat/{vectors}.tsv"
         params:
-            *digests_of(STUDY.weat_chosen),
+            *digests_of(STUDY.words.weat_chosen),
             weat=lambda wildcards: SETTINGS.weat(wildcards.vectors),
         script:
             "../workflow/scripts/measure_weat.py"
@@ -103,7 +103,7 @@ if not FROM_RESULTS:
         benchmark:
             "benchmarks/associations/multiverse.tsv"
         params:
-            *digests_of({**STUDY.seat_chosen, **STUDY.weat_chosen, **STUDY.chosen}),
+            *digests_of({**STUDY.words.seat_chosen, **STUDY.words.weat_chosen, **STUDY.words.chosen}),
             multiverse=SETTINGS.multiverse(),
         script:
             "../workflow/scripts/measure_multiverse.py"

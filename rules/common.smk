@@ -44,7 +44,7 @@ from prasanga.base.logs import collect_seldom, said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.models.options import CHECKS_VERSION
 from prasanga.pairs.layouts import PAIRS_VERSION
-from prasanga.plan import Files, Settings, Study, digests_of
+from prasanga.plan import Files, Settings, StudyPlan, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results
 from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
@@ -115,7 +115,7 @@ config = readable(partial(complete, placed=True), WRITTEN)
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 FROM_RESULTS = asks_only_for("figures", sys.argv, asked_for) and not vectors_at_hand(config)
-STUDY = readable(partial(Study, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
+STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
 if workflow.is_main_process and not readable(tell_costs, STUDY):
@@ -128,7 +128,7 @@ if FROM_RESULTS:
 if not (STUDY.computed or FROM_RESULTS):
     readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
     readable(require_scores, SETTINGS.cached_scores())
-for sentence in [*STUDY.warnings, *FILES.missing, *name_old_stores()]:
+for sentence in [*STUDY.texts.warnings, *FILES.missing, *name_old_stores()]:
     warn(sentence)
 
 

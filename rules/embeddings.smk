@@ -6,10 +6,10 @@ so that a batch size or a device never makes them anew; vectors made once are ke
 Of a small study one job makes the vectors of all lengths: to start it and to load a model takes longer than the vectors.
 """
 
-EMBEDDER = machine_for(STUDY.embedded)
+EMBEDDER = machine_for(STUDY.models.embedded)
 OF_LENGTHS = "{model}/{bucket}" if STUDY.is_small else "{model}/{length}/{bucket}"  # of logs and benchmarks
 
-if STUDY.lexicon:
+if STUDY.words.lexicon:
 
     rule fill_templates:
         """The sentences of all words of SEAT's categories, each word in every template of its class."""
@@ -36,7 +36,7 @@ if STUDY.computed:
         """The vectors of a bucket of segments, of one length or of all, by a model or its twins; computed if no store has them."""
         input:
             segments=lambda wildcards: list(map(once_drawn, FILES.segments_read(**wildcards))),
-            model=check_of(STUDY.embedded),
+            model=check_of(STUDY.models.embedded),
             first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
             vectors=FILES.made_at_once("parquet"),
@@ -45,7 +45,7 @@ if STUDY.computed:
             f"logs/embeddings/{OF_LENGTHS}.log",
         benchmark:
             f"benchmarks/embeddings/{OF_LENGTHS}.tsv"
-        threads: lambda wildcards: cores_beside(STUDY.embedded[wildcards.model]["cards"])
+        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
         resources:
             **EMBEDDER,
         params:
@@ -58,7 +58,7 @@ if STUDY.computed:
         """The vectors of all sentences of SEAT by one model; only those that the store lacks are computed."""
         input:
             sentences="results/samples/templates.parquet",
-            model=check_of(STUDY.embedded),
+            model=check_of(STUDY.models.embedded),
         output:
             vectors="results/embeddings/{model}/templates/00.parquet",
             left_out="results/embeddings/{model}/templates/00.left_out.tsv",
@@ -66,7 +66,7 @@ if STUDY.computed:
             "logs/embeddings/{model}/templates/00.log",
         benchmark:
             "benchmarks/embeddings/{model}/templates/00.tsv"
-        threads: lambda wildcards: cores_beside(STUDY.embedded[wildcards.model]["cards"])
+        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
         resources:
             **EMBEDDER,
         params:
@@ -79,14 +79,14 @@ if STUDY.computed:
         """How far the vectors are from those in full precision, on a few segments of the shortest length."""
         input:
             segments=lambda wildcards: once_drawn(f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"),
-            model=check_of(STUDY.embedded),
+            model=check_of(STUDY.models.embedded),
         output:
             "results/embeddings/{model}/precision.json",
         log:
             "logs/embeddings/{model}/precision.log",
         benchmark:
             "benchmarks/embeddings/{model}/precision.tsv"
-        threads: lambda wildcards: cores_beside(STUDY.embedded[wildcards.model]["cards"])
+        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
         resources:
             **EMBEDDER,
         params:

@@ -32,7 +32,7 @@ GROUPS = {
     "static": ["train_static", "read_trained"],
 }
 # A core reads a part of the corpus in seconds; many parts are read by many jobs.
-if len(STUDY.shards) + len(STUDY.supplement) <= 64:
+if len(STUDY.texts.shards) + len(STUDY.texts.supplement) <= 64:
     GROUPS["sentences"] += ["extract_sentences", "find_short_stimuli", "extract_supplement"]
 
 

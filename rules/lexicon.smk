@@ -4,7 +4,7 @@ The lexicon is read while planning (`prasanga.plan.Study`), and what it comes to
 are `ancient`: another gloss makes the categories anew, and does not search the corpus again.
 """
 
-if STUDY.lexicon:
+if STUDY.words.lexicon:
 
     rule compile_forms:
         """The surface forms of every stimulus, for the matcher and for the reader."""
@@ -91,7 +91,7 @@ if STUDY.computed and config["lexicon"]["candidates"]:
     rule count_candidates:
         """How often each candidate stands in one part of the corpus."""
         input:
-            corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.shards[wildcards.shard]])),
+            corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]])),
             forms="results/lexicon/candidates.parquet",
         output:
             "results/lexicon/counts/{shard}.parquet",
@@ -101,14 +101,14 @@ if STUDY.computed and config["lexicon"]["candidates"]:
             "benchmarks/lexicon/counts/{shard}.tsv"
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
-            extraction=lambda wildcards: SETTINGS.counting(STUDY.shards[wildcards.shard]),
+            extraction=lambda wildcards: SETTINGS.counting(STUDY.texts.shards[wildcards.shard]),
         script:
             "../workflow/scripts/count_candidates.py"
 
     rule rank_candidates:
         """The candidates by frequency, and the first of each set as a word set to copy to the stimuli."""
         input:
-            counts=expand("results/lexicon/counts/{shard}.parquet", shard=sorted(STUDY.shards)),
+            counts=expand("results/lexicon/counts/{shard}.parquet", shard=sorted(STUDY.texts.shards)),
             sets=ancient(FILES.candidates()),
         output:
             ranking="results/lexicon/candidates.csv",

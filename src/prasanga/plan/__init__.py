@@ -1,6 +1,6 @@
 """What Snakemake asks before any job runs: what a study measures, what each job depends on, which files come out.
 
-The rules ask three objects: a `Study`, and the `Settings` and `Files` that are built from it.
+The rules ask three objects: a `StudyPlan`, and the `Settings` and `Files` that are built from it.
 """
 
 from prasanga.plan.files import (
@@ -12,4 +12,4 @@ from prasanga.plan.files import (
     require_results,
 )
 from prasanga.plan.settings import Settings, digests_of
-from prasanga.plan.study import Study
+from prasanga.plan.study import StudyPlan

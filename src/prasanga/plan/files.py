@@ -15,7 +15,8 @@ from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in, require_no_braces
 from prasanga.config import read_config
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
-from prasanga.plan.study import Study, word_files, words_of
+from prasanga.plan.study import StudyPlan
+from prasanga.plan.words import word_files, words_from
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
 from prasanga.report.study import missing_results, said_of_parts
@@ -43,7 +44,7 @@ class Files:
         missing: a sentence for each table that is not there, or in part.
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: StudyPlan) -> None:
         self._study = study
         self._config = study.config
         self.results, self.missing = self._results_at_hand() if study.from_results else (self.finished(), [])
@@ -52,7 +53,7 @@ class Files:
 
     def word_lists(self) -> list[str]:
         """Return the word sets, categories and suffix groups that the lexicon is compiled from."""
-        return word_lists(words_of(self._config))
+        return word_lists(words_from(self._config))
 
     def candidates(self) -> list[str]:
         """Return the files that the forms of the candidates are compiled from.
@@ -70,11 +71,11 @@ class Files:
 
     def sentences(self) -> list[str]:
         """Return the tables of sentences of the corpus."""
-        return [f"results/sentences/{shard}.parquet" for shard in sorted(self._study.shards)]
+        return [f"results/sentences/{shard}.parquet" for shard in sorted(self._study.texts.shards)]
 
     def supplement(self) -> list[str]:
         """Return the tables of sentences of the texts that are read for rare stimuli only."""
-        return [f"results/sentences/supplement/{shard}.parquet" for shard in sorted(self._study.supplement)]
+        return [f"results/sentences/supplement/{shard}.parquet" for shard in sorted(self._study.texts.supplement)]
 
     def segments(self) -> list[str]:
         """Return the segments of all lengths, bucket by bucket."""
@@ -93,8 +94,8 @@ class Files:
 
     def origin_of_model(self, family: str) -> list[str]:
         """Return the file that says how the workflow made a model; none for one that it did not make."""
-        study = self._study
-        name = "training.json" if family in study.trained else "package.json" if family in study.packaged else ""
+        models = self._study.models
+        name = "training.json" if family in models.trained else "package.json" if family in models.packaged else ""
         return [f"results/models/{family}/{name}"] if name else []
 
     def made_at_once(self, ending: str) -> list[str]:
@@ -119,7 +120,7 @@ class Files:
 
     def lists(self, length: str | None = None, *, twins: bool = False) -> list[str]:
         """Return the lists of vectors of all models at all lengths, or at one, or those of their twins."""
-        models = self._study.twins if twins else self._study.models
+        models = self._study.models.twins if twins else self._study.models.names
         lengths = [length] if length else self._study.labels
         return [f"results/embeddings/{model}/{each}.json" for model, each in product(models, lengths)]
 
@@ -128,7 +129,7 @@ class Files:
         endings = (".json", ".tokenizer.json", ".tokenizer.parquet")
         paths = [
             *(f"results/models/{family}{ending}" for ending in endings for family in sorted(self._config["models"])),
-            *(f"results/embeddings/{model}/precision.json" for model in self._study.models if self._study.labels),
+            *(f"results/embeddings/{model}/precision.json" for model in self._study.models.names if self._study.labels),
         ]
         return self._of_earlier_stages(paths)
 
@@ -136,7 +137,7 @@ class Files:
 
     def ceat(self, ending: str) -> list[str]:
         """Return the tables with this ending of all models at all lengths."""
-        lengths = product(self._study.models, self._study.labels)
+        lengths = product(self._study.models.names, self._study.labels)
         return [f"results/associations/ceat/{model}/{length}.{ending}" for model, length in lengths]
 
     def estimates(self, method: str) -> list[str]:
@@ -167,7 +168,7 @@ class Files:
         estimates = self._made(self.estimates(method))
         others = [other for other in names_of(FAMILY) if other != method]
         # without categories that are measured in text, no text is read
-        drawn = ["results/samples/coverage.parquet"] if self._study.models and self._study.labels else []
+        drawn = ["results/samples/coverage.parquet"] if self._study.models.names and self._study.labels else []
         return {
             "estimates": estimates,
             "twins": self._made(self.twins(method)),
@@ -185,7 +186,7 @@ class Files:
         """Return what the tokenizer of each model makes of words, of a method that measures vectors of models."""
         if method_named(method).unit != CEAT.unit:
             return {}
-        studied = self._study.studied.items()
+        studied = self._study.models.studied.items()
         paths = {model: f"results/models/{settings['family']}.tokenizer.parquet" for model, settings in studied}
         there = set(self._of_earlier_stages(paths.values()))
         return {model: path for model, path in paths.items() if path in there}
@@ -225,7 +226,7 @@ class Files:
 
     def gathered_pairs(self) -> dict[str, list[str]]:
         """Return the scores that bias percentages are made from: of an unfinished study, as far as they are there."""
-        models, twins = self.pair_scores(self._study.scored), self.pair_scores(self._study.scored_twins)
+        models, twins = self.pair_scores(self._study.models.scored), self.pair_scores(self._study.models.scored_twins)
         return {"scores": self._made(models), "twins": self._made(twins)}
 
     def gathered_structures(self) -> dict[str, list[str]]:
@@ -235,7 +236,7 @@ class Files:
     def models_of_traits(self) -> list[str]:
         """Return the models that the table of traits has: all of the study, or those that are done."""
         if not self.results["traits"].startswith(f"{UNFINISHED}/"):
-            return self._study.masked
+            return self._study.models.masked
         return [Path(path).stem for path in _there(self.estimates("structures"))]
 
     def likelihoods(self) -> list[str]:
@@ -302,12 +303,12 @@ class Files:
         Raises:
             InputError: the config names a model that the study or the paper does not have.
         """
-        comparison = self._config["comparison"]
+        comparison, models = self._config["comparison"], self._study.models
         return why_nothing_to_compare(
             published,
             **comparison,
             language=self._config["language"],
-            studied=list(dict.fromkeys([*self._study.models, *self._study.scored, *self._config["static"]["vectors"]])),
+            studied=list(dict.fromkeys([*models.names, *models.scored, *self._config["static"]["vectors"]])),
             pairs=self.has_percentages and bool(percentage_files(published, comparison["paper"])),
         )
 
@@ -315,7 +316,7 @@ class Files:
 
     def of_texts(self) -> dict[str, list[str]]:
         """Return what page and cards say of texts and words: made, or used as far as it is there."""
-        if not self._study.models:
+        if not self._study.models.names:
             return {}
         models = self._made(self.lists()) + self.model_reports()
         if not self._study.labels:
@@ -340,7 +341,7 @@ class Files:
     def of_pairs(self) -> dict[str, list[str]]:
         """Return what is known of each sentence pair."""
         return {
-            "pair_scores": self._made(self.pair_scores([*self._study.scored, *self._study.scored_twins])),
+            "pair_scores": self._made(self.pair_scores([*self._study.models.scored, *self._study.models.scored_twins])),
             "pair_oddities": self._made(self._oddities()),
         }
 
@@ -351,13 +352,13 @@ class Files:
             `segments` with the filled templates of SEAT, `lists` of their vectors, `sentences` for their sources,
             `scored` and `terms` of the models with a mask.
         """
-        study, masked = self._study, self._study.masked
-        templates = study.models if study.asks_for("seat") else []
+        study, masked = self._study, self._study.models.masked
+        templates = study.models.names if study.asks_for("seat") else []
         scored, with_traits = masked if study.asks_for("log_probability") else [], masked if study.traits else []
         likelihoods = "results/likelihoods"
         filled = ["results/samples/templates.parquet"] if templates else []
         # without a model that reads them no text is searched
-        labels = study.labels if study.models else []
+        labels = study.labels if study.models.names else []
         texts = [*(self.segments() if labels else []), *filled]
         of_templates = [f"results/embeddings/{model}/templates.json" for model in templates]
         return {
@@ -401,7 +402,7 @@ class Files:
         embedded = [*(f"{label}/{study.buckets[0]}" for label in study.labels), *templates][:1]
         paths = [
             *(["results/samples/templates.parquet"] if templates else []),
-            *(f"results/embeddings/{model}/{first}.parquet" for model, first in product(study.models, embedded)),
+            *(f"results/embeddings/{model}/{first}.parquet" for model, first in product(study.models.names, embedded)),
             *(f"results/static/{name}.parquet" for name in self._config["static"]["vectors"]),
             *(path for parts in self._parts().values() for path in parts),
             *(f"results/pairs/{name}.parquet" for name in study.sets),
@@ -415,9 +416,9 @@ class Files:
     def corpus(self) -> list[list[Any]]:
         """Return path, digest and the names of the parts of each corpus file."""
         parts: dict[str, list[str]] = {}
-        for name, shard in (*self._study.shards.items(), *self._study.supplement.items()):
+        for name, shard in (*self._study.texts.shards.items(), *self._study.texts.supplement.items()):
             parts.setdefault(shard.path, []).append(name)
-        return [[path, self._study.corpus.get(path, ""), names] for path, names in parts.items()]
+        return [[path, self._study.texts.corpus.get(path, ""), names] for path, names in parts.items()]
 
     # ---- parts of the above
 
@@ -452,7 +453,7 @@ class Files:
     def _counts(self) -> list[str]:
         """Return what was read of each corpus file: of those that were sampled, if results come from before."""
         if self._study.computed:
-            return [f"results/sentences/{shard}.json" for shard in sorted(self._study.shards)]
+            return [f"results/sentences/{shard}.json" for shard in sorted(self._study.texts.shards)]
         return counts_of("results/samples/coverage.parquet")
 
     def _oddities(self) -> list[str]:
@@ -472,7 +473,7 @@ class Files:
             **{method: self.estimates(method) for method in names_of(FAMILY)},
             "ceat_words": self.estimates("ceat"),
             **dict.fromkeys(_OF_TRAITS, self.estimates("structures")),
-            **dict.fromkeys(_OF_PAIRS, self.pair_scores(self._study.scored)),
+            **dict.fromkeys(_OF_PAIRS, self.pair_scores(self._study.models.scored)),
         }
 
     def _results_at_hand(self) -> tuple[dict[str, str], list[str]]:
@@ -493,7 +494,7 @@ class Files:
 
 
 def word_lists(words: Mapping[str, Any]) -> list[str]:
-    """Return the files that a lexicon is compiled from; `words` as of `prasanga.plan.study.words_of`."""
+    """Return the files that a lexicon is compiled from; `words` as of `prasanga.plan.words.words_from`."""
     return [path for given in word_files(words) for path in _files_of(given)]
 
 

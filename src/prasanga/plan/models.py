@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
 from prasanga.models.packaged import PACKAGED
+from prasanga.sentences.files import MANIFEST
+from prasanga.sentences.manifest import update_manifest
 
 # Files beside `<model>.parquet` and the folder `<model>`: the report on a model and its tokenizer, the log of that, the
 # tables of words, terms and sentences of other measurements.
@@ -25,6 +28,90 @@ _LARGEST_JSON = 20_000_000  # bytes; what is larger is no config.json, which the
 _TWIN = "-random"
 MOST_PARAMETERS = 1_000_000_000
 """Of a model that the workflow trains, which takes 16 bytes for each."""
+
+
+Models = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ModelsPlan:
+    """The models of a study, and their null controls with random weights.
+
+    Attributes:
+        studied: the models whose vectors are measured, one per layer, with their settings.
+        twins: their null controls, in the same order; one entry `<model>-random` for all twins of a model.
+        scored: the models that are asked for probabilities, where layers do not matter.
+        scored_twins: their null controls.
+        kinds: the kind of each scored model, as far as it is at hand.
+        trained, packaged: the models that the workflow trains, and those that it takes from packages.
+    """
+
+    studied: Models
+    twins: Models
+    scored: Models
+    scored_twins: Models
+    kinds: dict[str, str]
+    trained: list[str]
+    packaged: list[str]
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """Plan the models of a study.
+
+        Raises:
+            InputError: two names that are the same, a model too large to be trained, or no model for what is asked.
+        """
+        models, scored_words = config["models"], config["log_probability"]
+        require_trainable(models)
+        studied, scored = studied_models(models), scored_models(models)
+        twins, scored_twins = (
+            twins_of(each, config["seed"], config["associations"]["random_twins"]) for each in (studied, scored)
+        )
+        kinds = {model: kind_at_hand(settings) for model, settings in scored.items()}
+        of_words = [f"log_probability.{key}" for key in ("categories", "traits") if scored_words[key]]
+        require_scorer(models, [*(["pairs.sets"] if config["pairs"]["sets"] else []), *of_words])
+        require_encoder(kinds, of_words)
+        require_names_apart(config["static"]["vectors"], {**studied, **scored})
+        trained, packaged = (sorted(name for name in models if key in models[name]) for key in ("train", "package"))
+        return cls(studied, twins, scored, scored_twins, kinds, trained, packaged)
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the studied models, sorted."""
+        return sorted(self.studied)
+
+    @property
+    def twin_of(self) -> dict[str, str]:
+        """Return the studied model of each entry of twins."""
+        return {name: twins["twin_of"] for name, twins in self.twins.items()}
+
+    @property
+    def embedded(self) -> Models:
+        """Return the studied models and their twins."""
+        return self.twins | self.studied
+
+    @property
+    def scored_twin_of(self) -> dict[str, str]:
+        """Return the scored model of each entry of twins."""
+        return {name: twins["twin_of"] for name, twins in self.scored_twins.items()}
+
+    @property
+    def scorers(self) -> Models:
+        """Return the scored models and their twins."""
+        return self.scored_twins | self.scored
+
+    @property
+    def masked(self) -> list[str]:
+        """Return the scored models with a mask.
+
+        A model of the hub of unknown kind counts as one; `check_model` refuses it if it has no mask.
+        """
+        return [model for model in self.scored if self.kinds[model] in ("encoder", "auto")]
+
+    @property
+    def masked_twins(self) -> list[str]:
+        """Return the null controls of the models with a mask."""
+        return [twin for twin, model in self.scored_twin_of.items() if model in self.masked]
 
 
 def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -412,46 +499,51 @@ EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
 """Passes of a training that does not say how many: gensim's number; half of the least that GloVe's authors took."""
 
 
-class VectorsPlan(NamedTuple):
+@dataclass(frozen=True)
+class VectorsPlan:
     """Static vectors by where they come from.
 
     Attributes:
         trained: those trained on the corpus, sorted.
         files: those read from a file that is there, with its path.
         kept: those of which, with cached vectors, only earlier results are there: their file is not on this machine.
+        digests: of each file.
     """
 
-    trained: list[str]
-    files: dict[str, str]
-    kept: list[str]
+    trained: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def from_config(cls, static: Mapping[str, Any], *, cached: bool = False) -> Self:
+        """Plan the vectors of a study.
 
-def plan_vectors(vectors: Mapping[str, Mapping[str, Any]], *, cached: bool = False) -> VectorsPlan:
-    """Sort out `static.vectors` of the config, whose entries have either `path` or `train`.
+        Args:
+            static: of the config.
+            cached: whether earlier results may replace a file that is absent, if they were made from a file of that
+                path.
 
-    Args:
-        vectors: the entries, by name.
-        cached: whether earlier results may stand for a file that is absent, if they were made from a file of that path.
-
-    Raises:
-        InputError: a file that is absent, or a name that would be that of another entry's file.
-    """
-    require_free_names("static.vectors", vectors, _TAKEN_BY_VECTORS)
-    trained, files, kept = [], {}, []
-    for name, settings in sorted(vectors.items()):
-        table = Path(f"results/static/{name}.parquet")
-        if "train" in settings:
-            trained.append(name)
-        elif Path(settings["path"]).is_file():
-            files[name] = str(settings["path"])
-        elif cached and table.is_file() and settings["path"] in json.loads(made_from(table).get("inputs", "{}")):
-            kept.append(name)
-        else:
-            raise InputError(
-                f"`static.vectors.{name}.path` is {settings['path']!r}, but there is no such file. Write the path of a"
-                " file of vectors (word2vec, GloVe, fastText), or put the file there."
-            )
-    return VectorsPlan(trained, files, kept)
+        Raises:
+            InputError: a file that is absent, or a name that would be that of another entry's file.
+        """
+        vectors = static["vectors"]
+        require_free_names("static.vectors", vectors, _TAKEN_BY_VECTORS)
+        trained, files, kept = [], {}, []
+        for name, settings in sorted(vectors.items()):
+            table = Path(f"results/static/{name}.parquet")
+            if "train" in settings:
+                trained.append(name)
+            elif Path(settings["path"]).is_file():
+                files[name] = str(settings["path"])
+            elif cached and table.is_file() and settings["path"] in json.loads(made_from(table).get("inputs", "{}")):
+                kept.append(name)
+            else:
+                raise InputError(
+                    f"`static.vectors.{name}.path` is {settings['path']!r}, but there is no such file. Write the path"
+                    " of a file of vectors (word2vec, GloVe, fastText), or put the file there."
+                )
+        return cls(trained, files, kept, update_manifest(f"results/{MANIFEST}", files.values()) if files else {})
 
 
 def training_options(train: Mapping[str, Any]) -> dict[str, Any]:

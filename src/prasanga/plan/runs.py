@@ -16,7 +16,7 @@ from prasanga.base.logs import EVENTS
 from prasanga.base.places import installation
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import MOST_OF_A_TWIN
-from prasanga.plan.study import Study
+from prasanga.plan.study import StudyPlan
 from prasanga.samples import parse_length
 
 PAGE = Path("results/report/index.html")
@@ -48,7 +48,7 @@ def name_in(names: Iterable[str]) -> str:
 
 
 def machine_for(
-    study: Study,
+    study: StudyPlan,
     models: Mapping[str, Mapping[str, Any]],
     buckets: Callable[[Any], Sequence[Any]] = lambda _: (),
 ) -> dict[str, Callable[..., int]]:
@@ -202,7 +202,7 @@ class Cost(NamedTuple):
     n_bytes: float | None
 
 
-def tell_costs(study: Study) -> bool:
+def tell_costs(study: StudyPlan) -> bool:
     """Tell the command that began this run, if one did, what the study costs: it need not read the study again.
 
     Returns:
@@ -218,7 +218,7 @@ def tell_costs(study: Study) -> bool:
     return True
 
 
-def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
+def costs_of(study: StudyPlan, known: Constants) -> Iterator[Cost]:
     """Yield what each model of a study costs.
 
     Args:
@@ -227,16 +227,18 @@ def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
     """
     config = study.config
     of_a_word = config["samples"]["contexts_per_stimulus"]
-    per_length = len(stimuli_of(study.chosen)) * of_a_word
+    per_length = len(stimuli_of(study.words.chosen)) * of_a_word
     lengths = [parse_length(label) for label in study.labels.values()]
     texts = [(length.words * (LONGER if str(length.label).startswith(">") else 1), per_length) for length in lengths]
     n_contexts, n_sentences = per_length * len(texts), _sentences(study)
     n_pairs = sum(_rows(Path(settings["path"])) for settings in study.sets.values())
-    layers = Counter(settings["family"] for settings in study.studied.values())
-    scored = {settings["family"] for settings in study.scored.values()}
+    layers = Counter(settings["family"] for settings in study.models.studied.values())
+    scored = {settings["family"] for settings in study.models.scored.values()}
     for name, settings in config["models"].items():
-        of_family = {model for model, each in {**study.studied, **study.scored}.items() if each["family"] == name}
-        every = [*study.twins.values(), *study.scored_twins.values()]
+        of_family = {
+            model for model, each in {**study.models.studied, **study.models.scored}.items() if each["family"] == name
+        }
+        every = [*study.models.twins.values(), *study.models.scored_twins.values()]
         n_twins = max((len(each["random_weights"]) for each in every if each["twin_of"] in of_family), default=0)
         n_texts = n_contexts + n_sentences if name in layers else 0
         pairs = n_pairs if name in scored else 0
@@ -248,7 +250,7 @@ def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
                 for each in (texts, [(9, n_sentences)])  # a template is about as short
             )
             masked = known["pairs.copies_of_sample"] / known["pairs.pairs_of_sample"]
-            copies = pairs * (2 if {study.kinds.get(model) for model in of_family} & {"decoder"} else masked)
+            copies = pairs * (2 if {study.models.kinds.get(model) for model in of_family} & {"decoder"} else masked)
             sentences += copies * shape.flop(known["pairs.pieces_per_copy_of_sample"]) / known.scored_flops()
             of_twins = few * sum(contexts) + (n_twins > 0) * sentences
             seconds = sum(contexts) + sentences + of_twins
@@ -257,12 +259,12 @@ def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
         yield Cost(name, n_texts, pairs, n_twins, seconds, of_twins, n_bytes)
 
 
-def _sentences(study: Study) -> int:
+def _sentences(study: StudyPlan) -> int:
     """Return how many sentences of templates there are: of each word those of its class."""
-    if not study.template_texts or study.lexicon is None:
+    if not study.words.template_texts or study.words.lexicon is None:
         return 0
-    by_class = study.template_texts["classes"]
-    return sum(len(by_class[study.lexicon.classes[name][0]]) for name in stimuli_of(study.seat_chosen))
+    by_class = study.words.template_texts["classes"]
+    return sum(len(by_class[study.words.lexicon.classes[name][0]]) for name in stimuli_of(study.words.seat_chosen))
 
 
 def _rows(path: Path) -> int:

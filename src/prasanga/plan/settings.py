@@ -16,7 +16,7 @@ from prasanga.base.parquet import made_from
 from prasanga.base.places import NAMED, named
 from prasanga.lexicon.model import stimuli_of
 from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand, training_options
-from prasanga.plan.study import Study, digest_of_set
+from prasanga.plan.study import StudyPlan, digest_of_set
 from prasanga.report.published import percentage_files, published_files
 from prasanga.sentences.files import MANIFEST, Shard
 
@@ -39,19 +39,20 @@ def digests_of(categories: Mapping[str, Any]) -> list[str]:
 class Settings:
     """What changes the results of the jobs of a study; a method for each kind of job."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: StudyPlan) -> None:
         self._study = study
         self._config = study.config
+        self._models, self._words, self._texts = study.models, study.words, study.texts
 
     # ---- words and texts
 
     def forms(self) -> Values:
         """Return what changes the table of surface forms; the lexicon is read while planning."""
-        return {**self._study.words_from, "forms": self._study.lexicon.forms if self._study.lexicon else ""}
+        return {**self._study.words_from, "forms": self._words.lexicon.forms if self._words.lexicon else ""}
 
     def categories(self) -> Values:
         """Return what changes the file of categories, glosses included."""
-        return {**self._study.words_from, "categories": digest_of(self._study.categories)}
+        return {**self._study.words_from, "categories": digest_of(self._words.categories)}
 
     def candidates(self) -> Values:
         """Return where the candidates for new words are read from."""
@@ -73,7 +74,7 @@ class Settings:
             **self._extraction(),
             **self._of("corpus", "errors"),
             "shard": _numberless(shard),
-            "digest": self._study.corpus[shard.path],
+            "digest": self._texts.corpus[shard.path],
             "manifest": f"results/{MANIFEST}",
         }
 
@@ -107,7 +108,7 @@ class Settings:
     def release(self) -> Values:
         """Return what changes the data set of sampled contexts that is made for others."""
         config, corpus = self._config, self._config["corpus"]
-        shards, supplement = self._study.shards, self._study.supplement
+        shards, supplement = self._texts.shards, self._texts.supplement
         return {
             "study": config["study"],
             "title": config["title"],
@@ -126,7 +127,7 @@ class Settings:
                 "normalization": self._study.normalization,
                 "sentences": self._of("sentences", *FOUND_BY),
                 "corpus": [text["files"] for key in ("texts", "supplement") for text in corpus[key]],
-                "forms": self._study.lexicon.forms if self._study.lexicon else "",
+                "forms": self._words.lexicon.forms if self._words.lexicon else "",
             },
         }
 
@@ -135,11 +136,11 @@ class Settings:
         study = self._study
         return {
             **study.words_from,
-            "words": study.lexicon.words if study.lexicon else "",
+            "words": self._words.lexicon.words if self._words.lexicon else "",
             **self._of("seat", "categories"),
-            "sets": digest_of(study.seat_chosen),
+            "sets": digest_of(self._words.seat_chosen),
             # what the file says; a gloss in it is in no sentence
-            "templates": digest_of(study.template_texts),
+            "templates": digest_of(self._words.template_texts),
         }
 
     # ---- models
@@ -176,7 +177,7 @@ class Settings:
         return {
             **self.model(family),
             "dtype": settings["dtype"],
-            "layers": [each["layer"] for each in self._study.studied.values() if each["family"] == family],
+            "layers": [each["layer"] for each in self._models.studied.values() if each["family"] == family],
             **self._of("embeddings", "audit"),
             "language_codes": settings["language_codes"],
             "sentence_vector": settings["sentence_vector"] if self._reads_sentences(family) else None,
@@ -192,7 +193,7 @@ class Settings:
 
     def embedding(self, model: str) -> Values:
         """Return what changes the vectors of a model or twin, and where it comes from."""
-        settings = self._study.embedded[model]
+        settings = self._models.embedded[model]
         return {
             **self._weights(settings),
             **{key: settings[key] for key in ("layer", "layers", "dtype", "pieces")},
@@ -202,14 +203,14 @@ class Settings:
     def sentence_embedding(self, model: str) -> Values:
         """Return what changes the vectors that a model gives to sentences; each layer is a job of its own."""
         settings = self.embedding(model)
-        sentence_vector = self._study.embedded[model]["sentence_vector"]
+        sentence_vector = self._models.embedded[model]["sentence_vector"]
         return {**settings, "layers": [settings["layer"]], "sentence_vector": sentence_vector}
 
     def cached_lists(self) -> dict[str, Values]:
         """Return the lists of vectors of the study, each with what the config says of its vectors."""
         sampling = self._of("samples", "pool", "contexts_per_stimulus", "window", "longest")
         text = {**self._extraction(), "seed": self._config["seed"]}
-        measured = (*self._study.models, *self._study.twins)
+        measured = (*self._models.names, *self._models.twins)
         of_contexts = {
             f"results/embeddings/{model}/{length}.json": {**self.embedding(model), **sampling, **text}
             for model in measured
@@ -226,7 +227,7 @@ class Settings:
     def dispensable_lists(self) -> dict[str, list[str]]:
         """Return the lists of vectors that a study can go without, by what to write then."""
         lists = list(self.cached_lists())
-        of_twins = [path for path in lists if Path(path).parent.name in self._study.twins]
+        of_twins = [path for path in lists if Path(path).parent.name in self._models.twins]
         of_sentences = [path for path in lists if Path(path).name == "templates.json"]
         what = "of twins with random weights (associations.random_twins); without them"
         return {
@@ -252,7 +253,7 @@ class Settings:
         study, settings = self._study, self._config["static"]
         return {
             **study.words_from,
-            "words": [study.lexicon.forms, study.lexicon.words] if study.lexicon else [],
+            "words": [self._words.lexicon.forms, self._words.lexicon.words] if self._words.lexicon else [],
             "pooling": settings["forms"],
             "format": settings["vectors"][vectors].get("format", "auto"),
         }
@@ -267,11 +268,11 @@ class Settings:
             "n_twins": n_twins,
             "n_samples": of_twin if n_twins else asked,
             **self._of("associations", "sample_modes", "variance", "tau2", "draws", "repeated_words", "band"),
-            "test": self._test(twin=model in self._study.twins),
-            "effects_alone": model in self._study.twins,
+            "test": self._test(twin=model in self._models.twins),
+            "effects_alone": model in self._models.twins,
             **self._of("samples", "pool", "window"),
             **self._of("sentences", "match", "neighbours"),
-            "pieces": self._study.embedded[model]["pieces"],
+            "pieces": self._models.embedded[model]["pieces"],
             "seed": self._config["seed"],
             "categories": self._config["categories"],
             "segment_length": self._study.labels[length],
@@ -279,14 +280,14 @@ class Settings:
 
     def comparison_of_ceat(self) -> Values:
         """Return what changes how effects are compared between lengths and models."""
-        return {**self._of("associations", "band"), "models": self._study.models}
+        return {**self._of("associations", "band"), "models": self._models.names}
 
     def seat(self, model: str) -> Values:
         """Return what changes the SEAT of a model or twin, besides the words."""
         return {
             "n_twins": self._n_twins(model),
             **self._of("seat", "categories"),
-            "test": self._test(twin=model in self._study.twins),
+            "test": self._test(twin=model in self._models.twins),
             **self._of("seat", "unit", "average"),
             "seed": self._config["seed"],
         }
@@ -295,7 +296,7 @@ class Settings:
         """Return what changes the WEAT of static vectors, besides the words."""
         settings = self._config["static"]
         return {
-            "categories": list(self._study.weat_chosen),
+            "categories": list(self._words.weat_chosen),
             "test": self._test(),
             **self._of("static", "forms"),
             "source": settings["vectors"][vectors].get("path", "the study's corpus"),
@@ -310,7 +311,7 @@ class Settings:
         study, samples = self._study, self._config["samples"]
         sources: dict[str, Values] = {}
         names: dict[tuple[str, str], str] = {}
-        for name, settings in study.studied.items():
+        for name, settings in self._models.studied.items():
             which = self.model(settings["family"])
             model = names.setdefault((which["model"], str(which["revision"])), settings["family"])
             common = {"layer": str(settings["layer"]), "pieces": settings["pieces"]}
@@ -323,7 +324,7 @@ class Settings:
                 sources[f"results/embeddings/{name}/templates.json"] = about
         for name in self._config["static"]["vectors"]:
             sources[f"results/static/{name}.parquet"] = {"method": "weat", "model": name, "choices": {}}
-        chosen = {"ceat": study.chosen, "seat": study.seat_chosen, "weat": study.weat_chosen}
+        chosen = {"ceat": self._words.chosen, "seat": self._words.seat_chosen, "weat": self._words.weat_chosen}
         methods = {source["method"] for source in sources.values()}
         categories = {method: list(chosen[method]) for method in sorted(methods)}
         how = self._of("associations", "repeated_words")
@@ -343,14 +344,14 @@ class Settings:
 
     def pair_scores(self, model: str) -> Values:
         """Return what changes the scores of pairs: of the measures only those that a model of its kind has."""
-        pairs, kind = self._config["pairs"], self._study.kinds[self._study.scored_twin_of.get(model, model)]
+        pairs, kind = self._config["pairs"], self._models.kinds[self._models.scored_twin_of.get(model, model)]
         measures = {"encoder": pairs["encoder"], "encoder-decoder": pairs["encoder_decoder"]}
         return {
             "which": self._scorer(model),
             "measures": {key: measure for key, measure in measures.items() if kind in (key, "auto")},
             **self._of("pairs", "reduction", "pieces", "punctuation", "unknown"),
             "normalization": self._config["normalization"],
-            "language_codes": self._study.scorers[model]["language_codes"],
+            "language_codes": self._models.scorers[model]["language_codes"],
             "name": model,
         }
 
@@ -368,7 +369,7 @@ class Settings:
         return {
             "which": self._scorer(model),
             "lexicon": self._study.words_from,
-            "test": self._test(twin=model in self._study.scored_twins),
+            "test": self._test(twin=model in self._models.scored_twins),
             **self._of("log_probability", "categories", "templates", "exchanged", "pieces", "terms"),
             **self._sentences("log_probability"),
             "seed": self._config["seed"],
@@ -385,7 +386,10 @@ class Settings:
         Files of a model are not compared: the model need not be on this machine.
         """
         study, asked = self._study, self._config["log_probability"]
-        scored, masked = (*study.scored, *study.scored_twins), (*study.masked, *study.masked_twins)
+        scored, masked = (
+            (*self._models.scored, *self._models.scored_twins),
+            (*self._models.masked, *self._models.masked_twins),
+        )
         pairs = {f"pairs/{name}/{model}": self.pair_scores(model) for name in study.sets for model in scored}
         traits = {f"structures/{model}": self.structures(model) for model in masked if asked["traits"]}
         words = {f"log_probability/{model}": self.log_probability(model) for model in masked if asked["categories"]}
@@ -463,7 +467,7 @@ class Settings:
         return {key: self._config[section][key] for key in keys}
 
     def _stimuli(self) -> list[str]:
-        return stimuli_of(self._study.chosen)
+        return stimuli_of(self._words.chosen)
 
     def _extraction(self) -> Values:
         """Return what decides which sentences are found in a text, and what stands in them."""
@@ -476,13 +480,13 @@ class Settings:
         }
 
     def _whole_corpus(self) -> Values:
-        return {**self._of("corpus", "errors"), **self._files(self._study.whole_files())}
+        return {**self._of("corpus", "errors"), **self._files(self._texts.whole_files())}
 
     def _files(self, files: Sequence[Shard]) -> Values:
         """Return whole files of the corpus, known by their content."""
         return {
             "shards": [_numberless(shard) for shard in files],
-            "digests": [self._study.corpus[shard.path] for shard in files],
+            "digests": [self._texts.corpus[shard.path] for shard in files],
         }
 
     def _weights(self, settings: Mapping[str, Any]) -> Values:
@@ -493,13 +497,13 @@ class Settings:
         return {**which, "options": options, **twins}
 
     def _scorer(self, model: str) -> Values:
-        settings = self._study.scorers[model]
+        settings = self._models.scorers[model]
         files = self.model_files(settings["family"])
         return {**self._weights(settings), "dtype": settings["dtype"], "files": files}
 
     def _n_twins(self, name: str) -> int | None:
         """Return how many twins a job measures; None of a model."""
-        twins = (self._study.twins | self._study.scored_twins).get(name)
+        twins = (self._models.twins | self._models.scored_twins).get(name)
         return len(twins["random_weights"]) if twins else None
 
     def _test(self, *, twin: bool = False) -> Values:
@@ -510,7 +514,7 @@ class Settings:
         return {**test, "n_resamples": 0, "n_shuffles": 0, "n_permutations": 1} if twin else test
 
     def _sentences(self, name: str) -> Values:
-        return {"sentences": self._study.sentences[name].digest} if self._study.sentences else {}
+        return {"sentences": self._words.sentences[name].digest} if self._words.sentences else {}
 
 
 def _numberless(shard: Shard) -> Values:

@@ -15,8 +15,8 @@ from prasanga.base.errors import InputError
 from prasanga.base.yaml import read_text
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
 from prasanga.lexicon.model import words_for_templates
-from prasanga.plan import study as planning
-from prasanga.plan.study import LexiconPlan, plan_lexicon
+from prasanga.plan import words as planning
+from prasanga.plan.words import LexiconPlan, plan_lexicon
 
 Plan = Callable[..., LexiconPlan]
 

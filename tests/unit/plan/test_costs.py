@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from prasanga.config import complete
-from prasanga.plan import Study
+from prasanga.plan import StudyPlan
 from prasanga.plan.runs import BASE, Constants, Cost, Shape, costs_of, tell_costs
 
 SEAT = {"C1": ("flowers", "insects"), "C2": ("instruments", "weapons")}
@@ -22,14 +22,14 @@ def known() -> Constants:
     return Constants()
 
 
-Planned = Callable[..., Study]
+Planned = Callable[..., StudyPlan]
 
 
 @pytest.fixture
 def planned(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     """Plan a study with these keys and no others."""
     monkeypatch.chdir(project_root)
-    return lambda **config: Study(complete({"study": "s", "language": "bn", **config}))
+    return lambda **config: StudyPlan.from_config(complete({"study": "s", "language": "bn", **config}))
 
 
 def test_texts_pairs_seconds_and_bytes_are_those_by_hand(

@@ -16,7 +16,7 @@ from prasanga.methods import FAMILY, names_of
 from prasanga.plan import (
     Files,
     Settings,
-    Study,
+    StudyPlan,
     begin_config,
     digests_of,
     finish_config,
@@ -25,7 +25,7 @@ from prasanga.plan import (
 )
 
 Config = dict[str, Any]
-Planned = Callable[..., Study]
+Planned = Callable[..., StudyPlan]
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +45,9 @@ def planner(project_root: Path, demo: Config, folder: Path, monkeypatch: pytest.
     (folder / "resources").symlink_to(project_root / "resources")
     monkeypatch.chdir(folder)
 
-    def plan(changes: Mapping[str, Any] | None = None, *, from_results: bool = False) -> Study:
+    def plan(changes: Mapping[str, Any] | None = None, *, from_results: bool = False) -> StudyPlan:
         config = merged(demo, changes or {})
-        return Study(complete(config), from_results=from_results)
+        return StudyPlan.from_config(complete(config), from_results=from_results)
 
     return plan
 
@@ -73,23 +73,23 @@ def write(*paths: str) -> None:
 
 def test_the_demo_measures_these_models(planned: Planned) -> None:
     study = planned()
-    assert study.models == ["tiny-narrow", "tiny-wide"]
-    assert study.twin_of == {"tiny-narrow-random": "tiny-narrow", "tiny-wide-random": "tiny-wide"}
-    assert list(study.scored) == ["tiny-narrow", "tiny-decoder", "tiny-encoder-decoder"]
-    assert study.masked == ["tiny-narrow"]
-    assert study.masked_twins == ["tiny-narrow-random"]
+    assert study.models.names == ["tiny-narrow", "tiny-wide"]
+    assert study.models.twin_of == {"tiny-narrow-random": "tiny-narrow", "tiny-wide-random": "tiny-wide"}
+    assert list(study.models.scored) == ["tiny-narrow", "tiny-decoder", "tiny-encoder-decoder"]
+    assert study.models.masked == ["tiny-narrow"]
+    assert study.models.masked_twins == ["tiny-narrow-random"]
     assert study.labels == {"9": "9", "25": "25", "75": "75", "over75": ">75"}
     assert study.shortest == "9"
     assert study.drawn == "results/samples/9-25-75-over75.of1.json"
-    assert list(study.chosen) == [f"C{number}" for number in range(1, 10)] == list(study.weat_chosen)
+    assert list(study.words.chosen) == [f"C{number}" for number in range(1, 10)] == list(study.words.weat_chosen)
     assert study.vectors.trained == ["glove", "word2vec"]
-    assert set(study.corpus) == {shard.path for shard in study.shards.values()}
+    assert set(study.texts.corpus) == {shard.path for shard in study.texts.shards.values()}
 
 
 def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Planned) -> None:
     study = planned({"models": {"tiny-wide": {"layer": [-1, 1]}}, "embeddings": {"buckets": 2}})
     last, first = "tiny-wide-layer-last", "tiny-wide-layer1"
-    assert study.models == ["tiny-narrow", last, first]
+    assert study.models.names == ["tiny-narrow", last, first]
     files = Files(study)
     assert files.first_layer(first, bucket="01", length="9") == [f"results/embeddings/{last}/9/01.parquet"]
     assert files.first_layer(last, bucket="01", length="9") == []
@@ -107,7 +107,7 @@ def test_the_plan_says_what_is_spent_on_twins(planned: Planned) -> None:
     words = len(
         {
             word
-            for category in study.chosen.values()
+            for category in study.words.chosen.values()
             for side in (*category["targets"], *category["attributes"])
             for word in side["stimuli"]
         }
@@ -139,10 +139,10 @@ def test_the_preset_reaches_ceat(planned: Planned, preset: str, how: str) -> Non
     assert settings.ceat("tiny-narrow", "9")["repeated_words"] == settings.multiverse()["repeated_words"] == how
 
 
-def settings_of(study: Study) -> dict[str, Any]:
+def settings_of(study: StudyPlan) -> dict[str, Any]:
     """What every job of a study depends on."""
     settings = Settings(study)
-    shard = study.shards[min(study.shards)]
+    shard = study.texts.shards[min(study.texts.shards)]
     return {
         "forms": settings.forms(),
         "sentences": settings.shard(shard),
@@ -165,7 +165,7 @@ def settings_of(study: Study) -> dict[str, Any]:
         "structures": settings.structures("tiny-narrow"),
         "log_probability": settings.log_probability("tiny-narrow"),
         "gathering": settings.gathering_structures([]),
-        "categories": digests_of(study.chosen),
+        "categories": digests_of(study.words.chosen),
     }
 
 
@@ -245,11 +245,11 @@ def test_which_entry_names_a_file_changes_nothing_of_its_sentences(planned: Plan
         {"files": f"resources/demo/corpus/bn/{part}*.txt", "documents": "blank-line"} for part in ("[a-m]", "[n-z]")
     ]
     one, other = (planned({"corpus": {"texts": order}}) for order in (texts, texts[::-1]))
-    assert {name: 1 - shard.text for name, shard in one.shards.items()} == {
-        name: shard.text for name, shard in other.shards.items()
+    assert {name: 1 - shard.text for name, shard in one.texts.shards.items()} == {
+        name: shard.text for name, shard in other.texts.shards.items()
     }
-    for name, shard in one.shards.items():
-        assert Settings(one).shard(shard) == Settings(other).shard(other.shards[name])
+    for name, shard in one.texts.shards.items():
+        assert Settings(one).shard(shard) == Settings(other).shard(other.texts.shards[name])
     assert Settings(one).release()["of_table"] != Settings(other).release()["of_table"]
 
 
@@ -511,10 +511,10 @@ def test_a_comparison_names_models_of_the_study_and_of_the_paper(planned: Planne
 def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> None:
     models = {"e5": {"package": "multilingual-e5-small", "stages": ["embeddings"]}}
     study = planned({"models": {**models, "smollm2": {"package": "smollm2-135m-instruct", "stages": ["likelihoods"]}}})
-    assert study.packaged == ["e5", "smollm2"]
+    assert study.models.packaged == ["e5", "smollm2"]
     assert study.config["models"]["e5"]["cards"] == 0
-    assert study.kinds["smollm2"] == "decoder"
-    assert "smollm2" not in study.masked
+    assert study.models.kinds["smollm2"] == "decoder"
+    assert "smollm2" not in study.models.masked
     assert study.memory("e5") == 3000
     files = Files(study)
     assert files.origin_of_model("e5") == ["results/models/e5/package.json"]
@@ -573,10 +573,10 @@ def test_tables_of_two_configs_are_not_drawn(demo: Config, tmp_path: Path, monke
 
 def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(planned: Planned, tmp_path: Path) -> None:
     study = planned()
-    paths = sorted({shard.path for shard in study.shards.values()})
+    paths = sorted({shard.path for shard in study.texts.shards.values()})
     assert [(shard.path, shard.start, shard.end) for shard in study.sampled_files()] == [(p, 0, None) for p in paths]
     sampled = Settings(study).sampled_forms()
-    assert sampled["digests"] == [study.corpus[path] for path in paths]
+    assert sampled["digests"] == [study.texts.corpus[path] for path in paths]
     assert planned({"categories": []}).sampled_files() == [], "sentences of templates are all that it reads"
     for number in range(130):
         tmp_path.joinpath(f"{number:03}.txt").write_text(f"{number} ফুল\n", encoding="utf-8")

@@ -17,7 +17,7 @@ import prasanga
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import Lexicon, Stimulus, SurfaceForm
-from prasanga.plan.models import EPOCHS, plan_vectors, training_options, training_resources
+from prasanga.plan.models import EPOCHS, VectorsPlan, training_options, training_resources
 from prasanga.static import (
     Spellings,
     Trained,
@@ -148,18 +148,20 @@ def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path, monkeypatch:
         "file": {"path": str(file)},
         "kept": {"path": gone},
     }
-    assert plan_vectors(asked, cached=True) == (["own"], {"file": str(file)}, ["kept"])
-    assert plan_vectors({}) == ([], {}, [])
+    plan = VectorsPlan.from_config({"vectors": asked}, cached=True)
+    assert (plan.trained, plan.files, plan.kept) == (["own"], {"file": str(file)}, ["kept"])
+    assert list(plan.digests) == [str(file)]
+    assert VectorsPlan.from_config({"vectors": {}}) == VectorsPlan()
     with pytest.raises(InputError, match="no such file"):
-        plan_vectors(asked)
+        VectorsPlan.from_config({"vectors": asked})
     with pytest.raises(InputError, match="no such file"):
-        plan_vectors({**asked, "kept": {"path": "other.txt"}}, cached=True)
+        VectorsPlan.from_config({"vectors": {**asked, "kept": {"path": "other.txt"}}}, cached=True)
     for wrong, message in (
         ({"v": {"path": "gone.txt"}}, "`static.vectors.v.path` is 'gone.txt', but there is no such file"),
         ({"v": {"train": {}}, "v.vectors": {"train": {}}}, "Rename it, for example to `v-vectors`"),
     ):
         with pytest.raises(InputError, match=message):
-            plan_vectors(wrong)
+            VectorsPlan.from_config({"vectors": wrong})
 
 
 def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:
