@@ -1,6 +1,6 @@
-"""A table for readers, and how it is written as CSV, Markdown and LaTeX: labels in front, numbers, notes below.
+"""Tables for readers: cells and rows under headings of the registry, written as CSV, Markdown and LaTeX.
 
-What a table shows is decided where it is made (`ceat_table`, `paper_tables`, `sections`); `section` writes it as HTML.
+`section` writes them as HTML.
 """
 
 from __future__ import annotations
@@ -10,24 +10,31 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prasanga.base.documents import escape_markdown, guarded_text
+from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
+from prasanga.schema.columns import COLUMNS, HEADINGS
 
-MINUS = "\N{MINUS SIGN}"
+MINUS, MARK = "\N{MINUS SIGN}", "*"
+
+# --------------------
+# Numbers as text. Each writer returns a dash for null, NaN and infinite.
 
 
 def signed(value: float | None, decimals: int = 3) -> str:
-    """Return a number with its sign; what rounds to zero has none. A dash for null, NaN and infinite."""
+    """Return a number with its sign; a number that rounds to zero has none."""
     if value is None or not is_number(value):
         return MISSING
-    text = f"{abs(value):.{decimals}f}"
-    return text if float(text) == 0 else f"{'+' if value > 0 else '-'}{text}"
+    text = f"{value:+.{decimals}f}"
+    return text if float(text) else text[1:]
 
 
 def with_sign(value: float | None, decimals: int = 3) -> str:
@@ -41,7 +48,7 @@ def two(value: float | None) -> str:
 
 
 def from_twins(row: Estimate, decimals: int) -> str:
-    """Return how far an effect or a percentage is from the model's twins, after `; `; "" without a comparison."""
+    """Return the difference from the random-weight copies, after `; `; "" without a comparison."""
     ends = [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
     if not all(map(is_number, ends)):
         return ""
@@ -50,24 +57,22 @@ def from_twins(row: Estimate, decimals: int) -> str:
 
 
 def plain(value: float | None, decimals: int = 3) -> str:
-    """Return a number without a plus; in exponents where it would round to zero, a dash where there is none."""
+    """Return a number without a plus; with an exponent if it would round to zero."""
     if value is None or not is_number(value):
         return MISSING
     if isinstance(value, int):
         return f"{value}"
     text = f"{value:.{decimals}f}"
-    if float(text) == 0:
-        return "0" if value == 0 else f"{value:.1e}".replace("-", MINUS)
-    return text.replace("-", MINUS)
+    return (text if float(text) or not value else f"{value:.1e}").replace("-", MINUS)
 
 
 def one_decimal(value: float | None) -> str:
-    """Return a percentage with one decimal; a dash where there is none."""
+    """Return a percentage with one decimal."""
     return f"{value:.1f}" if value is not None and is_number(value) else MISSING
 
 
 def probability(p: float | None) -> str:
-    """Return a p as ".032", "< .001" or "1"; a dash where there is none."""
+    """Return a p as ".032", "< .001" or "1"."""
     if p is None or not is_number(p):
         return MISSING
     if p < 0.001:
@@ -81,34 +86,27 @@ def equals_probability(p: float | None) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def from_log(log_p: float | None) -> str:
-    """Return a p from its natural logarithm, as "< 1e−12" where it is too small to be written out."""
-    if log_p is None or not is_number(log_p):
-        return MISSING
-    exponent = log_p / math.log(10)
-    return probability(math.exp(log_p)) if exponent > -3 else f"< 1e{MINUS}{math.floor(-exponent)}"
+def show_value(name: str, value: object, form: str = "") -> str:
+    """Return a value of a column as readers see it.
+
+    Args:
+        name: of the column.
+        value: any.
+        form: Python's format of its numbers, if another than that of the registry.
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not is_number(value):
+        return MISSING if value is None or isinstance(value, float) else str(value)
+    if name in COLUMNS and COLUMNS[name].unit == "p":
+        return probability(value)
+    form = form or (HEADINGS[name].format if name in HEADINGS else "")
+    text = format(value, form or ",")
+    return text.replace("-", MINUS) if float(text.replace(",", "")) else text.lstrip("+-")
 
 
-MARK = "*"
-
-_LONG, _LINE, _COLUMN = 18, 14, 8
-"""A head with more characters is broken into lines of so many; a column of numbers is as wide as so many."""
-
-_LABEL, _PAGE, _SEPARATION = 34, 455.0, 4
-"""Characters of a broken label's lines; points of a page in two columns (A4, the ACL's), and on a column's sides."""
-
-_SIZES = {"small": 1.0, "footnotesize": 0.93, "scriptsize": 0.86}
-"""Sizes of print in a document of 11 points, and their widths; the largest that fits is taken."""
-
-_GLYPHS = {
-    **dict.fromkeys("fijlrt.,;:'!|[]()I -", 3.4),
-    **dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ", 7.2),
-    **dict.fromkeys("mwMW%+<>=&@", 8.4),
-}
-"""Points of letters in small print; of all others 5.3."""
-
-_LINES, _HEAD, _NOTE = 44, 5, 115
-"""Lines of a page of LaTeX, those that the head of a table takes, and characters in a line of the notes."""
+# --------------------
+# Tables as values.
 
 
 @dataclass(frozen=True)
@@ -116,20 +114,19 @@ class Cell:
     """A number as text, and how it is set off.
 
     Attributes:
-        text: what stands in the cell. On the page, `Markup` is HTML, and any other text is escaped.
-        mark: written behind the text, in CSV as well.
-        bold, underlined: whether it is.
+        text: of the cell. On the page, `Markup` is HTML, and any other text is escaped.
+        mark: written after the text, in CSV as well.
+        bold: whether the text is bold.
         shade: of the heat scale: `zero`, `plus-1` to `plus-5`, `minus-1` to `minus-5`, or `missing`.
-        order: what a table of the page sorts by in place of the text; empty for nothing, None for the text.
-        hover: what the cell tells when pointed at.
-        words: how many words of how many the number rests on, where they are few (`grid.few_words`).
-        link: the address of what stands behind the number.
+        order: the value by which a table of the page sorts; empty for nothing, None for the text.
+        hover: shown when the cell is pointed at.
+        words: used and listed words behind the number, if they are few (`grid.few_words`).
+        link: address of the panel behind the number.
     """
 
     text: str = MISSING
     mark: str = ""
     bold: bool = False
-    underlined: bool = False
     shade: str = ""
     order: str | None = None
     hover: str = ""
@@ -139,18 +136,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A line: the text in front of the numbers, the numbers, and why some are missing (for CSV).
+    """A line: labels before the numbers, the numbers, and why some are missing (for CSV).
 
     Attributes:
         labels: one for each head of the sheet.
         cells: one for each column.
-        note: why cells are missing; CSV alone has it, the page says it below the table.
+        note: why cells are missing; only CSV has it, the page says it below the table.
         block: the head of the block of rows that begins here; empty for a block without a head, None for no new block.
         look: class of the row on the page.
-        anchor: what a link of the page leads to it by.
-        hover: what the first label tells when pointed at.
-        search: what the row is found and filtered by in place of its first label.
-        order: what the row is sorted by in place of its first label.
+        anchor: address of the row.
+        hover: shown when the first label is pointed at.
+        search: text by which the row is found and filtered, if another than its first label.
+        order: value by which the row is sorted, if another than its first label.
     """
 
     labels: tuple[str, ...]
@@ -172,10 +169,10 @@ class Sheet:
         heads: of the labels.
         columns: of the cells.
         rows: the lines.
-        caption: what the table shows, on the page.
-        look: classes of the table on the page; one that is `explorable` sorts and filters there.
+        caption: of the table, on the page.
+        look: classes of the table on the page; an `explorable` table sorts and filters there.
         kinds: of heads and columns by name, on the page: `list` (few values, chosen from a list), `text`, or the name
-            of a style. A column is a `number` where nothing else is said.
+            of a style; by default `number` for columns.
         hidden: columns that an explorable table shows only when they are chosen.
     """
 
@@ -198,29 +195,122 @@ def numbers(*names: str) -> tuple[tuple[str, str], ...]:
     return tuple(("", name) for name in names)
 
 
+def sortable(name: str, value: object, form: str = "") -> Cell:
+    """Return the cell of a value; a table of the page sorts it in full precision, last if it is no number."""
+    order = repr(value) if is_number(value) and not isinstance(value, bool) else None if isinstance(value, str) else ""
+    return Cell(show_value(name, value, form), order=order)
+
+
+def list_numbers(
+    rows: Iterable[Mapping[str, Any]],
+    names: str,
+    *,
+    caption: str,
+    lists: str = "category model segment_length sample_mode",
+    hidden: str = "",
+    forms: Mapping[str, str] | None = None,
+    look: str = "explorable",
+) -> Sheet:
+    """Return a table of columns of the registry, without those that have no value in any row.
+
+    Args:
+        rows: of a table.
+        names: columns, separated by blanks; the first one is the label.
+        caption: of the table.
+        lists: columns of few values, which a reader chooses from a list.
+        hidden: columns that are shown when they are chosen.
+        forms: formats of numbers, if others than those of the registry.
+        look: classes of the table on the page.
+    """
+    rows, forms = list(rows), forms or {}
+    first, *others = names.split()
+    shown = [name for name in others if any(row.get(name) not in (None, "", []) for row in rows)]
+    heads = {name: HEADINGS[name].en for name in (first, *shown)}
+    texts = {name for name in shown if not any(is_number(row.get(name)) for row in rows)}
+    return Sheet(
+        (heads[first],),
+        numbers(*(heads[name] for name in shown)),
+        [
+            Row(
+                (show_value(first, row[first]),),
+                tuple(sortable(name, row.get(name), forms.get(name, "")) for name in shown),
+            )
+            for row in rows
+        ],
+        caption,
+        look,
+        {
+            heads[name]: "list" if name in lists.split() else "text"
+            for name in (first, *shown)
+            if name in texts | {first}
+        }
+        if "explorable" in look
+        else {heads[name]: "text" for name in texts},
+        [heads[name] for name in hidden.split() if name in shown],
+    )
+
+
+def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
+    """Return each group in a row, with the number of columns below it."""
+    return [(group, len(list(columns))) for group, columns in groupby(sheet.columns, key=lambda column: column[0])]
+
+
+def split_columns(sheet: Sheet, at_most: int) -> list[Sheet]:
+    """Return the sheet in parts of at most so many columns, each with all labels; groups stay whole if they fit."""
+    parts: list[list[int]] = [[]]
+    for _, group in groupby(range(len(sheet.columns)), key=lambda i: sheet.columns[i][0]):
+        columns = list(group)
+        if parts[-1] and len(parts[-1]) + len(columns) > at_most:
+            parts.append([])
+        for start in range(0, len(columns), at_most):
+            parts += [[]] if start else []
+            parts[-1] += columns[start : start + at_most]
+    return [
+        replace(
+            sheet,
+            columns=tuple(sheet.columns[i] for i in part),
+            rows=[replace(row, cells=tuple(row.cells[i] for i in part)) for row in sheet.rows],
+        )
+        for part in parts
+    ]
+
+
+# --------------------
+# Tables as text.
+
+
+def marked_text(cell: Cell) -> str:
+    """Return the text of a cell with its mark and, if they are few, the words behind it."""
+    return cell.text + cell.mark + f" ({cell.words})" * bool(cell.words)
+
+
 def sheet_to_csv(sheet: Sheet) -> str:
-    """Write a table as CSV, group and name in one head, with a last column that says what is missing and why."""
+    """Write a table as CSV, group and name in one head, with a last column that says why cells are empty."""
     header = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns), "note"]
     lines = [[*map(guarded_text, row.labels), *map(marked_text, row.cells), row.note] for row in sheet.rows]
-    return write_csv([header, *lines])
+    return write_csv([header, *([cell.replace(MINUS, "-") for cell in line] for line in lines)])
 
 
-def sheets_to_markdown(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
-    """Write tables as Markdown, one below the other, with notes as a list."""
-    blocks = [
-        _piped(
-            [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns)],
-            ([*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows),
-            len(sheet.heads),
-        )
-        for sheet in sheets
-    ]
-    return "\n".join([*blocks, *([markdown_list(notes)] if notes else [])])
+def write_csv(lines: Sequence[Sequence[str]]) -> str:
+    """Write lines of cells as CSV with LF at the end of each."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(lines)
+    return buffer.getvalue()
+
+
+def sheet_to_markdown(sheet: Sheet, notes: Sequence[str] = ()) -> str:
+    """Write a table as Markdown, with notes as a list below."""
+    heads = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns)]
+    lines = [[*row.labels, *map(marked_text, row.cells)] for row in sheet.rows]
+    table = markdown_table(heads, lines, labels=len(sheet.heads))
+    return "\n".join([table, *([markdown_list(notes)] if notes else [])])
 
 
 def markdown_table(heads: Sequence[str], lines: Iterable[Sequence[str]], *, labels: int) -> str:
     """Return a table in Markdown; all columns after the first `labels` are numbers."""
-    return _piped(heads, (map(escape_markdown, line) for line in lines), labels)
+    rules = ["---" if i < labels else "---:" for i in range(len(heads))]
+    rows = [list(map(escape_markdown, heads)), rules, *(list(map(escape_markdown, line)) for line in lines)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
 def markdown_list(sentences: Iterable[str]) -> str:
@@ -228,41 +318,53 @@ def markdown_list(sentences: Iterable[str]) -> str:
     return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) + "\n"
 
 
-def _piped(heads: Sequence[str], lines: Iterable[Iterable[str]], labels: int) -> str:
-    rules = ("---" if i < labels else "---:" for i in range(len(heads)))
-    return "\n".join(f"| {' | '.join(line)} |" for line in (map(escape_markdown, heads), rules, *lines)) + "\n"
-
-
 def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: str, label: str) -> str:
-    r"""Write tables as a LaTeX `table*` (needs booktabs and nothing else), with notes in a minipage below.
+    r"""Write tables for LaTeX (needs booktabs), each a `table*` of one number, with notes below the last one.
 
-    pdflatex sets no Bangla and no Devanagari without further packages and fonts, so that the text is ASCII: notes have
-    the number of such words in place of the words, and a last note says where these are. What does not fit on a page
-    goes on in further ones, under the same number.
+    The text is ASCII, because pdflatex sets no Bangla and no Devanagari without further packages: words in other
+    scripts are counted.
 
     Args:
-        sheets: the tables, one below the other.
-        notes: sentences below them.
-        caption: the caption, in plain text.
+        sheets: the parts of the table.
+        notes: sentences below it.
+        caption: in plain text.
         label: what \ref calls it.
     """
-    shown = [count_words_of_other_scripts(note) for note in notes]
-    if shown != [_in_latin(note) for note in notes]:
-        shown.append("Words in other scripts are counted here; the CSV and Markdown files of this table name them.")
-    pages = _pages(sheets, shown)
-    lines = [r"% Needs \usepackage{booktabs}."]
-    for number, page in enumerate(pages):
-        lines += [r"\begin{table*}", rf"\centering\{_size_of(page)}\setlength{{\tabcolsep}}{{{_SEPARATION}pt}}"]
-        lines += ["\n\n\\medskip\n".join(_tabular(sheet) for sheet in page), ""] if page else []
-        if number == len(pages) - 1:
-            listed = "\\par\n".join(map(escape_latex, shown))
-            lines += [r"\smallskip", r"\begin{minipage}{\linewidth}\footnotesize", listed, r"\end{minipage}"]
-        if number:
-            lines += [r"\addtocounter{table}{-1}", rf"\caption{{{escape_latex(caption)} (Continued.)}}"]
-        else:
-            lines += [rf"\caption{{{escape_latex(caption)}}}", rf"\label{{{label}}}"]
-        lines += [r"\end{table*}", ""]
-    return "\n".join(lines)
+    parts = [(sheet, group_heads(sheet) if any(group for group, _ in sheet.columns) else []) for sheet in sheets]
+    return _LATEX_TEMPLATES.get_template("table.tex.j2").render(parts=parts, notes=notes, caption=caption, label=label)
+
+
+def escape_latex(text: str) -> str:
+    """Return plain text as LaTeX prints it, in one line; words in scripts that need other fonts are counted."""
+    signs = unicodedata.normalize("NFC", _UNPRINTED.sub(" ", text))
+    latin = "".join(sign if sign.isascii() or sign in _LATEX else _without_accent(sign) or sign for sign in signs)
+    counted = _OTHER_SCRIPTS.sub(lambda found: f"[{count_words(len(found[0].split()))}]", latin)
+    return " ".join("".join(_LATEX.get(sign, sign) for sign in counted).split())
+
+
+def count_words(n: int) -> str:
+    """Return a number of words: "1 word", "3 words"."""
+    return f"{n} word{'' if n == 1 else 's'}"
+
+
+def _without_accent(sign: str) -> str:
+    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode()
+
+
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{sign: f"${sign}$" for sign in "<>|"},
+    **dict(zip("‘’“”", ("`", "'", "``", "''"), strict=True)),
+    **{MINUS: "$-$", MISSING: "--", "\N{EM DASH}": "---", "±": r"$\pm$", "×": r"$\times$", "†": r"$\dagger$"},
+    **{"≤": r"$\leq$", "≥": r"$\geq$", "τ": r"$\tau$"},
+}
+_OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isascii()))}]"
+_OTHER_SCRIPTS = re.compile(f"{_OTHER}+(?:[ ,-]+{_OTHER}+)*")
+_UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+# --------------------
+# Tables as HTML: text in the page, and the templates.
 
 
 def html(template: str, *values: str | float) -> Markup:
@@ -284,275 +386,24 @@ def shown(text: str) -> Markup:
 
 
 def language_of(text: str) -> str:
-    """Return bn or hi by the script of a text: Bangla, or Devanagari; a danda alone counts as Bangla."""
+    """Return bn or hi by the script of a text: Bangla, or Devanagari; a lone danda counts as Bangla."""
     return "bn" if _BANGLA.search(text) or not _DEVANAGARI.search(text) else "hi"
 
 
-def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
-    """Return the tables that stand on each page; on the last one the notes have room as well."""
-    pages: list[list[Sheet]] = [[]]
-    height = 0.0
-    for sheet in sheets:
-        longest = _longest_label(sheet)
-        of_sheet = _HEAD + sum(
-            max(
-                any(cell.words for cell in row.cells) + 1, *(len(_broken_label(label, longest)) for label in row.labels)
-            )
-            + (longest is not None) * 0.4
-            for row in sheet.rows
-        )
-        if pages[-1] and height + of_sheet > _LINES:
-            pages.append([])
-            height = 0.0
-        pages[-1].append(sheet)
-        height += of_sheet
-    if pages[-1] and height + sum(1 + len(note) // _NOTE for note in notes) > _LINES:
-        pages.append([])
-    return pages
-
-
-def marked_text(cell: Cell) -> str:
-    """Return the text of a cell with its mark; what is underlined has the mark where nothing can be underlined."""
-    return cell.text + (cell.mark or MARK * cell.underlined) + f" ({cell.words})" * bool(cell.words)
-
-
-def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
-    """Return each group in a row, with how many columns stand below it."""
-    return [(group, len(list(columns))) for group, columns in groupby(sheet.columns, key=lambda column: column[0])]
-
-
-def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
-    """Return the sheet in parts that fit on a page of LaTeX, of at most so many columns, each with all labels.
-
-    A group is not taken apart if it fits. Widths are reckoned in characters.
-    """
-    room = _PAGE / _SIZES["footnotesize"] - _width_of_labels(sheet, _longest_label(sheet))
-
-    def fits(columns: Sequence[int]) -> bool:
-        return len(columns) <= 1 or (len(columns) <= at_most and _width_of_columns(sheet, columns) <= room)
-
-    parts: list[list[int]] = []
-    for _, of_group in groupby(range(len(sheet.columns)), key=lambda i: sheet.columns[i][0]):
-        group = list(of_group)
-        if parts and fits([*parts[-1], *group]):
-            parts[-1] += group
-            continue
-        parts.append([])
-        for column in group:
-            if not fits([*parts[-1], column]):
-                parts.append([])
-            parts[-1].append(column)
-    return [
-        Sheet(
-            sheet.heads,
-            tuple(sheet.columns[i] for i in part),
-            tuple(Row(row.labels, tuple(row.cells[i] for i in part), row.note) for row in sheet.rows),
-        )
-        for part in parts
-    ]
-
-
-def _size_of(sheets: Sequence[Sheet]) -> str:
-    """Return the largest print in which all these tables are within a page, the smallest where none is."""
-    widths = ((sheet, _width_of_columns(sheet, range(len(sheet.columns)))) for sheet in sheets)
-    widest = max((_width_of_labels(sheet, _longest_label(sheet)) + width for sheet, width in widths), default=0.0)
-    return next((name for name, factor in _SIZES.items() if widest * factor <= _PAGE), list(_SIZES)[-1])
-
-
-def _longest_label(sheet: Sheet) -> int | None:
-    """Return from how many characters on labels are broken: only where the table would not fit on a page otherwise."""
-    width = _width_of_labels(sheet, None) + _width_of_columns(sheet, range(len(sheet.columns)))
-    return None if width * _SIZES["footnotesize"] <= _PAGE else _LABEL
-
-
-def _width_of_labels(sheet: Sheet, longest: int | None) -> float:
-    columns = list(zip(sheet.heads, *(row.labels for row in sheet.rows), strict=True))
-    widest = (max(_points(line) for text in column for line in _broken_label(text, longest)) for column in columns)
-    return sum(widest) + 2 * _SEPARATION * len(columns)
-
-
-def _width_of_columns(sheet: Sheet, columns: Sequence[int]) -> float:
-    width = 0.0
-    for group, found in groupby(columns, key=lambda i: sheet.columns[i][0]):
-        names = [max(*map(_points, _broken(sheet.columns[i][1])), _width_of_cells(sheet, i)) for i in found]
-        head = max(map(_points, _broken(group, len(names) * _COLUMN)))
-        width += max(sum(names) + 2 * _SEPARATION * len(names), head + 2 * _SEPARATION)
-    return width
-
-
-def _width_of_cells(sheet: Sheet, column: int) -> float:
-    """Return the points of the widest cell, whose hyphens are minus signs; counts of words are in scriptsize."""
-    cells = [row.cells[column] for row in sheet.rows]
-    plain_texts = (re.sub(r"\\[a-z]+|\\;|[{}^]", "", f"{cell.text}{cell.mark[:1]}").replace("-", "+") for cell in cells)
-    return max([0.0, *map(_points, plain_texts), *(0.86 * _points(cell.words) for cell in cells)])
-
-
-def _points(text: str) -> float:
-    """Return about how wide a text is in Computer Modern of 10 points."""
-    return sum(_GLYPHS.get(sign, 5.3) for sign in text)
-
-
-def write_csv(lines: Sequence[Sequence[str]]) -> str:
-    """Write lines of cells as CSV with LF at the end of each."""
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(lines)
-    return buffer.getvalue()
-
-
-def escape_latex(text: str) -> str:
-    """Return plain text that LaTeX sets as it is, in one line; (?) for a name in a script that needs other fonts."""
-    latin = _OTHER_SCRIPTS.sub("(?)", _in_latin(_UNPRINTED.sub(" ", text)))
-    return " ".join("".join(_LATEX.get(sign, sign) for sign in latin).split())
-
-
-def count_words_of_other_scripts(text: str) -> str:
-    """Return the text with the number of words in place of those not in Latin letters: "3 words: no vector"."""
-
-    def counted(words: re.Match[str]) -> str:
-        n_words = len(_OTHER_SCRIPTS.findall(words[0]))
-        return f"{n_words} word{'s' if n_words > 1 else ''}"
-
-    return _LIST_IN_OTHER_SCRIPTS.sub(counted, _in_latin(text))
-
-
-def _in_latin(text: str) -> str:
-    """Return the text with Latin letters without their accents; what is left besides is of other scripts."""
-    signs = unicodedata.normalize("NFC", text)
-    # a letter of another script has no ASCII in it
-    return "".join(
-        sign
-        if sign.isascii() or sign in _LATEX
-        else unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
-        for sign in signs
-    )
-
-
-def _greek(sign: str) -> str:
-    """Return a Greek letter in mathematics; LaTeX has no command for those that look like Latin ones."""
-    latin = {"ο": "o"} | dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))
-    if sign in latin:
-        return f"${latin[sign]}$" if sign.islower() else latin[sign]
-    name = unicodedata.name(sign).split()[-1].lower().replace("lamda", "lambda")
-    name = "varsigma" if sign == "ς" else name
-    return rf"$\{name if sign.islower() else name.capitalize()}$"
-
-
-_LETTERS = {"ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ß": "ss", "ł": "l", "Ł": "L", "ı": "i"}
-
-_LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{sign: f"${sign}$" for sign in "<>|"},
-    "\N{MINUS SIGN}": "$-$",
-    "\N{MULTIPLICATION SIGN}": r"$\times$",
-    "\N{EM DASH}": "---",
-    "\N{DAGGER}": r"$\dagger$",
-    **dict(zip("‘’“”", ("`", "'", "``", "''"), strict=True)),
-    MISSING: "--",
-    "\N{PLUS-MINUS SIGN}": r"$\pm$",
-    "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
-    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
-    "\N{MIDDLE DOT}": r"$\cdot$",
-    "\N{SECTION SIGN}": r"\S{}",
-    "\N{DEGREE SIGN}": r"$^{\circ}$",
-    "\N{SUPERSCRIPT TWO}": "$^{2}$",
-    "\N{SUPERSCRIPT THREE}": "$^{3}$",
-    "\N{VULGAR FRACTION ONE HALF}": "1/2",
-    "\N{MICRO SIGN}": r"$\mu$",
-    **{sign: rf"\{name}{{}}" for sign, name in _LETTERS.items()},
-    **{sign: _greek(sign) for sign in "αβγδεζηθικλμνξοπρςστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"},
-}
-
-_OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isascii()))}]"
 _INDIC_WORD = "[\u0900-\u09ff\u200c\u200d]+"
 _INDIC = re.compile(f"({_INDIC_WORD}(?:[ ,]+{_INDIC_WORD})*)")
 _BANGLA = re.compile("[\u0980-\u09ff]")
 _DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]")
-_UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-# a word, or several with spaces and hyphens between them
-_OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
-_LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRIPTS.pattern})*")
 
+TEMPLATES = Environment(
+    loader=PackageLoader(templates.__name__, ""),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    finalize=lambda value: shown(value) if isinstance(value, str) else value,
+)
+"""The templates of the page; `section` adds its filters."""
 
-def _markdown_cell(cell: Cell) -> str:
-    text = f"**{cell.text}**" if cell.bold else cell.text
-    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark + f" ({cell.words})" * bool(cell.words)
-
-
-def _latex_cell(cell: Cell) -> str:
-    if cell.text == MISSING:
-        return "--"
-    number = rf"\mathbf{{{cell.text}}}" if cell.bold else cell.text
-    number = f"${number}^{{{cell.mark}}}$" if cell.mark else f"${number}$"
-    number = rf"\underline{{{number}}}" if cell.underlined else number
-    # the counts stand below the number, so that the column stays narrow
-    return rf"\shortstack[r]{{{number} \\ {{\scriptsize {cell.words}}}}}" if cell.words else number
-
-
-def _tabular(sheet: Sheet) -> str:
-    n_labels = len(sheet.heads)
-    lines = [rf"\begin{{tabular}}{{{'l' * n_labels}{'r' * len(sheet.columns)}}}", r"\toprule"]
-    names = [_stacked(name) for _, name in sheet.columns]
-    if any(group for group, _ in sheet.columns):
-        heads, rules = zip(*_group_heads(sheet), strict=True)
-        lines += [" & ".join([*map(escape_latex, sheet.heads), *heads]) + r" \\", " ".join(filter(None, rules))]
-        lines += [" & ".join([*[""] * n_labels, *names]) + r" \\"]
-    else:
-        lines += [" & ".join([*map(escape_latex, sheet.heads), *names]) + r" \\"]
-    lines += [r"\midrule"]
-    longest = _longest_label(sheet)
-    for number, row in enumerate(sheet.rows):
-        if number and longest is not None:
-            lines.append(r"\addlinespace")  # else it is not plain to which line of the labels a number belongs
-        labels = [_stack(_broken_label(label, longest), "[l]") for label in row.labels]
-        lines.append(" & ".join([*labels, *map(_latex_cell, row.cells)]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
-
-
-def _group_heads(sheet: Sheet) -> Iterator[tuple[str, str]]:
-    """Yield each group's head over its columns, and the rule below it."""
-    first = len(sheet.heads) + 1
-    for group, n_columns in group_heads(sheet):
-        last = first + n_columns - 1
-        head = rf"\multicolumn{{{n_columns}}}{{c}}{{{_stacked(group, n_columns * _COLUMN)}}}"
-        yield head, rf"\cmidrule(lr){{{first}-{last}}}" if group else ""
-        first = last + 1
-
-
-def _stacked(name: str, room: int = 0) -> str:
-    """Return a head; a long name is broken after -, _, . or a space into lines one above the other."""
-    return _stack(_broken(name, room))
-
-
-def _stack(lines: Sequence[str], side: str = "") -> str:
-    # after \\ these signs would belong to it
-    stack = r" \\ ".join(("{}" if line[:1] in ("*", "[") else "") + escape_latex(line) for line in lines)
-    return rf"\shortstack{side}{{{stack}}}" if len(lines) > 1 else stack
-
-
-def _broken(name: str, room: int = 0) -> list[str]:
-    if len(name) <= max(_LONG, room):
-        return [name]
-    return _lines_of(name, r"[^-_. ]*[-_. ]?", _LINE)
-
-
-def _broken_label(text: str, longest: int | None) -> list[str]:
-    """Return a label in lines, before its parenthesis if both parts are short enough; a single word as heads are."""
-    if longest is not None and " " not in text:
-        return _broken(text)
-    first, found, rest = text.partition(" (")
-    if longest is not None and found and len(text) > longest >= max(len(first), len(rest) + 1):
-        return [first, f"({rest}"]
-    return [text] if longest is None or len(text) <= longest else _lines_of(text, r"[^ ]* ?", longest)
-
-
-def _lines_of(text: str, parts: str, width: int) -> list[str]:
-    """Return the text in lines of at most `width` characters, broken between its parts, within longer ones."""
-    lines = [""]
-    for part in re.findall(parts, text):
-        if lines[-1] and len(lines[-1].rstrip()) + len(part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return [line[start : start + width] for line in lines for start in range(0, len(line), width)] or [""]
+_LATEX_TEMPLATES = TEMPLATES.overlay(autoescape=False, finalize=None)
+_LATEX_TEMPLATES.filters = {**_LATEX_TEMPLATES.filters, "latex": escape_latex}
