@@ -4,8 +4,8 @@ import polars as pl
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
-from prasanga.report.ceat_table import with_fewer_draws
-from prasanga.report.comparison import PAIRS, compare, compare_pairs, with_pairs
+from prasanga.report.comparison import PAIRS, compare, compare_pairs, render_comparison
+from prasanga.report.paper_tables import with_fewer_draws
 from prasanga.report.published import read_models, read_percentages, read_published
 
 log_to(snakemake.log[0])
@@ -20,10 +20,10 @@ if "ceat" in tables and first:
 bias = tables.pop(PAIRS, None)
 models, about = asked["models"], read_models(folder, paper)
 comparison = compare(tables, read_published(folder, paper), models=models, language=asked["language"], about=about)
-pairs = None
+found = [comparison] if tables or bias is None else []
 if bias is not None:
     percentages = read_percentages(folder, paper)
-    pairs = compare_pairs(bias, percentages, paper=paper, models=models, preset=asked["preset"], about=about)
-texts = with_pairs(comparison, pairs, about, others=bool(tables))
+    found += [compare_pairs(bias, percentages, paper=paper, models=models, preset=asked["preset"], about=about)]
+texts = render_comparison(paper, found)
 for path, text in zip((snakemake.output.csv, snakemake.output.markdown), texts, strict=True):
     write_text(path, text)

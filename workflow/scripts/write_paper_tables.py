@@ -4,8 +4,7 @@ from pathlib import Path
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
-from prasanga.report.ceat_table import with_fewer_draws
-from prasanga.report.paper_tables import render_layout
+from prasanga.report.paper_tables import render_layout, with_fewer_draws
 
 log_to(snakemake.log[0])
 tables = {method: read_frame(path) for method, path in snakemake.input.items()}

@@ -2,9 +2,8 @@
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
-from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
+from prasanga.report.paper_tables import render_ceat
 
 log_to(snakemake.log[0])
-ceat = read_frame(snakemake.input[0])
-for path, render in zip(snakemake.output, (to_csv, to_markdown, to_latex), strict=True):
-    write_text(path, render(ceat))
+for path, text in zip(snakemake.output, render_ceat(read_frame(snakemake.input[0])), strict=True):
+    write_text(path, text)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
     from prasanga.report.figures.canvas import save_figure
     from prasanga.report.figures.effects import plot_effect_by_length
     from prasanga.report.findings import headline_findings
     from prasanga.report.page import render_page
+    from prasanga.report.paper_tables import render_ceat, render_layout
 
 
 def __getattr__(name: str) -> Any:

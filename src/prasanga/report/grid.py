@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.losses import describe_losses, describe_missing_effect, group_lost_words
 from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.preferences import OVERALL
+from prasanga.schema.columns import CONVENTIONS
 from prasanga.stats.intervals import FEWEST_WORDS
 
 ALPHA = 0.05
@@ -51,7 +51,6 @@ Estimate: TypeAlias = Mapping[str, Any]
 
 _KEY = ("category", "model", "segment_length", "sample_mode")
 _SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
-_NEEDED_OF_EFFECTS = (*_KEY, "category_title", *_SETS, "effect_size", "lost")
 MODES = ("fixed", "random")
 """How contexts are drawn: all models get the same, or each model its own."""
 
@@ -105,26 +104,10 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
     the order in which the table has them.
 
     Raises:
-        InputError: no rows, a column missing, or two rows for the same cell.
+        InputError: two rows for the same cell.
     """
-    missing = [name for name in _NEEDED_OF_EFFECTS if name not in ceat.columns]
-    if missing:
-        raise InputError(
-            f"the table of estimates has no column {', '.join(missing)}; it has {', '.join(ceat.columns) or 'none'}."
-            " Make it again with the associations stage."
-        )
-    if ceat.is_empty():
-        raise InputError("the table of estimates has no rows. Make it again with at least one category and model.")
-    estimates: dict[tuple[str, str, str, str], Estimate] = {}
-    categories: dict[str, Category] = {}
-    for row in ceat.iter_rows(named=True):
-        key = row["category"], row["model"], row["segment_length"], row["sample_mode"]
-        if key in estimates:
-            raise InputError(
-                f"the table of estimates has two rows for {', '.join(key)}. Make it again with the associations stage."
-            )
-        estimates[key] = row
-        categories.setdefault(row["category"], category_of(row))
+    estimates = index_rows(ceat, _KEY)
+    categories = {row["category"]: category_of(row) for row in ceat.unique("category", keep="first").rows(named=True)}
     modes = dict.fromkeys(ceat["sample_mode"].to_list())
     return Grid(
         categories=tuple(categories[name] for name in sorted(categories, key=natural_order)),
@@ -133,6 +116,19 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
         modes=(*(m for m in MODES if m in modes), *(m for m in modes if m not in MODES)),
         estimates=estimates,
     )
+
+
+def index_rows(table: pl.DataFrame, key: tuple[str, ...]) -> dict[Any, Estimate]:
+    """Return the rows of a table by their keys.
+
+    Raises:
+        InputError: two rows have the same key.
+    """
+    twice = table.filter(table.select(key).is_duplicated())
+    if len(twice):
+        named = ", ".join(str(value) for value in twice.select(key).row(0) if value)
+        raise InputError(f"two rows for {named}. Make the table again.")
+    return {tuple(row[name] for name in key): row for row in table.iter_rows(named=True)}
 
 
 def sort_lengths(lengths: Iterable[str]) -> list[str]:
@@ -197,6 +193,68 @@ def few_words(estimate: Estimate | None) -> str:
     return ", ".join(said)
 
 
+@dataclass(frozen=True)
+class Marking:
+    """A mark by a column of p.
+
+    Attributes:
+        column: of the table of estimates.
+        alpha: the level.
+        note: the meaning of the mark.
+        above: mark p at or above the level (not significant), as Tables 5 and 6 of Sadhu et al. do.
+    """
+
+    column: str
+    alpha: float
+    note: str
+    above: bool = False
+
+    def marks(self, estimate: Estimate) -> bool:
+        """Return whether the estimate has the mark. One without this p has none."""
+        p = estimate.get(self.column)
+        return is_number(p) and (p >= self.alpha if self.above else p < self.alpha)
+
+    def describe(self, estimates: Iterable[Estimate]) -> str:
+        """Return the meaning of the mark among these estimates: the note, and which effects their test can mark."""
+        if self.column == "p_draws":  # two-sided, whatever the permutation tests are
+            return self.note
+        sides = dict.fromkeys(_SIDES.get(str(estimate.get("alternative")), "") for estimate in estimates)
+        said = " or ".join(filter(None, sides))
+        return f"{self.note} The test is {said}." if said else self.note
+
+
+_SIDES = {
+    "two-sided": "two-sided",
+    "greater": "one-sided: negative effects cannot be marked",
+    "less": "one-sided: positive effects cannot be marked",
+}
+
+HOLM = Marking(
+    "p_association_holm",
+    ALPHA,
+    "p_association_holm < .05: permutation of the target words and of the attribute words, the larger p,"
+    " corrected by Holm over all tests of words in the study (CEAT, SEAT, WEAT and log-probability bias together).",
+)
+"""The recommended mark."""
+
+NOT_BY_DRAWS = Marking(
+    "p_draws",
+    0.005,
+    "not significant, p_draws of at least .005, as in the paper. p_draws falls with the number of draws and says"
+    " nothing about other words.",
+    above=True,
+)
+"""The mark of Tables 5 and 6 of Sadhu et al."""
+
+
+def conventions_of(rows: Iterable[Estimate]) -> list[str]:
+    """Return the choices behind the rows with an effect (all rows if none has one), each text once."""
+    rows = list(rows)
+    rows = [row for row in rows if is_number(row["effect_size"])] or rows
+    texts = (", ".join(f"{name} {row[name]}" for name in CONVENTIONS if row.get(name) is not None) for row in rows)
+    return list(dict.fromkeys(texts))
+
+
 FEW_WORDS = (
     f"Few words, used/listed behind the number: fewer than {FEWEST_WORDS} in a set, or more than a third of a list"
     " lost. No finding is built on these."
@@ -251,17 +309,6 @@ NO_PAIRS = "no pairs of this type"
 TYPES = ("age", "disability", "gender", "physical-appearance", "socioeconomic", "religion", "caste")
 """Bias types in the order of Table 2 of Sahoo et al. (2024); others come after them."""
 
-NEEDED_OF_PAIRS = (
-    *("set", "model", "language", "bias_type", "bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
-    *("interval_note", "p_binomial", "p_binomial_holm", "p_binomial_bh", "n_tests", "twin_bias_percentage"),
-    *("n_twins", "twin_difference", "twin_difference_low", "twin_difference_high"),
-    *("balanced_percentage", "balanced_ci_low", "balanced_ci_high", "p_label", "p_label_holm", "p_twins"),
-    *("percentage_stereo", "percentage_antistereo", "n_stereo", "n_antistereo"),
-    *("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out", "left_out"),
-    *("runs_mean", "runs_sd", "difference_median", "ties", "n_runs", "share", "conventions"),
-)
-"""The columns without which bias percentages cannot be shown."""
-
 
 class Group(NamedTuple):
     """The pairs of one language in one set; `title` names the set where there are several."""
@@ -293,20 +340,10 @@ def pair_grid_of(bias: pl.DataFrame) -> PairGrid:
     """Arrange a table of bias percentages.
 
     Raises:
-        InputError: no rows, a column missing, or two rows for the same cell.
+        InputError: two rows for the same cell.
     """
-    require_columns("bias percentages", bias, NEEDED_OF_PAIRS, remade_by("likelihoods"))
-    if bias.is_empty():
-        raise InputError("bias percentages: the table has no rows. Score at least one set of pairs with one model.")
-    rows: dict[tuple[str, str, str, str], Estimate] = {}
-    for row in bias.iter_rows(named=True):
-        key = (row["set"] or "", row["language"], row["model"] or "", row["bias_type"])
-        if key in rows:
-            raise InputError(
-                f"bias percentages: two rows for {', '.join(filter(None, key))}. Make the table again with the"
-                " likelihoods stage."
-            )
-        rows[key] = row
+    named = bias.with_columns(pl.col("set", "model").fill_null(""))
+    rows = index_rows(named, ("set", "language", "model", "bias_type"))
     return PairGrid(
         groups_of((key[0], key[1]) for key in rows),
         tuple(dict.fromkeys(model for _, _, model, _ in rows)),

@@ -19,7 +19,6 @@ from markupsafe import Markup
 from prasanga.report import cards
 from prasanga.report.grid import (
     LABELS,
-    METHODS,
     Estimate,
     Grid,
     anchor_of,
@@ -228,11 +227,6 @@ def _json_of(made_from: Mapping[str, str], key: str) -> dict[str, str]:
 # A view for each category: the same words through all methods, which of them carry an effect, and their sentences.
 
 
-_OF_CATEGORY = (
-    *("effect size", "95 % interval over words", "Holm", "difference from twins", "targets used", "attributes used"),
-)
-
-
 def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
     """Return a view for each category that any method measured, in natural order."""
     grid = ceat.ceat_grid(results)
@@ -269,17 +263,10 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
 
 def _by_method(category: str, rows: list[tuple[str, Estimate]], grid: Grid | None) -> Sheet:
     """Return the estimates of a category; of CEAT those of the first sample mode."""
-    columns = [number for number in estimates.NUMBERS if number.name in _OF_CATEGORY]
-    lines = []
-    for method, row in rows:
-        if grid is not None and row.get("sample_mode", grid.modes[0]) != grid.modes[0]:
-            continue
-        effect, *others = estimates.number_cells(method, row, columns)
-        where = (row["model"], str(row.get("segment_length") or ""))
-        lines.append(row_of(METHODS[method], *where, estimates.shaded(row, effect), *others))
-    heads = numbers("Model", "Words", *(number.name for number in columns))
-    kinds = dict.fromkeys(("Model", "Words"), "list")
-    return Sheet(("Method",), heads, lines, f"{category} by every method and model", "by-methods", kinds)
+    first = grid.modes[0] if grid else ""
+    shown = [(method, row) for method, row in rows if row.get("sample_mode", first) == first]
+    names = "method model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
+    return estimates.list_estimates(shown, names, caption=f"{category} by every method and model", look="by-methods")
 
 
 def _links(name: str, grid: Grid | None) -> list[Markup]:

@@ -1,30 +1,34 @@
 """A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 2, 3, 4, 9 of Sahoo et al.
 
-Only what the study measured is shown. What the paper's table has besides is a column or cell without a number, and a
-note says why. Marks follow the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper.
+Only what the study measured is shown. A cell that the paper's table has and the study has not is empty, and a note says
+why. Marks follow the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import FAMILY, PAIRS
+from prasanga.stats.intervals import FEWEST_WORDS
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import ceat_table
-from prasanga.report.ceat_table import HOLM, LARGE, NOT_BY_DRAWS, Marking
 from prasanga.report.grid import (
     FEW_WORDS,
+    HOLM,
     NO_PAIRS,
+    NOT_BY_DRAWS,
     Category,
     Estimate,
-    Group,
+    Marking,
     PairGrid,
+    conventions_of,
     few_words,
+    grid_of,
     is_number,
     is_significant,
     name_of_language,
@@ -43,11 +47,12 @@ from prasanga.report.sheet import (
     Cell,
     Row,
     Sheet,
+    list_numbers,
     sheet_to_csv,
+    sheet_to_markdown,
     sheets_to_latex,
-    sheets_to_markdown,
-    signed,
-    split_wide,
+    split_columns,
+    with_sign,
 )
 
 ENDINGS = ("csv", "md", "tex")
@@ -60,21 +65,32 @@ SAHOO: Mapping[str, tuple[str, ...]] = {
 }
 """Tests of each table, in the order of its rows."""
 
+LARGE = 0.8
+"""From here on an effect is large (Cohen; Sadhu et al. 2024, appendix B.1)."""
+
+N_OF_TABLE_6 = 1000
+"""Draws of CEAT by which Table 6 of Sadhu et al. differs from Table 5."""
+
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 """Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` that of bias percentages."""
 
 _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
-_NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "lost")
-_CONVENTIONS = (
-    *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "repeated_words", "pool"),
-    *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
-)
 _OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
-_WIDTH = 10
-"""Columns side by side, at most."""
+_WIDTH, _LINES = 8, 40
+"""Columns of numbers and rows of a part in LaTeX, at most."""
 
-N_OF_TABLE_6 = 1000
-"""Draws of CEAT by which Table 6 of Sadhu et al. is told from Table 5."""
+_HEADS = ("Category", "Targets", "Attributes")
+_IN_CSV = {
+    **{"Category": "category", "Test": "category", "Targets": "targets", "Attributes": "attributes"},
+    **{"Draws": "sample_mode", "Bias type": "bias_type"},
+}
+_TWO_SIDED_95 = 1.959963984540054
+_OF_ALL_DRAWS = (
+    *("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high"),
+    *("difference", "difference_centered", "difference_standardized", "effect_centered", "effect_standardized"),
+    *("effect_adjusted", "difference_adjusted", "p_equivalence", "equivalent_within"),
+    *("twin_difference", "twin_difference_low", "twin_difference_high", "p_twins"),
+)
 
 
 class Layout(NamedTuple):
@@ -86,38 +102,33 @@ class Layout(NamedTuple):
 
 
 class PaperTable(NamedTuple):
-    """A table in a paper's layout before it is written: the page and all files are made of the same sheets.
+    """A table in a paper's layout; the page and all files are made of the same sheet.
 
     Attributes:
         name: of its files under `results/report/tables/`.
-        caption: what it is, in plain text.
-        heads: of the labels of `plain` as readers see them.
-        plain: each label in a column of its own, all columns side by side; the CSV.
-        in_markdown: its parts in Markdown, labels as in the paper.
-        in_latex: its parts in LaTeX, which fit on a page.
+        caption: in plain text.
+        sheet: the table.
         notes: sentences below it.
     """
 
     name: str
     caption: str
-    heads: tuple[str, ...]
-    plain: Sheet
-    in_markdown: Sequence[Sheet]
-    in_latex: Sequence[Sheet]
+    sheet: Sheet
     notes: Sequence[str]
 
-    def written(self) -> Layout:
-        """Return the table in the three formats."""
-        paper, _, number = self.name.partition("_table")
+    def render(self, in_latex: Sequence[Sheet] = (), notes: Sequence[str] = ()) -> Layout:
+        """Return the table in the three formats; in LaTeX other sheets may take its place."""
+        label = f"tab:{self.name.replace('_table', '')}"
+        parts, notes = in_latex or split_columns(self.sheet, _WIDTH), notes or self.notes
         return Layout(
-            sheet_to_csv(self.plain),
-            f"{self.caption}\n\n{sheets_to_markdown(self.in_markdown, self.notes)}",
-            sheets_to_latex(self.in_latex, self.notes, caption=self.caption, label=f"tab:{paper}{number}"),
+            sheet_to_csv(replace(self.sheet, heads=tuple(_IN_CSV[head] for head in self.sheet.heads))),
+            f"{self.caption}\n\n{sheet_to_markdown(self.sheet, self.notes)}",
+            sheets_to_latex(parts, notes, caption=self.caption, label=label),
         )
 
 
-_Columns: TypeAlias = Mapping[tuple[str, str], Mapping[str, Estimate]]
-"""Estimates by category of each column, by its group and name; none of a method that was not measured."""
+Columns: TypeAlias = Mapping[tuple[str, str], Mapping[Any, Estimate]]
+"""The rows of results of each column, by its group and name, and then by the key of the line."""
 
 
 def layouts_of(config: Mapping[str, Any]) -> list[str]:
@@ -131,27 +142,67 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
         these; sadhu_table6 with N = 1000, both of several N), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT
         measures one of their tests).
     """
-    running = set(config["categories"])
-    templates = set(config["seat"]["categories"])
+    running, templates = set(config["categories"]), set(config["seat"]["categories"])
     listed = config["static"]["categories"]
     static = (running if listed is None else set(listed)) if config["static"]["vectors"] else set()
     masked = set(config["log_probability"]["categories"])
     names = ["sadhu_table4"] if (templates | static | masked) & set(SADHU) else []
     if running & set(SADHU):
-        sizes = ceat_table.sizes_of(config["associations"]["n_samples"])
+        sizes = sizes_of(config["associations"]["n_samples"])
         names += ["sadhu_table5"] if set(sizes) - {N_OF_TABLE_6} else []
         names += ["sadhu_table6"] if N_OF_TABLE_6 in sizes else []
     return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
 
 
 def methods_of(config: Mapping[str, Any]) -> list[str]:
-    """Return the methods that a study measures, as their tables of estimates are called."""
+    """Return the methods that a study measures, by the names of their published tables."""
     return [method.published_as for method in FAMILY if method.published_as and method.is_asked_for(config)]
+
+
+def sizes_of(n_samples: int | Sequence[int]) -> list[int]:
+    """Return the numbers of draws that `associations.n_samples` asks for, rising."""
+    return [n_samples] if isinstance(n_samples, int) else sorted(n_samples)
+
+
+def with_fewer_draws(
+    ceat: pl.DataFrame, convergence: pl.DataFrame | None, n_samples: int | Sequence[int]
+) -> pl.DataFrame:
+    """Return the estimates of CEAT with those of their first draws below them, for each smaller number in `n_samples`.
+
+    `n_samples` of a row tells them apart. Effect, standard error, p and interval of the draws are those of the first n;
+    the interval over words and contexts is moved to that effect. Tests of words do not depend on draws; columns about
+    all draws (heterogeneity, when they settle, effects without a word) are null.
+
+    Args:
+        ceat: the table of estimates.
+        convergence: the combined effects of the first draws; None for none.
+        n_samples: `associations.n_samples`.
+    """
+    fewer = sizes_of(n_samples)[:-1]
+    if not fewer or convergence is None or ceat.is_empty():
+        return ceat
+    key = ["category", "model", "segment_length", "sample_mode"]
+    first = convergence.filter(pl.col("n").is_in(fewer)).select(
+        *key, "n", first_effect="effect_size", first_error="standard_error"
+    )
+    effect, error = pl.col("first_effect"), pl.when(pl.col("first_error") != 0).then("first_error")
+    p = (effect / error).abs().map_elements(lambda z: math.erfc(z / math.sqrt(2)), return_dtype=pl.Float64)
+    changes: dict[str, pl.Expr] = {
+        **dict.fromkeys(_OF_ALL_DRAWS, pl.lit(None)),
+        **{name: pl.col(name) + effect - pl.col("effect_size") for name in ("ci_low", "ci_high")},
+        **{"effect_size": effect, "n_samples": pl.col("n"), "standard_error": pl.col("first_error")},
+        **{"draws_low": effect - _TWO_SIDED_95 * error, "draws_high": effect + _TWO_SIDED_95 * error},
+        **{"p_draws": p, "log_p_draws": pl.when(p > 0).then(p.log())},
+    }
+    rows = ceat.join(first, on=key, maintain_order="left_right").with_columns(
+        **{name: change for name, change in changes.items() if name in ceat.columns}
+    )
+    return pl.concat([ceat, rows.select(ceat.columns).cast(ceat.schema)])
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
     """Return one table in the layout of a paper, in three formats; arguments and errors as of `paper_table`."""
-    return paper_table(name, tables, preset=preset, language=language).written()
+    return paper_table(name, tables, preset=preset, language=language).render()
 
 
 def paper_table(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> PaperTable:
@@ -162,32 +213,31 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         tables: the study's tables of estimates by method; a method that was not measured is left out. Of CEAT with
             several numbers of draws (`with_fewer_draws`) Table 6 takes N = 1000, every other table the greatest N.
         preset: recommended or paper; decides what the marks mean.
-        language: bn, hi or en; stands over the columns of Sahoo's tables.
+        language: bn, hi or en; above the columns of Sahoo's tables.
 
     Raises:
-        InputError: there is no such layout, the table that it is made of is not there, or it lacks a column.
+        InputError: there is no such layout, or the study has no numbers for it.
     """
+    if "ceat" in tables and (sizes := tables["ceat"]["n_samples"].drop_nulls().unique().to_list())[1:]:
+        n = N_OF_TABLE_6 if name == "sadhu_table6" and N_OF_TABLE_6 in sizes else max(sizes)
+        tables = {**tables, "ceat": tables["ceat"].filter(n_samples=n)}
     if name == PAIR_TABLE:
-        return _sahoo_pairs(_table_of(PAIRS.name, tables, name), preset)
-    _require_columns(tables)
-    tables = {method: _of_one_n(table, name) if method == "ceat" else table for method, table in tables.items()}
+        return _arrange_pairs(_table_of(PAIRS.name, tables, name), preset)
     if name == "sadhu_table4":
-        return _sadhu_table_4(tables, preset)
+        return _arrange_methods(tables, preset)
     if name in ("sadhu_table5", "sadhu_table6"):
-        return _sadhu_ceat(name[-1], _table_of("ceat", tables, name), preset)
+        ceat = _table_of("ceat", tables, name, SADHU)
+        n_samples = ", ".join(map(str, sorted(set(ceat["n_samples"].to_list()))))
+        caption = (
+            f"CEAT effect size by category, model and segment length in words, N = {n_samples} draws. In the layout of"
+            f" Table {name[-1]} of Sadhu et al. (2024)."
+        )
+        more = [f"Conventions of CEAT: {_conventions(ceat)}"]
+        return arrange_ceat(name, ceat, NOT_BY_DRAWS if preset == "paper" else HOLM, caption, more)
     if name in SAHOO:
-        return _sahoo(name, {language: _table_of("seat", tables, name)}, preset)
+        return _arrange_languages(name, {language: tables}, preset)
     allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", PAIR_TABLE, *SAHOO)
     raise InputError(f"there is no layout {name!r}; there are {', '.join(allowed)}.")
-
-
-def _of_one_n(ceat: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Return of several numbers of draws the one that a table shows."""
-    sizes = ceat["n_samples"].drop_nulls().unique().to_list() if "n_samples" in ceat.columns else []
-    if len(sizes) < 2:
-        return ceat
-    shown = N_OF_TABLE_6 if name == "sadhu_table6" and N_OF_TABLE_6 in sizes else max(sizes)
-    return ceat.filter(n_samples=shown)
 
 
 def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
@@ -195,88 +245,185 @@ def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = 
 
     Args:
         name: sahoo_table3, sahoo_table4 or sahoo_table9.
-        studies: the tables of estimates of each study, by its language, in the order in which they are to stand.
+        studies: the tables of estimates of each study, by its language, in the order of the columns.
         preset: recommended or paper; decides what the marks mean.
 
     Raises:
-        InputError: another layout, or a study without a table of SEAT, or with one that lacks a column or has none of
-            the tests.
+        InputError: another layout, or a study without the tests.
     """
     if name not in SAHOO:
         raise InputError(f"{name!r} has no languages side by side; {', '.join(SAHOO)} have.")
-    for tables in studies.values():
-        _require_columns(tables)
-    seat = {language: _table_of("seat", tables, name) for language, tables in studies.items()}
-    return _sahoo(name, seat, preset).written()
+    return _arrange_languages(name, studies, preset).render()
 
 
-def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
+def _arrange(
+    name: str,
+    caption: str,
+    heads: tuple[str, ...],
+    lines: Mapping[Any, tuple[str, ...]],
+    columns: Columns,
+    cell: Callable[[str, Any, Estimate], Cell],
+    notes: Iterable[str],
+    why: Callable[[Estimate | None], str] = why_missing,
+) -> PaperTable:
+    """Return a table from the labels of its lines and the results of its columns.
+
+    Args:
+        name: see `PaperTable`.
+        caption: likewise.
+        heads: of the labels.
+        lines: labels by key.
+        columns: results.
+        cell: writes a result that has a number, given its group and the key of its line.
+        notes: sentences below the table; reasons of empty cells come after them.
+        why: says why a result has no number; empty if it has one.
+    """
+    rows, missing = [], dict[str, list[str]]()
+    for key, labels in lines.items():
+        found = {head: of_column.get(key) for head, of_column in columns.items()}
+        reasons = {" ".join(filter(None, head)): why(row) for head, row in found.items() if columns[head]}
+        said = [f"{column}: {reason}" for column, reason in reasons.items() if reason]
+        for reason in said:
+            missing.setdefault(reason, []).append(", ".join([labels[0], *labels[3:]]))
+        cells = (cell(head[0], key, row) if row is not None and not why(row) else Cell() for head, row in found.items())
+        rows.append(Row(labels, tuple(cells), "; ".join(said)))
+    few = any(row.words for line in rows for row in line.cells)
+    listed = [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
+    return PaperTable(name, caption, Sheet(heads, tuple(columns), rows), [*notes, *[FEW_WORDS] * few, *listed])
+
+
+def arrange_ceat(name: str, ceat: pl.DataFrame, marking: Marking, caption: str, more: Sequence[str] = ()) -> PaperTable:
+    """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length."""
+    grid = grid_of(ceat)
+    columns = {
+        (model, length): {
+            (category.name, mode): row
+            for category in grid.categories
+            for mode in grid.modes
+            if (row := grid.at(category.name, model, length, mode)) is not None
+        }
+        for model in grid.models
+        for length in grid.lengths
+    }
+    lines = {
+        (each.name, mode): (each.name, each.targets, each.attributes, mode)
+        for each in grid.categories
+        for mode in grid.modes
+    }
+    notes = [_MEANING, f"{MARK} {marking.describe(grid.estimates.values())}", *more]
+    return _arrange(name, caption, (*_HEADS, "Draws"), lines, columns, _marked(marking), notes)
+
+
+_MEANING = "Combined effect sizes of CEAT; positive if the first target set is closer to the first attribute set."
+
+
+def _marked(marking: Marking, decimals: int = 3) -> Callable[[str, Any, Estimate], Cell]:
+    def cell(_: str, __: Any, row: Estimate) -> Cell:
+        return Cell(with_sign(row["effect_size"], decimals), MARK * marking.marks(row), words=few_words(row))
+
+    return cell
+
+
+def render_ceat(ceat: pl.DataFrame) -> Layout:
+    """Return the estimates of CEAT as CSV and Markdown in the paper's layout, and for LaTeX as a paper reports them.
+
+    In LaTeX a row is a category, length and model, of the first sample mode, with the columns that
+    docs/which_statistic.md asks for: effect, interval, p by Holm, difference from the copies, words.
+    """
+    grid = grid_of(ceat)
+    table = arrange_ceat("ceat", ceat, HOLM, "CEAT effect size d by segment length, category and model.")
+    rows = [
+        row
+        for category, model, length in grid.places
+        if (row := grid.at(category.name, model, length, grid.modes[0])) is not None
+    ]
+    names = (
+        "category model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
+    )
+    parts = [
+        list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=dict.fromkeys(_SHORT, "+.2f"))
+        for at in range(0, len(rows), _LINES)
+    ]
+    return table.render(parts, list(_notes_of_reported(rows, grid.modes)))
+
+
+_SHORT = ("effect_size", "ci_low", "ci_high", "twin_difference")
+
+
+def _notes_of_reported(rows: Sequence[Estimate], modes: Sequence[str]) -> Iterator[str]:
+    """Yield what the columns are, and what is to be known of all rows."""
+    computed = [row for row in rows if is_number(row["effect_size"])]
+    yield _MEANING
+    if len(modes) > 1:
+        yield f"Contexts by {modes[0]} draws; the CSV file of this table has the others."
+    yield (
+        f"Intervals (95%) are over words and contexts; a set of fewer than {FEWEST_WORDS} words has none."
+        f" {HOLM.describe(computed)}"
+    )
+    twins = sorted({row["n_twins"] for row in computed if is_number(row["n_twins"])})
+    if twins:
+        yield f"Difference from copies: d minus the mean of copies with random weights ({twins[-1]} per model)."
+    yield "X, Y: target words used; A, B: attribute words used."
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for said in filter(None, (why_missing(row), row.get("interval_note"))):
+            found.setdefault(said, []).append(f"{row['category']}, {row['model']}, {row['segment_length']}")
+    yield from (f"{MISSING} {'; '.join(where)}: {reason}." for reason, where in found.items())
+
+
+def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
+    """Return Table 4 of Sadhu et al.: a column per method and model; of CEAT the shortest length, fixed draws."""
     tables = {method: table.filter(pl.col("category").is_in(SADHU)) for method, table in tables.items()}
-    tables = {method: table for method, table in tables.items() if len(table)}
+    tables = {method: tables[method] for method in PUBLISHED_AS if method in tables and len(tables[method])}
     if not tables:
         raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
-    columns = {head: cells for method in PUBLISHED_AS for head, cells in _columns_of(method, tables).items()}
-    markings = {PUBLISHED_AS[method]: _table_4_marking(method, preset) for method in PUBLISHED_AS}
-
-    def cell(method: str, estimate: Estimate) -> Cell:
-        mark = MARK if markings[method].marks(estimate) else ""
-        return Cell(signed(estimate["effect_size"]), mark, words=few_words(estimate))
-
-    measured = [method for method in PUBLISHED_AS if method in tables]
+    notes = []
+    if "ceat" in tables:
+        ceat = tables["ceat"]
+        length = sort_lengths(ceat["segment_length"].to_list())[0]
+        mode = "fixed" if "fixed" in ceat["sample_mode"] else ceat["sample_mode"][0]
+        tables["ceat"] = ceat.filter(segment_length=length, sample_mode=mode)
+        notes.append(
+            f"CEAT: segments of {length} words, {mode} draws (the paper shows its generator at 9 words, fixed draws)."
+        )
+    if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
+        exchanged = set(tables["log_probability_bias"].filter("exchanged")["category"])
+        named = [name for name in SADHU if name in exchanged]
+        which = f"exchanged in {', '.join(named)}" if named else "as described in all"
+        notes.append(f"Log-probability bias: targets and attributes {which} (the paper exchanged those of C6 to C9).")
+    columns: dict[tuple[str, str], Mapping[Any, Estimate]] = {}
+    for method, label in PUBLISHED_AS.items():
+        columns |= _columns_by_model(label, tables[method]) if method in tables else {("", label): {}}
+    markings = {PUBLISHED_AS[method]: _marking_of_method(method, preset) for method in tables}
     marks: dict[str, list[str]] = {}
-    for method in measured:
-        said = markings[PUBLISHED_AS[method]].said_of(tables[method].iter_rows(named=True))
+    for method, table in tables.items():
+        said = markings[PUBLISHED_AS[method]].describe(table.iter_rows(named=True))
         marks.setdefault(said, []).append(PUBLISHED_AS[method])
     notes = [
         "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
         " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
         *(f"{MARK} {', '.join(methods)}: {note}" for note, methods in marks.items()),
-        *_few_words(columns),
-        *_ceat_choice(tables),
-        *_exchange(tables),
-        *(f"Conventions of {PUBLISHED_AS[method]}: {_conventions(tables[method])}" for method in measured),
-        *(f"{MISSING} {name}: not measured in this study." for (_, name), cells in columns.items() if not cells),
+        *notes,
+        *(f"Conventions of {PUBLISHED_AS[method]}: {_conventions(table)}" for method, table in tables.items()),
+        *(
+            f"{MISSING} {label}: not measured in this study."
+            for method, label in PUBLISHED_AS.items()
+            if method not in tables
+        ),
     ]
     caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
-    return _arranged("sadhu_table4", columns, _categories(tables, SADHU), cell, notes, caption=caption, short=False)
+    return _arrange(
+        "sadhu_table4",
+        caption,
+        _HEADS,
+        _lines_of(tables.values(), SADHU),
+        columns,
+        lambda group, key, row: _marked(markings[group])(group, key, row),
+        notes,
+    )
 
 
-def _columns_of(method: str, tables: Tables) -> _Columns:
-    """Return the columns of one method: a column for each model, or one without numbers."""
-    table, group = tables.get(method), PUBLISHED_AS[method]
-    if table is None:
-        return {("", group): {}}
-    length, mode = _length_and_mode(table)
-    rows = table if length is None else table.filter(segment_length=length, sample_mode=mode)
-    return _by_model(method, group, rows)
-
-
-def _length_and_mode(table: pl.DataFrame) -> tuple[str | None, str | None]:
-    """Return which of CEAT's lengths and modes Table 4 shows: as in the paper the shortest, fixed draws."""
-    if "segment_length" not in table.columns:
-        return None, None
-    modes = table["sample_mode"].to_list()
-    return sort_lengths(table["segment_length"].to_list())[0], "fixed" if "fixed" in modes else modes[0]
-
-
-def _ceat_choice(tables: Tables) -> list[str]:
-    if "ceat" not in tables:
-        return []
-    length, mode = _length_and_mode(tables["ceat"])
-    return [f"CEAT: segments of {length} words, {mode} draws (the paper shows its generator at 9 words, fixed draws)."]
-
-
-def _exchange(tables: Tables) -> list[str]:
-    """Return which categories were measured the other way round, as the paper did with C6 to C9."""
-    table = tables.get("log_probability_bias")
-    if table is None or "exchanged" not in table.columns:
-        return []
-    exchanged = [name for name in SADHU if name in table.filter(pl.col("exchanged"))["category"].to_list()]
-    which = f"exchanged in {', '.join(exchanged)}" if exchanged else "as described in all"
-    return [f"Log-probability bias: targets and attributes {which} (the paper exchanged those of C6 to C9)."]
-
-
-def _table_4_marking(method: str, preset: str) -> Marking:
+def _marking_of_method(method: str, preset: str) -> Marking:
     """Return the marking of a method in Table 4; of SEAT, too, the program of Sadhu et al. permutes words."""
     if preset != "paper":
         return HOLM
@@ -288,8 +435,8 @@ def _table_4_marking(method: str, preset: str) -> Marking:
     return Marking("p_stimuli", 0.05, f"p_stimuli < .05: {text}")
 
 
-def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
-    """Return the marking of a table of Sahoo et al.: their p moves sentences; where there is none, that of words."""
+def _marking_of_seat(seat: pl.DataFrame, preset: str) -> Marking:
+    """Return the marking of a table of Sahoo et al.: their p moves sentences; without it, that of words."""
     if preset != "paper":
         return HOLM
     if "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat):
@@ -298,165 +445,73 @@ def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
     return Marking("p_stimuli", 0.01, f"p_stimuli < .01: {text}")
 
 
-def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> PaperTable:
-    ceat = ceat.filter(pl.col("category").is_in(SADHU))
-    if ceat.is_empty():
-        raise InputError(f"the table of CEAT has none of {SADHU[0]} to {SADHU[-1]}, so there is no Table {number}.")
-    marking = NOT_BY_DRAWS if preset == "paper" else HOLM
-    n_samples = ", ".join(map(str, sorted(set(ceat["n_samples"].to_list()))))
-    caption = (
-        f"CEAT effect size by category, model and segment length in words, N = {n_samples} draws; f: fixed, r: random"
-        f" draws. In the layout of Table {number} of Sadhu et al. (2024)."
-    )
-    found = ceat_table.arranged(ceat, marking, [f"Conventions of CEAT: {_conventions(ceat)}"])
-    return PaperTable(f"sadhu_table{number}", caption, ("Category", "Targets", "Attributes", "Draws"), *found)
-
-
-def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> PaperTable:
-    """Return one of Sahoo's tables: the models of each study, by its language, beside those of the one before."""
-    studies = {
-        name_of_language(language): seat.filter(pl.col("category").is_in(SAHOO[name]))
-        for language, seat in studies.items()
+def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) -> PaperTable:
+    """Return one of Sahoo's tables: the models of each study, by its language, after those of the one before."""
+    seat = {
+        name_of_language(language): _table_of("seat", tables, name, SAHOO[name]) for language, tables in studies.items()
     }
-    for seat in studies.values():
-        if seat.is_empty():
-            tests = f"{SAHOO[name][0]} to {SAHOO[name][-1]}"
-            raise InputError(f"the table of SEAT has none of {tests}, so there is no {name}.")
-    categories = _categories(studies, SAHOO[name])
-    markings = {language: _sahoo_marking(seat, preset) for language, seat in studies.items()}
-    columns = {
-        head: cells for language, seat in studies.items() for head, cells in _by_model("seat", language, seat).items()
-    }
+    markings = {language: _marking_of_seat(table, preset) for language, table in seat.items()}
+    columns: dict[tuple[str, str], Mapping[Any, Estimate]] = {}
+    for language, table in seat.items():
+        columns |= _columns_by_model(language, table)
 
-    def cell(language: str, estimate: Estimate) -> Cell:
-        large, marked = abs(estimate["effect_size"]) >= LARGE, markings[language].marks(estimate)
-        return Cell(signed(estimate["effect_size"]), bold=large, underlined=marked, words=few_words(estimate))
+    def cell(language: str, _: Any, row: Estimate) -> Cell:
+        large, marked = abs(row["effect_size"]) >= LARGE, markings[language].marks(row)
+        return Cell(with_sign(row["effect_size"]), MARK * marked, bold=large, words=few_words(row))
 
-    short = dict.fromkeys(f"{_initials(category)}: {category.attributes}" for category in categories)
     notes = [
         "Effect sizes of SEAT; positive if the first group is closer to the first attribute set.",
         f"Bold: |d| of {LARGE} or more. (The paper sets large effects in bold, and does not say from where on.)",
-        *_by_language(
-            f"Underlined (in CSV {MARK})", {k: markings[k].said_of(t.rows(named=True)) for k, t in studies.items()}
-        ),
-        *_few_words(columns),
-        f"{'; '.join(short)}.",
-        *_by_language("Conventions of SEAT", {language: _conventions(seat) for language, seat in studies.items()}),
+        *_by_language(MARK, {key: markings[key].describe(table.rows(named=True)) for key, table in seat.items()}),
+        *_by_language("Conventions of SEAT:", {language: _conventions(table) for language, table in seat.items()}),
     ]
-    table = name.removeprefix("sahoo_table")
-    caption = f"SEAT effect sizes for {_AXES[name]}, in the layout of Table {table} of Sahoo et al. (2024)."
-    return _arranged(name, columns, categories, cell, notes, caption=caption, short=True)
-
-
-def _arranged(
-    name: str,
-    columns: _Columns,
-    categories: Sequence[Category],
-    cell: Callable[[str, Estimate], Cell],
-    notes: Sequence[str],
-    *,
-    caption: str,
-    short: bool,
-) -> PaperTable:
-    """Return a table with a row for each category; `cell` writes an estimate of a group that has a number."""
-    first, heads = "Test" if short else "Category", tuple(columns)
-    plain, labelled = [], []
-    rows_of: dict[str, list[str]] = {}
-    for category in categories:
-        estimates = {head: of_column.get(category.name) for head, of_column in columns.items()}
-        cells = tuple(
-            cell(group, row) if row is not None and is_number(row["effect_size"]) else Cell()
-            for (group, _), row in estimates.items()
-        )
-        found = {" ".join(head): why_missing(row) for head, row in estimates.items() if columns[head]}
-        reasons = [f"{column}: {reason}" for column, reason in found.items() if reason]
-        for reason in reasons:
-            rows_of.setdefault(reason, []).append(category.name)
-        labels = (category.name, category.targets, category.attributes)
-        label = f"{category.name}: {ceat_table.in_capitals(category.targets)}, {_initials(category)}"
-        plain.append(Row(labels, cells, "; ".join(dict.fromkeys(reasons))))
-        labelled.append(Row((label if short else ceat_table.category_label(category),), cells))
-    sheet = Sheet((first,), heads, labelled)
-    return PaperTable(
-        name,
-        caption,
-        (first, "Targets", "Attributes"),
-        Sheet(("category", "targets", "attributes"), heads, plain),
-        [sheet],
-        split_wide(sheet, _WIDTH),
-        # each reason once, with the rows that it holds for
-        [*notes, *(f"{MISSING} {', '.join(where)}: {reason}." for reason, where in rows_of.items())],
-    )
-
-
-def _initials(category: Category) -> str:
-    """Return the attribute sets as the paper shortens them: C/F, N/V, P/U."""
-    return f"{category.attribute_a[:1]}/{category.attribute_b[:1]}".upper()
-
-
-def _few_words(columns: _Columns) -> list[str]:
-    """Return the note on effects of few words, where a column has one."""
-    return [FEW_WORDS] * any(few_words(estimate) for cells in columns.values() for estimate in cells.values())
+    number = name.removeprefix("sahoo_table")
+    caption = f"SEAT effect sizes for {_AXES[name]}, in the layout of Table {number} of Sahoo et al. (2024)."
+    return _arrange(name, caption, ("Test", *_HEADS[1:]), _lines_of(seat.values(), SAHOO[name]), columns, cell, notes)
 
 
 def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
-    """Return one note where it holds for all languages, else one for each."""
+    """Return one note if it holds for all languages, else one for each."""
     if len(set(said.values())) == 1:
-        return [f"{what}: {next(iter(said.values()))}"]
-    return [f"{what}, {language}: {text}" for language, text in said.items()]
+        return [f"{what} {next(iter(said.values()))}"]
+    return [f"{what} {language}: {text}" for language, text in said.items()]
 
 
 def _conventions(table: pl.DataFrame) -> str:
-    """Return the choices behind the numbers, as the columns name them; those that differ with the models named."""
-    parts = []
-    for name in (name for name in _CONVENTIONS if name in table.columns):
-        of_value = table.drop_nulls(name).group_by(name, maintain_order=True)
-        models = of_value.agg(pl.col("model").unique(maintain_order=True)).rows()
-        said = [f"{value} ({', '.join(which)})" if len(models) > 1 else f"{value}" for value, which in models]
-        parts += [f"{name} {', '.join(said)}"] if said else []
-    return f"{'; '.join(parts) or 'the table names none'}."
+    return f"{'; or '.join(conventions_of(table.iter_rows(named=True)))}."
 
 
-def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
-    """Return those of the named categories that some table has, in this order."""
-    found: dict[str, Category] = {}
-    for table in tables.values():
-        for row in table.iter_rows(named=True):
-            title = row.get("category_title") or ""
-            # in the paper's words: "hindu male names" for hindu male first names, without caliskan
-            names_there = (each.removesuffix(" caliskan") for each in names_of_sets(row))
-            x, y, a, b = (each.replace("first names", "names") for each in names_there)
-            sets = (a, b, x, y) if row.get("exchanged") else (x, y, a, b)  # as the category has them
-            found.setdefault(row["category"], Category(row["category"], title, *sets))
-    return [found[name] for name in names if name in found]
+def _lines_of(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[Any, tuple[str, ...]]:
+    """Return the labels of those of the named categories that some table has, in this order."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in (row for table in tables for row in table.unique("category", keep="first").iter_rows(named=True)):
+        # in the paper's words: "hindu male names" for hindu male first names, without caliskan
+        sets = (each.removesuffix(" caliskan").replace("first names", "names") for each in names_of_sets(row))
+        x, y, a, b = sets
+        category = Category(row["category"], "", *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
+        found.setdefault(category.name, (category.name, category.targets, category.attributes))
+    return {name: found[name] for name in names if name in found}
 
 
-def _by_model(method: str, group: str, table: pl.DataFrame) -> _Columns:
+def _columns_by_model(group: str, table: pl.DataFrame) -> Columns:
     """Return a column for each model, in the order in which the table has them."""
-    columns: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for row in table.iter_rows(named=True):
-        cells = columns.setdefault((group, row["model"]), {})
-        if row["category"] in cells:
-            raise InputError(
-                f"the table of {PUBLISHED_AS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
-                " with the associations stage."
-            )
-        cells[row["category"]] = row
-    return columns
+    models = table["model"].unique(maintain_order=True)
+    return {
+        (group, model): {row["category"]: row for row in table.filter(model=model).iter_rows(named=True)}
+        for model in models
+    }
 
 
-def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
+def _table_of(method: str, tables: Tables, name: str, categories: Sequence[str] = ()) -> pl.DataFrame:
+    label = PUBLISHED_AS.get(method, PAIRS.label)
     if method not in tables:
-        label = PUBLISHED_AS.get(method, PAIRS.label)
         raise InputError(f"{name} is made of the table of {label}, which this study does not have.")
-    return tables[method]
-
-
-def _require_columns(tables: Tables) -> None:
-    for method, table in tables.items():
-        if method not in PUBLISHED_AS:
-            raise InputError(f"there is no method {method!r}; there are {', '.join(PUBLISHED_AS)}.")
-        require_columns(PUBLISHED_AS[method], table, _NEEDED, remade_by("associations"))
+    table = tables[method]
+    if categories and (table := table.filter(pl.col("category").is_in(categories))).is_empty():
+        raise InputError(
+            f"the table of {label} has none of {categories[0]} to {categories[-1]}, so there is no {name}."
+        )
+    return table
 
 
 # --------------------
@@ -469,85 +524,64 @@ _OF_PAIRS = (
     "Bias percentage by bias type, language and model, in the layout of Table 2 of Sahoo et al. (2024): of how"
     " many pairs the model prefers the stereotypical sentence. 50 is no preference."
 )
-
-_PAIRS_WIDE = 8
-_RUNS = {"mean of runs": "runs_mean", "deviation over runs": "runs_sd"}
-
-
-def _sahoo_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
-    grid = pair_grid_of(bias)
-    value = value_of(bias, preset)
-    by_runs = value != "bias_percentage"
-    columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
-    heads = tuple((group.title, model) for group, model in columns)
-    shown = [*grid.types, *([] if by_runs else [OVERALL])]
-    lines = [(name, _cells(grid, columns, name, value, marked=not by_runs, bold=True)) for name in shown]
-    if bias["runs_mean"].is_not_null().any():
-        lines += [(name, _cells(grid, columns, OVERALL, column)) for name, column in _RUNS.items()]
-    plain = Sheet(("bias_type",), heads, [Row((name,), cells, _why(grid, columns, name)) for name, cells in lines])
-    labelled = [Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines]
-    sheet = Sheet(("Bias type",), heads, labelled)
-    notes = list(_notes(grid, by_runs, has_bold=any(cell.bold for _, cells in lines for cell in cells)))
-    return PaperTable(PAIR_TABLE, _OF_PAIRS, ("Bias type",), plain, [sheet], split_wide(sheet, _PAIRS_WIDE), notes)
-
-
-def _cells(
-    grid: PairGrid,
-    columns: Iterable[tuple[Group, str]],
-    bias_type: str,
-    value: str,
-    *,
-    marked: bool = False,
-    bold: bool = False,
-) -> tuple[Cell, ...]:
-    """Return a line of cells: `marked` for a mark of significance, `bold` for the nearest to 50 of each group."""
-    found = [(group, grid.at(group, model, bias_type)) for group, model in columns]
-    found = [(group, row if row is not None and is_number(row[value]) else None) for group, row in found]
-    distances: dict[Group, list[float]] = {}
-    for group, row in found:
-        if row is not None:
-            distances.setdefault(group, []).append(_distance(row[value]))
-    # of one model nothing is nearest
-    nearest = {group: min(of_group) for group, of_group in distances.items() if bold and len(of_group) > 1}
-
-    def cell(group: Group, row: Estimate) -> Cell:
-        is_nearest = _distance(row[value]) == nearest.get(group)
-        return Cell(f"{row[value]:.2f}", MARK * (marked and is_significant(row)), bold=is_nearest)
-
-    return tuple(Cell() if row is None else cell(group, row) for group, row in found)
+_RUNS = {"Mean of runs": "runs_mean", "Deviation over runs": "runs_sd"}
 
 
 def value_of(bias: pl.DataFrame, preset: str) -> str:
-    """Return the column of what the table shows: means over runs with `preset: paper`, as far as there are any."""
+    """Return the column that the table shows: means over runs with `preset: paper`, as far as there are any."""
     by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
     return "runs_mean" if by_runs else "bias_percentage"
 
 
-def _why(grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str) -> str:
-    if bias_type in _RUNS:
-        return ""
-    reasons = ((group, model, why_no_percentage(grid.at(group, model, bias_type))) for group, model in columns)
-    return "; ".join(f"{group.title} {model}: {reason}" for group, model, reason in reasons if reason)
+def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
+    grid, value = pair_grid_of(bias), value_of(bias, preset)
+    by_runs = value == "runs_mean"
+    types = [*grid.types, *([] if by_runs else [OVERALL])]
+    runs = list(_RUNS) if bias["runs_mean"].is_not_null().any() else []
+    columns: dict[tuple[str, str], Mapping[Any, Estimate]] = {}
+    nearest: dict[tuple[str, Any], float] = {}
+    for group in grid.groups:
+        models = grid.models_of(group)
+        for model in models:
+            rows = {name: grid.at(group, model, OVERALL if name in runs else name) for name in (*types, *runs)}
+            columns[group.title, model] = {name: row for name, row in rows.items() if row is not None}
+        for name in types:
+            values = [columns[group.title, model].get(name, {}).get(value) for model in models]
+            distances = [_distance(number) for number in values if is_number(number)]
+            if len(distances) > 1:  # of one model nothing is nearest
+                nearest[group.title, name] = min(distances)
+
+    def cell(group: str, name: Any, row: Estimate) -> Cell:
+        number = row[_RUNS.get(str(name), value)]
+        if not is_number(number):
+            return Cell()
+        marked = not by_runs and name not in runs and is_significant(row)
+        bold = (group, name) in nearest and _distance(number) == nearest[group, name]
+        return Cell(f"{number:.2f}", MARK * marked, bold=bold)
+
+    lines: dict[Any, tuple[str, ...]] = {name: (name_of_type(name),) for name in types}
+    lines |= {name: (name,) for name in runs}
+    notes = _notes_of_pairs(grid, by_runs=by_runs, has_bold=bool(nearest))
+    return _arrange(PAIR_TABLE, _OF_PAIRS, ("Bias type",), lines, columns, cell, notes, _why_no_pairs)
 
 
-def _without_pairs(grid: PairGrid, group: Group) -> str:
-    """Return the bias types of which a group has no pairs, with the models where it is not all of them."""
-    models = grid.models_of(group)
-    said = []
-    for name in grid.types:
-        lacking = [model for model in models if grid.at(group, model, name) is None]
-        if lacking:
-            said.append(name_of_type(name) + (f" ({', '.join(lacking)})" if len(lacking) < len(models) else ""))
-    return ", ".join(said)
+def _why_no_pairs(row: Estimate | None) -> str:
+    return NO_PAIRS if row is None else why_no_percentage(row)
 
 
-def _notes(grid: PairGrid, by_runs: bool, *, has_bold: bool) -> Iterator[str]:
-    columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
-    overall = [(group, model, grid.rows[group.set, group.language, model, OVERALL]) for group, model in columns]
-    first = overall[0][2]
-    n_tests = tests_of(grid)
+def _notes_of_pairs(grid: PairGrid, *, by_runs: bool, has_bold: bool) -> Iterator[str]:
+    overall = {
+        f"{group.title} {model}": grid.rows[group.set, group.language, model, OVERALL]
+        for group in grid.groups
+        for model in grid.models_of(group)
+    }
+    first = next(iter(overall.values()))
+    n_tests, runs = (
+        tests_of(grid),
+        f"{first['n_runs']} random samples of {100 * (first['share'] or 0):g} % of the pairs",
+    )
     if by_runs:
-        yield f"Each percentage is the mean over {_runs(first)}."
+        yield f"Each percentage is the mean over {runs}."
     else:
         yield "Percentages are of all pairs that were scored."
         yield (
@@ -558,37 +592,17 @@ def _notes(grid: PairGrid, by_runs: bool, *, has_bold: bool) -> Iterator[str]:
         yield "Bold: of two or more models the nearest to 50 in its row and language, as in the paper."
     if first["n_runs"]:
         yield (
-            f"Mean and deviation over {_runs(first)}. Such samples share most of their pairs: their deviation is no"
-            " standard error."
+            f"Mean and deviation over {runs}. Such samples share most of their pairs: their deviation is no standard"
+            " error."
         )
     against = " They count as not stereotypical." if first["ties"] == "against" else " They are left out."
-    yield from _counted("Pairs with equal scores", "n_ties", overall, against)
-    yield from _counted("Pairs left out", "n_left_out", overall)
-    yield f"Conventions: {'; or '.join(dict.fromkeys(row['conventions'] for _, _, row in overall))}."
-    for name in grid.types:
-        if reasons := _why(grid, [(group, model) for group, model in columns if grid.at(group, model, name)], name):
-            yield f"{MISSING} {name_of_type(name)}: {reasons}."
-    for group in grid.groups:
-        if types := _without_pairs(grid, group):
-            yield f"{MISSING} {group.title}: {NO_PAIRS}: {types}."
-
-
-def _counted(what: str, column: str, overall: Sequence[tuple[Group, str, Estimate]], more: str = "") -> Iterator[str]:
-    """Yield how many pairs of each model, the same number once."""
-    where: dict[str, list[str]] = {}
-    for group, model, row in overall:
-        if row[column]:
-            where.setdefault(f"{row[column]} of {row['n_pairs']}", []).append(f"{group.title} {model}")
-    if where:
-        everywhere = len(where) == 1 and len(overall) == len(next(iter(where.values())))
-        said = (f"{n} ({'everywhere' if everywhere else ', '.join(columns)})" for n, columns in where.items())
-        yield f"{what}: {'; '.join(said)}.{more}"
-
-
-def _runs(row: Estimate) -> str:
-    return f"{row['n_runs']} random samples of {100 * row['share']:g} % of the pairs"
+    for what, column, more in (("Pairs with equal scores", "n_ties", against), ("Pairs left out", "n_left_out", "")):
+        counts = [f"{row[column]} of {row['n_pairs']} ({where})" for where, row in overall.items() if row[column]]
+        if counts:
+            yield f"{what}: {'; '.join(counts)}.{more}"
+    yield f"Conventions: {'; or '.join(dict.fromkeys(row['conventions'] for row in overall.values()))}."
 
 
 def _distance(percentage: float) -> float:
-    """Return points from 50, without the rounding of the processor: 28.57 and 71.43 are equally far."""
+    """Return points from 50, without rounding errors of the binary number: 28.57 and 71.43 are equally far."""
     return round(abs(percentage - 50), 9)

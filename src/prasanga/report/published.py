@@ -6,17 +6,14 @@ concerns the number (`doubt`) or the mark of significance (`mark_doubt`).
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, reason
 from prasanga.methods import FAMILY
-from prasanga.report.grid import LANGUAGES
 
 PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
@@ -35,27 +32,24 @@ REPEATED = "repeats-table-5"
 EXCHANGED = "exchanged"
 """Code of cells of a category whose targets and attributes changed places."""
 
-PUBLISHED_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("paper", "table", "method", "category", "language", "model"), pl.String),
-    **dict.fromkeys(("sample_mode", "segment_length"), pl.String),
-    "n_samples": pl.Int64,
-    "effect_size": pl.Float64,
-    "bound": pl.String,
-    "significant": pl.Boolean,
-    "alpha": pl.Float64,
-    **dict.fromkeys(("doubts", "doubt", "mark_doubt"), pl.String),
-}
-"""Columns of `read_published`. Empty cells are null; `doubts` has the codes, the last two the reasons in words."""
-
-PERCENTAGES_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
-    **dict.fromkeys(("percentage", "spread"), pl.Float64),
-}
-"""Columns of `read_percentages`. `spread` is the deviation over five runs, printed for all pairs only."""
-
-_COLUMNS = tuple(name for name in PUBLISHED_SCHEMA if name not in ("doubt", "mark_doubt"))
-_MODES = ("", "fixed", "random")
-_KEY = ("table", "method", "category", "language", "model", "sample_mode", "segment_length")
+_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(("paper", "table", "method", "category", "language", "model"), pl.String),
+        **dict.fromkeys(("sample_mode", "segment_length"), pl.String),
+        "n_samples": pl.Int64,
+        "effect_size": pl.Float64,
+        "bound": pl.String,
+        "significant": pl.Boolean,
+        "alpha": pl.Float64,
+        "doubts": pl.String,
+    }
+)
+_PERCENTAGES = pl.Schema(
+    {
+        **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
+        **dict.fromkeys(("percentage", "spread"), pl.Float64),
+    }
+)
 
 
 class PublishedModel(NamedTuple):
@@ -78,45 +72,33 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
         paper: sadhu2024 or sahoo2024.
 
     Returns:
-        A row for each printed effect size, in the order of the paper's tables; columns `PUBLISHED_SCHEMA`.
+        A row for each printed effect size, in the order of the paper's tables. `doubts` has the codes, `doubt` (about
+        the number) and `mark_doubt` (about its mark) the reasons in words; empty cells are null.
 
     Raises:
-        InputError: the paper or a file is unknown, a column is missing, or a cell holds what it may not; the message
-            names file and line.
+        InputError: the paper is unknown, or a file is absent or not as it should be.
     """
-    path = Path(folder, f"{require_paper(paper)}.csv")
-    doubts = _read_doubts(Path(folder, "doubts.csv"))
-    models = [model.name for model in read_models(folder, paper)]
-    rows = [_effect(path, line, row, doubts, models) for line, row in _read_csv(path, _COLUMNS)]
-    if wrong := next((f'"{row["paper"]}"' for row in rows if row["paper"] != paper), None):
-        raise InputError(f'{path}: column paper has {wrong}; this file may have "{paper}" only.')
-    table = pl.DataFrame(rows, schema=dict(PUBLISHED_SCHEMA), orient="row")
-    twice = table.filter(table.select(_KEY).is_duplicated())
-    if not twice.is_empty():
-        cell = ", ".join(str(value) for value in twice.select(_KEY).row(0) if value is not None)
-        raise InputError(f"{path}: two rows for the same cell of the paper ({cell}). Leave one of them.")
-    return table
+    table = _read_csv(Path(folder, f"{require_paper(paper)}.csv"), _SCHEMA)
+    doubts = _read_csv(Path(folder, "doubts.csv"), dict.fromkeys(("code", "concerns", "reason"), pl.String))
+
+    def reasons(concern: str) -> pl.Expr:
+        found = doubts.filter(pl.col("concerns").str.split(" ").list.contains(concern))
+        known = dict(found.select("code", "reason").iter_rows())
+        listed = pl.col("doubts").str.split(" ").list.eval(pl.element().replace_strict(known, default=None))
+        return listed.list.drop_nulls().list.join("; ").replace("", None)
+
+    return table.with_columns(doubt=reasons("number"), mark_doubt=reasons("mark"))
 
 
 def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
     """Return the bias percentages that a paper prints, bias types in lower case; no rows of a paper that has none.
 
     Raises:
-        InputError: the paper is unknown, a column is missing, or a cell holds what it may not; the message names the
-            file.
+        InputError: the paper is unknown, or the file is not as it should be.
     """
     files = percentage_files(folder, paper)
-    rows = _read_csv(files[0], PERCENTAGES_SCHEMA) if files else []
-    for line, row in rows:
-        if row["language"] not in LANGUAGES:
-            allowed = ", ".join(LANGUAGES)
-            raise InputError(f"{files[0]}, line {line}: language is {row['language']!r}; allowed: {allowed}.")
-        for name in ("percentage", *(["spread"] if row["spread"] else [])):
-            if not 0 <= _float(row[name]) <= 100:
-                raise InputError(f"{files[0]}, line {line}: {name} is {row[name]!r}; write a number from 0 to 100.")
-    cells = [{name: row[name] or None for name in PERCENTAGES_SCHEMA} for _, row in rows]
-    table = pl.DataFrame(cells, schema=dict.fromkeys(PERCENTAGES_SCHEMA, pl.String))
-    return table.cast(pl.Schema(PERCENTAGES_SCHEMA)).with_columns(pl.col("bias_type").str.to_lowercase())
+    table = _read_csv(files[0], _PERCENTAGES) if files else pl.DataFrame(schema=_PERCENTAGES)
+    return table.with_columns(pl.col("bias_type").str.to_lowercase())
 
 
 def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
@@ -125,12 +107,11 @@ def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
     Raises:
         InputError: the paper is unknown, or the file is not as it should be.
     """
-    require_paper(paper)
     columns = ("paper", "model", "name_in_paper", "methods", "doubt")
+    table = _read_csv(Path(folder, "models.csv"), dict.fromkeys(columns, pl.String)).filter(paper=require_paper(paper))
     return [
-        PublishedModel(row["model"], row["name_in_paper"], tuple(row["methods"].split()), row["doubt"])
-        for _, row in _read_csv(Path(folder, "models.csv"), columns)
-        if row["paper"] == paper
+        PublishedModel(model, name, tuple((methods or "").split()), doubt or "")
+        for _, model, name, methods, doubt in table.select(columns).iter_rows()
     ]
 
 
@@ -232,90 +213,12 @@ def percentage_files(folder: str | Path, paper: str) -> list[Path]:
     return [path] if path.exists() else []
 
 
-def _effect(
-    path: Path, line: int, row: Mapping[str, str], doubts: Mapping[str, tuple[set[str], str]], models: list[str]
-) -> dict[str, object]:
-    codes = row["doubts"].split()
-    allowed: dict[str, Iterable[str]] = {
-        "method": PUBLISHED_AS,
-        "language": LANGUAGES,
-        "model": models,
-        "sample_mode": _MODES,
-        "bound": ("", "<"),
-        "significant": ("", "true", "false"),
-    }
-    for name, values in allowed.items():
-        if row[name] not in values:
-            named = ", ".join(value or "an empty cell" for value in values)
-            raise InputError(f"{path}, line {line}: {name} is {row[name]!r}; allowed: {named}.")
-    for code in codes:
-        if code not in doubts:
-            raise InputError(
-                f"{path}, line {line}: doubts has the code {code!r}, which doubts.csv does not have; it has"
-                f" {', '.join(doubts)}."
-            )
-    number = {name: _number(path, line, name, row[name]) for name in ("effect_size", "alpha", "n_samples")}
-    if number["effect_size"] is None:
-        raise InputError(f"{path}, line {line}: effect_size is empty. Write the printed number, or leave the row out.")
-    why = {
-        kind: "; ".join(doubts[code][1] for code in codes if kind in doubts[code][0]) or None
-        for kind in ("number", "mark")
-    }
-    return {
-        **{name: row[name] or None for name in _COLUMNS},
-        **number,
-        "n_samples": None if number["n_samples"] is None else int(number["n_samples"]),
-        "significant": {"true": True, "false": False}.get(row["significant"]),
-        "doubt": why["number"],
-        "mark_doubt": why["mark"],
-    }
-
-
-def _number(path: Path, line: int, name: str, text: str) -> float | None:
-    if not text:
-        return None
-    number = _float(text)
-    if not math.isfinite(number):
-        raise InputError(f"{path}, line {line}: {name} is {text!r}; it must be a number, such as -0.226.")
-    return number
-
-
-def _read_doubts(path: Path) -> dict[str, tuple[set[str], str]]:
-    doubts = {}
-    for line, row in _read_csv(path, ("code", "concerns", "reason")):
-        concerns = set(row["concerns"].split())
-        if not concerns or concerns - {"number", "mark"}:
-            raise InputError(f"{path}, line {line}: concerns is {row['concerns']!r}; allowed: number, mark, or both.")
-        doubts[row["code"]] = (concerns, row["reason"])
-    return doubts
-
-
-def _read_csv(path: Path, columns: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a CSV file, each with the number of its last line."""
+def _read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in columns if name not in (reader.fieldnames or ())]
-            if missing:
-                raise InputError(
-                    f"{path} has no column {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}."
-                )
-            rows = [(reader.line_num, row) for row in reader]
+        return pl.read_csv(path, schema_overrides=schema).select(*schema)
     except FileNotFoundError:
         raise InputError(
             f"{path} is not there. The published numbers come with the project; put the file back."
         ) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8.") from None
-    for line, row in rows:
-        if None in row or None in row.values():
-            raise InputError(f"{path}, line {line}: not as many cells as the first line has columns. Check the commas.")
-    return rows
-
-
-def _float(text: str) -> float:
-    """Return a number; NaN for what is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{path}: {reason(error)}. Put the project's file back.") from None

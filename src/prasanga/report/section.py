@@ -18,14 +18,14 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2 import pass_context
 from markupsafe import Markup, escape
 
 from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
-from prasanga.report.sheet import MARK, MINUS, Cell, Row, Sheet, group_heads, html, shown
+from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Row, Sheet, group_heads, html, shown
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
 
@@ -351,12 +351,12 @@ class View:
 
 def render(template: str, **context: Any) -> Markup:
     """Return the HTML of `templates/<template>.html.j2`; a name that it lacks is an error."""
-    return Markup(_templates().get_template(f"{template}.html.j2").render(**context))
+    return Markup(TEMPLATES.get_template(f"{template}.html.j2").render(**context))
 
 
 def prose(passage: str, **values: object) -> Markup:
     """Return a passage of `templates/prose.html.j2` with these values in it, in one line."""
-    written = getattr(_templates().get_template("prose.html.j2").module, passage)(**values)
+    written = getattr(TEMPLATES.get_template("prose.html.j2").module, passage)(**values)
     return Markup(" ".join(written.split()))
 
 
@@ -385,9 +385,7 @@ def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
     """Write a cell: its text, how it is set off, and what it leads to."""
     is_negative = cell.text[:1] == "-" and cell.text[1:2].isdigit()
     text = shown(f"{MINUS}{cell.text[1:]}" if is_negative else cell.text)
-    if cell.underlined:
-        text = html('<u>{}</u><span class="unseen">{}</span>', text, cell.mark or MARK)
-    elif cell.mark:
+    if cell.mark:
         text += escape(cell.mark)
     if cell.link:
         text = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), text)
@@ -507,20 +505,11 @@ def labels() -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-@functools.cache
-def _templates() -> Environment:
-    environment = Environment(
-        loader=PackageLoader(templates.__name__, ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: shown(value) if isinstance(value, str) else value,
-    )
-    environment.filters["said"] = pass_context(lambda context, text: said(text, context["language"]))
-    environment.filters["packed"] = pack
-    environment.filters["visible"] = visible
-    environment.filters["table"] = sheet_to_html
-    environment.filters["cell"] = _cell_to_html
-    environment.filters["with_code"] = with_code
-    return environment
+TEMPLATES.filters |= {
+    "said": pass_context(lambda context, text: said(text, context["language"])),
+    "packed": pack,
+    "visible": visible,
+    "table": sheet_to_html,
+    "cell": _cell_to_html,
+    "with_code": with_code,
+}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prasanga.base.documents import escape_markdown, guarded_text
+from prasanga.losses import describe_losses
 from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
 from prasanga.schema.columns import COLUMNS, HEADINGS
@@ -96,13 +96,15 @@ def show_value(name: str, value: object, form: str = "") -> str:
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if name == "lost":
+        return describe_losses(value) or MISSING  # type: ignore[arg-type]
     if not is_number(value):
         return MISSING if value is None or isinstance(value, float) else str(value)
     if name in COLUMNS and COLUMNS[name].unit == "p":
         return probability(value)
     form = form or (HEADINGS[name].format if name in HEADINGS else "")
     text = format(value, form or ",")
-    return text.replace("-", MINUS) if float(text.replace(",", "")) else text.lstrip("+-")
+    return text.replace("-", MINUS) if re.search("[1-9]", text) else text.lstrip("+-")
 
 
 # --------------------
@@ -301,16 +303,24 @@ def write_csv(lines: Sequence[Sequence[str]]) -> str:
 def sheet_to_markdown(sheet: Sheet, notes: Sequence[str] = ()) -> str:
     """Write a table as Markdown, with notes as a list below."""
     heads = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns)]
-    lines = [[*row.labels, *map(marked_text, row.cells)] for row in sheet.rows]
-    table = markdown_table(heads, lines, labels=len(sheet.heads))
+    lines = [[*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows]
+    table = _piped(heads, lines, len(sheet.heads))
     return "\n".join([table, *([markdown_list(notes)] if notes else [])])
 
 
 def markdown_table(heads: Sequence[str], lines: Iterable[Sequence[str]], *, labels: int) -> str:
     """Return a table in Markdown; all columns after the first `labels` are numbers."""
+    return _piped(heads, (list(map(escape_markdown, line)) for line in lines), labels)
+
+
+def _piped(heads: Sequence[str], lines: Iterable[Sequence[str]], labels: int) -> str:
     rules = ["---" if i < labels else "---:" for i in range(len(heads))]
-    rows = [list(map(escape_markdown, heads)), rules, *(list(map(escape_markdown, line)) for line in lines)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+    return "\n".join(f"| {' | '.join(row)} |" for row in (list(map(escape_markdown, heads)), rules, *lines)) + "\n"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = escape_markdown(marked_text(cell))
+    return f"**{text}**" if cell.bold else text
 
 
 def markdown_list(sentences: Iterable[str]) -> str:

@@ -19,7 +19,6 @@ from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report import wording
-from prasanga.report.comparison import reason_in
 from prasanga.report.grid import (
     METHODS,
     Estimate,
@@ -29,6 +28,8 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
+from prasanga.schema import TABLES as SCHEMAS
+from prasanga.schema import read_table
 
 TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")
 """Results that are one Parquet table each."""
@@ -74,8 +75,7 @@ class Results:
         corpus: what was read and left out of each corpus file.
         audit: forms, suffixes, lengths and hits for judging the lexicon.
         embeddings: what the embeddings stage says of models and vectors.
-        comparison: the rows of the study beside a paper's.
-        why_no_comparison: why there are none.
+        comparison: the rows of the study and a paper, or one row with the reason why there are none.
         figures: SVG by name of the figure.
         files: tables, figures and cards that lie beside the page, as paths from it.
         missing: what a finished study would have besides, a sentence each.
@@ -108,7 +108,6 @@ class Results:
     audit: AuditTables | None = None
     embeddings: EmbeddingFiles | None = None
     comparison: pl.DataFrame | None = None
-    why_no_comparison: str = ""
     figures: Mapping[str, str] = field(default_factory=dict)
     files: Sequence[str] = ()
     missing: Sequence[str] = ()
@@ -149,7 +148,7 @@ def read_results(
     of = paths.get
     audit = {Path(path).stem: read_frame(path) for path in of("audit", [])}
     folder, compared = Path(page).parent, of("comparison")
-    tables = {name: read_frame(paths[name][0]) for name in TABLES if of(name)}
+    tables = {name: _read(name, paths[name][0]) for name in TABLES if of(name)}
     fields = Results.__dataclass_fields__
     return Results(
         **{name: table for name, table in tables.items() if name in fields},
@@ -166,11 +165,15 @@ def read_results(
         embeddings=read_embedding_files(studied, of("embeddings", [])) if of("embeddings") else None,
         # every column by all its rows: in one without a number at first a later one would be refused
         comparison=pl.read_csv(compared[0], infer_schema_length=None) if compared else None,
-        why_no_comparison=reason_in(Path(compared[1]).read_text(encoding="utf-8")) if compared else "",
         figures={Path(path).stem: Path(path).read_text(encoding="utf-8") for path in of("figures", [])},
         files=[Path(path).relative_to(folder).as_posix() for path in of("files", [])],
         missing=list(missing),
     )
+
+
+def _read(name: str, path: str) -> pl.DataFrame:
+    """Read a table of results; a method that somebody added has a table that the registry does not know."""
+    return read_table(path, SCHEMAS[name]) if name in SCHEMAS else read_frame(path)
 
 
 def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], Results]:

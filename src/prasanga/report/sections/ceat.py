@@ -1,36 +1,35 @@
-"""Sections on CEAT: effects by category, model and length, all their numbers, and how they change with length."""
+"""Views of CEAT: effects by category, model and length, all their numbers, and how they change with length."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 from statistics import median
 from typing import Any, NamedTuple
 
-import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.parquet import remade_by, require_columns
+from prasanga.stats.crossed import VarianceComponents
 from prasanga.losses import describe_losses
 from prasanga.methods import CEAT
 from prasanga.report.cards import quantities
-from prasanga.report.ceat_table import NOT_BY_DRAWS
 from prasanga.report.figures import MARKERS, MODELS
-from prasanga.report.findings import SETTLING_COLUMNS, findings_of_differences, headline_findings, is_found
+from prasanga.report.findings import findings_of_differences, headline_findings, is_found
 from prasanga.report.grid import (
     FIRST_DRAWS,
     MODES,
+    NOT_BY_DRAWS,
     Category,
     Estimate,
     Grid,
     address_of_number,
     anchor_of,
+    conventions_of,
     few_words,
     grid_of,
     is_number,
     natural_order,
-    why_missing,
-    yes_no,
 )
 from prasanga.report.section import (
     Section,
@@ -44,66 +43,29 @@ from prasanga.report.section import (
     sheet_to_html,
 )
 from prasanga.report.sections.estimates import (
-    ABOUT_INTERVAL,
-    NUMBERS,
-    SIDES,
+    FIRST_NUMBERS,
+    MORE_NUMBERS,
     THRESHOLDS,
-    about_interval,
-    components_of,
-    conventions_of,
-    in_full,
-    interval_of,
-    number_cells,
+    heat_cell,
+    list_estimates,
     shade_of,
-    shaded,
-    words_in_full,
+    told_of,
 )
-from prasanga.report.sheet import (
-    MARK,
-    MINUS,
-    MISSING,
-    Cell,
-    Row,
-    Sheet,
-    from_log,
-    from_twins,
-    html,
-    numbers,
-    plain,
-    probability,
-    row_of,
-    two,
-    with_sign,
-)
+from prasanga.report.sheet import MARK, MINUS, Cell, Sheet, html, list_numbers, plain, row_of, with_sign
 from prasanga.report.study import Results
 
 _IN_PAPER = ((0.2, 0.5, 0.8), 2)
-"""Where the shades of Tables 5 and 6 of Sadhu et al. (2024) begin, small, medium and large, and which is the first."""
+"""Where the shades of Tables 5 and 6 of Sadhu et al. (2024) begin, small, medium and large, and the first shade."""
 
-_AT_FIRST = (
-    *("effect size", "95 % interval over words", "p_association", "Holm", "difference from twins", "fewest contexts"),
-)
 
-_NEEDED_OF_CEAT = (
-    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_exact", "n_partitions", "p_attributes"),
-    *("p_attributes_exact", "n_attribute_partitions", "p_association", "p_association_holm", "p_association_bh"),
-    *("leave_out_low", "leave_out_high", "twin_effect_size", "shuffled_low", "shuffled_high"),
-    *("n_twins", "twin_difference", "twin_difference_low", "twin_difference_high"),
-    *("smallest_effect", "contexts_enough", "draws_settled", "standard_error", "p_draws", "log_p_draws"),
-    *("tau2", "i2", "q", "n_samples", "contexts_min", "lost", "std", "variance", "tau2_method", "draws", "pool"),
-    *SIDES,
-)
-
-_CONVENTIONS_OF_CEAT = (
-    *("std", "alternative", "statistic", "interval", "variance", "tau2_method"),
-    *("draws", "repeated_words", "pool", "n_samples", "band", "seed"),
-)
+def ceat_grid(results: Results) -> Grid | None:
+    """Return the estimates of CEAT as a grid; None without any."""
+    return None if results.ceat is None or results.ceat.is_empty() else grid_of(results.ceat)
 
 
 def effect_by_length(results: Results) -> Section | None:
     """Return the section of effects against segment lengths, in a picture that answers when it is asked."""
-    grid = ceat_grid(results)
-    if grid is None:
+    if (grid := ceat_grid(results)) is None:
         return None
     return Section(
         "Effect size against context length",
@@ -116,16 +78,19 @@ def effect_by_length(results: Results) -> Section | None:
 
 def texts_of(grid: Grid) -> dict[tuple[str, str, str, str], str]:
     """Return what a point tells of its estimate, by category, model, length and sample mode."""
-    return {
-        key: "\n".join(_told_at_once(row, f"{key[1]}, {key[2]} words, {key[3]} draws")) + words_in_full(row)
-        for key, row in grid.estimates.items()
-    }
+    return {key: told_of(row, _where(*key[1:])) for key, row in grid.estimates.items()}
+
+
+def _where(model: str, length: str, mode: str) -> str:
+    return f"{model}, {length} words, {mode} draws"
 
 
 def _findings_of_variance(grid: Grid) -> list[str]:
-    """Return how much of what an effect rests on is words, and how much the contexts that they stand in."""
+    """Return how much of the variance of an effect is due to words, and how much to their contexts."""
+    names = [f"variance_{name}" for name in VarianceComponents._fields]
     rows = (row for (*_, mode), row in grid.estimates.items() if mode == grid.modes[0])
-    shares = [of_row for row in rows if (found := components_of(row)) and (of_row := found.shares)[0] >= 0]
+    parts = [VarianceComponents(*(row[name] for name in names)) for row in rows if is_number(row.get(names[0]))]
+    shares = [each for part in parts if (each := part.shares)[0] >= 0]
     if not shares:
         return []
     columns = list(zip(*shares, strict=True))
@@ -150,138 +115,6 @@ def effects(config: Mapping[str, Any], results: Results) -> Section | None:
     )
 
 
-def sample_modes(results: Results) -> Section | None:
-    """Return the section on how far effects by fixed and by random draws are apart."""
-    grid = ceat_grid(results)
-    if grid is None or not set(MODES) <= set(grid.modes):
-        return None
-    rows: list[Row] = []
-    apart: list[tuple[float, str]] = []
-    for category, model, length in grid.places:
-        both = [grid.at(category.name, model, length, mode) or {} for mode in MODES]
-        if not any(both):
-            continue
-        effects: list[Any] = [row.get("effect_size") for row in both]
-        cells = [Cell(with_sign(row["effect_size"]), words=few_words(row)) if row else Cell() for row in both]
-        difference = None
-        if all(map(is_number, effects)):
-            difference = effects[1] - effects[0]
-            apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
-        p = next((p for row in both if is_number(p := row.get("p_association"))), None)
-        rows.append(row_of(category.name, model, length, *cells, with_sign(difference), probability(p)))
-    columns = numbers("Model", "Length", "fixed", "random", "difference", "p_association")
-    caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
-    sheet = Sheet(("Category",), columns, rows, caption, kinds={"Model": "text"})
-    n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
-    compared = "No estimate has a number by both."
-    if apart:
-        largest, where = max(apart)
-        said = f"the median distance is {plain(median(distance for distance, _ in apart))}"
-        compared = f"Over {count(len(apart), 'estimate')} {said} and the largest {plain(largest)} ({where})."
-    return Section(
-        "Fixed against random draws",
-        "sample_modes",
-        text=[prose("sample_modes", n_samples=f" ({n_samples})" if n_samples else ""), compared],
-        figures=figure_of(results, "sample_modes", label=prose("sample_modes_label")),
-        parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
-    )
-
-
-def reading(results: Results) -> Section | None:
-    """Return the section on what the numbers of CEAT say, and what not."""
-    if ceat_grid(results) is None:
-        return None
-    meanings = [(each.name, f"{each.meaning} {each.limit}") for each in quantities() if "ceat" in each.methods]
-    return Section("Reading the numbers", "reading", text=[prose("reading")], definitions=meanings)
-
-
-def all_numbers(results: Results) -> Section | None:
-    """Return the section with every number of every estimate of CEAT."""
-    grid = ceat_grid(results)
-    if grid is None:
-        return None
-    has_notes = any(map(about_interval, grid.estimates.values()))
-    columns = [*NUMBERS, ABOUT_INTERVAL] if has_notes else NUMBERS
-    rows: list[Row] = []
-    for (category, model, length), mode in product(grid.places, grid.modes):
-        if (estimate := grid.at(category.name, model, length, mode)) is None:
-            continue
-        where = (Cell(model), Cell(length, order=str(grid.lengths.index(length))), Cell(mode))
-        order = str(grid.categories.index(category) + 1)
-        rows.append(
-            Row(
-                (category.name,),
-                (*where, *number_cells(CEAT.name, estimate, columns), Cell(describe_losses(estimate["lost"]))),
-                # links lead to the first row of a category
-                anchor="" if rows and rows[-1].order == order else f"numbers-{order}",
-                search=f"{category.name} {category.title}",
-                order=order,
-            )
-        )
-    sheet = Sheet(
-        ("Category",),
-        numbers("Model", "Words", "Draws", *(number.name for number in columns), "left out"),
-        rows,
-        "All estimates of CEAT. Left out: stimuli that an estimate does without, and why",
-        "explorable estimates",
-        {
-            **dict.fromkeys(("Category", "Model", "Words", "Draws"), "list"),
-            ABOUT_INTERVAL.name: "text note",
-            "left out": "text note",
-        },
-        [*(number.name for number in columns if number.name not in _AT_FIRST), "left out"],
-    )
-    categories = [
-        html(
-            '<a href="#numbers" data-row="numbers-{}">{}</a> {}: {} and {}, {} and {}',
-            n,
-            *(category.name, category.title),
-            *(category.target_x, category.target_y, category.attribute_a, category.attribute_b),
-        )
-        for n, category in enumerate(grid.categories, start=1)
-    ]
-    text = conventions_note(
-        conventions_of(grid.estimates.values(), _CONVENTIONS_OF_CEAT),
-        prose("all_numbers"),
-        head="Conventions of these estimates",
-    )
-    title = f"estimate{'' if len(rows) == 1 else 's'} with all their numbers"
-    parts = [fold(str(len(rows)), title, sheets=[sheet])]
-    return Section("All numbers", "numbers", text=[text], items=categories, parts=parts)
-
-
-def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section on the length from which on effects stay, and on effects as draws are added."""
-    if results.settling is None or results.differences is None or results.settling.is_empty():
-        return None
-    label = "Distance of each effect from the one at the longest segment length, one panel for each category."
-    figures = figure_of(results, "settling", label=label)
-    # with so few draws there is one point, which shows nothing
-    if results.ceat is not None and (results.ceat["n_samples"] > FIRST_DRAWS).any():
-        label = "Effect against the number of draws at the longest segment length, one panel for each category."
-        figures += figure_of(results, "convergence", label=label)
-    return Section(
-        "Where effects settle",
-        "lengths",
-        text=[prose("settling", band=config["associations"]["band"])],
-        findings=list(findings_of_differences(results.differences, results.settling)),
-        figures=figures,
-        parts=[Section("All categories and models", sheets=[_settling_sheet(results.settling)], folded=True)],
-    )
-
-
-def ceat_grid(results: Results) -> Grid | None:
-    """Return the estimates of CEAT as a grid; None where there are none.
-
-    Raises:
-        InputError: a column is missing, or two rows are of the same cell.
-    """
-    if results.ceat is None or results.ceat.is_empty():
-        return None
-    require_columns("estimates of CEAT", results.ceat, _NEEDED_OF_CEAT, remade_by("associations"))
-    return grid_of(results.ceat)
-
-
 def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
     """Return the heat table of one sample mode.
 
@@ -298,74 +131,24 @@ def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
             *(anchor_of(category.name), Markup.escape(category.title)),
             *(category.name, category.targets, category.attributes),
         )
-        cells = (
-            _heat_cell(grid.at(category.name, *place, mode), "{}, {} words, {} draws".format(*place, mode), in_paper)
-            for place in places
-        )
-        rows.append(row_of(label, *cells))
+        found = [(grid.at(category.name, *place, mode), _where(*place, mode)) for place in places]
+        cells = [(row, heat_cell(CEAT.name, row, where)) for row, where in found]
+        rows.append(row_of(label, *(_as_in_paper(row, cell) if in_paper else cell for row, cell in cells)))
     columns = tuple((model, html('{}<span class="unseen"> words</span>', length)) for model, length in places)
     return Sheet(("Category",), columns, rows, f"Effect size, {mode} draws", "heat-table", {"Category": "corner"})
 
 
-def left_out_of_estimates(grid: Grid) -> list[Markup]:
-    """Return what the estimates of each category say of stimuli left out: each text once, with where it holds."""
-    found: dict[str, dict[str, list[str]]] = {category.name: {} for category in grid.categories}
-    for (category, model, length, mode), row in grid.estimates.items():
-        if said := describe_losses(row["lost"]):
-            found[category].setdefault(said, []).append(f"{model} {length} {mode}")
-    total = len(grid.models) * len(grid.lengths) * len(grid.modes)
-    return [
-        html("<strong>{}</strong>: {} ({})", name, text, "all estimates" if len(at) == total else ", ".join(at))
-        for name, of_category in found.items()
-        for text, at in of_category.items()
-    ]
-
-
-def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
-    if estimate is None or not is_number(estimate["effect_size"]):
-        return Cell(shade="missing", hover=f"{where}: {why_missing(estimate)}")
-    effect, hover = estimate["effect_size"], told_of_ceat(estimate, where, in_paper=in_paper)
-    text, words, link = two(effect), few_words(estimate), address_of_number(CEAT.name, estimate)
-    if in_paper:
-        mark, (steps, first) = MARK if NOT_BY_DRAWS.marks(estimate) else "", _IN_PAPER
-        return Cell(text, mark, shade=shade_of(effect, steps, first=first), hover=hover, words=words, link=link)
-    return shaded(estimate, Cell(text, hover=hover, link=link))
-
-
-def told_of_ceat(estimate: Estimate, where: str, *, in_paper: bool = False) -> str:
-    """Return what is to be known of an effect besides itself, a line each: "name: value"."""
-    place, effect, *found = _told_at_once(estimate, where)
-    by_draws = f"p_draws (other draws, no test of bias): {from_log(estimate['log_p_draws'])}"
-    shuffled = f"attributes dealt anew: {interval_of(estimate, 'shuffled')}"
-    middle = [f"{by_draws}, the p of the paper", *found, shuffled] if in_paper else [*found, shuffled, by_draws]
-    last = (
-        f"fewest contexts of a stimulus: {plain(estimate['contexts_min'])}{words_in_full(estimate)}",
-        f"conventions: {estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']},"
-        f" {estimate['draws']}, pool {estimate['pool']}, N {estimate['n_samples']}",
-    )
-    return "\n".join([place, effect, *middle, *last])
-
-
-def _told_at_once(estimate: Estimate, where: str) -> list[str]:
-    """Return what a point of a picture tells: where it is, the effect, its interval, what tests it, its twins."""
-    return [
-        where,
-        f"effect size: {with_sign(estimate['effect_size'])}",
-        f"95 % interval over words: {interval_of(estimate, 'ci')}"
-        + in_full(ABOUT_INTERVAL.name, about_interval(estimate)),
-        f"p_association (other words): {probability(estimate['p_association'])}, by Holm"
-        f" {probability(estimate.get('p_association_holm'))}",
-        f"p of other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
-        f" {probability(estimate['p_attributes'])}",
-        f"random twins: {with_sign(estimate.get('twin_effect_size'))}{from_twins(estimate, 3)}",
-    ]
+def _as_in_paper(row: Estimate | None, cell: Cell) -> Cell:
+    """Return a cell with the mark and the shade of the paper."""
+    if row is None or not is_number(row["effect_size"]):
+        return cell
+    steps, first = _IN_PAPER
+    shade = shade_of(row["effect_size"], steps, first=first)
+    return replace(cell, mark=MARK * NOT_BY_DRAWS.marks(row), bold=False, shade=shade)
 
 
 def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
-    """Return shade and range of each colour of the heat table, from the most negative to the most positive effects.
-
-    At the end stands the hatching, if a cell has it.
-    """
+    """Return shade and range of each colour of the heat table, the most negative first; the hatching comes last."""
     steps, first = _IN_PAPER if in_paper else (THRESHOLDS, 1)
 
     def shades(sign: str, mark: str) -> list[tuple[str, str]]:
@@ -376,31 +159,131 @@ def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
     return [*reversed(shades("minus", MINUS)), ("zero", f"within ±{steps[0]}"), *shades("plus", "+"), *hatched]
 
 
-def _settling_sheet(table: pl.DataFrame) -> Sheet:
-    """Return the rows of the table of settling, by category; models keep the order of the table."""
-    require_columns("settling", table, SETTLING_COLUMNS, remade_by("associations"))
+def sample_modes(results: Results) -> Section | None:
+    """Return the section on the distance of effects by fixed and by random draws."""
+    grid = ceat_grid(results)
+    if grid is None or not set(MODES) <= set(grid.modes):
+        return None
     rows = []
-    for row in sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"])):
-        settled = f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"
-        if row["longest"] is None:
-            settled = "not computed"
-        distance = f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING
-        sure = yes_no(None if row["longest"] is None else bool(row["sure"]))
-        rows.append(row_of(row["category"], row["model"], row["sample_mode"], settled, distance, sure))
-    lists = dict.fromkeys(("Category", "Model", "Draws", "settled from", "sure"), "list")
-    columns = numbers("Model", "Draws", "settled from", "largest distance", "sure")
-    return Sheet(("Category",), columns, rows, "From which length on the effect stays", "explorable", lists)
+    for category, model, length in grid.places:
+        fixed, random = (grid.at(category.name, model, length, mode) or {} for mode in MODES)
+        row = {"category": category.name, "model": model, "segment_length": length, **(fixed or random)}
+        row |= {"fixed": fixed.get("effect_size"), "random": random.get("effect_size"), "difference": None}
+        if is_number(row["fixed"]) and is_number(row["random"]):
+            row["difference"] = row["random"] - row["fixed"]
+        rows.append(row)
+    names = "category model segment_length fixed random difference p_association"
+    caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
+    sheet = list_numbers(rows, names, caption=caption)
+    apart = [(abs(row["difference"]), row) for row in rows if is_number(row["difference"])]
+    n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
+    compared = "No estimate has a number by both."
+    if apart:
+        largest, row = max(apart, key=lambda pair: pair[0])
+        said = f"the median distance is {plain(median(distance for distance, _ in apart))}"
+        where = f"{row['category']}, {row['model']}, {row['segment_length']} words"
+        compared = f"Over {count(len(apart), 'estimate')} {said} and the largest {plain(largest)} ({where})."
+    return Section(
+        "Fixed against random draws",
+        "sample_modes",
+        text=[prose("sample_modes", n_samples=f" ({n_samples})" if n_samples else ""), compared],
+        figures=figure_of(results, "sample_modes", label=prose("sample_modes_label")),
+        parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
+    )
+
+
+def reading(results: Results) -> Section | None:
+    """Return the section on the meaning of the numbers of CEAT."""
+    if ceat_grid(results) is None:
+        return None
+    meanings = [(each.name, f"{each.meaning} {each.limit}") for each in quantities() if "ceat" in each.methods]
+    return Section("Reading the numbers", "reading", text=[prose("reading")], definitions=meanings)
+
+
+def all_numbers(results: Results) -> Section | None:
+    """Return the section with every number of every estimate of CEAT."""
+    if (grid := ceat_grid(results)) is None:
+        return None
+    keys = [(each.name, model, length, mode) for (each, model, length), mode in product(grid.places, grid.modes)]
+    rows = [grid.estimates[key] for key in keys if key in grid.estimates]
+    names = f"category model segment_length sample_mode {FIRST_NUMBERS}"
+    caption = "All estimates of CEAT. Lost words: stimuli that an estimate does without, and why"
+    sheet = list_estimates([(CEAT.name, row) for row in rows], names, caption=caption, hidden=MORE_NUMBERS)
+    order = {category.name: n for n, category in enumerate(grid.categories, start=1)}
+    titles = {category.name: category.title for category in grid.categories}
+    firsts = {row["category"]: at for at, row in reversed(list(enumerate(rows)))}
+    # links lead to the first row of a category
+    lines = [
+        replace(
+            line,
+            anchor=f"numbers-{order[row['category']]}" if firsts[row["category"]] == at else "",
+            search=f"{row['category']} {titles[row['category']]}",
+            order=str(order[row["category"]]),
+        )
+        for at, (line, row) in enumerate(zip(sheet.rows, rows, strict=True))
+    ]
+    categories = [
+        html(
+            '<a href="#numbers" data-row="numbers-{}">{}</a> {}: {} and {}, {} and {}',
+            n,
+            *(category.name, category.title),
+            *(category.target_x, category.target_y, category.attribute_a, category.attribute_b),
+        )
+        for n, category in enumerate(grid.categories, start=1)
+    ]
+    head = "Conventions of these estimates"
+    text = conventions_note(conventions_of(grid.estimates.values()), prose("all_numbers"), head=head)
+    title = f"estimate{'' if len(rows) == 1 else 's'} with all their numbers"
+    parts = [fold(str(len(rows)), title, sheets=[replace(sheet, rows=lines)])]
+    return Section("All numbers", "numbers", text=[text], items=categories, parts=parts)
+
+
+def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section on the length from which on effects stay, and on effects as draws are added."""
+    if results.settling is None or results.differences is None or results.settling.is_empty():
+        return None
+    label = "Distance of each effect from the one at the longest segment length, one panel for each category."
+    figures = figure_of(results, "settling", label=label)
+    # with so few draws there is one point, which shows nothing
+    if results.ceat is not None and (results.ceat["n_samples"] > FIRST_DRAWS).any():
+        label = "Effect against the number of draws at the longest segment length, one panel for each category."
+        figures += figure_of(results, "convergence", label=label)
+    sheet = list_numbers(
+        sorted(results.settling.iter_rows(named=True), key=lambda row: natural_order(row["category"])),
+        "category model sample_mode settled_length largest_distance sure",
+        caption="From which length on the effect stays",
+    )
+    return Section(
+        "Where effects settle",
+        "lengths",
+        text=[prose("settling", band=config["associations"]["band"])],
+        findings=list(findings_of_differences(results.differences, results.settling)),
+        figures=figures,
+        parts=[Section("All categories and models", sheets=[sheet], folded=True)],
+    )
+
+
+def left_out_of_estimates(grid: Grid) -> list[Markup]:
+    """Return what the estimates of each category say of stimuli left out: each text once, with where it holds."""
+    found: dict[str, dict[str, list[str]]] = {category.name: {} for category in grid.categories}
+    for (category, model, length, mode), row in grid.estimates.items():
+        if said := describe_losses(row.get("lost")):
+            found[category].setdefault(said, []).append(f"{model} {length} {mode}")
+    total = len(grid.models) * len(grid.lengths) * len(grid.modes)
+    return [
+        html("<strong>{}</strong>: {} ({})", name, text, "all estimates" if len(at) == total else ", ".join(at))
+        for name, of_category in found.items()
+        for text, at in of_category.items()
+    ]
 
 
 # --------------------
 # Pictures of effects by context length for the page: a small one for each category and model, and one to ask.
 #
 # They are drawn here and not by matplotlib: a cell of the small picture is a link, and each point of the large one
-# tells its interval, its p and its random twins. They have the numbers of the table of estimates and of its paired
-# differences.
+# tells its interval, its p and its random twins.
 
 
-_NEEDED = ("kind", "category", "model", "sample_mode", "first", "second", "difference", "ci_low", "ci_high")
 _BEYOND = 0.8
 """So far beyond all effects their intervals are drawn."""
 
@@ -480,7 +363,6 @@ def changes_of(grid: Grid, results: Results) -> Changes:
     shortest, longest = ends[0], ends[-1]
     found = {}
     if results.differences is not None:
-        require_columns("differences", results.differences, _NEEDED, remade_by("associations"))
         wanted = {"kind": "length", "sample_mode": grid.modes[0], "first": shortest, "second": longest}
         for row in results.differences.filter(**wanted).iter_rows(named=True):
             key, numbers = (row["category"], row["model"]), [row[n] for n in ("difference", "ci_low", "ci_high")]

@@ -1,23 +1,19 @@
-"""Sections on what models find likely: traits in sentence structures, sentence pairs, and what their sets hold."""
+"""Views of what models find likely: traits in sentence structures, sentence pairs, and the sets of pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS
 from prasanga.pairs.reading import KINDS
 from prasanga.report.findings import (
     ALL,
-    DIFFERENCE_COLUMNS,
     QUANTITIES,
-    SPREAD_COLUMNS,
     findings_of_pairs,
     findings_of_structures,
     interval_of_percentage,
@@ -29,7 +25,6 @@ from prasanga.report.grid import (
     PairGrid,
     anchor_of,
     groups_of,
-    interval,
     is_number,
     name_of_language,
     name_of_type,
@@ -41,73 +36,44 @@ from prasanga.report.grid import (
     why_no_percentage,
 )
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose, sheet_to_html
-from prasanga.report.sections.estimates import shade_of, sorted_by
+from prasanga.report.sections.estimates import shade_of
 from prasanga.report.sections.pair_browser import pair_browser
 from prasanga.report.sheet import (
     MARK,
-    MISSING,
     Cell,
     Row,
     Sheet,
     from_twins,
     html,
+    list_numbers,
     numbers,
     one_decimal,
-    plain,
     probability,
     row_of,
+    show_value,
     shown,
-    two,
-    with_sign,
+    sortable,
 )
 from prasanga.report.study import Results
 
 THRESHOLDS = (2.5, 5, 10, 20, 30)
 """Points from 50 at which the shades of bias percentages begin."""
 
-_TRAIT = ("structure", "polarity", "trait")
-_POLARITIES = ("positive", "negative", ALL)
-_SPREAD: Mapping[str, Callable[[Estimate], str]] = {
-    "traits": lambda row: str(row["n"]),
-    "words": lambda row: plain(row["mean_words"], 1),
-    "mean": lambda row: two(row["mean"]),
-    "95 % interval": lambda row: interval(row["mean_low"], row["mean_high"], two),
-    "standard deviation": lambda row: plain(row["sd"], 2),
-    "quartiles": lambda row: interval(row["q25"], row["q75"], two),
-    "smallest": lambda row: two(row["min"]),
-    "largest": lambda row: two(row["max"]),
-    "distance from 0": lambda row: plain(row["mean_size"], 2),
-    "random twins, deviation": lambda row: plain(row["twin_sd"], 2),
-}
-"""The numbers of a sentence structure by their heads."""
-
-_PERCENTAGES: Mapping[str, Callable[[Estimate], str]] = {
-    "bias percentage": lambda row: one_decimal(row["bias_percentage"]),
-    "95 % interval": lambda row: interval_of_percentage(row, "ci"),
-    "Holm": lambda row: probability(row["p_binomial_holm"]),
-    "balanced": lambda row: one_decimal(row["balanced_percentage"]),
-    "balanced interval": lambda row: interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal),
-    "p of the label (Holm)": lambda row: probability(row["p_label_holm"]),
-    "random twins": lambda row: one_decimal(row["twin_bias_percentage"]) + from_twins(row, 1),
-    "exact p": lambda row: probability(row["p_binomial"]),
-    "Benjamini-Hochberg": lambda row: probability(row["p_binomial_bh"]),
-    "exact interval": lambda row: interval_of_percentage(row, "exact"),
-    "stereo pairs": lambda row: _share_of(row["percentage_stereo"], row["n_stereo"]),
-    "antistereo pairs": lambda row: _share_of(row["percentage_antistereo"], row["n_antistereo"]),
-    "pairs counted": lambda row: f"{pairs_counted(row)} of {row['n_pairs']}",
-    "ties": lambda row: str(row["n_ties"]),
-    "left out": lambda row: str(row["n_left_out"]),
-    "mean of runs": lambda row: one_decimal(row["runs_mean"]),
-    "deviation over runs": lambda row: one_decimal(row["runs_sd"]),
-    "median difference of scores": lambda row: with_sign(row["difference_median"], 4),
-}
-"""The numbers of a bias percentage by their heads, the most important first; one that no row has is not shown."""
-
-_STATISTICS = ("set", "language", "subset", "statistic", "category", "value", "n_pairs")
-_ODDITIES = ("pair_id", "language", "column", "kind", "found", "done")
+_SPREAD = "structure model polarity quantity n mean_words mean mean_low mean_high sd q25 q75 min max mean_size twin_sd"
+_COMPARED = (
+    "model polarity quantity structure_1 structure_2 n ratio ratio_low ratio_high difference difference_low"
+    " difference_high note"
+)
+_PERCENTAGES = (
+    "model bias_type bias_percentage ci_low ci_high p_binomial_holm balanced_percentage balanced_ci_low"
+    " balanced_ci_high p_label_holm twin_bias_percentage twin_difference p_binomial p_binomial_bh exact_low exact_high"
+    " percentage_stereo percentage_antistereo n_pairs n_ties n_left_out runs_mean runs_sd difference_median"
+    " interval_note"
+)
+_FORMS = {"ci_low": ".1f", "ci_high": ".1f", "twin_difference": "+.1f"}
 _ORIGINS = {OVERALL: "all pairs", "inherited": "inherited", "tuples": "from tuples"}
 _EXAMPLES, _LONGEST = 3, 60
-"""So many oddities of a kind are shown, of so many characters at most."""
+"""Oddities of a kind that are shown, and characters of each, at most."""
 
 
 def structures(results: Results) -> Section | None:
@@ -115,8 +81,6 @@ def structures(results: Results) -> Section | None:
     spread, differences = results.structures, results.structure_differences
     if spread is None or differences is None:
         return None
-    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
-    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
     rows = list(spread.iter_rows(named=True))
     named = ", ".join(sorted(set(spread["structure"])))
     most = max((row["n"] + row["n_left_out"] for row in rows), default=0)
@@ -128,7 +92,13 @@ def structures(results: Results) -> Section | None:
     ]
     conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
     has_twins = any(is_number(row["twin_sd"]) for row in rows)
-    all_numbers = _spread_sheet(rows, has_traits=results.traits is not None)
+    lists = "structure model polarity quantity structure_1 structure_2"
+    caption = "Associations over traits by structure"
+    all_numbers = list_numbers(rows, _SPREAD, caption=caption, lists=lists, forms={"median": "+.2f"})
+    compared = [row for row in differences.iter_rows(named=True) if row["quantity"] in QUANTITIES[:2]]
+    forms = {"difference": "+.2f"}
+    of_two = list_numbers(compared, _COMPARED, caption="Structures compared", lists=lists, forms=forms)
+    title = "Two structures compared on the same traits"
     return Section(
         "Traits in sentence structures",
         "structures",
@@ -139,41 +109,10 @@ def structures(results: Results) -> Section | None:
             *_hexbins(results),
             Section("Spread by structure: all numbers", sheets=[all_numbers], folded=True),
             *_traits_of_structures(results),
-            _structures_compared(differences),
+            Section(title, text=[prose("structures_compared")], sheets=[of_two], folded=True),
             *([Section("Traits without a score", items=unscored, folded=True)] if unscored else []),
         ],
         notes=[conventions_note(conventions, prose("structures_note", has_twins=has_twins))],
-    )
-
-
-def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section on sentence pairs: percentages, every pair, and what the sets hold."""
-    bias, described = results.bias_percentages, results.pair_statistics
-    if bias is None and described is None:
-        return None
-    text = prose("pairs", scored=bias is not None)
-    browser = pair_browser(results.pair_scores, texts=not hides_texts(config), scored=bias is not None)
-    oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
-    sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
-    if bias is None:
-        return Section("Sentence pairs", "pairs", text=[text], parts=[browser, *sets])
-    grid = pair_grid_of(bias)
-    n_tests = tests_of(grid)
-    tests = "the one percentage" if n_tests == 1 else f"the {n_tests} percentages"
-    conventions = list(dict.fromkeys(row["conventions"] for row in grid.rows.values()))
-    return Section(
-        "Sentence pairs",
-        "pairs",
-        text=[text, prose("percentages", percentages=tests)],
-        findings=list(findings_of_pairs(bias)),
-        widget=html(
-            '<div class="beside">{}</div>',
-            Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups),
-        ),
-        figures=figure_of(results, "score_differences", label=prose("densities_label")),
-        definitions=_readings(next(iter(grid.rows.values()))),
-        parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
-        notes=[conventions_note(conventions, prose("pairs_note"))],
     )
 
 
@@ -190,48 +129,29 @@ def _hexbins(results: Results) -> list[Section]:
     return parts
 
 
-def _spread_sheet(rows: Sequence[Estimate], *, has_traits: bool) -> Sheet:
-    """Return how associations spread in each structure, a block for each model, polarity and quantity."""
-    found: dict[tuple[str, str, str], list[Estimate]] = {}
-    for row in rows:
-        found.setdefault((row["model"], row["polarity"], row["quantity"]), []).append(row)
-    lines = []
-    for key in product(dict.fromkeys(model for model, _, _ in found), _POLARITIES, QUANTITIES):
-        for n, row in enumerate(found.get(key, ())):
-            model, polarity, quantity = key
-            name, anchor = row["structure"], Markup.escape(anchor_of(row["structure"], "structure"))
-            label = html('<a href="#{}">{}</a>', anchor, name) if has_traits else name
-            block = html('{} <span class="sets">{}, {} traits</span>', model, quantity, polarity) if n == 0 else None
-            lines.append(Row((label,), tuple(Cell(text(row)) for text in _SPREAD.values()), block=block))
-    return Sheet(("Structure",), numbers(*_SPREAD), lines, "Associations over traits by structure", "blocks")
-
-
 def _traits_of_structures(results: Results) -> list[Section]:
-    """Return what stands behind the numbers of each structure: every trait, its scores, and its sentences; packed."""
+    """Return every trait of each structure with its scores and its sentences; packed."""
     if results.traits is None:
         return []
     traits = results.traits.filter(pl.col("corrected").is_finite())
     models = traits["model"].unique(maintain_order=True).to_list()
-    found = {(*key, model): score for *key, model, score in traits.select(*_TRAIT, "model", "corrected").iter_rows()}
     texts: dict[tuple[str, str], list[str]] = {}
     if results.sentences is not None:
         chosen = results.sentences.filter(method="structures").sort("rank")
         for structure, trait, text in chosen.select("category", "stimulus", "text").iter_rows():
             texts.setdefault((structure, trait), []).append(text)
-    columns = numbers("Gloss", "Polarity", *models, *(["Sentences"] if texts else []))
-    kinds = dict.fromkeys(("Gloss", "Sentences"), "text") | {"Polarity": "list"}
+    columns = numbers("Gloss", "Traits", *models, *(["Sentences"] if texts else []))
+    kinds = {"Gloss": "text", "Traits": "list", "Sentences": "text"}
     parts = []
     for (structure,), of_structure in traits.group_by("structure", maintain_order=True):
-        # from the highest score by any model down
-        once = of_structure.sort("corrected", descending=True, maintain_order=True).unique(
-            _TRAIT, keep="first", maintain_order=True
-        )
+        key = ["polarity", "trait", "gloss"]
+        scores = of_structure.pivot("model", index=key, values="corrected", maintain_order=True)
+        order = pl.max_horizontal(name for name in models if name in scores.columns)
         rows = []
-        for polarity, trait, gloss in once.select("polarity", "trait", "gloss").iter_rows():
-            scores = [found.get((structure, polarity, trait, model)) for model in models]
-            cells = [sorted_by(score, with_sign(score)) for score in scores]
-            said = [Markup("<br>").join(map(shown, texts.get((structure, trait), ())))] if texts else []
-            rows.append(row_of(trait, gloss or "", polarity, *cells, *said))
+        for row in scores.sort(order, descending=True, maintain_order=True).iter_rows(named=True):
+            cells = [sortable("mean", row.get(model), "+.3f") for model in models]
+            said = [Markup("<br>").join(map(shown, texts.get((structure, row["trait"]), ())))] if texts else []
+            rows.append(row_of(row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
         sheet = Sheet(("Trait",), columns, rows, f"Traits in {structure}: corrected association", "explorable", kinds)
         more = f"{count(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
         packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
@@ -239,29 +159,33 @@ def _traits_of_structures(results: Results) -> list[Section]:
     return parts
 
 
-def _structures_compared(differences: pl.DataFrame) -> Section:
-    rows = []
-    for row in differences.iter_rows(named=True):
-        if row["quantity"] not in QUANTITIES[:2]:
-            continue
-        ratio, difference = plain(row["ratio"], 2), two(row["difference"])
-        low, high = row["ratio_low"], row["ratio_high"]
-        apart = False
-        if is_number(low) and is_number(high):
-            apart = low > 1 or high < 1
-            ratio = f"{ratio} ({interval(low, high, partial(plain, decimals=2))})"
-            difference = f"{difference} ({interval(row['difference_low'], row['difference_high'], two)})"
-        rows.append(
-            row_of(
-                *(row["model"], row["polarity"], row["quantity"], f"{row['structure_2']} / {row['structure_1']}"),
-                *(str(row["n"]), Cell(ratio, MARK * apart, bold=apart), Cell(difference, hover=row["note"] or "")),
-            )
-        )
-    texts = ("Traits", "Quantity", "Structures")
-    columns = numbers(*texts, "traits in both", "ratio of deviations", "difference of means")
-    sheet = Sheet(("Model",), columns, rows, "Structures compared", "compared", dict.fromkeys(texts, "text"))
-    title = "Two structures compared on the same traits"
-    return Section(title, text=[prose("structures_compared")], sheets=[sheet], folded=True)
+def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section on sentence pairs: percentages, every pair, and the sets of pairs."""
+    bias, described = results.bias_percentages, results.pair_statistics
+    if bias is None and described is None:
+        return None
+    text = prose("pairs", scored=bias is not None)
+    browser = pair_browser(results.pair_scores, texts=not hides_texts(config), scored=bias is not None)
+    oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
+    sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
+    if bias is None:
+        return Section("Sentence pairs", "pairs", text=[text], parts=[browser, *sets])
+    grid = pair_grid_of(bias)
+    n_tests = tests_of(grid)
+    tests = "the one percentage" if n_tests == 1 else f"the {n_tests} percentages"
+    conventions = list(dict.fromkeys(row["conventions"] for row in grid.rows.values()))
+    heats = Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups)
+    return Section(
+        "Sentence pairs",
+        "pairs",
+        text=[text, prose("percentages", percentages=tests)],
+        findings=list(findings_of_pairs(bias)),
+        widget=html('<div class="beside">{}</div>', heats),
+        figures=figure_of(results, "score_differences", label=prose("densities_label")),
+        definitions=_readings(next(iter(grid.rows.values()))),
+        parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
+        notes=[conventions_note(conventions, prose("pairs_note"))],
+    )
 
 
 def _readings(row: Estimate) -> list[tuple[str, str]]:
@@ -269,7 +193,7 @@ def _readings(row: Estimate) -> list[tuple[str, str]]:
     apart = (
         ", and of the percentage" if row["ties"] == "apart" else "; in the percentage they count as not stereotypical"
     )
-    runs = prose("pairs_runs", n=row["n_runs"], share=f"{100 * row['share']:g}")
+    runs = prose("pairs_runs", n=row["n_runs"], share=f"{100 * (row['share'] or 0):g}")
     return [
         ("The interval", prose("pairs_interval", fewest=FEWEST_PAIRS)),
         ("Exact p", f"The two-sided binomial test against 50. Pairs with equal scores are left out of it{apart}."),
@@ -291,66 +215,52 @@ def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
 
 
 def _percentage_cell(model: str, row: Estimate | None) -> Cell:
+    """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
     if row is None or not is_number(row["bias_percentage"]):
         return Cell(shade="missing", hover=f"{model}: {why_no_percentage(row)}")
-    hover = (
-        f"{model}\nbias percentage {one_decimal(row['bias_percentage'])}, {count(pairs_counted(row), 'pair')}"
-        f"\n95 % interval {interval_of_percentage(row, 'ci')}, exact {interval_of_percentage(row, 'exact')}"
-        f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
-    )
-    if is_number(row["balanced_percentage"]):
-        hover += f"\nboth labels alike {one_decimal(row['balanced_percentage'])}, p {probability(row['p_label_holm'])}"
-    twin = row["twin_bias_percentage"]
-    hover += f"\nrandom twins {one_decimal(twin)}{from_twins(row, 1)}" if is_number(twin) else ""
-    return _shaded(row, hover)
-
-
-def _shaded(row: Estimate, hover: str = "") -> Cell:
-    """Return the cell of a percentage in its shade, bold with a mark where it is a finding."""
-    marked, percentage = is_found_of_pairs(row), row["bias_percentage"]
-    shade = shade_of(percentage - 50, THRESHOLDS) if is_number(percentage) else "missing"
-    return Cell(one_decimal(percentage), MARK if marked else "", bold=marked, shade=shade, hover=hover)
+    twin, marked = row["twin_bias_percentage"], is_found_of_pairs(row)
+    lines = [
+        f"{model}\nbias percentage {one_decimal(row['bias_percentage'])}, {count(pairs_counted(row), 'pair')}",
+        f"95 % interval {interval_of_percentage(row, 'ci')}, exact {interval_of_percentage(row, 'exact')}",
+        f"exact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm",
+        f"random twins {one_decimal(twin)}{from_twins(row, 1)}" if is_number(twin) else "",
+    ]
+    shade = shade_of(row["bias_percentage"] - 50, THRESHOLDS)
+    text, hover = one_decimal(row["bias_percentage"]), "\n".join(filter(None, lines))
+    return Cell(text, MARK * marked, bold=marked, shade=shade, hover=hover)
 
 
 def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
     """Return all numbers of one language of one set, and its pairs left out with the reasons."""
-    rows = [
-        (name, model, row)
+    found = [
+        (model, row)
         for name in (*grid.types, OVERALL)
         for model in grid.models_of(group)
         if (row := grid.at(group, model, name)) is not None
     ]
-    heads = [
-        name
-        for name, write in _PERCENTAGES.items()
-        if name == "bias percentage" or any(write(row) != MISSING for row in grid.rows.values())
-    ]
-    lacks = any(why_no_percentage(row) for _, _, row in rows)
+    rows = [{**row, "bias_type": name_of_type(row["bias_type"])} for _, row in found]
+    for row in rows:
+        row["interval_note"] = f"Not computed: {why}." if (why := why_no_percentage(row)) else row["interval_note"]
+    caption = f"Sentence pairs, {group.title}"
+    sheet = list_numbers(rows, _PERCENTAGES, caption=caption, lists="model bias_type", forms=_FORMS)
+    at = [name for _, name in sheet.columns].index("Bias percentage") if rows else 0
     lines = []
-    before = None
-    for name, model, row in rows:
-        why = why_no_percentage(row)
-        texts = [_PERCENTAGES[head](row) for head in heads[1:]]
-        if lacks:
-            texts.append(f"Not computed: {why}." if why else "")
-        block = name_of_type(name) if name != before else None
-        lines.append(Row((model,), (_shaded(row), *map(Cell, texts)), block=block))
-        before = name
-    columns = numbers(*heads, *(["why not"] if lacks else []))
-    sheet = Sheet(("Model",), columns, lines, f"Sentence pairs, {group.title}", "blocks", {"why not": "text"})
-    parts = [fold(group.title, "all numbers", sheets=[sheet])]
+    for line, (model, row) in zip(sheet.rows, found, strict=True):
+        cells = list(line.cells)
+        cells[at] = replace(_percentage_cell(model, row), order=cells[at].order, hover="")
+        lines.append(replace(line, cells=tuple(cells)))
     left_out = []
-    for name, model, row in rows:
-        if name == OVERALL and row["n_left_out"]:
+    for model, row in found:
+        if row["bias_type"] == OVERALL and row["n_left_out"]:
             left_out.append(f"{model}: {row['n_left_out']} of {count(row['n_pairs'], 'pair')}.")
             listed = pairs_left_out(row).items()
             left_out += [f"{REASONS.get(reason, reason)}: {', '.join(pairs)}" for reason, pairs in listed]
+    parts = [fold(group.title, "all numbers", sheets=[replace(sheet, rows=lines)])]
     return [*parts, *([fold(group.title, "pairs left out, and why", items=left_out)] if left_out else [])]
 
 
 def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], files: Sequence[str]) -> Section:
-    """Return the part on the sets of pairs: the numbers of the paper's Table 6, and what is odd about each set."""
-    require_columns("statistics of pairs", statistics, _STATISTICS, remade_by("pairs"))
+    """Return the part on the sets of pairs: the numbers of the paper's Table 6, and the oddities of each set."""
     groups = groups_of(statistics.select("set", "language").iter_rows())
     file = "data/pair_statistics.csv"
     return Section(
@@ -369,30 +279,30 @@ def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], f
 
 def _set(table: pl.DataFrame, group: Group) -> Section:
     """Return the statistics of one language of one set by subset."""
-    subsets = table["subset"].unique(maintain_order=True).to_list()
-    values = {row[:3]: row[3:] for row in table.select("statistic", "subset", *_STATISTICS[4:]).iter_rows()}
-    n_pairs = {subset: values["mean_words", subset, OVERALL][1] for subset in subsets}
+    means = table.filter(statistic="mean_words", category=OVERALL)
+    n_pairs = dict(means.select("subset", "n_pairs").iter_rows())
     # a subset of all pairs would say everything twice
-    subsets = [subset for subset in subsets if subset == OVERALL or n_pairs[subset] < n_pairs[OVERALL]]
+    subsets = [subset for subset, n in n_pairs.items() if subset == OVERALL or n < n_pairs[OVERALL]]
     rows = [row_of("Pairs", *(f"{n_pairs[subset]:,}" for subset in subsets))]
-    for statistic, category in table.select("statistic", "category").unique(maintain_order=True).rows():
-        name = name_of_type(category) if statistic == "bias_type_percentage" else f"Labelled {category}"
-        name = "Words in a sentence, mean" if statistic == "mean_words" else name
-        rows.append(row_of(name, *(_statistic_text(statistic, *values[statistic, each, category]) for each in subsets)))
+    for (statistic, category), part in table.group_by("statistic", "category", maintain_order=True):
+        values = {subset: (value, n) for subset, value, n in part.select("subset", "value", "n_pairs").iter_rows()}
+        name = {"mean_words": "Words in a sentence, mean", "label_percentage": f"Labelled {category}"}.get(
+            str(statistic), name_of_type(str(category))
+        )
+        cells = (values.get(subset, (None, 0)) for subset in subsets)
+        form = ".2f" if statistic == "mean_words" else ".1f"
+        said = (
+            show_value("value", value, form) + f" % ({n:,})" * (form == ".1f" and value is not None)
+            for value, n in cells
+        )
+        rows.append(row_of(name, *said))
     columns = numbers(*(_ORIGINS.get(subset, subset) for subset in subsets))
     sheet = Sheet(("Statistic",), columns, rows, f"What the pairs consist of, {group.title}")
     return fold(group.title, count(n_pairs[subsets[0]], "pair"), sheets=[sheet])
 
 
-def _statistic_text(statistic: str, value: float | None, n_pairs: int) -> str:
-    if value is None or not is_number(value):
-        return MISSING
-    return f"{value:.2f}" if statistic == "mean_words" else f"{value:.1f} % ({n_pairs:,})"
-
-
 def _oddities_of(name: str, table: pl.DataFrame) -> Section:
-    """Return what is odd about one set: of each kind how many pairs of each language have it, and the first of them."""
-    require_columns(f"oddities of the set {name}", table, _ODDITIES, remade_by("pairs"))
+    """Return the oddities of one set: per kind the pairs of each language that have it, and the first of them."""
     order = {kind: place for place, kind in enumerate(KINDS)}
     kinds = sorted(table["kind"].unique(), key=order.__getitem__)
     rows = []
@@ -412,7 +322,3 @@ def _oddities_of(name: str, table: pl.DataFrame) -> Section:
     sheet = Sheet(("Kind",), numbers(*texts), rows, caption, "oddities", dict.fromkeys(texts, "text"))
     what = f"{count(len(table), 'oddity', 'oddities')} of {count(len(kinds), 'kind')}"
     return fold(name, what, text=[prose("oddities", name=name)], sheets=[sheet])
-
-
-def _share_of(percentage: float | None, n: int) -> str:
-    return MISSING if percentage is None else f"{percentage:.1f} % of {n}"

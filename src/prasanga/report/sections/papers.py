@@ -1,9 +1,8 @@
-"""Sections for a paper: the study in the layouts of the papers' tables and beside their numbers, and its figures."""
+"""Views for a paper: the study in the layouts of the papers' tables and beside their numbers, and its figures."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -15,24 +14,30 @@ from markupsafe import Markup
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.cards import choices
-from prasanga.report.ceat_table import with_fewer_draws
 from prasanga.report.comparison import (
-    HOW_TO_READ,
-    HOW_TO_READ_PAIRS,
     PAIRS,
-    agreement_texts,
+    agreement_sheet,
     comparison_rows,
-    groups_in,
-    summarize,
-    summarize_pairs,
+    describe_reading,
+    list_doubts,
+    rows_sheet,
+    why_nothing_compared,
 )
 from prasanga.report.figures import COLUMN, figure_named, shown_in
-from prasanga.report.grid import interval, is_number, name_of_type, natural_order, yes_no
-from prasanga.report.paper_tables import ENDINGS, N_OF_TABLE_6, PAIR_TABLE, SADHU, SAHOO, PaperTable, paper_table
-from prasanga.report.published import PAPERS, PUBLISHED_AS, printed_at
+from prasanga.report.grid import natural_order
+from prasanga.report.paper_tables import (
+    ENDINGS,
+    N_OF_TABLE_6,
+    PAIR_TABLE,
+    SADHU,
+    SAHOO,
+    PaperTable,
+    paper_table,
+    with_fewer_draws,
+)
+from prasanga.report.published import PAPERS, PUBLISHED_AS
 from prasanga.report.section import Section, count, figure_of, fold, preset_of, prose, with_code
-from prasanga.report.sections.estimates import sorted_by
-from prasanga.report.sheet import MISSING, Cell, Row, Sheet, escape_latex, html, numbers, row_of, with_sign
+from prasanga.report.sheet import MISSING, escape_latex, html
 from prasanga.report.study import Results
 
 OPEN = "sadhu_table4"
@@ -54,29 +59,19 @@ _ABOUT = {
     "sahoo_table4": "SEAT, gender and caste",
     "sahoo_table9": "SEAT, gender and age",
 }
-_AGREEMENT = (
-    *("rows", "categories", "same sign", "95 % interval of that", "rank correlation", "median difference"),
-    "in our interval",
-)
-_NUMBERS = ("published", "measured", "difference", "our interval")
 
 
 def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section with the study in the layouts of the papers' tables, a folded part for each.
-
-    Raises:
-        InputError: a table lacks a column, or has two rows for a cell.
-    """
+    """Return the section with the study in the layouts of the papers' tables, a folded part for each."""
     tables = {
         published: table
         for name, table in results.estimates.items()
-        if not (name == "ceat" and table.is_empty())
-        if (published := method_named(name).published_as)
+        if len(table) and (published := method_named(name).published_as)
     }
-    n_samples = config.get("associations", {}).get("n_samples", 0)
     if "ceat" in tables:
+        n_samples = config.get("associations", {}).get("n_samples", 0)
         tables["ceat"] = with_fewer_draws(tables["ceat"], results.convergence, n_samples)
-    preset, language, pairs = preset_of(config), str(config["language"]), results.bias_percentages
+    preset, language = preset_of(config), str(config["language"])
     made = [
         paper_table(name, chosen, preset=preset, language=language)
         for name in (OPEN, *_names_of_ceat(tables.get("ceat")), *SAHOO)
@@ -84,25 +79,57 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
         # CEAT alone is no comparison of methods
         and not (name == OPEN and chosen.keys() == {"ceat"})
     ]
+    pairs = results.bias_percentages
     if pairs is not None and len(pairs):
         made.append(paper_table(PAIR_TABLE, {PAIRS: pairs}, preset=preset))
     if not made:
         return None
-    parts = [_paper_table(table, results.files) for table in made]
     text = prose("paper_tables", is_compared=_is_compared(config, results), preset=preset)
+    parts = [_paper_table(table, results.files) for table in made]
     return Section("The papers' tables", "paper-tables", text=[text], parts=parts)
 
 
-def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section with the study beside a paper's numbers: agreement, every row, and what is doubtful.
+def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
+    """Return a table as a part of the page, without the columns of which the study has no number."""
+    paper, _, number = table.name.partition("_table")
+    sheet = table.sheet
+    there = [n for n in range(len(sheet.columns)) if any(row.cells[n].text != MISSING for row in sheet.rows)]
+    rows = [replace(row, cells=tuple(row.cells[n] for n in there)) for row in sheet.rows]
+    columns, n_empty = tuple(sheet.columns[n] for n in there), len(sheet.columns) - len(there)
+    empty = f"{count(n_empty, 'column')} without a number in this study {'is' if n_empty == 1 else 'are'} in the files."
+    title = f"Table {number} of {PAPERS[_NAMES[paper]]}"
+    paths = ((f"tables/{table.name}.{ending}", _FORMATS[ending]) for ending in ENDINGS)
+    return fold(
+        title,
+        _ABOUT[table.name],
+        id=table.name,
+        sheets=[replace(sheet, columns=columns, rows=rows, caption=table.caption, look="paper-table")],
+        notes=[*table.notes, *([empty] if n_empty else [])],
+        files=[(path, what) for path, what in paths if path in files],
+        files_text=f"{title} as",
+        is_open=table.name == OPEN,
+    )
 
-    Raises:
-        InputError: the comparison lacks a column.
-    """
+
+def _names_of_ceat(ceat: pl.DataFrame | None) -> list[str]:
+    """Return which of Tables 5 and 6 show CEAT: they differ in the number of draws."""
+    sizes = set() if ceat is None else set(ceat["n_samples"].drop_nulls())
+    names = ["sadhu_table6"] if N_OF_TABLE_6 in sizes else []
+    return names if sizes == {N_OF_TABLE_6} else ["sadhu_table5", *names]
+
+
+def _has(method: str, table: pl.DataFrame, name: str) -> bool:
+    """Return whether a table shows a method's estimates."""
+    if (name in SAHOO and method != "seat") or (name not in (OPEN, *SAHOO) and method != "ceat"):
+        return False
+    return bool(table["category"].is_in(list(SAHOO.get(name, SADHU))).any())
+
+
+def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section with the study beside a paper's numbers: agreement, every row, and what is doubtful."""
     if not _is_compared(config, results):
         return None
     paper = config.get("comparison", {}).get("paper", "none")
-    rows = None if results.comparison is None else comparison_rows(results.comparison)
     files = [(f"comparison.{ending}", _FORMATS[ending]) for ending in ("csv", "md")]
     section = Section(
         f"Beside {PAPERS.get(paper, 'the papers' if paper == 'none' else paper)}",
@@ -110,30 +137,57 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         files=[file for file in files if file[0] in results.files],
         files_text="The comparison as",
     )
-    if rows is None or rows.is_empty():
-        nothing = results.why_no_comparison or "No row of the two is the same."
-        return replace(section, text=[with_code("The comparison was not made yet." if rows is None else nothing)])
-    pairs, effects = rows.filter(pl.col("method") == PAIRS), rows.filter(pl.col("method") != PAIRS)
-    of_models = rows["published_model"] + ": " + rows["model_doubt"]
-    doubts, notes = _counted([rows["doubt"], rows["mark_doubt"], of_models]), _counted([rows["note"]])
-    every = _every_row(rows, {(group.set, group.language): group.title for group in groups_in(pairs)}, doubts, notes)
-    name, all_rows = rows["paper"][0], html("{:,} numbers of the paper beside this study's", len(rows))
-    about_all = ["The numbers of doubts and notes are those of the lists below."]
-    how_to_read = [*(HOW_TO_READ if len(effects) else ()), *(HOW_TO_READ_PAIRS if len(pairs) else ())]
+    if results.comparison is None:
+        return replace(section, text=["The comparison was not made yet."])
+    rows = comparison_rows(results.comparison)
+    if rows.is_empty():
+        nothing = why_nothing_compared(results.comparison) or "No row of the two is the same."
+        return replace(section, text=[with_code(nothing)])
+    doubts = list_doubts(rows)
+    items = [f"{text} ({count(n, 'row')})." for text, n in doubts.items()]
+    all_rows = html("{:,} numbers of the paper beside this study's", len(rows))
     return replace(
         section,
-        title=f"Beside {PAPERS.get(name, name)}",
+        title=f"Beside {PAPERS.get(rows['paper'][0], rows['paper'][0])}",
         text=[prose("beside_paper")],
-        findings=_findings(effects, pairs),
-        sheets=[_agreement(effects, pairs)],
+        findings=_findings(rows),
+        sheets=[agreement_sheet(rows)],
         figures=figure_of(results, "published", label=prose("published_label")),
         parts=[
-            fold("All rows", all_rows, text=about_all, sheets=[every]),
-            Section("How to read this", items=how_to_read, folded=True),
-            *_listed("Doubts about the paper's numbers", doubts, ""),
-            *_listed("Notes on this study's numbers", notes, "n"),
+            fold("All rows", all_rows, sheets=[rows_sheet(rows)]),
+            Section("How to read this", items=describe_reading(rows), folded=True),
+            *([fold("Doubts about the paper's numbers", str(len(doubts)), items=items)] if doubts else []),
         ],
     )
+
+
+def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
+    return results.comparison is not None or config.get("comparison", {}).get("paper", "none") != "none"
+
+
+def _findings(rows: pl.DataFrame) -> list[str]:
+    """Return for each method how many signs agree, and how many published numbers lie in our intervals."""
+    said = []
+    for method in rows["method"].unique(maintain_order=True):
+        found = rows.filter(pl.col("method") == method, pl.col("measured").is_not_null())
+        if method == PAIRS:
+            found = found.filter(pl.col("category") != OVERALL)
+            said.append(f"Sentence pairs: {_counts(found, 'is on the same side of 50', 'are on the same side of 50')}")
+        else:
+            said.append(f"{PUBLISHED_AS[method]}: {_counts(found, 'has the same sign', 'have the same sign')}")
+    return said
+
+
+def _counts(rows: pl.DataFrame, one: str, many: str) -> str:
+    signs, inside = rows["same_sign"].drop_nulls(), rows["published_inside"].drop_nulls()
+    if rows.is_empty():
+        return "no row has a number of both."
+    n_same, n_inside = int(signs.sum()), int(inside.sum())
+    sign = f"{n_same} of {len(signs)} numbers {one if n_same == 1 else many}" if len(signs) else "no sign is known"
+    if not len(inside):
+        return f"{sign} as in the paper; there are no intervals."
+    lie = "published number lies" if len(inside) == 1 else "published numbers lie"
+    return f"{sign} as in the paper, and {n_inside} of {len(inside)} {lie} in our interval."
 
 
 def figures(config: Mapping[str, Any], results: Results) -> Section | None:
@@ -158,7 +212,7 @@ def figures(config: Mapping[str, Any], results: Results) -> Section | None:
 
 
 def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
-    """Return what includes a figure, the first of these files; nothing where LaTeX can read none of them."""
+    """Return what includes a figure, the first of these files; nothing if LaTeX can read none of them."""
     if not paths:
         return Markup("")
     column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
@@ -173,172 +227,15 @@ def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
     return html('<pre class="to-copy">{}</pre>', "\n".join(lines))
 
 
-def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
-    return results.comparison is not None or config.get("comparison", {}).get("paper", "none") != "none"
-
-
-def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
-    """Return a table as a part of the page: cells and labels of its CSV, with heads and types in words.
-
-    Columns of which the study has no number are not there, so that a narrow screen shows those that it has.
-    """
-    paper, _, number = table.name.partition("_table")
-    rows, columns = table.plain.rows, table.plain.columns
-    there = [n for n in range(len(columns)) if any(row.cells[n].text not in ("", MISSING) for row in rows)]
-    rows = [replace(row, cells=tuple(row.cells[n] for n in there)) for row in rows]
-    n_empty = len(columns) - len(there)
-    empty = f"{count(n_empty, 'column')} without a number in this study {'is' if n_empty == 1 else 'are'} in the files."
-    if table.name == PAIR_TABLE:
-        rows = [replace(row, labels=tuple(map(name_of_type, row.labels))) for row in rows]
-    title = f"Table {number} of {PAPERS[_NAMES[paper]]}"
-    paths = ((f"tables/{table.name}.{ending}", _FORMATS[ending]) for ending in ENDINGS)
-    return fold(
-        title,
-        _ABOUT[table.name],
-        id=table.name,
-        sheets=[Sheet(table.heads, tuple(columns[n] for n in there), rows, table.caption, "paper-table")],
-        notes=[*table.notes, *([empty] if n_empty else [])],
-        files=[(path, what) for path, what in paths if path in files],
-        files_text=f"{title} as",
-        is_open=table.name == OPEN,
-    )
-
-
-def _names_of_ceat(ceat: pl.DataFrame | None) -> list[str]:
-    """Return which of Tables 5 and 6 show CEAT: they differ in the number of draws."""
-    sizes = set() if ceat is None else set(ceat["n_samples"].drop_nulls())
-    names = ["sadhu_table6"] if N_OF_TABLE_6 in sizes else []
-    return names if sizes == {N_OF_TABLE_6} else ["sadhu_table5", *names]
-
-
-def _has(method: str, table: pl.DataFrame, name: str) -> bool:
-    """Return whether a method's estimates stand in a table. A table without the column is refused where it is read."""
-    if (name in SAHOO and method != "seat") or (name not in (OPEN, *SAHOO) and method != "ceat"):
-        return False
-    return "category" not in table.columns or bool(table["category"].is_in(list(SAHOO.get(name, SADHU))).any())
-
-
-def _findings(effects: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
-    """Return for each method how many signs agree, and how many published numbers lie in our intervals."""
-    said = []
-    for method in effects["method"].unique(maintain_order=True):
-        of_method = effects.filter((pl.col("method") == method) & pl.col("measured").is_not_null())
-        said.append(f"{PUBLISHED_AS[method]}: {_counts(of_method, 'has the same sign', 'have the same sign')}")
-    if len(pairs):
-        measured = pairs.filter(pl.col("measured").is_not_null() & (pl.col("category") != OVERALL))
-        said.append(f"Sentence pairs: {_counts(measured, 'is on the same side of 50', 'are on the same side of 50')}")
-    return said
-
-
-def _counts(rows: pl.DataFrame, one: str, many: str) -> str:
-    signs, inside = rows["same_sign"].drop_nulls(), rows["published_inside"].drop_nulls()
-    if rows.is_empty():
-        return "no row has a number of both."
-    n_same, n_inside = int(signs.sum()), int(inside.sum())
-    sign = f"{n_same} of {len(signs)} numbers {one if n_same == 1 else many}" if len(signs) else "no sign is known"
-    if not len(inside):
-        return f"{sign} as in the paper; there are no intervals."
-    lie = "published number lies" if len(inside) == 1 else "published numbers lie"
-    return f"{sign} as in the paper, and {n_inside} of {len(inside)} {lie} in our interval."
-
-
-def _agreement(effects: pl.DataFrame, pairs: pl.DataFrame) -> Sheet:
-    rows = [
-        row_of(name.format(PUBLISHED_AS.get(row["method"], row["method"])), *agreement_texts(row, decimals, with_sign))
-        for name, summary, decimals in (
-            ("{}", summarize(effects), 3),
-            ("Sentence pairs, {}", summarize_pairs(pairs), 1),
-        )
-        for row in _without_repeats(summary)
-    ]
-    texts = dict.fromkeys(("Model", "Model of the paper", "Cells"), "text")
-    columns = numbers(*texts, *_AGREEMENT)
-    return Sheet(("Method",), columns, rows, "Agreement by method and model", "agreement", texts)
-
-
-def _without_repeats(summary: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows without the second one of a model of which no cell is in doubt, since it repeats the first."""
-    model = ["method", "model", "published_model"]
-    kept = (pl.col("cells") == "all") | (pl.col("n_rows") != pl.col("n_rows").max().over(model))
-    return summary.filter(kept).rows(named=True)
-
-
-def _every_row(
-    rows: pl.DataFrame, titles: Mapping[tuple[str, str], str], doubts: Mapping[str, int], notes: Mapping[str, int]
-) -> Sheet:
-    """Return every number beside the paper's; doubts and notes stand as numbers of what the section lists."""
-    lists = ("Method", "Test", "Model", "Model of the paper", "Where")
-    after = ("same sign", "inside", "Doubts", "Note")
-    return Sheet(
-        ("Printed in",),
-        numbers(*lists, *_NUMBERS, *after),
-        [_line(row, titles, list(doubts), list(notes)) for row in rows.iter_rows(named=True)],
-        "Every number beside the paper's",
-        "explorable beside-rows",
-        {
-            **dict.fromkeys(("Printed in", *lists, "same sign", "inside"), "list"),
-            **dict.fromkeys(("Test", "Doubts", "Note"), "text"),
-        },
-    )
-
-
-def _line(
-    row: Mapping[str, Any], titles: Mapping[tuple[str, str], str], doubts: Sequence[str], notes: Sequence[str]
-) -> Row:
-    of_pairs = row["method"] == PAIRS
-    if of_pairs:
-        where = titles[row["set"] or "", row["language"]]
-    else:
-        length = row["segment_length"] and f"{row['segment_length']} words"
-        where = ", ".join(filter(None, (row["sample_mode"], length)))
-    of_model = row["model_doubt"] and f"{row['published_model']}: {row['model_doubt']}"
-    found = sorted(doubts.index(text) + 1 for text in (row["doubt"], row["mark_doubt"], of_model) if text)
-    method = "Sentence pairs" if of_pairs else PUBLISHED_AS[row["method"]]
-    category = name_of_type(row["category"]) if of_pairs else row["category"]
-    said = (method, category, row["model"], row["published_model"], where)
-    note = f"n{notes.index(row['note']) + 1}" if row["note"] else ""
-    after = (yes_no(row["same_sign"]), yes_no(row["published_inside"]), ", ".join(map(str, found)), note)
-    return row_of(printed_at(row["table"]), *said, *_number_cells(row, of_pairs), *after)
-
-
-def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:
-    def text(value: float | None) -> str:
-        if of_pairs:
-            return f"{value:.2f}" if value is not None and is_number(value) else MISSING
-        return with_sign(value)
-
-    published = row["published"]
-    texts = {
-        "published": f"{row['bound']}{published:.3f}" if row["bound"] else text(published),
-        "measured": text(row["measured"]),
-        "difference": with_sign(row["difference"], 2 if of_pairs else 3),
-        "ci_low": interval(row["ci_low"], row["ci_high"], text),
-    }
-    return [sorted_by(row[name], said) for name, said in texts.items()]
-
-
-def _listed(title: str, texts: Mapping[str, int], letter: str) -> list[Section]:
-    """Return the texts with their numbers and how many rows each concerns, folded; nothing where there are none."""
-    if not texts:
-        return []
-    items = [f"{letter}{place}: {text} ({count(n, 'row')})." for place, (text, n) in enumerate(texts.items(), start=1)]
-    return [fold(title, str(len(texts)), items=items)]
-
-
-def _counted(columns: Sequence[pl.Series]) -> dict[str, int]:
-    """Return each text of these columns once, with how many rows have it, in the order in which they come."""
-    return Counter(text for column in columns for text in column.drop_nulls())
-
-
 # --------------------
-# Files that lie beside the page: one entry for all formats of a figure or table.
+# Files beside the page: one entry for all formats of a figure or table.
 
 
 _FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
 
 
 def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[str, str]]]]]:
-    """Return what lies beside the page by title of its folder: what is shown, and (path, format) of each of its files.
+    """Return the files beside the page by title of their folder: the content, and (path, format) of each of its files.
 
     Args:
         files: paths from the page, as `figures/settling.pdf`; those in `figures/column` are the same figures at the

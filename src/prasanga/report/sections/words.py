@@ -21,7 +21,6 @@ from prasanga.report.section import (
     render,
     utf16_length,
 )
-from prasanga.report.sections.ceat import told_of_ceat
 from prasanga.report.sections.estimates import told_of
 from prasanga.report.sheet import Sheet, html, numbers, row_of, two
 from prasanga.report.study import EmbeddingFiles, Results, family_of
@@ -200,7 +199,7 @@ def _describe_estimate(
         "model": row["model"],
         "sets": list(names_of_sets(row)),
         "effect": row["effect_size"],
-        "told": told_of_ceat(row, where) if method == CEAT.name else told_of(row),
+        "told": told_of(row, where if method == CEAT.name else ""),
         "sentences": "\t".join(kept_for),
         "roles": "".join(words["role"].to_list()),
         "words": [numbers.setdefault(word, len(numbers)) for word in words["stimulus"].to_list()],
