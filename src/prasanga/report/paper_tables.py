@@ -373,8 +373,8 @@ def _notes_of_reported(rows: Sequence[Estimate], modes: Sequence[str]) -> Iterat
 
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     """Return Table 4 of Sadhu et al.: a column per method and model; of CEAT the shortest length, fixed draws."""
-    tables = {method: table.filter(pl.col("category").is_in(SADHU)) for method, table in tables.items()}
-    tables = {method: tables[method] for method in PUBLISHED_AS if method in tables and len(tables[method])}
+    of_paper = {name: tables[name].filter(pl.col("category").is_in(SADHU)) for name in PUBLISHED_AS if name in tables}
+    tables = {name: table for name, table in of_paper.items() if len(table)}
     if not tables:
         raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
     notes = []

@@ -32,7 +32,7 @@ REPEATED = "repeats-table-5"
 EXCHANGED = "exchanged"
 """Code of cells of a category whose targets and attributes changed places."""
 
-_SCHEMA = pl.Schema(
+PUBLISHED_SCHEMA = pl.Schema(
     {
         **dict.fromkeys(("paper", "table", "method", "category", "language", "model"), pl.String),
         **dict.fromkeys(("sample_mode", "segment_length"), pl.String),
@@ -41,9 +41,10 @@ _SCHEMA = pl.Schema(
         "bound": pl.String,
         "significant": pl.Boolean,
         "alpha": pl.Float64,
-        "doubts": pl.String,
+        **dict.fromkeys(("doubts", "doubt", "mark_doubt"), pl.String),
     }
 )
+"""Columns of `read_published`; the files have all but the last two."""
 _PERCENTAGES = pl.Schema(
     {
         **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
@@ -78,7 +79,7 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
     Raises:
         InputError: the paper is unknown, or a file is absent or not as it should be.
     """
-    table = _read_csv(Path(folder, f"{require_paper(paper)}.csv"), _SCHEMA)
+    table = _read_csv(Path(folder, f"{require_paper(paper)}.csv"), dict(list(PUBLISHED_SCHEMA.items())[:-2]))
     doubts = _read_csv(Path(folder, "doubts.csv"), dict.fromkeys(("code", "concerns", "reason"), pl.String))
 
     def reasons(concern: str) -> pl.Expr:

@@ -28,6 +28,10 @@ from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Row, Sheet, group_heads, html, shown
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
+from prasanga.schema.columns import HEADINGS
+
+ENGLISH = "en"
+"""The language of the page where a study names none."""
 
 # --------------------
 # Styles and scripts of the page, joined in a fixed order, and the policy under which nothing else runs or loads.
@@ -263,10 +267,6 @@ def inline(svg: str, *, label: str) -> Markup:
 # --------------------
 
 
-ENGLISH = "en"
-"""The language of the page where a study names none."""
-
-
 @dataclass(frozen=True)
 class Figure:
     """A figure of the page, and the sentence below it."""
@@ -360,8 +360,8 @@ def prose(passage: str, **values: object) -> Markup:
     return Markup(" ".join(written.split()))
 
 
-def sheet_to_html(sheet: Sheet) -> Markup:
-    """Write a table of the page, in a region that scrolls sideways on a narrow screen."""
+def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:
+    """Write a table of the page, its heads in a language, in a region that scrolls sideways on a narrow screen."""
     groups, bodies = group_heads(sheet), list[list[Row]]()
     has_groups = any(group for group, _ in groups)
     for row in sheet.rows:
@@ -377,6 +377,7 @@ def sheet_to_html(sheet: Sheet) -> Markup:
         # whether a group begins with a column
         starts=[has_groups and n == 0 for _, n_columns in groups for n in range(n_columns)],
         bodies=bodies,
+        language=language,
     )
     return table + "\n"
 
@@ -493,8 +494,11 @@ def said(text: str, language: str, **values: object) -> str:
         language: en, bn or hi.
         values: what stands in braces in the label.
     """
-    found = labels().get(text, {}).get(language, text)
+    found = (labels().get(text) or _HEADINGS.get(text, {})).get(language, text)
     return found.format(**values) if values else found
+
+
+_HEADINGS = {heading.en: {"bn": heading.bn, "hi": heading.hi} for heading in HEADINGS.values()}
 
 
 @functools.cache
@@ -509,7 +513,7 @@ TEMPLATES.filters |= {
     "said": pass_context(lambda context, text: said(text, context["language"])),
     "packed": pack,
     "visible": visible,
-    "table": sheet_to_html,
+    "table": pass_context(lambda context, sheet: sheet_to_html(sheet, context["language"])),
     "cell": _cell_to_html,
     "with_code": with_code,
 }

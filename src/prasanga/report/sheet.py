@@ -203,6 +203,10 @@ def sortable(name: str, value: object, form: str = "") -> Cell:
     return Cell(show_value(name, value, form), order=order)
 
 
+_KEPT = ("effect_size", "bias_percentage")
+"""Columns that a table has even if no row has a value."""
+
+
 def list_numbers(
     rows: Iterable[Mapping[str, Any]],
     names: str,
@@ -226,7 +230,7 @@ def list_numbers(
     """
     rows, forms = list(rows), forms or {}
     first, *others = names.split()
-    shown = [name for name in others if any(row.get(name) not in (None, "", []) for row in rows)]
+    shown = [name for name in others if name in _KEPT or any(row.get(name) not in (None, "", []) for row in rows)]
     heads = {name: HEADINGS[name].en for name in (first, *shown)}
     texts = {name for name in shown if not any(is_number(row.get(name)) for row in rows)}
     return Sheet(

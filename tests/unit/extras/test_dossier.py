@@ -12,8 +12,8 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.config import complete, read_config
 from prasanga.extras.dossier import CHANGES, DOSSIER_SCHEMA, REASONS, STUDIES, prepare, write_dossier
-from prasanga.report.comparison import COMPARISON_SCHEMA
 from prasanga.report.published import PAPERS, read_percentages, read_published
+from prasanga.schema import TABLES
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def compared(
 def write_comparison(place: Path, name: str, *rows: dict[str, Any]) -> None:
     path = place / f"results/report/{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    schema = dict(COMPARISON_SCHEMA)
+    schema = dict(TABLES["comparison"].polars)
     pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema, orient="row").write_csv(path)
 
 

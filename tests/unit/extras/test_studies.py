@@ -28,9 +28,9 @@ from prasanga.extras.studies import (
     render_comparison,
     what_differs,
 )
-from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.study import Results
 from prasanga.report.summary import study_summary, to_json
+from prasanga.schema import TABLES
 
 WORDS = {
     name: {
@@ -200,7 +200,7 @@ def test_p_is_corrected_for_all_tests_that_are_compared(write: Write) -> None:
 
 def percentage(language: str, model: str, value: float) -> dict[str, Any]:
     return {
-        **dict.fromkeys(NEEDED_OF_PAIRS),
+        **dict.fromkeys(TABLES["bias_percentages"].names),
         **{"set": "mine", "language": language, "model": model, "bias_type": "all", "bias_percentage": value},
         **{"ci_low": value - 5, "ci_high": value + 5, "p_binomial": 0.01, "p_binomial_holm": 0.02},
         **{"n_pairs": 10, "n_scored": 10, "n_stereotypical": 6, "n_other": 4, "n_ties": 0, "n_left_out": 0},

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import re
 from typing import Any
 
 import polars as pl
@@ -13,17 +11,15 @@ from loss_columns import losses
 
 from prasanga.base.errors import InputError
 from prasanga.report.comparison import (
-    COMPARISON_SCHEMA,
-    SUMMARY_SCHEMA,
-    Comparison,
     compare,
     comparison_rows,
-    comparison_to_csv,
-    comparison_to_markdown,
     doubt_of,
+    render_comparison,
     summarize,
+    why_nothing_compared,
 )
 from prasanga.report.published import PUBLISHED_SCHEMA, PublishedModel
+from prasanga.schema import TABLES
 
 MODELS = [PublishedModel("Big", "Big (large)", ("ceat", "seat"), "base or large cannot be decided")]
 
@@ -73,7 +69,7 @@ def five() -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
 def test_rows(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     comparison = compare(*five, models={"ours": "Big"}, language="hi")
     rows = comparison.rows
-    assert rows.schema == pl.Schema(dict(COMPARISON_SCHEMA))
+    assert rows.schema == TABLES["comparison"].polars
     assert rows["category"].to_list() == ["GR1", "GR2", "GR3", "GR4", "GR5"]
     assert rows["difference"].to_list() == pytest.approx([0.4, -0.1, 0.3, -0.2, 0.1])
     assert rows["same_sign"].to_list() == [True, True, False, False, True]
@@ -102,36 +98,46 @@ def test_categories_measured_the_other_way_round_are_said_to_be() -> None:
 
 
 def test_summary_by_hand(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
-    summary = compare(*five, models={"ours": "Big"}, language="hi").summary
-    assert summary.schema == pl.Schema(dict(SUMMARY_SCHEMA))
-    every, certain = summary.iter_rows(named=True)
-    assert (every["method"], every["model"], every["published_model"]) == ("seat", "ours", "Big")
+    every, certain = summarize(compare(*five, models={"ours": "Big"}, language="hi").rows)
+    assert (every["method"], every["model"], every["published_model"]) == ("SEAT", "ours", "Big")
     assert (every["cells"], certain["cells"]) == ("all", "without doubtful cells")
     assert (every["n_rows"], every["n_categories"], every["n_same_sign"], every["n_signs"]) == (5, 5, 3, 5)
-    assert every["same_sign"] == 0.6
-    # Clopper and Pearson for 3 of 5: P(at least 3 | low) = P(at most 3 | high) = 0.025
-    low, high = every["same_sign_low"], every["same_sign_high"]
-    assert 10 * low**3 * (1 - low) ** 2 + 5 * low**4 * (1 - low) + low**5 == pytest.approx(0.025)
-    assert 1 - 5 * high**4 * (1 - high) - high**5 == pytest.approx(0.025)
-    assert every["spearman"] == pytest.approx(0.8)
-    assert every["n_spearman"] == 5
-    assert every["median_difference"] == pytest.approx(0.2)
+    assert (every["spearman"], every["median_difference"]) == pytest.approx((0.8, 0.2))
     assert (every["n_inside"], every["n_intervals"]) == (3, 5)
     # without GR2 the ranks are 4 2 3 1 and 4 3 2 1: rho = 1 - 6 * 2 / 60 = 0.8; differences 0.4 0.3 0.2 0.1
     assert (certain["n_rows"], certain["n_same_sign"], certain["n_signs"]) == (4, 2, 4)
-    assert certain["spearman"] == pytest.approx(0.8)
-    assert certain["median_difference"] == pytest.approx(0.25)
+    assert (certain["spearman"], certain["median_difference"]) == pytest.approx((0.8, 0.25))
     assert (certain["n_inside"], certain["n_intervals"]) == (2, 4)
+    two = compare(five[0], five[1].head(2), models={"ours": "Big"}, language="hi").rows
+    assert [row["spearman"] for row in summarize(two)] == [None, None]
+    assert summarize(two.clear()) == []
 
 
-def test_all_signs_alike_and_too_few_ranks() -> None:
-    published = paper(printed("GR1", 0.5), printed("GR2", 0.9))
-    seat = study(measured("GR1", 0.1), measured("GR2", 0.2))
-    every, _ = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi").summary.iter_rows(named=True)
-    assert (every["same_sign"], every["same_sign_high"]) == (1.0, 1.0)
-    # (low)^2 = 0.025
-    assert every["same_sign_low"] == pytest.approx(0.025**0.5)
-    assert (every["spearman"], every["n_spearman"]) == (None, 0)
+def test_rows_come_back_from_csv_as_they_were(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
+    comparison = compare(*five, models={"ours": "Big"}, language="hi")
+    for rows in (comparison.rows, comparison.rows.with_columns(segment_length=pl.lit("9"))):
+        text, _ = render_comparison("sahoo2024", [comparison._replace(rows=rows)])
+        assert comparison_rows(pl.read_csv(io.StringIO(text), infer_schema_length=None)).equals(rows)
+
+
+def test_why_there_is_nothing_to_compare(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
+    tables, published = five
+    sentences = {
+        "the study's language is bn, and the paper has hi": compare(tables, published, models={}, language="bn"),
+        "no model of the study has a name of the paper's. The study has ours; the paper has Big.": compare(
+            tables, published, models={}, language="hi"
+        ),
+        "no test of the study has method, category": compare(
+            {"weat": tables["seat"]}, published, models={"ours": "Big"}, language="hi"
+        ),
+    }
+    for sentence, comparison in sentences.items():
+        assert sentence in comparison.nothing
+        text, markdown = render_comparison("sahoo2024", [comparison])
+        found = pl.read_csv(io.StringIO(text), infer_schema_length=None)
+        assert comparison_rows(found).is_empty()
+        assert why_nothing_compared(found) == comparison.nothing
+        assert markdown.startswith("# Beside Sahoo et al. (2024)\n\n- Nothing to compare: ")
 
 
 def test_a_bound_has_no_sign_and_no_difference() -> None:
@@ -166,7 +172,7 @@ def test_what_was_not_computed_says_why() -> None:
     )
     assert comparison.rows["note"].to_list() == ["one word left", "fewer than 8 words"]
     assert comparison.rows["measured"].to_list() == [None, 0.4]
-    every, _ = comparison.summary.iter_rows(named=True)
+    (every,) = summarize(comparison.rows)
     assert (every["n_rows"], every["n_intervals"]) == (1, 0)
 
 
@@ -226,7 +232,7 @@ def test_lengths_and_modes_must_be_the_same() -> None:
         row = measured("C1", 0.4) | {"n_samples": 5000, "sample_mode": "fixed", "segment_length": "9"} | other
         comparison = compare({"ceat": study(row)}, published, models={"ours": "Big"}, language="hi")
         assert comparison.rows.is_empty()
-        assert "no test of the study has category, segment length and sample mode" in comparison.nothing
+        assert "no test of the study has method, category, segment length and sample mode" in comparison.nothing
 
 
 def test_a_column_that_repeats_another_is_left_out() -> None:
@@ -250,82 +256,6 @@ def test_same_names_match_and_others_are_refused(five: tuple[dict[str, pl.DataFr
         compare(tables, published, models={"small": "Bog"}, language="hi")
 
 
-def test_nothing_to_compare_is_a_table_without_rows_and_a_sentence(
-    five: tuple[dict[str, pl.DataFrame], pl.DataFrame],
-) -> None:
-    tables, published = five
-    sentences = {
-        "the study's language is bn, and the paper has hi": compare(tables, published, models={}, language="bn"),
-        "no model of the study has a name of the paper's. The study has ours; the paper has Big.": compare(
-            tables, published, models={}, language="hi"
-        ),
-        "the paper has seat in this language, and the study has weat": compare(
-            {"weat": tables["seat"]}, published, models={"ours": "Big"}, language="hi"
-        ),
-    }
-    for sentence, comparison in sentences.items():
-        assert sentence in comparison.nothing
-        assert comparison.rows.is_empty()
-        assert comparison.summary.is_empty()
-        assert comparison.rows.schema == pl.Schema(dict(COMPARISON_SCHEMA))
-        assert comparison_to_csv(comparison) == ",".join(COMPARISON_SCHEMA) + "\n"
-        text = comparison_to_markdown(comparison, MODELS)
-        assert text.startswith("# Beside Sahoo et al. (2024)\n\nNothing to compare: ")
-        assert text.count("\n") == 3
-
-
-def test_a_table_without_a_column_is_refused(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
-    tables, published = five
-    with pytest.raises(InputError, match="seat: the table has no column effect_size"):
-        compare({"seat": tables["seat"].drop("effect_size")}, published, models={"ours": "Big"}, language="hi")
-
-
-def test_csv(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
-    lines = list(csv.DictReader(io.StringIO(comparison_to_csv(compare(*five, models={"ours": "Big"}, language="hi")))))
-    assert len(lines) == 5
-    assert (lines[2]["published"], lines[2]["measured"], lines[2]["same_sign"]) == ("-0.2", "0.1", "false")
-    assert lines[1]["doubt"] == "columns in doubt"
-
-
-def test_markdown(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
-    text = comparison_to_markdown(compare(*five, models={"ours": "Big"}, language="hi"), MODELS)
-    # the model is in doubt whichever cells are left out
-    assert "| seat | ours | Big | all | 5 | 5 | 3 of 5 | 0.15 to 0.95 | +0.80 (n = 5) | 0.200 | 3 of 5 | (3) |" in text
-    assert re.search(r"\| seat \| ours \| Big \| without doubtful cells \| 4 \| .* \| \(3\) \|\n", text)
-    assert (
-        "| 3 | seat | GR2 | ours | Big |  |  | +0.900 | +0.800 | -0.100 | yes | +0.600 to +1.000 | yes |  | (1) |  |"
-        in text
-    )
-    assert (
-        "| 3 | seat | GR4 | ours | Big |  |  | +0.100 | -0.100 | -0.200 | no | -0.300 to +0.100 | yes |  | (2) |  |"
-        in text
-    )
-    assert "- (1) columns in doubt." in text
-    assert "- (2) marks in doubt." in text
-    assert "- (3) Big: base or large cannot be decided." in text
-    assert "are too narrow" in text
-    assert "Notes on this study" not in text
-    sure = comparison_to_markdown(compare(*five, models={"ours": "Big"}, language="hi"), [])
-    assert "3 of 5 |  |\n" in sure
-    assert "Doubts about models" not in sure
-
-
-def test_what_our_own_cells_lack_is_no_doubt_about_the_papers() -> None:
-    published = paper(printed("GR1", 0.5, doubts="columns", doubt="columns in doubt"), printed("GR2", 0.5))
-    seat = study(
-        measured("GR1", None, lost=losses("not computed: one word left")),
-        measured("GR2", 0.4, ci_low=None, ci_high=None, interval_note="fewer than 8 words"),
-    )
-    text = comparison_to_markdown(compare({"seat": seat}, published, models={"ours": "Big"}, language="hi"), [])
-    assert "| doubt | note |\n" in text
-    assert "| – | – | – | – | – |  | (1) | n1 |\n" in text
-    assert "| – | – |  |  | n2 |\n" in text
-    assert text.endswith(
-        "## Doubts about published cells\n\n- (1) columns in doubt.\n\n"
-        "## Notes on this study\n\n- n1 one word left.\n- n2 fewer than 8 words.\n"
-    )
-
-
 def test_doubts_about_models_are_those_of_the_method() -> None:
     models = [
         PublishedModel("Big", "Big", ("ceat",), "base or large cannot be decided"),
@@ -338,17 +268,4 @@ def test_doubts_about_models_are_those_of_the_method() -> None:
     published, seat = paper(printed("GR1", 0.5)), study(measured("GR1", 0.4))
     found = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi", about=models)
     assert found.rows["model_doubt"].to_list() == ["which layer is not said; no source"]
-    assert "- (1) Big: which layer is not said; no source.\n" in comparison_to_markdown(found, models)
-
-
-def test_rows_come_back_from_csv_as_they_were(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
-    comparison = compare(*five, models={"ours": "Big"}, language="hi")
-    for rows in (comparison.rows, comparison.rows.clear(), comparison.rows.with_columns(segment_length=pl.lit("9"))):
-        text = comparison_to_csv(Comparison("sahoo2024", rows, comparison.summary, ""))
-        assert comparison_rows(pl.read_csv(io.StringIO(text), infer_schema_length=None)).equals(rows)
-    with pytest.raises(InputError, match="no column doubt, note; it has paper, "):
-        comparison_rows(comparison.rows.drop("doubt", "note"))
-
-
-def test_the_summary_of_no_rows_is_empty() -> None:
-    assert summarize(pl.DataFrame(schema=dict(COMPARISON_SCHEMA))).is_empty()
+    assert "- Big: which layer is not said; no source (1 row)." in render_comparison("sahoo2024", [found])[1]

@@ -10,11 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from drawn_studies import drawn_study
 
-from prasanga.base.errors import InputError
 from prasanga.report.figures import Measured, all_figures, drawings_of, figure_files, name_of
 from prasanga.report.figures.canvas import draw_figure
 
@@ -85,10 +83,6 @@ def test_a_figure_is_drawn_from_the_files_of_its_tables(tmp_path: Path) -> None:
     path = tmp_path / "hexbins_a.svg"
     draw_figure("likelihoods.plot_hexbins", [tmp_path / "traits.parquet"], {"model": "a"}, [path], made_from="f00d")
     assert b"f00d" in path.read_bytes()
-    rows = {"method": ["ceat"], "measured": [None]}
-    pl.DataFrame(rows).write_csv(tmp_path / "comparison.csv")
-    with pytest.raises(InputError, match=r"has no column .*; it has method, measured\."):
-        draw_figure("agreement.plot_published", [tmp_path / "comparison.csv"], {}, [path])
 
 
 def test_the_rules_read_the_registry_without_waiting_for_a_drawing_library() -> None:

@@ -20,10 +20,10 @@ from report_pages import CATEGORIES
 import prasanga.report
 from prasanga.base.errors import InputError
 from prasanga.report.cards import fixed_choices, publications, quantities
-from prasanga.report.comparison import COMPARISON_SCHEMA
 from prasanga.report.page import render_page
 from prasanga.report.sections.estimates import shade_of
 from prasanga.report.study import AuditTables, EmbeddingFiles, Results
+from prasanga.schema import TABLES
 
 VOID = {"meta", "link", "br", "wbr", "hr", "img", "input", "col"}
 SVG = (
@@ -176,8 +176,7 @@ def test_every_category_model_length_and_effect_is_shown(render: Callable[..., s
         if row["effect_size"] is not None:
             assert f"{row['effect_size']:+.3f}".replace("-", "−") in words
     assert "+0.90*" in words
-    assert "all 70" in words
-    assert "Left out:" in words
+    assert "Lost words:" in words
 
 
 def test_page_holds_what_it_was_made_from(render: Callable[..., str]) -> None:
@@ -375,8 +374,8 @@ def test_commands_in_what_is_missing_are_code_and_escaped(render: Callable[..., 
     sentence = "&lt;b&gt; is not there. <code>snakemake &lt;x&gt;</code> makes <code>it</code>, a ` alone stays."
     assert f"<li>{sentence}</li>" in page
     asked = {**CONFIG, "comparison": {"paper": "sadhu2024"}}
-    none = pl.DataFrame(schema=COMPARISON_SCHEMA)
-    page = render(config=asked, comparison=none, why_no_comparison="say in `comparison.models` <b>.")
+    none = pl.DataFrame([{"note": "say in `comparison.models` <b>."}], schema=TABLES["comparison"].polars)
+    page = render(config=asked, comparison=none)
     assert "<p>say in <code>comparison.models</code> &lt;b&gt;.</p>" in page
 
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from page_parts import cells_of, lines_of, names_of, numbers_of, part_of, plain, said_in, sheet_of
+from page_parts import cells_of, part_of
 from planted_pairs import planted_scores
 
-from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.findings import (
@@ -24,7 +23,7 @@ from prasanga.report.findings import (
     findings_of_pairs,
     is_found_of_pairs,
 )
-from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
+from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import shade_of
@@ -72,131 +71,6 @@ def test_types_and_groups_stand_in_the_order_of_the_paper() -> None:
     groups = groups_of([("b", "hi"), ("a", "bn"), ("b", "en"), ("a", "bn")])
     assert [group.title for group in groups] == ["English, b", "Hindi, b", "Bangla, a"]
     assert groups_of([("", "hi")]) == (Group("", "hi", "Hindi"),)
-
-
-def test_the_layout_of_table_2(bias: pl.DataFrame) -> None:
-    layout = render(bias)
-    assert layout.csv.splitlines()[0] == "bias_type,English bert,Hindi bert,Hindi gpt,note"
-    names = [line.partition(",")[0] for line in layout.csv.splitlines()[1:]]
-    runs = ["mean of runs", "deviation over runs"]
-    assert names == ["gender", "physical-appearance", "caste", "all", *runs]
-    # 12 of 27 in English: 15 of 30 without one left out and two that tie; bold is the nearest to 50 of two models
-    assert cells(layout.md, "Gender") == ["44.44", "90.00*", "**40.00**"]
-    assert cells(layout.md, "All pairs") == ["44.44", "90.00*", "**40.00**"]
-    assert layout.csv.splitlines()[1] == "gender,44.44,90.00*,40.00,"
-    assert r"Hindi} \\" in layout.tex
-    assert "$90.00^{*}$" in layout.tex
-    assert layout.tex.isascii()
-    for text in (
-        "corrected for 12 tests",
-        "5 random samples of 80 % of the pairs",
-        "no standard error",
-        "Pairs with equal scores: 6 of 90 (English bert). They are left out.",
-        "Pairs left out: 3 of 90 (English bert).",
-        "measure p\\_unmodified",
-    ):
-        assert text in layout.md
-
-
-def test_the_paper_prints_means_of_runs(bias: pl.DataFrame) -> None:
-    layout = render(bias, preset="paper")
-    row = bias.filter(model="gpt", bias_type="gender").row(0, named=True)
-    assert cells(layout.md, "Gender")[2] == f"**{row['runs_mean']:.2f}**"
-    assert row["runs_mean"] != row["bias_percentage"]
-    assert "All pairs" not in layout.md
-    assert "differs from 50" not in layout.md
-    assert "Each percentage is the mean over 5 random samples" in layout.md
-
-
-def test_without_runs_there_are_no_rows_of_them(scores: pl.DataFrame) -> None:
-    bias = bias_percentage(scores, n_runs=0, n_resamples=0, ties="against")
-    for preset in ("paper", "recommended"):
-        layout = render(bias, preset=preset)
-        assert "runs |" not in layout.md
-        assert cells(layout.md, "All pairs")[0].startswith("41.38")
-    assert "They count as not stereotypical." in layout.md
-
-
-def test_a_missing_cell_says_why(scores: pl.DataFrame) -> None:
-    gone = planted_scores("gpt", "en", 0.5, types=("caste",), left_out=range(30))
-    tied = planted_scores("gpt", "bn", 0.5, types=("gender",), tied=range(30))
-    layout = render(bias_percentage(pl.concat([scores, gone, tied]), n_resamples=10))
-    assert cells(layout.md, "Caste")[1] == "–"
-    assert "English gpt: all pairs were left out" in layout.csv
-    assert "Bangla gpt: all scored pairs tie" in layout.md
-    assert "Bangla gpt: no pairs of this type" in layout.csv
-    # once a language, with the models where others have such pairs
-    assert "- – Bangla: no pairs of this type: Physical appearance, Caste.\n" in layout.md
-    assert "- – English: no pairs of this type: Gender (gpt), Physical appearance (gpt).\n" in layout.md
-    assert layout.md.count("no pairs of this type") == 2
-
-
-def test_nothing_is_bold_among_fewer_than_two_models() -> None:
-    bert, gpt = planted_scores("bert", "hi", 0.9), planted_scores("gpt", "hi", 0.4, types=("caste",))
-    alone = render(bias_percentage(bert, n_resamples=0))
-    assert "**" not in alone.md
-    assert "mathbf" not in alone.tex
-    assert "Bold" not in alone.md + alone.tex
-    both = render(bias_percentage(pl.concat([bert, gpt]), n_resamples=0)).md
-    assert (cells(both, "Gender"), cells(both, "Caste")) == (["90.00*", "–"], ["90.00*", "**40.00**"])
-    assert "- Bold: of two or more models" in both
-
-
-def test_tables_that_cannot_be_shown_are_refused(bias: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match=r"no column p_binomial_holm, ties;.*likelihoods stage"):
-        render(bias.drop("ties", "p_binomial_holm"))
-    with pytest.raises(InputError, match="has no rows"):
-        section_of(bias.clear())
-    with pytest.raises(InputError, match="two rows for demo, hi, bert, caste"):
-        pair_grid_of(pl.concat([bias, bias]))
-
-
-def test_the_numbers_of_the_section(bias: pl.DataFrame) -> None:
-    section = section_of(bias)
-    assert [plain(part.title) for part in section.parts[:3]] == [
-        "English all numbers", "English pairs left out, and why", "Hindi all numbers",
-    ]  # fmt: skip
-    said = said_in(section)
-    assert "Holm's correction for the 12 percentages of this section" in said
-    assert "Over 5 random samples of 80 % of the pairs" in said
-    heats = cells_of(section.widget)
-    assert heats[0] == ["Bias type", "bert"]
-    assert heats[1] == ["Gender", "44.4"]
-    assert heats[5] == ["Bias type", "bert", "gpt"]
-    assert [line[0] for line in heats[6:]] == ["Gender", "Physical appearance", "Caste", "All pairs"]
-    assert heats[-1] == ["All pairs", "90.0*", "40.0"]
-    cell = re.findall(r"<td[^>]*>", section.widget)
-    assert 'class="number plus-5 bold"' in cell[-2]
-    assert 'class="number minus-3"' in cell[-1]
-    hindi = sheet_of(section, "Sentence pairs, Hindi")
-    assert [row.block for row in hindi.rows if row.block] == ["Gender", "Physical appearance", "Caste", "All pairs"]
-    numbers = numbers_of(hindi, hindi.rows[-2])
-    assert hindi.rows[-2].labels == ("bert",)
-    assert numbers["random twins"] == "60.0"
-    assert (numbers["stereo pairs"], numbers["antistereo pairs"]) == ("93.3 % of 45", "86.7 % of 45")
-    assert numbers["pairs counted"] == "90 of 90"
-    assert numbers["Holm"] == "< .001"
-    assert (numbers["balanced"], numbers["balanced interval"]) == ("90.0", "80.3 to 93.2")
-    assert names_of(hindi)[:3] == ["bias percentage", "95 % interval", "Holm"]
-    assert names_of(hindi)[3:7] == ["balanced", "balanced interval", "p of the label (Holm)", "random twins"]
-    assert section.parts[1].items == [
-        "bert: 3 of 90 pairs.",
-        "both sentences are the same: gender-0, caste-0, physical-appearance-0",
-    ]
-
-
-def test_a_model_without_a_type_has_an_empty_cell_that_says_so() -> None:
-    both = [planted_scores("bert", "hi", 0.9), planted_scores("gpt", "hi", 0.4, types=("caste",))]
-    section = section_of(bias_percentage(pl.concat(both), n_resamples=0))
-    assert cells_of(section.widget)[1] == ["Gender", "90.0*", "–"]
-    assert 'class="number missing" title="gpt: no pairs of this type"' in section.widget
-
-
-def test_a_percentage_that_could_not_be_computed_says_why() -> None:
-    scores = pl.concat([planted_scores("bert", "hi", 0.9), planted_scores("gpt", "hi", 0.4, left_out=range(30))])
-    sheet = sheet_of(section_of(bias_percentage(scores, n_resamples=0)), "Sentence pairs, Hindi")
-    said = {line[0]: line[-1] for line in lines_of(sheet)}
-    assert said == {"bert": "", "gpt": "Not computed: all pairs were left out."}
 
 
 def test_shades() -> None:

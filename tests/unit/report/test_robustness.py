@@ -15,7 +15,7 @@ from scipy import stats
 from prasanga.associations.robustness import MULTIVERSE_SCHEMA
 from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.figures.agreement import plot_methods, plot_scales, plot_specifications
-from prasanga.report.sections.estimates import methods_agree, other_choices, raw_numbers
+from prasanga.report.sections.estimates import other_choices
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
@@ -44,37 +44,6 @@ def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
 def test_without_a_number_the_figure_says_so(table: Table) -> None:
     figure = plot_scales(table(("C1", "a", "9", "fixed", None)), width="column")
     assert "Not drawn" in " ".join(text.get_text() for text in figure.texts)
-
-
-def test_raw_numbers_stand_beside_effects(table: Table) -> None:
-    few = {"difference_adjusted": None, "adjusted_low": None, "adjusted_high": None, "effect_adjusted": None}
-    why = "not adjusted: set X has 3 words"
-    ceat = table(
-        ("C1", "a", "25", "fixed", 0.1),  # standardized it is -0.02, and its adjusted interval includes zero
-        ("C4", "a", "25", "fixed", 1.0),
-        ("C10", "a", "25", "fixed", 1.0, {**few, "adjusted_note": why}),
-    )
-    section = raw_numbers(Results(ceat=ceat))
-    assert section is not None
-    assert section.findings == [
-        "With every dimension standardized 1 of 3 effects would have the other sign.",
-        "Among words alike in corpus frequency and pieces, 1 of 2 differences of mean cosines has a 95 % interval"
-        " that excludes zero.",
-        "1 estimate could not be adjusted for frequency and pieces; the table says why.",
-    ]
-    (sheet,) = section.parts[0].sheets
-    rows = [[str(cell.text) for cell in row.cells] for row in sheet.rows]
-    assert rows[0] == [
-        *("CEAT", "a", "+0.010", "+0.020", "+0.013", "+0.100", "+0.090", "−0.020"),
-        *("+0.005", "−0.025 to +0.035", "+0.050", "frequency and pieces"),
-    ]
-    assert rows[2][8:] == ["–", "–", "–", why]
-
-
-@pytest.mark.parametrize("missing", ["difference", "effect_centered", "adjusted_note"])
-def test_tables_without_these_numbers_have_no_section(table: Table, missing: str) -> None:
-    assert raw_numbers(Results(ceat=table(("C1", "a", "25", "fixed", 0.5)).drop(missing))) is None
-    assert raw_numbers(Results()) is None
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -187,22 +156,6 @@ def test_the_longest_length_and_the_first_mode_stand_for_ceat(table: Table) -> N
     assert side_by_side({}).is_empty()
 
 
-def test_the_section_says_whether_they_agree_and_whether_twins_do() -> None:
-    tables = study()
-    section = methods_agree(
-        Results(seat=tables["seat"], weat=tables["weat"], log_probability=tables["log_probability"])
-    )
-    assert section is not None
-    (row,) = agreement(side_by_side(tables)).filter(method_1="seat", method_2="log_probability").to_dicts()
-    tau, twins = (f"{row[name]:+.2f}".replace("-", "−") for name in ("tau", "twin_tau"))
-    said = section.findings[1]
-    assert said.startswith(f"SEAT and Log-probability bias: Kendall's tau {tau} over 20 points (95 % interval ")
-    assert said.endswith(f", which excludes zero; no more than twins with random weights, {twins}).")
-    (sheet,) = section.parts[0].sheets
-    assert len(sheet.rows) == 31
-    assert methods_agree(Results(seat=tables["seat"])) is None
-
-
 def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     together = side_by_side(study())
     path = tmp_path / "methods.csv"
@@ -250,7 +203,7 @@ def test_shares_in_which_sign_and_star_hold() -> None:
     ]
     (sheet,) = section.parts[0].sheets
     assert [str(cell.text) for cell in sheet.rows[0].cells] == [
-        *("SEAT", "a", "12", "75 %", "50 %", "−0.25", "+0.30", "+0.85")
+        *("SEAT", "a", "12", "75%", "50%", "−0.25", "+0.30", "+0.85")
     ]
     assert other_choices(Results(multiverse=multiverse().filter(category="C2"))) is None
     assert other_choices(Results()) is None

@@ -7,12 +7,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from page_parts import lines_of, said_in, sheet_of
 
 from prasanga.base.errors import InputError
 from prasanga.report.figures import MODELS, MUTED
 from prasanga.report.figures.agreement import plot_sample_modes
-from prasanga.report.section import section_to_html
 from prasanga.report.sections.ceat import sample_modes
 from prasanga.report.study import Results
 
@@ -66,30 +64,3 @@ def test_one_mode_alone_is_no_figure_and_no_section(ceat: pl.DataFrame) -> None:
         plot_sample_modes(fixed)
     nothing = plot_sample_modes(ceat.with_columns(effect_size=pl.lit(None, pl.Float64)))
     assert next(text.get_text() for text in nothing.texts).startswith("Not drawn")
-
-
-def test_the_section_has_both_estimates(ceat: pl.DataFrame) -> None:
-    section = sample_modes(Results(ceat=ceat))
-    assert section is not None
-    said = said_in(section)
-    assert "a mean over many draws (100); each" in said
-    assert "Over 3 estimates the median distance is 0.125 and the largest 0.250 (C1, a, 9 words)." in said
-    lines = lines_of(sheet_of(section, "Effect sizes by both kinds of draws"))
-    assert lines[0] == ["C1", "a", "9", "+0.500", "+0.250", "\N{MINUS SIGN}0.250", ".030"]
-    assert lines[-1] == ["C10", "a", "9", "–", "–", "–", "–"]
-    (gap,) = [line for line in lines if line[:2] == ["C4", "<b>"]]
-    assert gap[3:6] == ["–", "+0.100", "–"]
-    assert section.figures == []
-
-
-def test_the_section_on_the_page(ceat: pl.DataFrame) -> None:
-    section = sample_modes(Results(ceat=ceat))
-    assert section is not None
-    text = section_to_html(section)
-    assert "&lt;b&gt;</td>" in text
-    assert "<b>" not in text
-    assert text.count('<th scope="row">') == 5
-    assert "<figure>" not in text
-    none = sample_modes(Results(ceat=ceat.with_columns(effect_size=pl.lit(None, pl.Float64))))
-    assert none is not None
-    assert "No estimate has a number by both." in said_in(none)

@@ -14,10 +14,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
-from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.page import overview_sheet
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.summary import SCHEMA, digests_of_sources, known, study_summary, to_json, versions_by_stage
+from prasanga.schema import TABLES
 
 ROOT = Path(__file__).parents[3]
 LAYOUT = json.loads((ROOT / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ CONFIG: dict[str, Any] = {
 
 
 def percentage(model: str, bias_type: str, value: float | None, **changes: Any) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(NEEDED_OF_PAIRS)
+    row: dict[str, Any] = dict.fromkeys(TABLES["bias_percentages"].names)
     return row | {
         "set": "demo",
         "model": model,

@@ -243,7 +243,7 @@ def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
         row["interval_note"] = f"Not computed: {why}." if (why := why_no_percentage(row)) else row["interval_note"]
     caption = f"Sentence pairs, {group.title}"
     sheet = list_numbers(rows, _PERCENTAGES, caption=caption, lists="model bias_type", forms=_FORMS)
-    at = [name for _, name in sheet.columns].index("Bias percentage") if rows else 0
+    at = [name for _, name in sheet.columns].index("Bias percentage")
     lines = []
     for line, (model, row) in zip(sheet.rows, found, strict=True):
         cells = list(line.cells)
