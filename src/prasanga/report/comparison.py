@@ -8,6 +8,7 @@ type are the same; the sentences are not: Sahoo et al. measured 705 or 800 pairs
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -370,8 +371,7 @@ _NUMBERS = "published measured difference ci_low ci_high same_sign published_ins
 def list_doubts(rows: pl.DataFrame) -> dict[str, int]:
     """Return every doubt once, with the number of its rows."""
     of_models = rows.select(pl.concat_str("published_model", "model_doubt", separator=": ")).to_series()
-    texts = pl.concat([rows["doubt"], rows["mark_doubt"], of_models.rename("doubt")]).drop_nulls()
-    return dict(texts.value_counts(sort=False).sort("count", descending=True).iter_rows())
+    return Counter(text for column in (rows["doubt"], rows["mark_doubt"], of_models) for text in column.drop_nulls())
 
 
 HOW_TO_READ = (

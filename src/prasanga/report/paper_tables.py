@@ -15,7 +15,6 @@ import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY, PAIRS
-from prasanga.stats.intervals import FEWEST_WORDS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.grid import (
     FEW_WORDS,
@@ -54,6 +53,7 @@ from prasanga.report.sheet import (
     split_columns,
     with_sign,
 )
+from prasanga.stats.intervals import FEWEST_WORDS
 
 ENDINGS = ("csv", "md", "tex")
 PAIR_TABLE = "sahoo_table2"

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from prasanga.stats.crossed import VarianceComponents
 from prasanga.losses import describe_losses
 from prasanga.methods import CEAT
 from prasanga.report.cards import quantities
@@ -53,6 +52,7 @@ from prasanga.report.sections.estimates import (
 )
 from prasanga.report.sheet import MARK, MINUS, Cell, Sheet, html, list_numbers, plain, row_of, with_sign
 from prasanga.report.study import Results
+from prasanga.stats.crossed import VarianceComponents
 
 _IN_PAPER = ((0.2, 0.5, 0.8), 2)
 """Where the shades of Tables 5 and 6 of Sadhu et al. (2024) begin, small, medium and large, and the first shade."""

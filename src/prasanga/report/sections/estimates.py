@@ -43,7 +43,6 @@ from prasanga.report.sheet import (
     with_sign,
 )
 from prasanga.report.study import Results
-from prasanga.stats.crossed import VarianceComponents
 
 THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 """Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are called small, medium and large."""
