@@ -12,8 +12,8 @@ from loss_columns import losses
 from report_tables import SCHEMA, SETS, estimate
 
 from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
-from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.study import Results
+from prasanga.schema import TABLES
 
 LENGTHS = ("9", "25", "75", ">75")
 LOST = ("a: no contexts", "b: no context at 9 words; a: listed twice", "c: 3 of its 8 sentences have no vector")
@@ -147,7 +147,7 @@ def _draw_percentage(random: Random, language: str, model: str, bias_type: str) 
     n, ties, out = random.choice([12, 40, 200]), random.choice([0, 0, 1, 3]), random.choice([0, 0, 2])
     k = random.randint(0, n)
     value, p, low = 100 * k / n, 10 ** -random.uniform(0, 4), random.choice([30.0, 55.0])
-    return dict.fromkeys(NEEDED_OF_PAIRS) | {
+    return dict.fromkeys(TABLES["bias_percentages"].names) | {
         **{"set": "demo", "model": model, "language": language, "bias_type": bias_type, "bias_percentage": value},
         **{"ci_low": value - 9, "ci_high": value + 9, "exact_low": max(0.0, value - 10)},
         **{"exact_high": min(100.0, value + 10), "p_binomial": p, "p_binomial_holm": min(1.0, 3 * p), "n_tests": 9},
