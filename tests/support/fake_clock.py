@@ -14,7 +14,7 @@ from prasanga.base import progress as module
 
 NOON = datetime(2026, 11, 22, 12, 0).timestamp()
 OUTLOOK = re.compile(
-    r"[\d,.]+ of [\d,.]+ [A-Za-z]+ \(\d+ %\), [\d,.]+( MB)? an? (second|minute|hour), .+ left, done about"
+    r"[\d,.]+ of [\d,.]+ [A-Za-z]+ \(\d+%\), [\d,.]+( MB)? per (second|minute|hour), .+ left, done about"
 )
 
 
@@ -33,7 +33,6 @@ class FakeClock:
 def slow_clock(step: float = 20.0) -> Iterator[None]:
     """In the block, `step` seconds pass between any two looks at the clock: short work looks like long work."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "watched", False)
         patch.setattr(module, "clock", FakeClock(step))
         yield
 

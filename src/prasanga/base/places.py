@@ -1,23 +1,22 @@
-"""Where the files lie that a study names: in its own folder or, if it has none of that name, in the installation.
+"""Find the files that a study names: in its own folder or, if it has none of that name, in the installation.
 
 A study is a folder, and the working directory of every process that works on it. The installation is a checkout, or
 what a wheel has put beside the package: Snakefile, rules, scripts, schemas, profiles and `resources/`. It has another
 path on every machine, and results must not: so a study reaches it by a link in its own folder (`SHIPPED`), and what it
-takes from there has a path that is the same everywhere and says that the file was shipped. A path of `resources/` that
-the study's folder has itself stands before it, file by file.
+takes from there has a path that is the same everywhere and says that the file was shipped. A file of `resources/` in
+the study's folder takes precedence.
 
-Further down: where the paths of a config may lead, and the store of vectors and scores that studies share.
+Further down: the store of vectors and scores that studies share.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import posixpath
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -70,16 +69,11 @@ def link_installation(root: Path) -> None:
     """Let the study in the working directory reach the installation; in a checkout, which is both, nothing is linked.
 
     Raises:
-        InputError: the link cannot be made, or a folder is in its place that may belong to somebody else.
+        InputError: the link cannot be made.
     """
     link, root = Path(SHIPPED), root.resolve()
     try:
-        if link.is_dir() and not link.is_symlink():  # the folder was copied by a program that follows links
-            if led := next((parent for parent in link.parents if parent.is_symlink()), None):
-                raise InputError(
-                    f"{Path.cwd() / led}: this link leads to a folder that has a folder {link.relative_to(led)}, which"
-                    " prasanga will not delete there. Delete the link."
-                )
+        if link.is_dir() and not link.is_symlink():  # the study was copied by a program that follows links
             shutil.rmtree(link)
         if root == Path.cwd().resolve():
             link.unlink(missing_ok=True)
@@ -101,7 +95,7 @@ def place(path: str) -> str:
     Returns:
         The same path if the study has it itself, or nothing of that name is shipped; a path by way of the link to the
         installation if it is shipped; and of a folder that is in both a folder of links, in which the study's own
-        files stand before those that are shipped.
+        files take precedence.
     """
     shipped = Path(SHIPPED, path)
     if not _is_resource(path) or not shipped.exists():
@@ -127,7 +121,7 @@ def files_in(folder: str, endings: Iterable[str]) -> list[str]:
 
 
 def require_no_braces(paths: Iterable[str]) -> list[str]:
-    """Return paths that were found in a folder; Snakemake, which gets them, would fill in what stands in braces.
+    """Return paths that were found in a folder; Snakemake would fill in the parts in braces.
 
     Raises:
         InputError: the name of a file with braces.
@@ -215,17 +209,12 @@ def _merge(path: str) -> str:
     folder = Path(_MERGED, path)
     wanted = {each.name: Path(SHIPPED, path, each.name) for each in Path(SHIPPED, path).iterdir()}
     wanted |= {each.name: Path(path, each.name) for each in Path(path).iterdir()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, target in wanted.items():
-            _lead(folder / name, Path(os.path.relpath(target, folder)))
-        for link in folder.iterdir():
-            if link.name not in wanted:
-                link.unlink()
-    except OSError as error:
-        raise InputError(
-            f"{folder}: cannot be written ({error.strerror}). Make room, or take the folder away."
-        ) from None
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, target in wanted.items():
+        _lead(folder / name, Path(os.path.relpath(target, folder)))
+    for link in folder.iterdir():
+        if link.name not in wanted:
+            link.unlink()
     return folder.as_posix()
 
 
@@ -239,102 +228,6 @@ def _lead(link: Path, target: Path) -> None:
         new.unlink()
     new.symlink_to(target)
     new.replace(link)
-
-
-# --------------------
-# Paths in a config: where they may lead.
-#
-# A study is a folder. A relative path that climbs out of it by `..` is easily overlooked in somebody else's config,
-# so the folder that it leads to must be named under `outside`; an absolute path is plain to see, and needs no more.
-# Patterns of corpus files stay below `corpus.root`. Which keys hold paths, the schema says (`format`).
-
-
-# In bytes: what Linux and the file systems of clusters take, for one name and for a whole path.
-_LONGEST_NAME, _LONGEST_PATH = 255, 4095
-
-
-def path_problems(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the paths of a config that fits its schema, one sentence each."""
-    outside = config.get("outside", [])
-    for folder in outside:
-        if _without_parents(folder):
-            yield (
-                f"`outside` has {folder!r}, which does not lead out of the study's folder. Take it out; it is for"
-                " folders such as `../shared` and `/data/corpora`."
-            )
-    for place, kind, path in _paths(config, schema):
-        if _is_too_long(path):
-            yield (
-                f"`{place}` is {path[:40]!r} and so on, which no file can be called: a name has at most {_LONGEST_NAME}"
-                f" bytes, a path {_LONGEST_PATH}. Write the path of one file or folder."
-            )
-        elif "{" in path or "}" in path:
-            yield (
-                f"`{place}` is {path!r}, and Snakemake would take what stands in braces for a part that it fills in."
-                " Rename the file or folder without `{` and `}`, and write the new name."
-            )
-        elif kind == "pattern":
-            if ".." in PurePosixPath(path).parts:
-                yield (
-                    f"`{place}` is {path!r}, which leads out of `corpus.root`. Write the folder as `corpus.root`, and a"
-                    " pattern below it here."
-                )
-        elif not below_any(path, outside):
-            yield (
-                f"`{place}` is {path!r}, which leads out of the study's folder. If that is meant, write at the top of"
-                f" the config `outside: [{_first_outside(path)}]`; or write an absolute path, or one below the study's"
-                " folder."
-            )
-    for name, model in config.get("models", {}).items():
-        revision = model.get("revision") or ""
-        if ".." in revision or revision.startswith("/"):
-            yield (
-                f"`models.{name}.revision` is {revision!r}, which is no commit, tag or branch. Write e.g. a commit: 40"
-                " hexadecimal digits."
-            )
-
-
-def below_any(path: str, outside: Sequence[str]) -> bool:
-    """Return whether a path is absolute, stays below the folder that it starts from, or leads into one of `outside`."""
-    if path.startswith("/") or _without_parents(path):
-        return True
-    return any(PurePosixPath(posixpath.normpath(path)).is_relative_to(posixpath.normpath(folder)) for folder in outside)
-
-
-def _without_parents(path: str) -> bool:
-    """Return whether a relative path stays below where it starts."""
-    return not path.startswith("/") and posixpath.normpath(path).split("/", 1)[0] != ".."
-
-
-def _is_too_long(path: str) -> bool:
-    written = path.encode("utf-8", "replace")
-    return len(written) > _LONGEST_PATH or any(len(name) > _LONGEST_NAME for name in written.split(b"/"))
-
-
-def _first_outside(path: str) -> str:
-    """Return the first folder on the way that is neither the study's nor above it.
-
-    Of `../shared/corpora/bn` that is `../shared`.
-    """
-    parts = PurePosixPath(posixpath.normpath(path)).parts
-    climbed = next((n for n, part in enumerate(parts) if part != ".."), len(parts))
-    return "/".join(parts[: climbed + 1])
-
-
-def _paths(value: Any, schema: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield every path or pattern with its place; `format` says in the schema which texts are one."""
-    if isinstance(value, str):
-        if schema.get("format") in ("path", "pattern"):
-            yield place, schema["format"], value
-    elif isinstance(value, Mapping):
-        other = schema.get("additionalProperties")
-        for key, inner in value.items():
-            part = schema.get("properties", {}).get(key, other)
-            if isinstance(part, Mapping):
-                yield from _paths(inner, part, f"{place}.{key}" if place else key)
-    elif isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        for number, inner in enumerate(value):
-            yield from _paths(inner, schema["items"], f"{place}.{number}")
 
 
 # --------------------

@@ -105,20 +105,6 @@ def test_a_copy_that_a_program_has_made_of_the_link_is_replaced(study: Path) -> 
     assert (study / place("resources/pairs.csv")).read_text(encoding="utf-8") == "shipped"
 
 
-@pytest.mark.parametrize("link", [".snakemake", ".snakemake/prasanga"])
-def test_nothing_is_deleted_in_a_folder_that_a_link_leads_to(
-    link: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target, study = tmp_path / "theirs", tmp_path / "study"
-    kept = write(target, f"{Path(SHIPPED).relative_to(link)}/kept.txt", "theirs")
-    (study / link).parent.mkdir(parents=True)
-    (study / link).symlink_to(target)
-    monkeypatch.chdir(study)
-    with pytest.raises(InputError, match=rf"/{link}: this link leads to .* Delete the link\."):
-        link_installation(tmp_path / "installed")
-    assert kept.read_text(encoding="utf-8") == "theirs"
-
-
 def test_texts_are_the_study_s_own_if_it_has_any_of_that_name(study: Path) -> None:
     assert place_of_corpus(".", ["resources/texts/*.txt"]) == SHIPPED
     assert place_of_corpus("resources", ["texts/*.txt", "texts/a.txt"]) == f"{SHIPPED}/resources"
