@@ -510,7 +510,7 @@ def labels() -> Mapping[str, Mapping[str, str]]:
 
 
 TEMPLATES.filters |= {
-    "said": pass_context(lambda context, text: said(text, context["language"])),
+    "said": pass_context(lambda page, text, **values: said(text, page["language"], **values)),
     "packed": pack,
     "visible": visible,
     "table": pass_context(lambda context, sheet: sheet_to_html(sheet, context["language"])),

@@ -62,7 +62,7 @@ def first_screens() -> str:
             config = {**CONFIG, "report": {"language": language}}
             overview = page_views(config=config, results=draw_study(seed), made_from=MADE_FROM)[0].contents[0]
             widget = re.sub(r"<svg.*?</svg>", "", str(overview.widget), flags=re.DOTALL)
-            texts.append(f"{overview.title} | {Markup(widget).striptags()}")
+            texts.append(f"{overview.title} | {' '.join(Markup(widget.replace('<', ' <')).striptags().split())}")
     return "\n".join(texts) + "\n"
 
 

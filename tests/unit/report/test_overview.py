@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from typing import NamedTuple
 
 import polars as pl
 import pytest
 from loss_columns import losses
+from markupsafe import Markup
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.findings import SAME_BY_LABEL
 from prasanga.report.grid import grid_of
-from prasanga.report.section import said
 from prasanga.report.sections.ceat import Change, changes_of
-from prasanga.report.sections.overview import LIKELY, OPEN, SHOWN, overview, three_findings
+from prasanga.report.sections.overview import OPEN, SHOWN, overview
 from prasanga.report.study import Results
 
-SAY = partial(said, language="en")
 Table = Callable[..., pl.DataFrame]
+
+
+class Finding(NamedTuple):
+    """A finding as the page shows it."""
+
+    sure: str
+    text: str
+    grounds: str
+
+
+def found_in(results: Results) -> list[Finding]:
+    widget = str(overview({"models": {}}, results).widget)
+    parts = re.findall(
+        r"<li><p><strong[^>]*>(.*?)</strong>(.*?)</p><p class=\"small\">(.*?)</p></li>", widget, re.DOTALL
+    )
+    return [Finding(*(" ".join(Markup(part).striptags().split()) for part in found)) for found in parts]
 
 
 def differences(*rows: tuple[str, str, str, float, float, float]) -> pl.DataFrame:
@@ -47,27 +62,10 @@ def test_changes_are_between_the_ends_that_have_the_same_texts(table: Table) -> 
     assert (two.longest, two.of) == (">75", {("C1", "m"): Change(9.0, 8.0, 10.0)})
 
 
-def test_a_change_is_told_with_where_it_is_largest_and_what_chance_gives(table: Table) -> None:
-    rows = [("C1", "9", "75", 0.4, 0.1, 0.7), ("C4", "9", "75", -0.8, -1.0, -0.6)]
-    ceat = effects(table, "9", "75").with_columns(p_twins=None)
-    (finding, *_) = [
-        f for f in three_findings(Results(ceat=ceat, differences=differences(*rows)), SAY) if "context" in f.text
-    ]
-    assert finding.sure == LIKELY
-    assert finding.text == (
-        "The association changes with context in 2 of 2 cases, most in C4 by m: from +0.50 at 9 words to +0.50 at 75."
-    )
-    assert finding.grounds.endswith("by chance it would in about 0.1.")
-    none = differences(("C1", "9", "75", 0.1, -0.2, 0.66))
-    (finding, *_) = [f for f in three_findings(Results(ceat=ceat, differences=none), SAY) if "context" in f.text]
-    assert finding.sure == OPEN
-    assert "changes of up to 0.7 standard deviations remain possible" in finding.grounds
-
-
 def test_what_is_well_supported_comes_first_and_names_its_direction(table: Table) -> None:
     sure = {"p_association_holm": 0.01, "ci_low": -1.5, "ci_high": -0.5}
     ceat = table(("C1", "m", "9", "fixed", 0.1, {"p_association_holm": 0.9}), ("C4", "m", "9", "fixed", -1.0, sure))
-    first, *others = three_findings(Results(ceat=ceat), SAY)
+    first, *others = found_in(Results(ceat=ceat))
     assert first.sure == SHOWN
     assert first.text.endswith("(C4, CEAT, m): −1.00 standard deviations.")
     assert first.grounds.startswith("95 % interval −1.50 to −0.50, ")
@@ -75,23 +73,8 @@ def test_what_is_well_supported_comes_first_and_names_its_direction(table: Table
     assert all(each.sure != SHOWN for each in others)
 
 
-@pytest.mark.parametrize(
-    ("models", "named"),
-    [
-        (["b"], "What b associates"),
-        (["b", "a"], "What a and b associate"),
-        (["b", "a", "c"], "What 3 models associate"),
-    ],
-)
-def test_the_models_are_named_where_there_are_few(table: Table, models: list[str], named: str) -> None:
-    ceat = table(*((name, model, "9", "fixed", 0.5) for name in ("C1", "C4") for model in models))
-    assert f"{named} with people and things: 2 categories" in overview({"models": {}}, Results(ceat=ceat)).widget
-    alone = Results(structures=pl.DataFrame({"model": models}).with_columns(n=10, structure=pl.lit("S1")))
-    assert f"{named} with people and things: traits in sentence structures." in overview({"models": {}}, alone).widget
-
-
 def test_nothing_is_found_in_nothing_and_caution_is_always_said() -> None:
-    assert three_findings(Results(), SAY) == []
+    assert found_in(Results()) == []
     config = {"note": "", "models": {}}
     assert "Nothing has been measured yet." in overview(config, Results()).widget
     assert "not about the people whom the words name" in overview(config, Results()).widget
@@ -102,8 +85,7 @@ def test_nothing_is_found_in_nothing_and_caution_is_always_said() -> None:
 def test_copies_that_do_the_same_leave_no_finding(table: Table) -> None:
     sure = {"p_association_holm": 0.01, "ci_low": 0.5, "ci_high": 1.5}
     alone, alike, apart = (
-        three_findings(Results(ceat=table(("C1", "m", "9", "fixed", 1.0, {**sure, "p_twins": p}))), SAY)
-        for p in (None, 0.4, 0.01)
+        found_in(Results(ceat=table(("C1", "m", "9", "fixed", 1.0, {**sure, "p_twins": p})))) for p in (None, 0.4, 0.01)
     )
     assert alone[0].sure == SHOWN
     assert alone[0].grounds.endswith("Not compared with random copies.")
@@ -121,18 +103,18 @@ def test_the_sizes_that_so_many_words_find_have_one_cause(table: Table) -> None:
         ("C1", m, "9", "fixed", 0.1, {"smallest_effect": size}) for m, size in zip("abc", (0.6, 0.8, 1.2), strict=True)
     ]
     ceat = table(*rows).with_columns(n_tests=28, p_twins=None)
-    (finding,) = three_findings(Results(ceat=ceat), SAY)
+    (finding,) = found_in(Results(ceat=ceat))
     assert finding.grounds == (
         "3 estimates, corrected for all tests. Words set the limit: with so many, the permutation test of words finds"
         " an effect of 0.8 standard deviations (0.6 to 1.2) in 80% of studies, at .05 / 28."
     )
     few = ceat.with_columns(smallest_effect=pl.Series([None, 1.2, None]))
-    (finding,) = three_findings(Results(ceat=few), SAY)
+    (finding,) = found_in(Results(ceat=few))
     assert finding.grounds.endswith(
         "1.2 standard deviations (1.2 to 1.2) in 80% of studies, at .05 / 28. Estimates for which it finds none: 2 of"
         " 3."
     )
-    (finding,) = three_findings(Results(ceat=ceat.with_columns(smallest_effect=None)), SAY)
+    (finding,) = found_in(Results(ceat=ceat.with_columns(smallest_effect=None)))
     assert finding.grounds.endswith(
         "with so few, the permutation test of words finds no effect of any size at .05 / 28."
     )
@@ -141,7 +123,7 @@ def test_the_sizes_that_so_many_words_find_have_one_cause(table: Table) -> None:
 def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
     lost = {"n_x": 7, "lost": losses("ঋণ: listed twice, counted once; ধনী: no context; গরিব: no context")}
     ceat = table(("C1", "m", "9", "fixed", 0.91, lost), ("C1", "m", "25", "fixed", 0.97, lost))
-    first = three_findings(Results(ceat=ceat.with_columns(p_twins=None)), SAY)[0]
+    first = found_in(Results(ceat=ceat.with_columns(p_twins=None)))[0]
     assert first.sure == OPEN
     assert first.text == (
         "Effects computed: 2 of 2, from +0.91 to +0.97 standard deviations. None has enough words for a finding."
@@ -149,11 +131,11 @@ def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lo
     assert first.grounds == (
         "A finding needs 8 words in each set, and two thirds of its list. Words lost: ধনী, গরিব (C1)."
     )
-    none = three_findings(Results(ceat=table(("C1", "m", "9", "fixed", None, lost))), SAY)
+    none = found_in(Results(ceat=table(("C1", "m", "9", "fixed", None, lost))))
     assert none[0].text == "Effects computed: none of 1."
     in_part = lost | {"lost": losses("ধনী: no context; rich: 3 of its 4 sentences (no mask)")}
     both = table(("C1", "m", "9", "fixed", 0.9, lost), ("C4", "m", "9", "fixed", 0.9, in_part))
-    (few, *_) = three_findings(Results(ceat=both.with_columns(p_twins=None)), SAY)
+    (few, *_) = found_in(Results(ceat=both.with_columns(p_twins=None)))
     assert few.grounds.endswith("Words lost: ধনী, গরিব (C1); ধনী (C4).")
     widget = overview({"models": {}}, Results(ceat=ceat)).widget
     assert "There is nothing to report yet." not in widget
@@ -166,7 +148,7 @@ def pairs_of(*types: tuple[str, float, int]) -> Results:
 
 
 def test_types_of_few_pairs_are_not_ranked() -> None:
-    (finding,) = three_findings(pairs_of(("disability", 5 / 7, 7), ("religion", 3 / 8, 8), ("age", 0.5, 36)), SAY)
+    (finding,) = found_in(pairs_of(("disability", 5 / 7, 7), ("religion", 3 / 8, 8), ("age", 0.5, 36)))
     assert finding.sure == OPEN
     assert finding.text == (
         "Over all 51 sentence pairs (English), m scores the stereotype higher in 51.0%. No difference from 50% was"
@@ -174,18 +156,18 @@ def test_types_of_few_pairs_are_not_ranked() -> None:
     )
     assert finding.grounds.startswith("Exact 95 % interval 36.6 to 65.2 %; 50 is no preference. With both labels ")
     assert finding.grounds.endswith("Bias types of fewer than 20 pairs, too few to rank: 2.")
-    (few,) = three_findings(pairs_of(("age", 1.0, 12)), SAY)
+    (few,) = found_in(pairs_of(("age", 1.0, 12)))
     assert (few.sure, few.text) == (
         OPEN,
         "Too few sentence pairs for a finding (12, English): m scores the stereotype higher in 100.0%.",
     )
     nothing = bias_percentage(planted_scores("m", "en", 0.5, left_out=range(30)))
-    (none,) = three_findings(Results(bias_percentages=nothing), SAY)
+    (none,) = found_in(Results(bias_percentages=nothing))
     assert none.text == "Bias percentages computed: none of 4."
 
 
 def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
-    (finding,) = three_findings(pairs_of(("age", 0.9, 60)), SAY)
+    (finding,) = found_in(pairs_of(("age", 0.9, 60)))
     assert (finding.sure, finding.text) == (
         SHOWN,
         "m scores the stereotype higher in 90.0 % of 60 sentence pairs (age, English).",
@@ -195,7 +177,7 @@ def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
         score_first=pl.when(pl.col("pair_id").str.extract(r"(\d+)$").cast(pl.Int64) < 30).then(-4.0).otherwise(-6.0),
         label=pl.when(pl.col("pair_id").str.ends_with("5")).then(pl.lit("antistereo")).otherwise(pl.lit("stereo")),
     )
-    (finding,) = three_findings(Results(bias_percentages=bias_percentage(first, n_resamples=0)), SAY)
+    (finding,) = found_in(Results(bias_percentages=bias_percentage(first, n_resamples=0)))
     assert finding.sure == OPEN
     assert "The percentage differs from 50, but " in finding.text
 
@@ -211,7 +193,7 @@ def test_what_differs_from_half_is_told_before_what_is_farther_by_chance() -> No
         for i in range(n)
     ]
     first = pl.DataFrame(rows)
-    (finding,) = three_findings(Results(bias_percentages=bias_percentage(first, n_resamples=0)), SAY)
+    (finding,) = found_in(Results(bias_percentages=bias_percentage(first, n_resamples=0)))
     assert finding.sure == OPEN
     assert finding.text == (
         "m scores the stereotype higher in 56.3 % of 520 sentence pairs (all pairs, English). " + SAME_BY_LABEL

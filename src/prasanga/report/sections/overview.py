@@ -1,15 +1,15 @@
 """The first screen of the page: what was measured, one picture, three findings, one line of caution.
 
-The picture asks whether associations depend on context, and in which models: a row a category, a column a model, a line
-over the lengths in each cell, which is marked where the change is more than chance. The findings are plain sentences,
-each with how sure it is; what is well supported comes first. They are told in the language of the page.
+The picture has a row per category and a column per model, with a line over the context lengths in each cell, which is
+marked where the change is more than chance. The findings are sentences of `overview.html.j2`, in the language of the
+page, each with how sure it is; the best supported come first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from scipy.stats import binom
 
@@ -59,14 +59,6 @@ QUESTIONS = (
 _N_FINDINGS = 3
 
 
-class Finding(NamedTuple):
-    """A finding: how sure it is, what it says, and on what that rests."""
-
-    sure: str
-    text: str
-    grounds: str
-
-
 def overview(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section of the first screen."""
     say = partial(said, language=language_of(config))
@@ -81,7 +73,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         changes=changes,
         numbers=changes and say("Numbers: at {shortest} and at {longest} words.", **changes._asdict()),
         apart=changes and changes.apart,
-        findings=three_findings(results, say),
+        findings=list_findings(results),
         caution=first,
         others=others,
     )
@@ -100,11 +92,13 @@ def _question(grid: Grid | None, results: Results) -> str:
     return of_nothing if results.structures is None else of_structures
 
 
-def three_findings(results: Results, say: Callable[..., str]) -> list[Finding]:
-    """Return what came out, the best supported first, in the words that `say` has for it."""
-    found = [*_of_context(results, say), *_of_methods(results, say), *_of_pairs(results, say), *_of_twins(results, say)]
-    found = found or list(_of_structures(results, say))
-    return sorted(found, key=lambda finding: (SHOWN, LIKELY, OPEN).index(finding.sure))[:_N_FINDINGS]
+def list_findings(results: Results) -> list[dict[str, Any]]:
+    """Return the facts of the findings, the best supported first: `kind`, `sure`, and the values of the sentences."""
+    found = [*_of_context(results), *_of_methods(results), *_of_pairs(results), *_of_twins(results)]
+    if not found and results.structures is not None and len(results.structures):
+        n, k = results.structures["n"].max(), results.structures["structure"].n_unique()
+        found = [{"kind": "structures", "sure": OPEN, "n": n, "k": k}]
+    return sorted(found, key=lambda facts: (SHOWN, LIKELY, OPEN).index(facts["sure"]))[:_N_FINDINGS]
 
 
 def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> str:
@@ -129,13 +123,13 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
         parts.append(say("{n} sentence pairs", n=f"{max(results.bias_percentages['n_pairs']):,}"))
     if not parts:
         return say("Nothing has been measured yet.")
-    said = "; ".join(parts)
+    told = "; ".join(parts)
     if len(models) == 1:
-        return say("What {models} associates with people and things: {parts}.", models=models[0], parts=said)
+        return say("What {models} associates with people and things: {parts}.", models=models[0], parts=told)
     named = say("{n} models", n=len(models))
     if len(models) == 2:
         named = say("{first} and {second}", first=models[0], second=models[1])
-    return say("What {models} associate with people and things: {parts}.", models=named, parts=said)
+    return say("What {models} associate with people and things: {parts}.", models=named, parts=told)
 
 
 def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
@@ -162,240 +156,110 @@ def _at(grid: Grid, category: str, model: str, lengths: Iterable[str]) -> list[s
     return [two(row["effect_size"] if row else None) for row in rows]
 
 
-def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
+def _exceeds_chance(k: int, n: int) -> str:
+    """Return how sure it is that k of n tests at `ALPHA` are more than chance."""
+    return LIKELY if k and binom.sf(k - 1, n, ALPHA) < ALPHA else OPEN
+
+
+def _of_context(results: Results) -> Iterator[dict[str, Any]]:
     """Yield in how many cases the association changes with context, and where most."""
     grid = ceat_grid(results)
-    if grid is None:
+    changes = None if grid is None else changes_of(grid, results)
+    if grid is None or changes is None or not changes.of:
         return
-    changes = changes_of(grid, results)
     shown = {key: change for key, change in changes.of.items() if change.is_shown}
     n, k = len(changes.of), len(shown)
-    lengths = {"short": changes.shortest, "long": changes.longest}
-    if k:
-        category, model = max(shown, key=lambda key: abs(shown[key].difference))
-        first, second = _at(grid, category, model, lengths.values())
-        where = {"category": category, "model": model, "first": first, "second": second}
-        yield Finding(
-            LIKELY if binom.sf(k - 1, n, ALPHA) < ALPHA else OPEN,
-            say(
-                "The association changes with context in {k} of {n} cases, most in {category} by {model}: from {first}"
-                " at {short} words to {second} at {long}.",
-                **{"k": k, "n": n, **lengths, **where},
-            ),
-            say(
-                "In these cases the 95 % interval of the change excludes zero; by chance it would in about {chance}.",
-                chance=f"{ALPHA * n:.1f}",
-            ),
-        )
-    elif n:
+    facts = {"n": n, "k": k, "short": changes.shortest, "long": changes.longest, "sure": _exceeds_chance(k, n)}
+    if not k:
         most = max(max(abs(change.low), abs(change.high)) for change in changes.of.values())
-        yield Finding(
-            OPEN,
-            say("From {short} to {long} words of context no association changes by more than chance.", **lengths),
-            say(
-                "{n} combinations of category and model; changes of up to {most} standard deviations remain possible.",
-                n=n,
-                most=f"{most:.1f}",
-            ),
-        )
+        yield facts | {"kind": "no_change", "most": f"{most:.1f}"}
+        return
+    category, model = max(shown, key=lambda key: abs(shown[key].difference))
+    first, second = _at(grid, category, model, (changes.shortest, changes.longest))
+    where = {"category": category, "model": model, "first": first, "second": second}
+    yield facts | where | {"kind": "change", "chance": f"{ALPHA * n:.1f}"}
 
 
-def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
-    """Yield the strongest association that any method found, or that none was found, and what that means."""
+def _of_methods(results: Results) -> Iterator[dict[str, Any]]:
+    """Yield the strongest association that any method found, or that none was found, and the limits."""
     every = [(row, name) for name, table in results.estimates.items() for row in table.iter_rows(named=True)]
-    computed = [(row, name) for row, name in every if is_number(row["effect_size"])]
-    rows = [(row, name) for row, name in computed if not few_words(row)]
+    computed = [row for row, _ in every if is_number(row["effect_size"])]
+    rows = [(row, name) for row, name in every if is_number(row["effect_size"]) and not few_words(row)]
     found = [(row, name) for row, name in rows if is_found(row)]
+    facts = {"n": len(rows), "sure": OPEN}
     if found:
         row, name = max(found, key=lambda each: abs(each[0]["effect_size"]))
         x, y, kept, other = order_sides(row)
         where = ", ".join(filter(None, [row["category"], METHODS[name], row["model"]]))
-        limits = [] if is_number(row.get("p_twins")) else [say("Not compared with random copies.")]
-        if "ci_templates_low" in row and not is_number(row["ci_templates_low"]):
-            limits.append(say("For these templates only."))
-        yield Finding(
-            SHOWN,
-            say(
-                "{x}, more than {y}, are associated with {kept} rather than {other} ({where}): {effect} standard"
-                " deviations.",
-                **{"x": x, "y": y, "kept": kept, "other": other, "where": where, "effect": two(row["effect_size"])},
-            ),
-            " ".join(
-                [
-                    say(
-                        "95 % interval {low} to {high}, and more than chance after correction for all tests. So are {k}"
-                        " of {n} estimates; this is the largest, and probably too large.",
-                        low=two(row["ci_low"]),
-                        high=two(row["ci_high"]),
-                        k=len(found),
-                        n=len(rows),
-                    ),
-                    *limits,
-                ]
-            ),
-        )
+        yield facts | {
+            **{"kind": "found", "sure": SHOWN, "x": x, "y": y, "kept": kept, "other": other, "where": where},
+            **{"effect": two(row["effect_size"]), "low": two(row["ci_low"]), "high": two(row["ci_high"])},
+            "k": len(found),
+            "has_twins": is_number(row.get("p_twins")),
+            "has_templates": "ci_templates_low" not in row or is_number(row["ci_templates_low"]),
+        }
     elif rows:
-        significant = sum(is_marked(row) for row, _ in rows)
-        yield Finding(
-            OPEN,
-            say(
-                "No association was found. Significant after correction: {k} of {n} estimates, but their intervals"
-                " include zero or copies with random weights show as much.",
-                k=significant,
-                n=len(rows),
-            )
-            if significant
-            else say("No method found an association that is more than chance."),
-            f"{say('{n} estimates, corrected for all tests.', n=len(rows))} {_words_set_the_limit(rows, say)}",
-        )
+        limits = find_detectable([row for row, _ in rows])
+        sizes = (limits.median, limits.sizes[0], limits.sizes[-1]) if limits.sizes else ()
+        yield facts | {
+            **{"kind": "not_found", "k": sum(is_marked(row) for row, _ in rows), "tests": limits.n_tests},
+            **dict(zip(("median", "low", "high"), (f"{size:.1f}" for size in sizes), strict=False)),
+            "n_without": limits.n_without,
+        }
     elif every:
-        yield _without_enough_words([row for row, _ in every], [row["effect_size"] for row, _ in computed], say)
+        lost: dict[str, dict[str, None]] = {}
+        for row, _ in every:
+            for words in group_lost_words(row["lost"], without=COUNTED).values():
+                lost.setdefault(row["category"], {}).update(dict.fromkeys(filter(None, words)))
+        effects = [row["effect_size"] for row in computed]
+        yield facts | {
+            **{"kind": "few_words", "n": len(every), "k": len(effects), "fewest": FEWEST_WORDS},
+            "words": "; ".join(f"{', '.join(words)} ({category})" for category, words in lost.items()),
+            **({"low": two(min(effects)), "high": two(max(effects))} if effects else {}),
+        }
 
 
-def _words_set_the_limit(rows: Iterable[tuple[Mapping[str, Any], str]], say: Callable[..., str]) -> str:
-    """Return which effects so many words find."""
-    estimates = [row for row, _ in rows]
-    found = find_detectable(estimates)
-    if not found.sizes:
-        return say(
-            "Words set the limit: with so few, the permutation test of words finds no effect of any size at .05 /"
-            " {tests}.",
-            tests=found.n_tests,
-        )
-    sizes = [f"{size:.1f}" for size in (found.median, found.sizes[0], found.sizes[-1])]
-    limit = say(
-        "Words set the limit: with so many, the permutation test of words finds an effect of {median} standard"
-        " deviations ({low} to {high}) in 80% of studies, at .05 / {tests}.",
-        **dict(zip(("median", "low", "high"), sizes, strict=True)),
-        tests=found.n_tests,
-    )
-    if not found.n_without:
-        return limit
-    none = say("Estimates for which it finds none: {k} of {n}.", k=found.n_without, n=len(estimates))
-    return f"{limit} {none}"
-
-
-def _without_enough_words(rows: list[Mapping[str, Any]], effects: list[float], say: Callable[..., str]) -> Finding:
-    """Return which numbers there are where none has enough words for a finding, and which words were lost."""
-    lost: dict[str, dict[str, None]] = {}
-    for row in rows:
-        for words in group_lost_words(row["lost"], without=COUNTED).values():
-            lost.setdefault(row["category"], {}).update(dict.fromkeys(words))
-    named = "; ".join(f"{', '.join(words)} ({category})" for category, words in lost.items())
-    grounds = say("A finding needs {n} words in each set, and two thirds of its list.", n=FEWEST_WORDS)
-    if named:
-        grounds += f" {say('Words lost: {words}.', words=named)}"
-    if not effects:
-        return Finding(OPEN, say("Effects computed: none of {n}.", n=len(rows)), grounds)
-    counts = {"k": len(effects), "n": len(rows)}
-    return Finding(
-        OPEN,
-        say(
-            "Effects computed: {k} of {n}, from {low} to {high} standard deviations. None has enough words for a"
-            " finding.",
-            **counts,
-            low=two(min(effects)),
-            high=two(max(effects)),
-        ),
-        grounds,
-    )
-
-
-def _of_structures(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
-    """Yield how many traits were scored, where a study has nothing else."""
-    if results.structures is not None and len(results.structures):
-        n, k = results.structures["n"].max(), results.structures["structure"].n_unique()
-        yield Finding(
-            OPEN,
-            say("{n} traits were scored in {k} sentence structures.", n=n, k=k),
-            say("The section on sentence structures says how far associations spread in each."),
-        )
-
-
-def _of_pairs(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
+def _of_pairs(results: Results) -> Iterator[dict[str, Any]]:
     """Yield the percentage farthest from 50 that differs from it, or that over all pairs; of few none is ranked."""
     if results.bias_percentages is None or results.bias_percentages.is_empty():
         return
     grid = pair_grid_of(results.bias_percentages)
     key = farthest_percentage(grid)
+    facts: dict[str, Any] = {"kind": "percentage", "sure": OPEN, "reason": ""}
     if key is not None and is_significant(grid.rows[key]):
-        row, (_, language, model, bias_type) = grid.rows[key], key
-        which = f"{name_of_type(bias_type).lower()}, {name_of_language(language)}"
-        text = say(
-            "{model} scores the stereotype higher in {percent} % of {n} sentence pairs ({which}).",
-            **_percentage(row),
-            model=model,
-            which=which,
-        )
+        row, which = grid.rows[key], f"{name_of_type(key[3]).lower()}, {name_of_language(key[1])}"
         reason = doubt(row)
-        grounds = _pair_grounds(row, say)
-        if not is_number(row["p_twins"]):
-            grounds += f" {say('Not compared with random copies.')}"
-        yield Finding(OPEN if reason else SHOWN, f"{text} {say(reason)}" if reason else text, grounds)
-        return
-    overall = {key: row for key, row in grid.rows.items() if key[3] == OVERALL and is_number(row["bias_percentage"])}
-    if not overall:
-        yield Finding(OPEN, say("Bias percentages computed: none of {n}.", n=len(grid.rows)), "")
-        return
-    key = max(overall, key=lambda key: (is_ranked(overall[key]), abs(overall[key]["bias_percentage"] - 50)))
-    few = sum(
-        pairs_counted(row) < FEWEST_PAIRS
-        for (*place, bias_type), row in grid.rows.items()
-        if tuple(place) == key[:3] and bias_type != OVERALL
-    )
-    grounds = _pair_grounds(overall[key], say)
-    if few:
-        grounds += f" {say('Bias types of fewer than {n} pairs, too few to rank: {k}.', k=few, n=FEWEST_PAIRS)}"
-    text = say(
-        "Over all {n} sentence pairs ({which}), {model} scores the stereotype higher in {percent}%. No difference from"
-        " 50% was shown."
-        if is_ranked(overall[key])
-        else "Too few sentence pairs for a finding ({n}, {which}): {model} scores the stereotype higher in {percent}%.",
-        **_percentage(overall[key]),
-        model=key[2],
-        which=name_of_language(key[1]),
-    )
-    yield Finding(OPEN, text, grounds)
-
-
-def _percentage(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"percent": one_decimal(row["bias_percentage"]), "n": pairs_counted(row)}
-
-
-def _pair_grounds(row: Mapping[str, Any], say: Callable[..., str]) -> str:
-    """Return the intervals of a percentage, and of that with both labels weighted alike."""
-    grounds = say(
-        "Exact 95 % interval {low} to {high} %; 50 is no preference.",
-        low=one_decimal(row["exact_low"]),
-        high=one_decimal(row["exact_high"]),
-    )
-    if not is_number(row["balanced_percentage"]):
-        return grounds
-    numbers = {
-        name: one_decimal(row[f"balanced_{column}"])
-        for name, column in {"percent": "percentage", "low": "ci_low", "high": "ci_high"}.items()
+        facts |= {"which": which, "reason": reason, "sure": OPEN if reason else SHOWN, "differs": True}
+    else:
+        overall = {
+            key: row for key, row in grid.rows.items() if key[3] == OVERALL and is_number(row["bias_percentage"])
+        }
+        if not overall:
+            yield facts | {"kind": "no_percentage", "n": len(grid.rows)}
+            return
+        key = max(overall, key=lambda key: (is_ranked(overall[key]), abs(overall[key]["bias_percentage"] - 50)))
+        row = overall[key]
+        few = [each for place, each in grid.rows.items() if place[:3] == key[:3] and place[3] != OVERALL]
+        facts |= {"which": name_of_language(key[1]), "differs": False, "is_ranked": is_ranked(row)}
+        facts |= {"n_few": sum(pairs_counted(each) < FEWEST_PAIRS for each in few), "fewest": FEWEST_PAIRS}
+    names = {"percent": "bias_percentage", "low": "exact_low", "high": "exact_high"}
+    balanced = {"percent": "balanced_percentage", "low": "balanced_ci_low", "high": "balanced_ci_high"}
+    yield facts | {
+        **{"model": key[2], "n": pairs_counted(row), "has_twins": is_number(row["p_twins"])},
+        **{name: one_decimal(row[column]) for name, column in names.items()},
+        "balanced": {name: one_decimal(row[column]) for name, column in balanced.items()}
+        if is_number(row["balanced_percentage"])
+        else None,
     }
-    balanced = say("With both labels weighted alike: {percent}% ({low} to {high}).", **numbers)
-    return f"{grounds} {balanced}"
 
 
-def _of_twins(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
-    """Yield how many effects differ from those of models that have learnt nothing."""
-    if results.ceat is None:
-        return
-    known = [row for row in results.ceat.iter_rows(named=True) if is_number(row.get("p_twins")) and not few_words(row)]
-    differ = sum(row["p_twins"] < ALPHA for row in known)
+def _of_twins(results: Results) -> Iterator[dict[str, Any]]:
+    """Yield how many effects differ from those of models that have learned nothing."""
+    rows = [] if results.ceat is None else results.ceat.iter_rows(named=True)
+    known = [row["p_twins"] for row in rows if is_number(row.get("p_twins")) and not few_words(row)]
+    n, k = len(known), sum(p < ALPHA for p in known)
     if known:
-        yield Finding(
-            LIKELY if differ and binom.sf(differ - 1, len(known), ALPHA) < ALPHA else OPEN,
-            say(
-                "{k} of {n} effects (CEAT) differ from those of the same model with random weights, which has learned"
-                " nothing.",
-                k=differ,
-                n=len(known),
-            ),
-            say("Before correction; by chance {chance} would.", chance=f"{ALPHA * len(known):.1f}"),
-        )
+        yield {"kind": "twins", "sure": _exceeds_chance(k, n), "n": n, "k": k, "chance": f"{ALPHA * n:.1f}"}
 
 
 def _cautions(config: Mapping[str, Any], results: Results, say: Callable[..., str]) -> list[str]:
