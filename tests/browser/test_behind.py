@@ -13,8 +13,8 @@ from drawn_studies import drawn_study
 from playwright.sync_api import Page, expect
 from report_pages import HOSTILE, write_page
 
-from prasanga.report.findings import DIFFERENCE_COLUMNS
 from prasanga.report.words import SENTENCES_SCHEMA
+from prasanga.schema import TABLES
 
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
 ADDRESS = "behind-ceat.C1.wide_1.9.fixed"
@@ -201,7 +201,7 @@ def test_the_traits_of_a_structure_are_unpacked_sorted_and_searched(open_page: O
     file = write_page(
         tmp_path / "index.html",
         structures=study.spread.with_columns(n_left_out=pl.lit(0)),
-        structure_differences=pl.DataFrame(schema=dict.fromkeys(DIFFERENCE_COLUMNS, pl.String)),
+        structure_differences=pl.DataFrame(schema=TABLES["structure_differences"].polars),
         traits=study.traits.with_columns(gloss=pl.lit(""), left_out=pl.lit(None, pl.String), fill=pl.lit(0.0)),
     )
     page = open_page(f"{file}#structure-S2")

@@ -17,7 +17,7 @@ from small_study import Study
 
 from prasanga.methods import TABLES as METHOD_TABLES
 from prasanga.pairs import read_pairs, statistics
-from prasanga.schema import TABLES, TableSchema
+from prasanga.schema import TABLES, TableSchema, find_table
 from prasanga.static.files import WordVectors
 from prasanga.static.lookup import Spellings, look_up
 from prasanga.static.training import Trained, trained_table
@@ -33,29 +33,14 @@ def script() -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="module")
-def tables() -> list[TableSchema]:
-    return list(TABLES.values())
+COPIES = {f"report/data/{table.beside}": name for name, table in METHOD_TABLES.items() if table.beside}
 
 
-COPIES = {name: table.beside for name, table in METHOD_TABLES.items() if table.beside}
-
-
-def pattern(path: str) -> str:
-    return re.sub(r"<[^>]+>", "[^/]+", path.replace(".", r"\."))
-
-
-def of_file(tables: list[Any], path: str) -> Any:
-    """The table that a file below results/ is of: of those with such a path, the one that has most of it in letters."""
-    found = [
-        (len(re.sub("<[^>]+>", "", other)), table)
-        for table in tables
-        for other in table.paths
-        if re.fullmatch(pattern(other), path)
-    ]
-    found += [(len(path), TABLES[name]) for name, beside in COPIES.items() if path == f"report/data/{beside}"]
-    assert found, f"no table has the path {path}: describe it in prasanga.schema.tables"
-    return max(found, key=lambda pair: pair[0])[1]
+def of_file(path: str) -> TableSchema:
+    """The table of a file below results/."""
+    table = TABLES[COPIES[path]] if path in COPIES else find_table(path)
+    assert table, f"no table has the path {path}: describe it in prasanga.schema.tables"
+    return table
 
 
 def require_described(table: Any, names: list[str], path: str) -> None:
@@ -67,8 +52,8 @@ def require_described(table: Any, names: list[str], path: str) -> None:
         assert named == set(names), path
 
 
-def test_the_page_is_what_the_program_writes(script: ModuleType, tables: list[Any]) -> None:
-    assert read("docs/columns.md") == script.page(tables), "docs/columns.md: run `make docs`"
+def test_the_page_is_what_the_program_writes(script: ModuleType) -> None:
+    assert read("docs/columns.md") == script.page(TABLES.values()), "docs/columns.md: run `make docs`"
 
 
 @pytest.mark.parametrize("name", ["role", "effect_first", "structure_1", "aula"])
@@ -77,20 +62,20 @@ def test_it_has_what_no_other_page_had(name: str) -> None:
     assert "## `likelihoods/structure_differences.parquet`" in read("docs/columns.md")
 
 
-def test_every_table_of_the_rules_and_of_the_methods_is_there(tables: list[Any]) -> None:
+def test_every_table_of_the_rules_and_of_the_methods_is_there() -> None:
     rules = "\n".join(read(path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "rules").glob("*.smk")))
     written = set(re.findall(r"results/([\w{}./]+\.(?:parquet|csv))\"", rules))
     assert len(written) > 30
     for path in written:
         filled = path.replace("{GATHERED}", "likelihoods").replace("{method}_templates", "seat_templates")
         filled = filled.replace("{stage}/{method}", "associations/ceat").replace("{stage}", "associations")
-        of_file(tables, re.sub(r"\{[^}]+\}", "x", filled))
+        of_file(re.sub(r"\{[^}]+\}", "x", filled))
     for name, table in METHOD_TABLES.items():
         assert TABLES[name].paths[0] == f"{table.path}.parquet"
 
 
 @pytest.mark.workflow
-def test_every_column_of_a_study_is_there(tables: list[Any], finished: Study) -> None:
+def test_every_column_of_a_study_is_there(finished: Study) -> None:
     results = finished.root / "results"
     files = [path for ending in ("parquet", "csv") for path in sorted(results.rglob(f"*.{ending}"))]
     for path in files:
@@ -101,7 +86,7 @@ def test_every_column_of_a_study_is_there(tables: list[Any], finished: Study) ->
             names = pq.read_schema(path).names
         place = path.relative_to(results).as_posix()
         names = [name for name in names if name != "twin" or "-random" not in place]
-        require_described(of_file(tables, place), names, place)
+        require_described(of_file(place), names, place)
     assert len(files) > 30
 
 
@@ -125,7 +110,5 @@ def describe_pairs() -> list[str]:
         ("pairs/statistics.parquet", describe_pairs),
     ],
 )
-def test_tables_without_a_schema_of_their_own_are_there(
-    tables: list[Any], path: str, columns: Callable[[], list[str]]
-) -> None:
-    require_described(of_file(tables, path), columns(), path)
+def test_tables_without_a_schema_of_their_own_are_there(path: str, columns: Callable[[], list[str]]) -> None:
+    require_described(of_file(path), columns(), path)

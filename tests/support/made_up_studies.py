@@ -11,7 +11,6 @@ import report_pages
 from loss_columns import losses
 from report_tables import SCHEMA, SETS, estimate
 
-from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.study import Results
 from prasanga.schema import TABLES
 
@@ -129,7 +128,9 @@ def _draw_structures(random: Random) -> tuple[pl.DataFrame, pl.DataFrame]:
                 tables[1].append({**where, **ends})
     spread, differences = (
         pl.DataFrame(rows, schema={name: pl.String if name in names else pl.Float64 for name in columns})
-        for rows, columns in zip(tables, (SPREAD_COLUMNS, DIFFERENCE_COLUMNS), strict=True)
+        for rows, columns in zip(
+            tables, (TABLES["structures"].names, TABLES["structure_differences"].names), strict=True
+        )
     )
     return spread.with_columns(pl.col("n", "n_left_out").cast(pl.Int64)), differences
 

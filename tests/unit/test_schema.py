@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.schema import COLUMNS, TABLES, read_table
+from prasanga.schema import COLUMNS, TABLES, find_table, read_table
 
 SETTLING = TABLES["settling"]
 ROW = {
@@ -42,11 +42,24 @@ def test_an_interval_has_two_ends_and_a_set_its_letter() -> None:
 
 
 def test_a_table_is_read_as_it_was_written_and_columns_of_others_are_left(tmp_path: Path) -> None:
-    frame = pl.DataFrame([ROW], schema=SETTLING.polars)
-    pq.write_table(frame.with_columns(twin=pl.lit(3)).to_arrow(), tmp_path / "t.parquet")
-    assert read_table(tmp_path / "t.parquet", SETTLING).equals(frame)
+    frame, path = pl.DataFrame([ROW], schema=SETTLING.polars), tmp_path / "results/associations/ceat_settling.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(frame.with_columns(twin=pl.lit(3)).to_arrow(), path)
+    assert read_table(path).equals(frame)
+    assert read_table(path.rename(tmp_path / "other.parquet")).width == frame.width + 1
     empty = pl.DataFrame([ROW]).with_columns(sure=pl.lit(None))
     assert SETTLING.check(empty, "t").schema == SETTLING.polars
+
+
+def test_a_file_has_the_table_whose_path_is_nearest() -> None:
+    names = {
+        "results/associations/ceat/muril/9.parquet": "ceat",
+        "results/associations/ceat/muril/9.words.parquet": "ceat_words",
+        "/x/results/likelihoods/structures.parquet": "structures",
+        "results/samples/75/00.parquet": "segments",
+    }
+    assert {path: table.name for path in names if (table := find_table(path))} == names
+    assert find_table("elsewhere/settling.parquet") is None
 
 
 @pytest.mark.parametrize(

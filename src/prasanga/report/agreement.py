@@ -17,8 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from prasanga.associations.robustness import CHOICES, MULTIVERSE_SCHEMA
-from prasanga.base.parquet import remade_by, require_columns
+from prasanga.associations.robustness import CHOICES
 from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, grid_of, is_number, natural_order
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS
@@ -187,7 +186,6 @@ def specifications(multiverse: pl.DataFrame) -> pl.DataFrame:
     Raises:
         InputError: a column is missing.
     """
-    require_columns("multiverse", multiverse, tuple(MULTIVERSE_SCHEMA.names), remade_by("associations"))
     enough = [not few_words(row) for row in multiverse.iter_rows(named=True)]
     return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*SPECIFIED).cast(pl.String))
 

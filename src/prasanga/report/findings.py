@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import polars as pl
 from jinja2 import Environment, StrictUndefined
 
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.losses import Reason
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
 from prasanga.report import templates
@@ -316,20 +315,12 @@ def _list_places(grid: Grid, say: Any) -> dict[str, Any]:
     return {"n": sum(map(len, found.values())), "of": len(grid.estimates), "places": places} if found else {}
 
 
-SETTLING_COLUMNS = (
-    *("category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"),
-)
-"""The columns that a table of settling needs."""
-
-
 def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
     """Yield how many differences between lengths and models are larger than chance, and where effects settle.
 
     Raises:
         InputError: a column is missing.
     """
-    require_columns("differences", differences, ("kind", "ci_low", "ci_high"), remade_by("associations"))
-    require_columns("settling", settling, SETTLING_COLUMNS, remade_by("associations"))
     for kind, between in (("length", "lengths of a model"), ("model", "models at a length")):
         known = differences.filter(pl.col("ci_low").is_not_null(), kind=kind)
         if len(known):
@@ -387,18 +378,6 @@ QUANTITIES = ("prior", "corrected", "fill")
 ALL = "all"
 """Name of the rows over both polarities."""
 
-SPREAD_COLUMNS = (
-    *("model", "polarity", "structure", "quantity", "n", "n_left_out", "mean_words", "mean", "mean_low", "mean_high"),
-    *("sd", "min", "q25", "median", "q75", "max", "mean_size", "twin_mean", "twin_sd", "pieces", "terms"),
-)
-"""The columns that a table of spreads needs."""
-
-DIFFERENCE_COLUMNS = (
-    *("model", "polarity", "quantity", "structure_1", "structure_2", "n", "sd_1", "sd_2"),
-    *("ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high", "note"),
-)
-"""The columns that a table of structures compared needs."""
-
 
 def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
     """Yield for each model where associations spread most and least, and how many differences exceed chance.
@@ -406,8 +385,6 @@ def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> I
     Raises:
         InputError: a column is missing.
     """
-    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
-    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
     for of_model in spread.partition_by("model", maintain_order=True):
         spreads = []
         for quantity in QUANTITIES[:2]:

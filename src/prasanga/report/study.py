@@ -13,7 +13,6 @@ import polars as pl
 
 from prasanga import methods
 from prasanga.base.documents import read_document
-from prasanga.base.parquet import read_frame
 from prasanga.base.places import shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
@@ -28,7 +27,6 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.schema import TABLES as SCHEMAS
 from prasanga.schema import read_table
 
 TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")
@@ -146,18 +144,18 @@ def read_results(
     """
     paths = {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()}
     of = paths.get
-    audit = {Path(path).stem: read_frame(path) for path in of("audit", [])}
+    audit = {Path(path).stem: read_table(path) for path in of("audit", [])}
     folder, compared = Path(page).parent, of("comparison")
-    tables = {name: _read(name, paths[name][0]) for name in TABLES if of(name)}
+    tables = {name: read_table(paths[name][0]) for name in TABLES if of(name)}
     fields = Results.__dataclass_fields__
     return Results(
         **{name: table for name, table in tables.items() if name in fields},
         others={name: table for name, table in tables.items() if name not in fields},
-        words={Path(path).stem.removesuffix("_words"): read_frame(path) for path in of("words", [])},
-        sentences=read_frame(paths["sentences"][0]) if of("sentences") else None,
-        pair_scores=[read_frame(path) for path in of("pair_scores", [])],
+        words={Path(path).stem.removesuffix("_words"): read_table(path) for path in of("words", [])},
+        sentences=read_table(paths["sentences"][0]) if of("sentences") else None,
+        pair_scores=[read_table(path) for path in of("pair_scores", [])],
         pair_oddities={
-            Path(path).name.removesuffix(".oddities.parquet"): read_frame(path) for path in of("pair_oddities", [])
+            Path(path).name.removesuffix(".oddities.parquet"): read_table(path) for path in of("pair_oddities", [])
         },
         categories=read_document(paths["categories"][0]) if of("categories") else {},
         corpus=[read_document(path) for path in of("corpus", [])],
@@ -169,11 +167,6 @@ def read_results(
         files=[Path(path).relative_to(folder).as_posix() for path in of("files", [])],
         missing=list(missing),
     )
-
-
-def _read(name: str, path: str) -> pl.DataFrame:
-    """Read a table of results; a method that somebody added has a table that the registry does not know."""
-    return read_table(path, SCHEMAS[name]) if name in SCHEMAS else read_frame(path)
 
 
 def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], Results]:
@@ -234,7 +227,7 @@ def read_embedding_files(studied: Mapping[str, Report], paths: Iterable[str]) ->
     precisions: dict[str, Report] = {}
     for path in map(Path, paths):
         if path.suffix == ".parquet":
-            tables[path.name.removesuffix(".tokenizer.parquet")] = read_frame(path)
+            tables[path.name.removesuffix(".tokenizer.parquet")] = read_table(path)
             continue
         found = read_document(path)
         if path.parent.parent.name != "embeddings":

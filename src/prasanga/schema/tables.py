@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -567,10 +568,27 @@ TABLES = {table.name: table for table in _TABLES}
 """All tables by name."""
 
 
-def read_table(path: str | Path, table: TableSchema) -> pl.DataFrame:
-    """Read and check a Parquet file.
+def find_table(path: str | Path) -> TableSchema | None:
+    """Return the table that a file below results/ has, by its path; None if the registry does not know it."""
+    found = [
+        (len(re.sub("<[^>]+>", "", known)), table) for known, table in _PATHS if _fits(known, Path(path).as_posix())
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+_PATHS = [(path, table) for table in _TABLES for path in table.paths]
+
+
+def _fits(known: str, path: str) -> bool:
+    pattern = re.sub("<[^>]+>", "[^/]+", known.replace(".", r"\."))
+    return re.search(f"(^|results/){pattern}$", path) is not None
+
+
+def read_table(path: str | Path) -> pl.DataFrame:
+    """Read a table of Parquet, and check its columns if the registry knows the file.
 
     Raises:
         InputError: the file is absent or damaged, or lacks a column.
     """
-    return table.check(read_frame(path), path)
+    frame, table = read_frame(path), find_table(path)
+    return frame if table is None else table.check(frame, path)

@@ -171,7 +171,5 @@ def test_a_hexagon_tells_its_count_to_who_points_at_it(traits: pl.DataFrame, tmp
 def test_what_cannot_be_drawn_is_refused(traits: pl.DataFrame) -> None:
     (note,) = plot_hexbins(traits, model="gpt").texts
     assert note.get_text() == "Not drawn: gpt has no row in the table of traits."
-    with pytest.raises(InputError, match="no column prior"):
-        plot_hexbins(traits.drop("prior"), model="bert")
     with pytest.raises(InputError, match="width"):
         plot_hexbins(traits, model="bert", width="poster")  # type: ignore[arg-type]

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.page import overview_sheet
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.summary import SCHEMA, digests_of_sources, known, study_summary, to_json, versions_by_stage
@@ -186,7 +185,12 @@ def test_structures_have_the_numbers_of_overview_and_findings(summarized: Callab
     traits = {"positive": (10, 1), "negative": (5, 0), "all": (15, 1)}
     spread = pl.DataFrame(
         [
-            {**dict.fromkeys(SPREAD_COLUMNS, 1.0), "model": model, "polarity": polarity, "quantity": quantity}
+            {
+                **dict.fromkeys(TABLES["structures"].names, 1.0),
+                "model": model,
+                "polarity": polarity,
+                "quantity": quantity,
+            }
             | {"structure": structure, "n": traits[polarity][0], "n_left_out": traits[polarity][1], "pieces": "all"}
             for model, polarity, quantity in cells
             for structure in ("S1", "S2")
@@ -194,7 +198,12 @@ def test_structures_have_the_numbers_of_overview_and_findings(summarized: Callab
     )
     differences = pl.DataFrame(
         [
-            {**dict.fromkeys(DIFFERENCE_COLUMNS, 1.0), "model": model, "polarity": polarity, "quantity": quantity}
+            {
+                **dict.fromkeys(TABLES["structure_differences"].names, 1.0),
+                "model": model,
+                "polarity": polarity,
+                "quantity": quantity,
+            }
             | {"ratio_low": 0.5 if (model, quantity) == ("b", "prior") else 1.2, "ratio_high": 1.4}
             for model, polarity, quantity in cells
         ]

@@ -257,7 +257,5 @@ def test_what_is_not_there_is_named() -> None:
     table = table_of(rows_of("m"))
     with pytest.raises(InputError, match=r"category: 'C2' is not in the lexicon\. Write C1\."):
         plot_words(table, LEXICON, "C2")
-    with pytest.raises(InputError, match="no column association"):
-        plot_words(table.drop("association"), LEXICON, "C1")
     with pytest.raises(InputError, match=r"width: 'wide'\. Write column or page"):
         plot_words(table, LEXICON, "C1", width="wide")  # type: ignore[arg-type]

@@ -18,9 +18,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report.agreement import SIDE_BY_SIDE_SCHEMA, SPECIFIED, has_star, specifications
+from prasanga.report.agreement import SPECIFIED, has_star, specifications
 from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures import LINE, MUTED, PAPER
 from prasanga.report.figures.canvas import (
@@ -393,7 +392,6 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a table without estimates or without these columns, or another width.
     """
-    require_columns("estimates", ceat, tuple(SCALES), remade_by("associations"))
     grid = grid_of(ceat)
     length, mode = grid.lengths[-1], grid.modes[0]
     panels: dict[str, list[Point]] = {model: [] for model in grid.models}
@@ -420,7 +418,6 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a column is missing, or another width.
     """
-    require_columns("methods", methods, tuple(SIDE_BY_SIDE_SCHEMA), remade_by("report"))
     panels: dict[str, list[Point]] = {}
     for row in methods.iter_rows(named=True):
         ends = row["ci_low"], row["ci_high"]

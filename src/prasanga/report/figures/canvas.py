@@ -35,10 +35,11 @@ from matplotlib.ticker import MaxNLocator
 
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_frame, replacing
+from prasanga.base.parquet import replacing
 from prasanga.report.figures import COLUMN, INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.figures.fonts import font_families, shortened, shortened_apart, thinned, width_of, wrapped
 from prasanga.report.grid import Grid
+from prasanga.schema import read_table
 
 Given = ParamSpec("Given")
 Width = Literal["column", "page"]
@@ -557,7 +558,7 @@ def _read(path: str | Path) -> Any:
             return read_document(path)
         case ".csv":  # every column by all its rows: in one without a number at first a later one would be refused
             return pl.read_csv(path, infer_schema_length=None)
-    return read_frame(path)
+    return read_table(path)
 
 
 @contextmanager

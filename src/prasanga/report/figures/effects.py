@@ -18,7 +18,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures import LINE, MUTED, PAPER
 from prasanga.report.figures.canvas import (
     SIZES,
@@ -100,8 +99,6 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
     Raises:
         InputError: tables that lack columns or rows, another width.
     """
-    needed = (*_CELL, "segment_length", "n", "effect_size")
-    require_columns("convergence", convergence, needed, remade_by("associations"))
     grid = grid_of(ceat)
     length, mode = grid.lengths[-1], grid.modes[0]
     shown = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
@@ -157,9 +154,6 @@ def plot_settling(
     Raises:
         InputError: tables that lack columns or rows, rows of another band, another width.
     """
-    needed = (*_CELL, "kind", "first", "second", "difference", "ci_low", "ci_high")
-    require_columns("differences", differences, needed, remade_by("associations"))
-    require_columns("settling", settling, (*_CELL, "band", "longest", "settled_length"), remade_by("associations"))
     grid = grid_of(ceat)
     mode = grid.modes[0]
     between = {

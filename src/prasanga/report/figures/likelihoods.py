@@ -24,7 +24,6 @@ from matplotlib.patches import Patch, Rectangle
 from scipy import stats
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER
 from prasanga.report.figures.canvas import (
     COLUMNS,
@@ -41,7 +40,6 @@ from prasanga.report.figures.canvas import (
     widened,
 )
 from prasanga.report.figures.fonts import shortened, thinned, width_of, wrapped
-from prasanga.report.findings import SPREAD_COLUMNS
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
 from prasanga.report.sheet import MISSING, signed, two
 
@@ -56,7 +54,6 @@ _NOTE_ON_BOXES = (
 FEWEST = 40
 """Where no panel has so many traits, each is drawn as a point: hexagons of one trait or two count nothing."""
 
-_NEEDED = ("model", "polarity", "structure", "prior", "corrected")
 _POLARITIES = ("positive", "negative")
 _STRUCTURES_ACROSS = {"column": 2, "page": 5}
 
@@ -99,7 +96,6 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a column is missing, or another width.
     """
-    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
     rows = [row for row in spread.iter_rows(named=True) if (row["quantity"], row["polarity"]) in _BOXES]
     rows = [row for row in rows if is_number(row["median"])]
     if not rows:
@@ -159,7 +155,6 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
     Raises:
         InputError: a column is missing, or another width.
     """
-    require_columns("traits", traits, _NEEDED, remade_by("likelihoods"))
     of_model = traits.filter(model=model)
     if of_model.is_empty():
         raise NothingToDrawError(f"{model} has no row in the table of traits.")
@@ -339,7 +334,6 @@ Lines = Literal["language", "bias_type"]
 FEWEST_DIFFERENCES = 5
 """A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
 
-_NEEDED_OF_PAIRS = ("set", "model", "language", "bias_type", "random_twin", "difference")
 _SHOWN = (0.005, 0.995)
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 _POINTS = 241
@@ -389,7 +383,6 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     """
     if lines not in ("language", "bias_type"):
         raise InputError(f"lines: {lines!r} is not known. Write 'language' or 'bias_type'.")
-    require_columns("differences of scores", differences, _NEEDED_OF_PAIRS, remade_by("likelihoods"))
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
     if known.filter(~pl.col("random_twin")).is_empty():
         raise NothingToDrawError("no pair has a score for both of its sentences.")
