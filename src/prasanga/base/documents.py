@@ -60,13 +60,6 @@ def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
     return {str(path): digest_of_file(path) for path in paths}
 
 
-def json_line(value: Any) -> str:
-    """Return a value as a line of JSON, readable in any script; escaped where a file name in it is no UTF-8."""
-    line = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    is_text = line.encode(errors="ignore").decode() == line
-    return (line if is_text else json.dumps(value, sort_keys=True)) + "\n"
-
-
 def digest_of(value: Any) -> str:
     """Return a short digest (16 hexadecimal digits) of plain values: numbers, strings, lists, mappings in any order."""
     return hashlib.sha256(
@@ -97,15 +90,6 @@ def write_cache(path: Path, key: str, value: Any) -> None:
 def write_document(path: str | Path, content: Mapping[str, Any]) -> None:
     """Write plain values to a JSON file, whole or not at all."""
     write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-
-
-def is_whole_document(path: str | Path) -> bool:
-    """Return whether a file is JSON; OSError if it cannot be read."""
-    try:
-        json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError:
-        return False
-    return True
 
 
 def read_document(path: str | Path) -> dict[str, Any]:

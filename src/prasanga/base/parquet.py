@@ -263,11 +263,6 @@ def open_parquet(path: str | Path) -> pq.ParquetFile:
         return pq.ParquetFile(path, page_checksum_verification=True)
 
 
-def require_whole(path: str | Path) -> None:
-    """Refuse a file whose footer cannot be read."""
-    open_parquet(path)
-
-
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a Parquet file, or only some of its columns; a damaged one is an `InputError`."""
     with reading(path), open_parquet(path) as file:

@@ -95,7 +95,7 @@ def study_summary(
             "schema": SCHEMA,
             **{key: str(config.get(key) or "") for key in ("study", "title", "note", "language", "preset")},
             "seed": config.get("seed"),
-            "program": {"name": "prasanga", "version": __version__, "code": made_from.get("code") or "not stated"},
+            "program": {"name": "prasanga", "version": __version__},
             "versions": versions_by_stage([made_from, *records]),
             "complete": not results.missing,
             "missing": [str(sentence) for sentence in results.missing],

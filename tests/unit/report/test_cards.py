@@ -45,7 +45,7 @@ EVIL = "# a|b\n<script>alert(1)</script> [x](javascript:y) ![z](w) `c` **d** &lt
 
 
 def summary_of(config: Mapping[str, Any] = CONFIG, results: Results | None = None, **changes: Any) -> dict[str, Any]:
-    return study_summary(config=config, results=results or Results(), made_from={"code": "c0de"}) | changes
+    return study_summary(config=config, results=results or Results(), made_from={}) | changes
 
 
 def lines_of(card: str, beginning: str) -> list[str]:

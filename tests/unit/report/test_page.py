@@ -65,7 +65,6 @@ MODELS: dict[str, dict[str, Any]] = {
     "narrow": {"path": "hub/model", "revision": "abc", "layer": -1},
 }
 MADE_FROM = {
-    "code": "c0de",
     "fingerprint": "f00d",
     "versions": json.dumps({"polars": "2.1.0"}),
     "inputs": json.dumps({"results/associations/ceat.parquet": "ab12"}),
@@ -260,7 +259,7 @@ def test_hostile_text_is_escaped(render: Callable[..., str], small: pl.DataFrame
         ceat=bad,
         categories={**CATEGORIES, "glosses": {"গোলাপ": hostile}},
         models={hostile: {"path": hostile}},
-        made_from={**MADE_FROM, "code": hostile, "inputs": json.dumps({hostile: hostile})},
+        made_from={**MADE_FROM, "fingerprint": hostile, "inputs": json.dumps({hostile: hostile})},
     )
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page

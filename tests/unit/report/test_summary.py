@@ -77,7 +77,7 @@ def summarized() -> Callable[..., dict[str, Any]]:
     """The summary of these results, read back from its text, after a look at layout and reasons."""
 
     def summarize(config: Mapping[str, Any] = CONFIG, records: Any = (), **results: Any) -> dict[str, Any]:
-        made = {"stage": "report", "code": "c0de", "versions": '{"polars": "2.1.0"}'}
+        made = {"stage": "report", "versions": '{"polars": "2.1.0"}'}
         text = to_json(study_summary(config=config, results=Results(**results), made_from=made, records=records))
         summary: dict[str, Any] = json.loads(text)
         require_layout(summary)
