@@ -8,16 +8,13 @@ CORES ?= all
 # Tests that run at the same time, twice: those of studies, and beside them those of single functions. A study waits for
 # Snakemake more than for a core.
 WORKERS ?= 2
-# Faults through the whole workflow (docs/errors.md); made-up inputs of each kind, a million of all (docs/running.md).
-FAULTS ?= 50
-FUZZ_INPUTS ?= 17000
 
 # A study is some fifty processes, and none is to compile Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 PAGE ?=
 
-.PHONY: demo screenshots test test-long fuzz system check suite studies units site benchmarks gpu docs lock clean
+.PHONY: demo screenshots test test-long system check suite studies units site benchmarks gpu docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -26,19 +23,13 @@ demo: $(VENV)/.installed
 test:
 	$(MAKE) --jobs=3 --output-sync=line check studies units
 
-# What takes too long for every change: faults through the whole workflow and many on single stages, whole studies through
-# queues, a real Slurm of one node (as root), fuzzers with much input, benchmarks. Some hours.
+# What takes too long for every change: whole studies, killed ones too, studies through queues, a real Slurm of one node (as
+# root), simulations, benchmarks. About an hour.
 test-long: $(KUBERNETES)/.installed system
-	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $$((2 * $(WORKERS))) --dist worksteal -m long --ignore=tests/slurm
+	$(BIN)/pytest --numprocesses $$((2 * $(WORKERS))) --dist worksteal -m long --ignore=tests/slurm
 	$(BIN)/pytest tests/slurm
-	$(MAKE) fuzz
 	$(BIN)/python tests/benchmarks/ratios.py
 	$(MAKE) benchmarks
-
-# Made-up inputs of every kind that strangers may send, each within 2 s of the processor and 1 GiB of memory.
-fuzz: $(VENV)/.installed
-	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -v -k fuzz \
-	  $(if $(wildcard /dev/shm),--basetemp=/dev/shm/prasanga-fuzz) tests/hostile
 
 # A browser for tests/browser, a Slurm for tests/slurm and LaTeX for the tables of papers, where they may be installed;
 # elsewhere those tests are skipped with a reason.
@@ -74,7 +65,7 @@ suite:
 	$(MAKE) --jobs=2 --output-sync=line studies units
 
 studies: $(KUBERNETES)/.installed system
-	$(call pytest,tests/workflow tests/faults tests/slurm tests/docs tests/browser)
+	$(call pytest,tests/workflow tests/slurm tests/docs tests/browser)
 
 units: $(KUBERNETES)/.installed system
 	$(call pytest,tests/hostile tests/unit)
@@ -118,12 +109,11 @@ benchmarks: $(VENV)/.installed
 gpu: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/gpu.py
 
-# The pages that programs write: config, columns and summary from schemas, command and errors from the code, what large studies
-# cost from measured parts.
+# The pages that programs write: config and columns from their registries, the command from its help.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
 	$(BIN)/python docs/write_columns_page.py
-	$(BIN)/python docs/write_code_pages.py
+	$(BIN)/python docs/write_command_page.py
 
 # All pages as a site that opens from disk: site/index.html.
 site: $(VENV)/.installed

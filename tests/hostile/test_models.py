@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import pickle
-import re
 import shutil
 import struct
 import sys
@@ -26,7 +24,6 @@ from transformers import AutoConfig
 
 from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer
-from prasanga.models.pieces import read_pieces
 from prasanga.plan.models import kind_at_hand
 
 
@@ -241,8 +238,7 @@ def test_nothing_of_a_refused_model_is_imported(model: Path, canary: Path) -> No
 
 # ---- models of other things than text
 
-OTHERS = ["whisper", "clip", "wav2vec2", "pixtral", "bark", "perceiver", "vit", "siglip", "llava", "blip"]
-OTHERS += ["speecht5", "encodec", "decision_transformer", "clap", "hubert", "musicgen", "rag", "encoder-decoder"]
+OTHERS = ["whisper", "clip", "vit", "decision_transformer"]
 
 
 @pytest.mark.parametrize("kind", OTHERS)
@@ -256,152 +252,17 @@ def test_models_of_other_things_than_text_are_refused(model: Path, kind: str) ->
     assert "no model of text alone" in message or "config.json cannot be loaded" in message or "tokenizer" in message
 
 
-# ---- links
+# ---- files that are broken
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "notes.txt"])
-def test_links_to_files_elsewhere_are_refused(model: Path, tmp_path: Path, name: str) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (model / "notes.txt").write_text("x")
-    (model / name).rename(elsewhere / name)
-    (model / name).symlink_to(elsewhere / name)
-    message = refused(model)
-    assert f"{name} is a link" in message
-    assert str(elsewhere) in message
-
-
-def test_links_within_the_folder_and_in_the_cache_of_the_hub_are_its_own(good: Path, tmp_path: Path) -> None:
-    root = tmp_path / "models--a--b"
-    snapshot, blobs = root / "snapshots" / ("c" * 40), root / "blobs"
-    snapshot.mkdir(parents=True)
-    blobs.mkdir()
-    for number, path in enumerate(sorted(good.iterdir())):
-        shutil.copy(path, blobs / str(number))
-        (snapshot / path.name).symlink_to(f"../../blobs/{number}")
-    use(snapshot)
-
-
-# ---- sizes and lies
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"vocab_size": 10**12}, "memory are free|is believed|cannot be loaded|rows"),
-        ({"vocab_size": 10**13}, "is believed"),
-        ({"vocab_size": 10**30}, "is believed"),
-        ({"num_hidden_layers": 10**9}, "`num_hidden_layers` in its config.json is 1000000000"),
-        ({"hidden_size": 10**15}, "is believed"),
-        ({"hidden_size": 2**38, "intermediate_size": 2**38}, "."),
-        ({"num_labels": 10**9}, "`num_labels`"),
-        ({"max_position_embeddings": 10**14}, "is believed"),
-        ({"text_config": {"num_layers": 10**8}}, "`num_layers`"),
-        ({"num_hidden_layers": 5000, "num_experts": 500_000}, "5000 layers of 500000 parts"),
-        ({"vocab_size": -5}, "."),
-        ({"vocab_size": "many"}, "."),
-        ({"num_hidden_layers": None}, "."),
-        ({"hidden_act": "evil"}, "."),
-        ({"model_type": ["bert"]}, "."),
-        ({"architectures": 7, "model_type": 7}, "."),
-        ({"pad_token_id": 10**9}, "."),
-    ],
-)
-def test_sizes_that_no_machine_has(model: Path, changes: dict[str, Any], words: str) -> None:
-    rewrite(model / "config.json", **changes)
-    message = refused(model)
-    assert re.search(words, message), message
-
-
-NO_JSON = ("", "{", "[]", "null", "7", '"x"', "[" * 100_000, '{"a":' * 100_000, "\0", "\xff\xfe{")
-
-
-@pytest.mark.parametrize("text", NO_JSON)
+@pytest.mark.parametrize("text", ["", "{", "[]", "\xff\xfe{"])
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "tokenizer_config.json"])
 def test_files_that_are_not_json(model: Path, file: str, text: str) -> None:
     (model / file).write_text(text, encoding="latin-1")
     refused(model)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        {},
-        {"version": "1.0"},
-        {"version": "1.0", "model": {"type": "Evil"}},
-        {"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 10**12}, "merges": [["a", "b"]]}},
-        {"version": "9.9", "model": 7},
-    ],
-)
-def test_a_tokenizer_that_is_none(model: Path, content: Any) -> None:
-    (model / "tokenizer.json").write_text(json.dumps(content))
-    refused(model)
-
-
-def header(content: Any, claimed: int | None = None) -> bytes:
-    text = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return struct.pack("<Q", len(text) if claimed is None else claimed) + text
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\0" * 8,
-        header(b"{", 2**62),
-        header({"a": {"dtype": "F32", "shape": [10**9, 10**9], "data_offsets": [0, 4]}}) + bytes(4),
-        header({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 2**62]}}) + bytes(8),
-        header({"a": {"dtype": "F32", "shape": [2], "data_offsets": [8, 0]}}) + bytes(8),
-        header({"a": {"dtype": "EVIL", "shape": [2], "data_offsets": [0, 8]}}) + bytes(8),
-        header({"a": {"dtype": "F32", "shape": [-2], "data_offsets": [0, 8]}}) + bytes(8),
-        header(b"[" * 100_000),
-        header({"__metadata__": {"format": "evil"}}),
-    ],
-)
-def test_safetensors_that_lie(model: Path, data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"\0" * 8, struct.pack("<Q", 2**40) + b"{"])
+def test_weights_that_are_none(model: Path, data: bytes) -> None:
     (model / "model.safetensors").write_bytes(data)
     assert "weights" in refused(model)
-
-
-def test_a_file_that_is_no_file(model: Path) -> None:
-    (model / "config.json").unlink()
-    os.mkfifo(model / "config.json")  # opening it would wait for ever
-    assert kind_at_hand({"path": str(model)}) == "auto"
-    assert "no config.json" in refused_without_plan(model)
-
-
-def refused_without_plan(folder: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        check_model(folder)
-    return str(caught.value)
-
-
-def test_a_config_of_a_gigabyte_is_not_read(model: Path) -> None:
-    with (model / "config.json").open("r+b") as file:
-        file.truncate(1 << 30)
-    assert "config.json has 1073741824 bytes" in refused_without_plan(model)
-
-
-def test_a_tokenizer_at_which_rust_gives_up_when_it_is_read(model: Path) -> None:
-    """A panic is no `Exception`, and went through to the terminal."""
-    rewrite(model / "tokenizer.json", normalizer={"type": "Precompiled", "precompiled_charsmap": "/////w=="})
-    with pytest.raises(InputError, match="its tokenizer cannot be loaded"):
-        load_tokenizer(model)
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        # ten million steps, after which the library ends it
-        {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(x+x+)+y"}, "behavior": "Isolated", "invert": False}},
-        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAAAAAA"}},
-    ],
-)
-def test_a_tokenizer_at_which_rust_gives_up_when_it_is_used(model: Path, part: dict[str, Any]) -> None:
-    rewrite(model / "tokenizer.json", **part)
-    tokenizer = load_tokenizer(model)
-    given_up = r"its tokenizer cannot cut a text into pieces \(.*(retry-limit|index out of bounds)"
-    with pytest.raises(InputError, match=given_up) as caught:
-        read_pieces(tokenizer, ["x" * 60])
-    assert str(model) in str(caught.value)
-    assert "Fetch the tokenizer that the model was trained with" in str(caught.value)

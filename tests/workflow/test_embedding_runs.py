@@ -100,7 +100,6 @@ def test_layers_of_a_model_come_from_one_pass(study: Study) -> None:
     assert shards(study, "tiny-b-layer0")["9/00.parquet"] != shards(study, "tiny-b-layer1")["9/00.parquet"]
 
 
-@pytest.mark.long
 def test_runs_that_are_killed_end_with_the_same_bits(study: Study) -> None:
     wanted = shards(study, "tiny-a")
     for made in ("embeddings/tiny-a", "store"):
