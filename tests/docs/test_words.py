@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from doc_pages import GENERATED, pages, read
+from doc_pages import GENERATED, ROOT, pages, read
 
 LONGEST = 45
 """Words of a sentence."""

@@ -20,7 +20,6 @@ import jinja2
 import polars as pl
 import pyarrow as pa
 import pytest
-from hostile_inputs import SURROGATES, TEXTS
 from matplotlib.figure import Figure
 from report_pages import CONFIG, audit, estimates
 
@@ -36,6 +35,29 @@ from prasanga.report.study import AuditTables, EmbeddingFiles, Results
 from prasanga.report.summary import study_summary, to_json
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.tuples import BiasTuple, sheet_csv
+
+TEXTS: tuple[str, ...] = (
+    *("", " ", "\n", "\r", "\t", "\0", "\x1b[2J\x1b]0;owned\x07", "\u202egnp.exe", "\u2028\u2029", "\ufeff", "\u200c"),
+    *("ফুল", "ফুলের বাগানে গোলাপ।", "ক্" * 40, "e" + "\u0301" * 500, "👩‍👩‍👧‍👦🏳️‍🌈", "𝒳\U0010ffff", "١٢٣৪৫"),
+    *(
+        "<script>alert(1)</script>",
+        "</style><img src=x onerror=alert(1)>",
+        "\"'`",
+        '=HYPERLINK("http://x","y")',
+        "-1+2",
+    ),
+    *(
+        "\\input{/etc/passwd}",
+        "$x_1^2$ & 50 % #{}~",
+        "| a | b |",
+        "[x](javascript:alert(1))",
+        "{{ config }}",
+        "%s %(x)s",
+    ),
+    *("../../etc/passwd", "; rm -rf ~ #", "`id`", "a\nb: c", "`` ` ``", "!include x", "NaN", "null", "1e999"),
+)
+SURROGATES: tuple[str, ...] = ("\ud800", "a\udfffb")
+
 
 FORMULAS = (
     "=1+1",
