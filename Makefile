@@ -28,7 +28,6 @@ test:
 test-long: $(KUBERNETES)/.installed system
 	$(BIN)/pytest --numprocesses $$((2 * $(WORKERS))) --dist worksteal -m long --ignore=tests/slurm
 	$(BIN)/pytest tests/slurm
-	$(BIN)/python tests/benchmarks/ratios.py
 	$(MAKE) benchmarks
 
 # A browser for tests/browser, a Slurm for tests/slurm and LaTeX for the tables of papers, where they may be installed;
@@ -92,18 +91,13 @@ $(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
-# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/performance.md).
+# Ratios to the simple way, CEAT of the paper's grid, the report, simulations of intervals and tests (docs/performance.md).
 benchmarks: $(VENV)/.installed
-	$(BIN)/python tests/benchmarks/sentences.py
-	$(BIN)/python tests/benchmarks/embeddings.py
-	$(BIN)/python tests/benchmarks/associations.py --grid
-	$(BIN)/python tests/benchmarks/pairs.py
+	$(BIN)/python tests/benchmarks/ratios.py
+	$(BIN)/python tests/benchmarks/grid.py
 	$(BIN)/python tests/benchmarks/report.py
 	$(BIN)/python tests/benchmarks/interval_coverage.py
 	$(BIN)/python tests/benchmarks/calibration.py
-	$(BIN)/python tests/benchmarks/planning.py
-	$(BIN)/python tests/benchmarks/overhead.py
-	$(BIN)/python tests/benchmarks/machines.py
 
 # All that a graphics card is asked to show, in ten minutes: docs/measured/gpu.json, and what failed.
 gpu: $(VENV)/.installed

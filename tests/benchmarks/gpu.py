@@ -65,13 +65,13 @@ class Bench:
     @cached_property
     def text(self) -> str:
         """The demo's text."""
-        from embeddings import read_text
+        from simple_models import read_text
 
         return read_text()
 
     def segments(self, words: int, number: int) -> Any:
         """Different segments of so many words; on a processor, few."""
-        from embeddings import cut
+        from simple_models import cut
 
         return cut(self.text, words, min(number, 24) if self.tiny else number)
 
@@ -104,7 +104,7 @@ class Bench:
 
 def prepare(bench: Bench) -> None:
     """Write the models: a BERT with weights, and the configuration of a decoder of 7B without."""
-    from embeddings import ENTRIES, SIZES, build
+    from simple_models import ENTRIES, SIZES, build
     from transformers import LlamaConfig
 
     shape = SIZES["tiny" if bench.tiny else "large"]
@@ -124,7 +124,7 @@ def prepare(bench: Bench) -> None:
 def card(bench: Bench) -> None:
     """Say what this is, how fast it multiplies matrices, and that half precision is computed and not emulated."""
     import torch
-    from embeddings import matrix_rate
+    from simple_models import matrix_rate
 
     from prasanga.models.devices import resolve_dtype
 
@@ -160,7 +160,7 @@ def decoder(bench: Bench) -> None:
 def share(bench: Bench, work: str, encoder: Any, segments: Any, *, causal: bool = False) -> None:
     """Note segments and FLOP a second of an encoder, as a share of the matrix rate in the same process."""
     import torch
-    from embeddings import matrix_rate
+    from simple_models import matrix_rate
 
     encoder.embed(*segments.first(max(1, len(segments.texts) // 10)))
     seconds = min(timed(lambda: encoder.embed(*segments)) for _ in range(2))

@@ -6,15 +6,11 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tables import Row
+from typing import Any
 
 _LIBRARIES = ("numpy", "polars", "pyarrow", "snakemake", "torch", "transformers")
 
@@ -24,17 +20,13 @@ def write_measured(
     results: Mapping[str, Any],
     *,
     constants: Mapping[str, float],
-    facts: Sequence[str] = (),
-    rows: Iterable[Row] = (),
 ) -> None:
     """Write what was measured as JSON.
 
     Args:
         path: the file.
         results: the measurements, as plain values.
-        constants: those that docs/write_scaling_page.py computes with, by name.
-        facts: what was measured on, in sentences.
-        rows: the lines of the printed table.
+        constants: the numbers to keep, by name.
     """
     content = {
         "machine": machine(),
@@ -42,8 +34,6 @@ def write_measured(
         "command": " ".join(["python", f"tests/benchmarks/{Path(sys.argv[0]).name}", *_of_no_place(sys.argv[1:])]),
         "versions": {"python": platform.python_version(), **_versions()},
         "constants": dict(constants),
-        "facts": list(facts),
-        "rows": [asdict(row) for row in rows],
         "results": dict(results),
     }
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -44,13 +44,17 @@ class Compared(NamedTuple):
 def sentences(folder: Path) -> Iterator[tuple[str, Compared]]:
     """Normalizing, and searching a corpus."""
     import tasks
-    from lexica import our_lexicon, write_forms
+
+    from prasanga.base.parquet import write_table
+    from prasanga.lexicon import forms_table, load_lexicon
 
     text = "\n".join(path.read_text(encoding="utf-8") for path in (PROJECT / "resources/demo/corpus/bn").glob("*.txt"))
     few, many = folder / "few.txt", folder / "many.txt"
     few.write_text(text[:100_000], encoding="utf-8")
     many.write_text(text[:100_000] * 10, encoding="utf-8")
-    forms, out = str(write_forms(folder / "forms.parquet", our_lexicon(PROJECT))), str(folder / "found")
+    forms, out = str(folder / "forms.parquet"), str(folder / "found")
+    resources = PROJECT / "resources"
+    write_table(forms, forms_table(load_lexicon(resources / "stimuli/bn", resources / "suffix_groups/bn.yaml")), {})
     yield "normalizing", Compared(tasks.normalize(str(many)), tasks.normalize_simply(str(few)), 10)
     simply = tasks.extract_simply(str(few), forms, f"{out}.csv")
     yield "searching", Compared(tasks.extract(str(many), forms, f"{out}.parquet"), simply, 10)
@@ -59,9 +63,7 @@ def sentences(folder: Path) -> Iterator[tuple[str, Compared]]:
 def models(folder: Path) -> Iterator[tuple[str, Compared]]:
     """Embedding in float32 and scoring, by a BERT of four blocks."""
     import torch
-    from embeddings import Shape, build, cut, read_text
-    from pairs import DEMO, simple_scores
-    from simple_embedding import SimpleEncoder
+    from simple_models import Shape, SimpleEncoder, build, cut, read_text, simple_scores
 
     from prasanga.embeddings import load_encoder
     from prasanga.likelihoods import load_scorer, score_pairs
@@ -79,7 +81,7 @@ def models(folder: Path) -> Iterator[tuple[str, Compared]]:
         few = segments.first(16)
         ours = partial(encoder.embed, *segments)
         yield f"embedding {words} words", Compared(ours, partial(simple.embed, *few), 4)
-    pairs = read_pairs(DEMO)[:8]
+    pairs = read_pairs(PROJECT / "resources/demo/pairs.csv")[:8]
     ours = partial(score_pairs, scorer, pairs)
     yield "scoring pairs", Compared(ours, lambda: simple_scores(simple.model, simple.tokenizer, pairs[:2]), 4)
 
@@ -87,7 +89,7 @@ def models(folder: Path) -> Iterator[tuple[str, Compared]]:
 def statistics(folder: Path) -> Iterator[tuple[str, Compared]]:
     """Vectors read one word after another, CEAT, an exact test and a sampled one."""
     import numpy as np
-    from benchmarks.associations import sets_of, write_vectors
+    from benchmarks.grid import sets_of, write_vectors
     from oracles.simple_associations import draws_one_by_one, p_by_listing, p_by_shuffling
     from pyarrow.parquet import read_table
 
