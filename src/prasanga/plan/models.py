@@ -26,8 +26,6 @@ _TAKEN = (".words", ".tokenizer", ".terms", ".sentences", ".json", ".check", ".p
 _EMBEDDINGS, _LIKELIHOODS = "embeddings", "likelihoods"
 _LARGEST_JSON = 20_000_000  # bytes; what is larger is no config.json, which the job that opens the model says
 _TWIN = "-random"
-MOST_PARAMETERS = 1_000_000_000
-"""Of a model that the workflow trains, which takes 16 bytes for each."""
 
 
 Models = dict[str, dict[str, Any]]
@@ -59,10 +57,9 @@ class ModelsPlan:
         """Plan the models of a study.
 
         Raises:
-            InputError: two names that are the same, a model too large to be trained, or no model for what is asked.
+            InputError: two names that are the same, or no model for what is asked.
         """
         models, scored_words = config["models"], config["log_probability"]
-        require_trainable(models)
         studied, scored = studied_models(models), scored_models(models)
         twins, scored_twins = (
             twins_of(each, config["seed"], config["associations"]["random_twins"]) for each in (studied, scored)
@@ -356,25 +353,6 @@ def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) ->
             )
     if problems:
         raise InputError("\n".join(problems))
-
-
-def require_trainable(models: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse a model to be trained that no machine here could hold, before any job.
-
-    Raises:
-        InputError: with its parameters, reckoned as 12 blocks of width x width for each layer, and the vocabulary.
-    """
-    for name, settings in models.items():
-        if train := settings.get("train"):
-            width, layers = train["hidden_size"], train["layers"]
-            count = 12 * layers * width**2 + train["vocabulary_size"] * width
-            if count > MOST_PARAMETERS:
-                raise InputError(
-                    f"`models.{name}.train` comes to some {count:,} parameters ({layers} layers of width {width},"
-                    f" {train['vocabulary_size']} pieces), which take {16 * count // 10**9:,} GB while they are"
-                    f" trained; at most {MOST_PARAMETERS:,} are trained here. Write a smaller `hidden_size` or fewer"
-                    " `layers`."
-                )
 
 
 def require_names_apart(vectors: Iterable[str], models: Iterable[str]) -> None:

@@ -295,12 +295,6 @@ def test_no_name_is_that_of_a_file_about_another(planned: Planned, changes: Conf
         planned(changes)
 
 
-def test_a_model_that_no_machine_can_train(planned: Planned) -> None:
-    train = {"hidden_size": 65536, "heads": 1024, "layers": 1000}
-    with pytest.raises(InputError, match=r"`models\.a\.train` comes to some 51,539,869,696,000 parameters .* GB"):
-        planned({"models": {"a": {"train": train}}})
-
-
 def test_no_category_is_filled_in_by_snakemake_or_ends_its_script() -> None:
     assert [text[:14].rstrip() for text in digests_of({"a <{model}": {}, "b": {}})] == [
         "category a ((m",
