@@ -101,7 +101,7 @@ class CorpusConfig(ConfigSection):
     lines at line ends, gz between members, zst between frames, Parquet between row groups, data sets between batches.
     Another size changes no result."""
     errors: Literal["stop", "skip-line"] = "stop"
-    """What to do with a line that is not UTF-8; skipped lines are counted in the log."""
+    """Whether a line that is not UTF-8 stops the job; skipped lines are counted in the log."""
 
 
 class LexiconConfig(ConfigSection):
@@ -136,8 +136,8 @@ class SentencesConfig(ConfigSection):
     match: Literal["anywhere", "sentence-initial"] = "anywhere"
     """Whether a stimulus may be anywhere in the sentence, or only at its start as in the paper's program."""
     neighbours: Literal["exclude", "ignore"] = "exclude"
-    """What is done with a form beside words that tell that it is another word (`neighbours` in the word lists'
-    categories.yaml): it does not count, or nobody looks."""
+    """Whether a form counts whose neighbors show that it is another word (`neighbours` in the word lists'
+    categories.yaml): exclude leaves it out, ignore does not look."""
     before: Neighbours = 3
     """Sentences of the same document before the matched one that belong to the context; the Bangla paper's program
     keeps the line before."""
@@ -158,17 +158,16 @@ class SamplesConfig(ConfigSection):
     difference between lengths is not a difference between texts; per_length lets each length take what it can get, as
     the paper does."""
     contexts_per_stimulus: Positive = 1200
-    """At most so many contexts per stimulus and length (1200 is the cap of the authors' program)."""
+    """Contexts per stimulus and length, at most (1200 is the cap of the authors' program)."""
     minimum: Count = 0
     """A stimulus with fewer contexts at some length is looked for in `corpus.supplement` as well, and named in the
     coverage table if it still falls short."""
     longest: AtLeast2 = 250
-    """Words of the longest segment: what is cut from a context for a length such as ">75" has at most so many, around
-    the target."""
+    """Words of the longest segment: a context for a length such as ">75" is cut to this number, around the target."""
     window: Literal["exact", "paper"] = "exact"
-    """How a segment is cut: exact cuts exactly so many words with the target in the middle, and takes no shorter
-    contexts. Like the Bangla paper's program, paper cuts half of the length before the target and half from it on;
-    it takes shorter contexts whole, and for a length such as >75 all contexts."""
+    """How a segment is cut: exact cuts the exact number of words with the target in the middle, and takes no shorter
+    contexts. Like the Bangla paper's program, paper cuts half of the length before the target and half from it on; it
+    takes shorter contexts whole, and for a length such as >75 all contexts."""
 
 
 class ModelTrainingConfig(ConfigSection):
@@ -235,21 +234,21 @@ class ModelConfig(ConfigSection):
     """Run Python code that comes with the model. It can do anything that you can do on this machine, so read it first,
     and pin the revision that you have read."""
     quantization: Literal["none", "int8"] = "none"
-    """int8 keeps the weights of linear layers in 8 bits, for a model that does not fit on the card otherwise; it
-    changes the vectors a little, and the page says by how much."""
+    """int8 keeps the weights of linear layers in 8 bits, for a model that does not fit on the GPU otherwise; it changes
+    the vectors a little, and the page says by how much."""
     random_twins: Count | None = absent()
     """Twins of this model with random weights, in place of `associations.random_twins`; each is drawn again, which
     takes long for a large model."""
     cards: Count | None = absent()
-    """Spread the model over so many cards; the job then asks for as many. With 0 it runs on the processor, in float32
-    unless `dtype` says otherwise, and its jobs wait for no card. Left out, it is 0 for a model that is trained in the
-    run, and 1 for any other."""
+    """GPUs that the model is spread over; its jobs ask for this number. With 0 it runs on the CPU, in float32 unless
+    `dtype` says otherwise, and its jobs wait for no GPU. Left out, it is 1 for a model with a `path`, and 0 for any
+    other."""
     stages: DistinctSome[Literal["embeddings", "likelihoods", "construction"]] = ["embeddings", "likelihoods"]
-    """What is asked of the model: vectors (embeddings, for CEAT and SEAT), probabilities (likelihoods, for pairs and
-    log-probability bias), or both; construction alone for a model that only proposes or translates texts."""
+    """Uses of the model: vectors (embeddings, for CEAT and SEAT), probabilities (likelihoods, for pairs and
+    log-probability bias), or both; only construction for a model that proposes or translates texts."""
     language_codes: dict[Literal["bn", "hi", "en"], str] = {}
-    """The piece by which an encoder-decoder such as mBART is told the language, where its name does not begin with the
-    language's own: {bn: bn_IN}."""
+    """The piece that names the language to an encoder-decoder such as mBART, where it does not begin with the
+    language's own name: {bn: bn_IN}."""
     train: ModelTrainingConfig | None = absent()
 
     @model_validator(mode="after")
@@ -277,15 +276,16 @@ class EmbeddingsConfig(ConfigSection):
     """Where the vectors come from."""
 
     source: Literal["computed", "cached"] = "computed"
-    """computed makes what is missing; cached uses the vectors that lie under results/embeddings and never starts a
-    model, reads no corpus, and names what is missing."""
+    """computed makes missing vectors; cached uses the vectors under results/embeddings, starts no model, reads no
+    corpus, and names missing files."""
     buckets: Buckets = "auto"
     """Buckets of words per model and length, each embedded by one job; a stimulus always falls into the same one. auto
     takes one for every 80,000 segments that a length may have. Another number embeds nothing again."""
     stored_dtype: Literal["float16", "float32"] = "float16"
     """Precision in which vectors are kept on disk; float16 takes half the space (docs/embeddings.md)."""
     unknown: Literal["leave-out", "keep"] = "leave-out"
-    """What becomes of a target with a piece that the tokenizer does not know; left out, it is counted and listed."""
+    """Whether a target with a piece that the tokenizer does not know is measured; if it is left out, it is counted and
+    listed."""
     audit: AuditConfig = AuditConfig()
 
 
@@ -326,13 +326,13 @@ class AssociationsConfig(ConfigSection):
     resample_attributes: Flag = True
     """Resample the attribute words as well as the target words."""
     n_shuffles: Count = 1000
-    """Null control, the attribute words of A and B shuffled and dealt so many times; 0 for none."""
+    """Null control: how often the attribute words of A and B are shuffled; 0 for none."""
     equivalence_margin: Above0 = 0.2
     """An effect that lies within this distance of 0, by two one-sided tests (p_equivalence), counts as none
     (docs/statistics.md)."""
     random_twins: Count = 8
-    """Null control, so many twins of every model with the same tokenizer and random weights; 0 for none. They share the
-    model's texts, each text read by at most one of them, so that all of them cost no more passes than the model."""
+    """Null control: twins of every model with the same tokenizer and random weights; 0 for none. They share the model's
+    texts, and at most one of them reads a text, so all of them together cost no more passes than the model."""
     band: Above0 = 0.1
     """An effect has settled, with more draws or longer contexts, once it stays within this distance of the last
     one."""
@@ -432,12 +432,12 @@ class PairsConfig(ConfigSection):
     """Whether punctuation at the ends of a word is set aside (and never scored), or belongs to the word, as in the
     paper."""
     unknown: Literal["leave-out", "keep"] = "leave-out"
-    """What becomes of a pair with a scored piece that the tokenizer does not know; left out, it is listed."""
+    """Whether a pair with a scored piece that the tokenizer does not know is kept; if it is left out, it is listed."""
     ties: Literal["apart", "against"] = "apart"
     """Pairs whose sentences score the same. apart leaves them out of the percentage and the test, and reports them;
     against counts them as not stereotypical, as the papers' programs."""
     equivalence_margin: Annotated[float, Field(gt=0, le=50), NUMBER] = 5
-    """A percentage within so many points of 50, by two exact one-sided tests (p_equivalence), counts as no
+    """A percentage within this distance of 50, by two exact one-sided tests (p_equivalence), counts as no
     preference."""
     n_runs: Count = 5
     """Runs on random samples of the pairs, whose standard deviation the paper prints; 0 for none."""
@@ -505,12 +505,12 @@ class ConstructionConfig(ConfigSection):
 
 
 class ComparisonConfig(ConfigSection):
-    """The papers' published numbers beside the study's (docs/published.md)."""
+    """A paper's published numbers next to the study's (docs/published.md)."""
 
     paper: Literal["none", "sadhu2024", "sahoo2024"] = "none"
     """Whose numbers; Sadhu et al. (Bangla), Sahoo et al. (IndiBias, Hindi and English)."""
     models: dict[str, str] = {}
-    """Which model of the study stands for which of the paper: {name in the study: name in the paper}."""
+    """Models of the study by those of the paper: {name in the study: name in the paper}."""
 
 
 class ReportConfig(ConfigSection):
@@ -527,8 +527,7 @@ class ReportConfig(ConfigSection):
     """What the page, the cards and summary.json show of absolute paths of the config, such as the folder of a model:
     names shows the last folder or the file alone, whole the path as it is, which tells others of your machine."""
     formats: DistinctSome[Literal["svg", "pdf", "png"]] = ["svg", "pdf", "png"]
-    """Formats of the figures. Those as wide as a page are drawn as SVG in any case, since the page holds them; those as
-    wide as a column are not."""
+    """Formats of the figures. Those as wide as a page are always drawn as SVG too, because the page contains them."""
     widths: DistinctSome[Literal["page", "column"]] = ["page", "column"]
     """Widths of the figures, 6.8 inches (page) and 3.3 inches (column); the page's own are drawn in any case."""
 
@@ -574,8 +573,8 @@ class StudyConfig(ConfigSection):
     """Seed of every random choice; each choice derives a generator of its own from it, by name. Sampling, draws and
     permutations change with it; the models that the workflow trains have seeds of their own."""
     preset: Literal["recommended", "paper"] = "recommended"
-    """Defaults of the conventions. recommended is what is right, paper what the papers' programs do, where that is
-    needed to compare: a column of its own in the table below. What the config says takes precedence over either."""
+    """Defaults of the conventions. recommended is the better choice, paper follows the papers' programs, for a
+    comparison with their numbers. Keys of the config take precedence over either."""
     corpus: CorpusConfig = CorpusConfig()
     lexicon: LexiconConfig = LexiconConfig()
     normalization: Annotated[dict[Language, Normalization], BeforeValidator(add_normalization)] = NORMALIZATION
