@@ -603,7 +603,7 @@ class StudyConfig(ConfigSection):
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
         """Add the defaults that depend on the preset or on the language."""
-        data = dict(data)
+        data = {key: value for key, value in data.items() if (key, value) != ("outside", [])}  # of earlier results
         given = data.get("languages", [data.get("language", "bn")])
         language = given[0] if isinstance(given, list) and given else "bn"
         data = {"language": language, **data, "languages": given, "models": data.get("models", DEFAULT_MODELS)}
