@@ -9,7 +9,7 @@ type are the same; the sentences are not: Sahoo et al. measured 705 or 800 pairs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,7 +20,6 @@ from prasanga.pairs.preferences import OVERALL
 from prasanga.report.grid import (
     Estimate,
     Group,
-    PairGrid,
     few_words,
     groups_of,
     is_number,
@@ -106,7 +105,7 @@ def compare(
         for estimate in estimates.get((row["method"], row["category"], model, mode_of(row), row["segment_length"]), ())
     ]
     table = _nearest_n(pl.DataFrame(rows, schema=SCHEMA.polars, orient="row"))
-    nothing = "" if len(table) else _why_nothing(published, matched, studied, language)
+    nothing = "" if len(table) else _why_nothing(published, matched, studied, [language], "effect sizes")
     return Comparison(published["paper"][0] if len(published) else "", table, nothing)
 
 
@@ -145,7 +144,9 @@ def compare_pairs(
         and (ours := grid.at(group, model, theirs["bias_type"])) is not None
     ]
     table = pl.DataFrame(rows, schema=SCHEMA.polars, orient="row")
-    return Comparison(paper, table, "" if rows else _why_no_pairs(grid, published, matched, paper))
+    languages = {group.language for group in grid.groups}
+    nothing = "" if rows else _why_nothing(published, matched, grid.models, languages, "bias percentages")
+    return Comparison(paper, table, nothing)
 
 
 def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
@@ -249,38 +250,30 @@ def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def _why_nothing(published: pl.DataFrame, matched: Mapping[str, str], studied: Sequence[str], language: str) -> str:
+def _why_nothing(
+    published: pl.DataFrame, matched: Mapping[str, str], studied: Iterable[str], languages: Collection[str], what: str
+) -> str:
     """Return the first difference that leaves a study and a paper without a common row, and what to do about it."""
-    languages = published["language"].unique(maintain_order=True).to_list()
-    if language not in languages:
-        return f"Nothing to compare: the study's language is {language}, and the paper has {', '.join(languages)}."
+    theirs = published["language"].unique(maintain_order=True).to_list()
+    if not theirs:
+        return f"Nothing to compare: the paper prints no {what}."
+    if not set(languages) & set(theirs):
+        ours = ", ".join(sorted(languages))
+        return (
+            f"Nothing to compare: the language of the study's {what} is {ours}, and the paper has {', '.join(theirs)}."
+        )
     if not matched:
-        theirs = published.filter(language=language)["model"].unique(maintain_order=True)
+        names = published.filter(pl.col("language").is_in(languages))["model"].unique(maintain_order=True)
         return (
             f"Nothing to compare: no model of the study has a name of the paper's. The study has"
-            f" {', '.join(studied) or 'none'}; the paper has {', '.join(theirs)}. Say in `comparison.models` which is"
+            f" {', '.join(studied) or 'none'}; the paper has {', '.join(names)}. Say in `comparison.models` which is"
             " which."
         )
     return (
-        "Nothing to compare: no test of the study has method, category, segment length and sample mode of one that the"
-        f" paper has for these models ({', '.join(f'{ours} as {name}' for ours, name in matched.items())})."
+        f"Nothing to compare: none of the study's {what} has method, category or bias type, segment length and sample"
+        f" mode of one that the paper has for these models"
+        f" ({', '.join(f'{ours} as {name}' for ours, name in matched.items())})."
     )
-
-
-def _why_no_pairs(grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str], paper: str) -> str:
-    cited = PAPERS[paper]
-    if published.is_empty():
-        return f"{cited} print no bias percentages."
-    languages = {group.language for group in grid.groups}
-    if not languages & set(published["language"]):
-        theirs = ", ".join(published["language"].unique(maintain_order=True))
-        return f"The pairs are in {', '.join(sorted(languages))}, and {cited} have {theirs}."
-    if not matched:
-        return (
-            f"No model that scored pairs has a name of {cited}: they have"
-            f" {', '.join(published['model'].unique(maintain_order=True))}. Say in comparison.models which is which."
-        )
-    return "No bias type of the pairs is one of the paper's."
 
 
 # --------------------

@@ -344,31 +344,16 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
         list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=dict.fromkeys(_SHORT, "+.2f"))
         for at in range(0, len(rows), _LINES)
     ]
-    return table.render(parts, list(_notes_of_reported(rows, grid.modes)))
+    notes = [
+        f"Contexts by {grid.modes[0]} draws. Intervals are over words and contexts; a set of fewer than {FEWEST_WORDS}"
+        " words has none. Difference from copies: d minus the mean of copies with random weights. X, Y: target words"
+        " used; A, B: attribute words used.",
+        *table.notes,
+    ]
+    return table.render(parts, notes)
 
 
 _SHORT = ("effect_size", "ci_low", "ci_high", "twin_difference")
-
-
-def _notes_of_reported(rows: Sequence[Estimate], modes: Sequence[str]) -> Iterator[str]:
-    """Yield what the columns are, and what is to be known of all rows."""
-    computed = [row for row in rows if is_number(row["effect_size"])]
-    yield _MEANING
-    if len(modes) > 1:
-        yield f"Contexts by {modes[0]} draws; the CSV file of this table has the others."
-    yield (
-        f"Intervals (95%) are over words and contexts; a set of fewer than {FEWEST_WORDS} words has none."
-        f" {HOLM.describe(computed)}"
-    )
-    twins = sorted({row["n_twins"] for row in computed if is_number(row["n_twins"])})
-    if twins:
-        yield f"Difference from copies: d minus the mean of copies with random weights ({twins[-1]} per model)."
-    yield "X, Y: target words used; A, B: attribute words used."
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        for said in filter(None, (why_missing(row), row.get("interval_note"))):
-            found.setdefault(said, []).append(f"{row['category']}, {row['model']}, {row['segment_length']}")
-    yield from (f"{MISSING} {'; '.join(where)}: {reason}." for reason, where in found.items())
 
 
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
@@ -394,7 +379,7 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     columns: dict[tuple[str, str], Mapping[Any, Estimate]] = {}
     for method, label in PUBLISHED_AS.items():
         columns |= _columns_by_model(label, tables[method]) if method in tables else {("", label): {}}
-    markings = {PUBLISHED_AS[method]: _marking_of_method(method, preset) for method in tables}
+    markings = {PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else HOLM for method in tables}
     marks: dict[str, list[str]] = {}
     for method, table in tables.items():
         said = markings[PUBLISHED_AS[method]].describe(table.iter_rows(named=True))
@@ -423,26 +408,27 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     )
 
 
-def _marking_of_method(method: str, preset: str) -> Marking:
-    """Return the marking of a method in Table 4; of SEAT, too, the program of Sadhu et al. permutes words."""
-    if preset != "paper":
-        return HOLM
-    if method == "ceat":
-        return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
-    if method == "log_probability_bias":
-        return Marking("p_sentences", 0.05, f"p_sentences < .05: permutation of single {_OF_SENTENCES}")
-    text = "permutation of the target words as in the paper, not corrected."
-    return Marking("p_stimuli", 0.05, f"p_stimuli < .05: {text}")
+_OF_WORDS = "permutation of the target words, not corrected."
+_MARKINGS = {
+    "ceat": Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words."),
+    "log_probability_bias": Marking("p_sentences", 0.05, f"p_sentences < .05: permutation of single {_OF_SENTENCES}"),
+    # of SEAT, too, the program of Sadhu et al. permutes words
+    **dict.fromkeys(("seat", "weat"), Marking("p_stimuli", 0.05, f"p_stimuli < .05: {_OF_WORDS}")),
+}
+"""The marks of Table 4 of Sadhu et al., by method."""
+
+_OF_SEAT = (
+    Marking("p_sentences", 0.01, f"p_sentences < .01: permutation of {_OF_SENTENCES}"),
+    Marking("p_stimuli", 0.01, f"p_stimuli < .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
+)
+"""The mark of Sahoo et al., and the one of a study without its p."""
 
 
 def _marking_of_seat(seat: pl.DataFrame, preset: str) -> Marking:
-    """Return the marking of a table of Sahoo et al.: their p moves sentences; without it, that of words."""
     if preset != "paper":
         return HOLM
-    if "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat):
-        return Marking("p_sentences", 0.01, f"p_sentences < .01: permutation of {_OF_SENTENCES}")
-    text = "permutation of the target words, not corrected. The paper's, of sentences, is not in this study."
-    return Marking("p_stimuli", 0.01, f"p_stimuli < .01: {text}")
+    has_sentences = "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat)
+    return _OF_SEAT[0] if has_sentences else _OF_SEAT[1]
 
 
 def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) -> PaperTable:

@@ -55,6 +55,7 @@ from prasanga.report.study import (
     totals,
     without_places,
 )
+from prasanga.schema.columns import CONVENTIONS
 
 SCHEMA = 1
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
@@ -276,13 +277,6 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
         "lengths": [known(each, "the table of coverage does not say it") for each in coverage_by_length(coverage)],
     }
 
-
-CONVENTIONS = (
-    *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
-    *("n_permutations", "variance", "tau2_method", "draws", "repeated_words", "pool", "n_samples", "band"),
-    *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
-)
-"""Columns of estimates that name the conventions which made them; those that a table has are told."""
 
 _WHERE = (
     *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b"),

@@ -598,19 +598,8 @@ HEADINGS: Mapping[str, Heading] = {
 """Headings of the columns that readers see. Probabilities, counts and texts need no format."""
 
 CONVENTIONS = (
-    *("std", "alternative", "statistic", "interval", "n_resamples", "equivalence_margin", "variance", "tau2_method"),
-    *(
-        "draws",
-        "repeated_words",
-        "pool",
-        "n_samples",
-        "band",
-        "sentence_vector",
-        "unit",
-        "average",
-        "vectors",
-        "method",
-    ),
-    *("forms", "pieces", "terms", "seed"),
+    *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
+    *("n_permutations", "variance", "tau2_method", "draws", "repeated_words", "pool", "n_samples", "band"),
+    *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 """Columns of the choices behind an estimate, in the order in which they are named."""

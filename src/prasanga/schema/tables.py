@@ -169,10 +169,7 @@ _TABLES = (
         "sentences/audit/suffixes.parquet",
     ),
     _table(
-        "context_lengths",
-        "a range of context lengths",
-        "at_least at_most contexts",
-        "sentences/audit/lengths.parquet",
+        "context_lengths", "a range of context lengths", "at_least at_most contexts", "sentences/audit/lengths.parquet"
     ),
     _table(
         "coverage",
@@ -188,12 +185,7 @@ _TABLES = (
         "samples/forms.parquet",
         {(WHOLE, "places"): {"sampled": "how many of these were drawn, at any length"}},
     ),
-    _table(
-        "segments",
-        "a segment, as a model reads it",
-        _SEGMENT,
-        "samples/<length>/<bucket>.parquet",
-    ),
+    _table("segments", "a segment, as a model reads it", _SEGMENT, "samples/<length>/<bucket>.parquet"),
     _table(
         "template_sentences",
         "a filled template, a sentence of SEAT",
@@ -231,17 +223,9 @@ _TABLES = (
         _VECTOR,
         "embeddings/<model>/<length>/<bucket>.parquet embeddings/<model>/templates/<bucket>.parquet",
     ),
+    _table("stored_embeddings", "a vector that is kept for later runs", _VECTOR, "store/<key>/<part>.parquet"),
     _table(
-        "stored_embeddings",
-        "a vector that is kept for later runs",
-        _VECTOR,
-        "store/<key>/<part>.parquet",
-    ),
-    _table(
-        "trained_vectors",
-        "a word of trained static vectors",
-        "word count vector",
-        "static/<vectors>.vectors.parquet",
+        "trained_vectors", "a word of trained static vectors", "word count vector", "static/<vectors>.vectors.parquet"
     ),
     _table(
         "looked_up_vectors",
@@ -374,12 +358,7 @@ _TABLES = (
         "category model sample_mode band settled_length longest largest_distance sure",
         "associations/ceat_settling.parquet",
     ),
-    _table(
-        "pairs",
-        "a sentence pair",
-        "pair_id language bias_type label first second origin",
-        "pairs/<set>.parquet",
-    ),
+    _table("pairs", "a sentence pair", "pair_id language bias_type label first second origin", "pairs/<set>.parquet"),
     _table(
         "pair_oddities",
         "something odd in a file of sentence pairs",

@@ -123,11 +123,13 @@ def test_rows_come_back_from_csv_as_they_were(five: tuple[dict[str, pl.DataFrame
 def test_why_there_is_nothing_to_compare(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     tables, published = five
     sentences = {
-        "the study's language is bn, and the paper has hi": compare(tables, published, models={}, language="bn"),
+        "the language of the study's effect sizes is bn, and the paper has hi": compare(
+            tables, published, models={}, language="bn"
+        ),
         "no model of the study has a name of the paper's. The study has ours; the paper has Big.": compare(
             tables, published, models={}, language="hi"
         ),
-        "no test of the study has method, category": compare(
+        "none of the study's effect sizes has method": compare(
             {"weat": tables["seat"]}, published, models={"ours": "Big"}, language="hi"
         ),
     }
@@ -232,7 +234,7 @@ def test_lengths_and_modes_must_be_the_same() -> None:
         row = measured("C1", 0.4) | {"n_samples": 5000, "sample_mode": "fixed", "segment_length": "9"} | other
         comparison = compare({"ceat": study(row)}, published, models={"ours": "Big"}, language="hi")
         assert comparison.rows.is_empty()
-        assert "no test of the study has method, category, segment length and sample mode" in comparison.nothing
+        assert "none of the study's effect sizes has method" in comparison.nothing
 
 
 def test_a_column_that_repeats_another_is_left_out() -> None:
