@@ -81,8 +81,10 @@ def complete(config: Mapping[str, Any], *, source: str | Path | None = None, pla
     except ValidationError as error:
         problems = list(_explain_errors(error, config))
     if problems or study is None:
-        lines = [f"{source}, line {find_line(source, keys)}: " if source else "" for keys, _ in problems]
-        said = [f"{line}{sentence}" for line, (_, sentence) in zip(lines, problems, strict=True)]
+        said = [sentence for _, sentence in problems]
+        if source is not None:
+            lines = sorted((find_line(source, keys), sentence) for keys, sentence in problems)
+            said = [f"{source}, line {line}: {sentence}" for line, sentence in lines]
         raise InputError("\n- ".join(["The config cannot be used.", *said]))
     completed: dict[str, Any] = study.model_dump(mode="json", context={"placed": True} if placed else None)
     if placed:

@@ -308,6 +308,9 @@ def test_mistakes_of_a_file_are_told_with_their_line(tmp_path: Path) -> None:
     path.write_text("study: s\nmodels:\n  m: {}\n", encoding="utf-8")
     with pytest.raises(InputError, match=rf"- {path}, line 3: `models.m` has none of"):
         read_study(path)
+    path.write_text("seed: -1\nsamples: {pool: all}\nstudy: My study\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"(?s)line 1: `seed`.*line 2: `samples.pool`.*line 3: `study`"):
+        read_study(path)
     path.write_text("- study\n", encoding="utf-8")
     with pytest.raises(InputError, match="found a list, but a config has keys"):
         read_study(path)
