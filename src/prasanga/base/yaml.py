@@ -56,9 +56,9 @@ def load_yaml(path: str | Path, text: str) -> Any:
 
 
 def find_line(path: str | Path, keys: Sequence[str | int]) -> int:
-    """Return the line of the last of these keys and list indices that a YAML file has."""
+    """Return the line of the last of these keys and list indices that a YAML file has; 0 if it has none of them."""
     node = yaml.compose(read_text(Path(path)), Loader=_Loader)
-    line = 1
+    line = 0
     for key in keys:
         if isinstance(node, yaml.MappingNode):
             found = next(((name, value) for name, value in node.value if name.value == str(key)), None)

@@ -84,7 +84,8 @@ def complete(config: Mapping[str, Any], *, source: str | Path | None = None, pla
         said = [sentence for _, sentence in problems]
         if source is not None:
             lines = sorted((find_line(source, keys), sentence) for keys, sentence in problems)
-            said = [f"{source}, line {line}: {sentence}" for line, sentence in lines]
+            # a key that the file lacks came with `--config`
+            said = [f"{source}, line {line}: {sentence}" if line else sentence for line, sentence in lines]
         raise InputError("\n- ".join(["The config cannot be used.", *said]))
     completed: dict[str, Any] = study.model_dump(mode="json", context={"placed": True} if placed else None)
     if placed:

@@ -33,7 +33,7 @@ def test_the_line_of_a_value_is_found_as_far_as_the_file_has_it(tmp_path: Path) 
     path = tmp_path / "c.yaml"
     path.write_text("study: s\nmodels:\n  a:\n    layer:\n      - 1\n      - x\n", encoding="utf-8")
     places = [(), ("study",), ("models", "a"), ("models", "a", "layer", 1), ("models", "b"), ("other", 0)]
-    assert [find_line(path, place) for place in places] == [1, 1, 3, 6, 2, 1]
+    assert [find_line(path, place) for place in places] == [0, 1, 3, 6, 2, 0]
 
 
 @pytest.mark.parametrize(

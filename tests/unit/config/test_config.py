@@ -300,6 +300,11 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert str(caught.value).count("\n- ") == 2
 
 
+def write_study(folder: Path, text: str) -> Path:
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+    return folder / "config.yaml"
+
+
 def test_mistakes_of_a_file_are_told_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text("study: s\nsamples:\n  lengths: [9]\n  pol: shared\nmodels:\n  m: {}\n", encoding="utf-8")
@@ -311,6 +316,8 @@ def test_mistakes_of_a_file_are_told_with_their_line(tmp_path: Path) -> None:
     path.write_text("seed: -1\nsamples: {pool: all}\nstudy: My study\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"(?s)line 1: `seed`.*line 2: `samples.pool`.*line 3: `study`"):
         read_study(path)
+    with pytest.raises(InputError, match=r"used\.\n- `samples.minimum` is -1"):
+        complete({"study": "s", "samples": {"minimum": -1}}, source=write_study(tmp_path, "study: s"))
     path.write_text("- study\n", encoding="utf-8")
     with pytest.raises(InputError, match="found a list, but a config has keys"):
         read_study(path)
