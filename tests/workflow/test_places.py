@@ -131,7 +131,8 @@ def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, 
     (elsewhere.root / "study.yaml").write_text("seeed: 1\n", encoding="utf-8")
     wrong = prasanga("run")
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith("The config cannot be used.\n- unknown key `seeed` (value 1). Did you mean `seed`?")
+    begin = "The config cannot be used.\n- study.yaml, line 1: unknown key `seeed` (value 1). Did you mean `seed`?"
+    assert wrong.stderr.startswith(begin)
 
 
 def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(finished: Study, tmp_path: Path) -> None:

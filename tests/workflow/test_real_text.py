@@ -34,7 +34,6 @@ def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFact
         config["corpus"]["root"] = str(shared)
         for key in ("stimuli", "suffix_groups"):
             config["lexicon"][key] = config["lexicon"][key].replace("../shared", str(shared))
-        config["outside"] = [str(shared)]
         config["samples"]["contexts_per_stimulus"] = 5
         config["embeddings"] = {"buckets": 1}
         config["associations"] |= {"n_samples": 50, "n_resamples": 20, "n_shuffles": 20}
