@@ -115,22 +115,25 @@ if not FROM_RESULTS:
 
 
 rule gather_estimates:
-    """All estimates of a method in one table, with their twins and corrected for the study's tests; and all words."""
+    """The effects of all methods, with those of random copies; p corrected once, for all tests of the study."""
     input:
-        unpack(lambda wildcards: FILES.gathered(wildcards.method)),
+        FILES.measured_effects(),
     output:
-        parquet="results/{stage}/{method}.parquet",
-        csv="results/{stage}/{method}.csv",
-        words="results/{stage}/{method}_words.parquet",
+        tables=expand("{table}.parquet", table=FILES.effects().values()),
+        csv=expand("{table}.csv", table=FILES.effects().values()),
+        words=expand("{table}_words.parquet", table=FILES.effects().values()),
     log:
-        "logs/{stage}/gather.{method}.log",
+        "logs/associations/gather.log",
     benchmark:
-        "benchmarks/{stage}/gather.{method}.tsv"
-    wildcard_constraints:
-        stage="unfinished" if FROM_RESULTS else "associations|likelihoods",
+        "benchmarks/associations/gather.tsv"
     params:
-        twin_of=lambda wildcards: FILES.models_of_twins(wildcards.method),
-        tokenizers=lambda wildcards: FILES.tokenizers(wildcards.method),
+        language=config["language"],
+        methods={
+            method: {**FILES.gathered(method), "twin_of": FILES.models_of_twins(method)}
+            | {"tokenizers": FILES.tokenizers(method), "table": FILES.effects().get(method)}
+            for method in names_of(FAMILY)
+            if FILES.gathered(method)["estimates"]
+        },
     script:
         "../workflow/scripts/gather_estimates.py"
 

@@ -323,7 +323,7 @@ PERCENTAGES = {
 STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_figure": 2, **SHOWN}
 # A test of one method counts in the corrected p of all.
 EFFECTS = {
-    **{"gather_estimates": 2, "compare_ceat": 1, "compare_methods": 1, "draw_figure": 7, "write_tables": 1},
+    **{"gather_estimates": 1, "compare_ceat": 1, "compare_methods": 1, "draw_figure": 7, "write_tables": 1},
     **{"write_paper_tables": 1, "compare_with_papers": 1, **SHOWN},
 }
 

@@ -12,11 +12,13 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from prasanga.associations.ceat import require_band, settled_from
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
+from prasanga.losses import join_losses
 from prasanga.stats.arguments import FloatArray, finite_or_none
 from prasanga.stats.controls import adjusted_difference, beside_twins
 from prasanga.stats.corrections import benjamini_hochberg, holm
@@ -50,28 +52,17 @@ def of_twins(n_twins: int | None, measure: Callable[[int | None], _Tables]) -> _
     return type(found[0])(*joined)
 
 
-def gather(
-    estimates: Sequence[pa.Table],
-    twins: Mapping[str, Sequence[pa.Table]],
-    family: Sequence[pa.Table] = (),
-    *,
-    permuted: str = "xy",
-) -> pa.Table:
-    """Return all estimates of a method in one table.
+def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]], *, permuted: str = "xy") -> pa.Table:
+    """Return all estimates of a method in one table, with the effects of random-weight copies.
 
     Args:
         estimates: of the jobs, all with the same columns.
-        twins: estimates of the twins with random weights of each model, by the name of the model.
-        family: estimates of the study's other methods, whose tests count in the correction: whoever looks at all
-            tables looks at all tests.
+        twins: estimates of the copies with random weights of each model, by the name of the model.
         permuted: the sides that p_stimuli permutes (`prasanga.methods.Method`).
 
     Returns:
-        The rows of `estimates`, with the columns of `beside_twins` from the twins' rows of the same category, length
-        and sample mode, with `p_association_holm`, `p_association_bh` and `n_tests` over these and the family's, and
-        with `smallest_effect` at .05 / `n_tests`, the level of the first step of Holm's method.
-        The sample modes of a category, model and length are two estimates with one test, unless a
-        word that one of them lacks makes it another.
+        The rows of `estimates`, with the columns of `beside_twins` from the copies' rows of the same category, length
+        and sample mode.
     """
     table = pa.concat_tables(estimates)
     rows = table.to_pylist()
@@ -79,21 +70,93 @@ def gather(
     for model, tables in twins.items():
         for twin in _rows(pa.concat_tables(tables), *_CELL, "effect_size", *_WORDS):
             known[_cell_of({**twin, "model": model})].append(twin)
-    named_by = ("category", "model", "segment_length", "p_association")
-    tests: list[tuple[Any, ...]] = [  # the p comes last
-        (number, *(row.get(name) for name in named_by))
-        for number, of_method in enumerate((table, *family))
-        for row in _rows(of_method, *named_by)
-    ]
-    there = list(dict.fromkeys(test for test in tests if test[-1] is not None))
-    p = [test[-1] for test in there]
-    corrected = zip(holm(p).tolist(), benjamini_hochberg(p).tolist(), [len(p)] * len(p), strict=True)
-    of_tests = dict(zip(there, corrected, strict=True))
-    for row, test in zip(rows, tests, strict=False):
+    for row in rows:
         row |= _beside(row, known[_cell_of(row)], permuted)
-        row |= dict(zip(_OF_FAMILY, of_tests.get(test, (None, None, None)), strict=True))
-        row["smallest_effect"] = _smallest_effect(row, *(row[f"n_{side}"] for side in permuted))
     return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | None = None) -> dict[str, pa.Table]:
+    """Correct p of all methods for the number of tests, and say which effects are found.
+
+    Whoever looks at all tables looks at all tests: these are one family. The sample modes of a category, model and
+    length are two estimates with one test, unless a word that one of them lacks makes it another.
+
+    Args:
+        tables: by method, what `gather` returns.
+        permuted: the sides that p_stimuli permutes, by method; xy by default.
+
+    Returns:
+        The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `smallest_effect` at .05 / `n_tests`, the
+        level of the first step of Holm's method, `is_found` and `not_found_because`.
+    """
+    named_by = ("category", "model", "segment_length", "p_association")
+    rows = {method: table.to_pylist() for method, table in tables.items()}
+    tests = {method: [(method, *map(row.get, named_by)) for row in of_method] for method, of_method in rows.items()}
+    there = list(dict.fromkeys(test for of_method in tests.values() for test in of_method if test[-1] is not None))
+    p = [test[-1] for test in there]
+    adjusted = zip(holm(p).tolist(), benjamini_hochberg(p).tolist(), [len(p)] * len(p), strict=True)
+    family = dict(zip(there, adjusted, strict=True))
+    for method, of_method in rows.items():
+        sides = (permuted or {}).get(method, "xy")
+        for row, test in zip(of_method, tests[method], strict=True):
+            row |= dict(zip(_OF_FAMILY, family.get(test, (None, None, None)), strict=True))
+            row["smallest_effect"] = _smallest_effect(row, *(row[f"n_{side}"] for side in sides))
+            if row["effect_size"] is not None:
+                row["not_found_because"] = why_not_found(row)
+                row["is_found"] = not row["not_found_because"]
+    return {method: pa.Table.from_pylist(rows[method], schema=tables[method].schema) for method in tables}
+
+
+def why_not_found(row: Mapping[str, Any]) -> str:
+    """Return the first condition of a finding that an effect does not meet; empty if it meets all.
+
+    A finding has enough words, p of at most .05 after correction, an interval over words that excludes zero, and, where
+    there is one, an interval over words and templates that does. Where random copies were measured, it differs from
+    theirs.
+    """
+    if has_few_words(row, "xy") or has_few_words(row, "ab"):
+        return "few words"
+    p_holm, p_twins = (finite_or_none(row.get(name)) for name in ("p_association_holm", "p_twins"))
+    if p_holm is None or p_holm >= ALPHA:
+        return "p_association after Holm's correction"
+    if not _excludes_zero(row, "ci"):
+        return "an interval that includes zero"
+    if finite_or_none(row.get("ci_templates_low")) is not None and not _excludes_zero(row, "ci_templates"):
+        return "an interval over templates that includes zero"
+    if p_twins is not None and p_twins > ALPHA:
+        return "no difference from copies with random weights"
+    return ""
+
+
+def has_few_words(row: Mapping[str, Any], sides: str) -> bool:
+    """Return whether a set has fewer than `FEWEST_WORDS` words, or lost more than a third of its list."""
+    counts = [(row.get(f"n_{side}"), row.get(f"listed_{side}")) for side in sides]
+    return any(
+        used < FEWEST_WORDS or 3 * used < 2 * listed
+        for used, listed in counts
+        if used is not None and listed is not None
+    )
+
+
+def _excludes_zero(row: Mapping[str, Any], name: str) -> bool:
+    low, high = (finite_or_none(row[f"{name}_{end}"]) for end in ("low", "high"))
+    return low is not None and high is not None and (low > 0 or high < 0)
+
+
+CSV_COLUMNS = {
+    **{name: name for name in ("language", "category", "category_title", "model", "segment_length", "sample_mode")},
+    **{name: name for name in ("effect_size", "ci_low", "ci_high", "reason", "p_stimuli", "p_attributes")},
+    **{"p_association": "p_association", "p_association_holm": "p_holm", "n_tests": "n_tests"},
+    **{name: name for name in ("twin_effect_size", "p_twins", "smallest_effect", "is_found")},
+    **{name: name for name in ("n_x", "n_y", "n_a", "n_b", "lost", "not_found_because")},
+}
+"""Columns of CSV tables, those that a method has, with their names there; Parquet has all."""
+
+
+def select_for_csv(table: pa.Table, language: str) -> pl.DataFrame:
+    """Return the columns that CSV tables have."""
+    frame = join_losses(pl.DataFrame(table)).with_columns(language=pl.lit(language))
+    return frame.select(pl.col(name).alias(shown) for name, shown in CSV_COLUMNS.items() if name in frame.columns)
 
 
 def _rows(table: pa.Table, *names: str) -> list[dict[str, Any]]:

@@ -128,6 +128,8 @@ TEST_FIELDS = [
     *((name, _NUMBER) for name in ("twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low")),
     *((name, _NUMBER) for name in ("twin_difference_high", "p_twins", "shuffled_low", "shuffled_high")),
     *((name, _NUMBER) for name in ("p_shuffled", "leave_out_low", "leave_out_high", "smallest_effect")),
+    ("is_found", _FLAG),
+    ("not_found_because", _TEXT),
 ]
 WORDS_FIELDS = [
     *((f"n_{side}", _COUNT) for side in "xyab"),

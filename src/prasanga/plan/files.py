@@ -162,21 +162,33 @@ class Files:
         """Return what the table of a method is gathered from: of an unfinished study, as far as it is there.
 
         Returns:
-            `estimates`, `twins`, `words`, and `others`, the estimates of the other methods, whose tests count where p
-            is corrected; `coverage` and `tokenizers`, what is known of the words' frequency and pieces.
+            `estimates`, `twins`, `words`; `coverage` and `tokenizers`, what is known of the words' frequency and
+            pieces.
         """
         estimates = self._made(self.estimates(method))
-        others = [other for other in names_of(FAMILY) if other != method]
         # without categories that are measured in text, no text is read
         drawn = ["results/samples/coverage.parquet"] if self._study.models.names and self._study.labels else []
         return {
             "estimates": estimates,
             "twins": self._made(self.twins(method)),
             "words": self._made(str(Path(path).with_suffix(".words.parquet")) for path in estimates),
-            "others": self._made(path for other in others for path in self.estimates(other)),
             "coverage": self._of_earlier_stages(drawn),
             "tokenizers": sorted(set(self.tokenizers(method).values())),
         }
+
+    def measured_effects(self) -> list[str]:
+        """Return all files that the tables of effects are gathered from."""
+        parts = [paths for method in names_of(FAMILY) for paths in self.gathered(method).values()]
+        return list(dict.fromkeys(path for paths in parts for path in paths))
+
+    def effects(self) -> dict[str, str]:
+        """Return the tables of effects that this run gathers, without ending, by method."""
+        if self._study.from_results:
+            paths = {method: self.results.get(method, "") for method in names_of(FAMILY)}
+            there = {method: path for method, path in paths.items() if path.startswith(f"{UNFINISHED}/")}
+            return {method: path.removesuffix(".parquet") for method, path in there.items()}
+        asked = [method for method in FAMILY if self._study.asks_for(method.name)]
+        return {method.name: f"results/{method.tables[0].path}" for method in asked}
 
     def by_template(self, method: str) -> list[str]:
         """Return the effects by template of all models, of a method whose words stand in templates, as `gathered`."""

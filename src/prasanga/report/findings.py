@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from jinja2 import Environment, StrictUndefined
 
+from prasanga.associations.comparisons import why_not_found
 from prasanga.losses import Reason
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
 from prasanga.report import templates
@@ -26,7 +27,6 @@ from prasanga.report.grid import (
     Estimate,
     Grid,
     PairGrid,
-    excludes_zero,
     few_words,
     grid_of,
     interval,
@@ -90,26 +90,6 @@ def is_marked(row: Estimate) -> bool:
 def is_found(row: Estimate) -> bool:
     """Return whether an association was found, so that its direction may be named (`why_not_found`)."""
     return not why_not_found(row)
-
-
-def why_not_found(row: Estimate) -> str:
-    """Return the first condition of a finding that an estimate does not meet; empty if it meets all.
-
-    A finding has enough words, p of at most .05 after correction, an interval over words that excludes zero, and, where
-    there is one, an interval over words and templates that does. Where random copies were measured, it differs from
-    theirs.
-    """
-    if few_words(row):
-        return "few words"
-    if not is_marked(row):
-        return f"{P} after Holm's correction"
-    if not excludes_zero(row, "ci"):
-        return "an interval that includes zero"
-    if is_number(row.get("ci_templates_low")) and not excludes_zero(row, "ci_templates"):
-        return "an interval over templates that includes zero"
-    if is_number(p := row.get("p_twins")) and p > ALPHA:
-        return "no difference from copies with random weights"
-    return ""
 
 
 def is_near_zero(row: Estimate) -> bool:

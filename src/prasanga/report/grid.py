@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import polars as pl
 
+from prasanga.associations.comparisons import has_few_words
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses, describe_missing_effect, group_lost_words
 from prasanga.methods import CEAT, FAMILY
@@ -187,8 +188,7 @@ def few_words(estimate: Estimate | None) -> str:
     said = []
     for sides, prefix in (("xy", ""), ("ab", "attributes ")):
         counts = [(estimate.get(f"n_{side}"), estimate.get(f"listed_{side}")) for side in sides]
-        known = [(used, listed) for used, listed in counts if used is not None and listed is not None]
-        if any(used < FEWEST_WORDS or 3 * used < 2 * listed for used, listed in known):
+        if has_few_words(estimate, sides):
             said.append(prefix + " v ".join(f"{used}/{listed}" for used, listed in counts))
     return ", ".join(said)
 

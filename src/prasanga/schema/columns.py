@@ -114,6 +114,7 @@ _MEANINGS: Mapping[tuple[Any, str], Mapping[str, str]] = {
         "unit": "what p permutes: word or sentence",
         "vectors": "where static vectors come from: a path, or the corpus",
         "attribute": "the attribute word",
+        "not_found_because": "first condition of a finding that an effect does not meet; empty if it meets all",
         "templates_note": "why there is no such interval, or what to know about it",
         "masked_as_one": "these words",
         "polarity": "of the traits: positive or negative; all for both",
@@ -371,6 +372,7 @@ _MEANINGS: Mapping[tuple[Any, str], Mapping[str, str]] = {
         "n_masked_as_one": "attribute words of several pieces that one mask stood for",
     },
     (FLAG, ""): {
+        "is_found": "whether an effect meets all conditions of a finding (docs/statistics.md)",
         "chosen": "whether it was chosen",
         "cut": "whether the segment was longer than the model reads, and was cut around the word",
         "same_sign": "whether both have the same sign (percentages: are on the same side of 50); null if unknown",

@@ -95,7 +95,7 @@ _TESTS = (
     "p_stimuli p_stimuli_exact n_partitions p_stimuli_low p_stimuli_high p_attributes p_attributes_exact "
     "n_attribute_partitions p_association p_association_holm p_association_bh n_tests n_twins twin_effect_size "
     "twin_sd twin_difference twin_difference_low twin_difference_high p_twins shuffled_low shuffled_high "
-    "p_shuffled leave_out_low leave_out_high smallest_effect"
+    "p_shuffled leave_out_low leave_out_high smallest_effect is_found not_found_because"
 )
 _USED = "n_x n_y n_a n_b listed_x listed_y listed_a listed_b"
 _TEMPLATES = (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from prasanga.associations.comparisons import gather
+from prasanga.associations.comparisons import correct_tests
 from prasanga.associations.weat import WEAT_SCHEMA
 from prasanga.base.errors import InputError
 from prasanga.stats.corrections import benjamini_hochberg, holm
@@ -109,7 +109,7 @@ def test_a_table_is_one_family() -> None:
     p_values = {"C1": 0.03, "C2": None, "C3": 0.01, "C4": 0.02}
     rows = [{"category": name, "model": "m", "p_association": p} for name, p in p_values.items()]
     table = pa.Table.from_pylist(rows, schema=WEAT_SCHEMA)
-    result = gather([table], {})
+    result = correct_tests({"weat": table})["weat"]
     assert result.schema == table.schema
     assert result["p_association_holm"].to_pylist() == [
         pytest.approx(0.04),
@@ -128,6 +128,7 @@ def test_a_table_is_one_family() -> None:
 
 
 def test_a_table_without_tests_has_no_corrections() -> None:
-    empty = gather([pa.Table.from_pylist([{"category": "C1", "model": "m"}] * 2, schema=WEAT_SCHEMA)], {})
+    table = pa.Table.from_pylist([{"category": "C1", "model": "m"}] * 2, schema=WEAT_SCHEMA)
+    empty = correct_tests({"weat": table})["weat"]
     assert empty["n_tests"].to_pylist() == [None, None]
     assert empty["p_association_bh"].type == pa.float64()

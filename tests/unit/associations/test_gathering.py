@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from prasanga.associations.comparisons import gather, of_twins
+from prasanga.associations.comparisons import correct_tests, gather, of_twins, select_for_csv, why_not_found
 from prasanga.associations.study import CEAT_SCHEMA
 from prasanga.associations.weat import SEAT_SCHEMA
 from prasanga.stats.controls import beside_twins
@@ -35,6 +35,10 @@ TABLES = [
     ceat("a", "9", ("C1", "fixed", 1.0, 0.001), ("C2", "fixed", 0.2, 0.4)),
     ceat("a", "75", ("C1", "fixed", 1.1, 0.002), ("C2", "fixed", None, None)),
 ]
+
+
+def corrected(*tables: pa.Table) -> pa.Table:
+    return correct_tests({"ceat": pa.concat_tables(tables)})["ceat"]
 
 
 WORDS = {"n_x": 8, "n_y": 8, "n_a": 9, "n_b": 9, "std": "union_ddof1", "alternative": "two-sided"}
@@ -105,42 +109,43 @@ def test_the_family_is_that_of_the_study() -> None:
     seat = pa.Table.from_pylist(
         [{"category": "C1", "model": "a", "p_association": p} for p in (0.01, None)], SEAT_SCHEMA
     )
-    table = gather(TABLES, {}, [seat])
+    table, of_seat = correct_tests({"ceat": pa.concat_tables(TABLES), "seat": seat}).values()
     every = [0.001, 0.4, 0.002, 0.01]
     assert table["n_tests"].to_pylist() == [4, 4, 4, None]
     assert table["p_association_holm"].to_pylist()[:3] == pytest.approx(holm(every)[:3].tolist())
     assert table["p_association_bh"].to_pylist()[:3] == pytest.approx(benjamini_hochberg(every)[:3].tolist())
     assert table["p_association_holm"].to_pylist()[3] is None
     assert table["p_association_holm"].to_pylist()[:3] == pytest.approx([0.004, 0.4, 0.006])
-    # the other table, with this one as its family, is corrected for as many
-    assert gather([seat], {}, TABLES)["p_association_holm"].to_pylist() == [pytest.approx(0.02), None]
+    # the other table is corrected for as many
+    assert of_seat["p_association_holm"].to_pylist() == [pytest.approx(0.02), None]
 
 
 def test_sample_modes_are_two_estimates_with_one_test() -> None:
     both = [(c, mode, 0.1, p) for c, p in (("C1", 0.01), ("C2", 0.04)) for mode in ("fixed", "random")]
-    table = gather([ceat("a", "9", *both, ("C3", "fixed", None, None), ("C3", "random", 0.2, 0.5))], {})
+    table = corrected(ceat("a", "9", *both, ("C3", "fixed", None, None), ("C3", "random", 0.2, 0.5)))
     assert table["n_tests"].to_pylist() == [3, 3, 3, 3, None, 3]
     assert table["p_association_holm"].to_pylist() == [0.03, 0.03, 0.08, 0.08, None, 0.5]
-    other_words = gather([ceat("a", "9", ("C1", "fixed", 0.1, 0.01), ("C1", "random", 0.2, 0.03))], {})
+    other_words = corrected(ceat("a", "9", ("C1", "fixed", 0.1, 0.01), ("C1", "random", 0.2, 0.03)))
     assert other_words["p_association_holm"].to_pylist() == [0.02, 0.03]
-    alone = gather([ceat("a", "9", ("C1", "fixed", 0.1, 0.01)), ceat("b", "9", ("C1", "random", 0.1, 0.01))], {})
+    alone = corrected(ceat("a", "9", ("C1", "fixed", 0.1, 0.01)), ceat("b", "9", ("C1", "random", 0.1, 0.01)))
     assert alone["n_tests"].to_pylist() == [2, 2]
 
 
 def test_tables_without_rows() -> None:
     empty = CEAT_SCHEMA.empty_table()
-    assert gather([empty], {"a": [empty]}).num_rows == 0
+    assert gather([empty], {"a": [empty]}).num_rows == corrected(empty).num_rows == 0
 
 
 @pytest.mark.parametrize(("permuted", "n"), [("xy", 8), ("ab", 9)])
 def test_the_smallest_effect_is_one_that_is_found_after_correction(permuted: str, n: int) -> None:
     at_05 = smallest_effect_of_sizes(n, n)
     rows = with_columns(TABLES[0], **WORDS, smallest_effect=at_05)
-    (first, second) = gather([rows], {}, TABLES[1:], permuted=permuted)["smallest_effect"].to_pylist()
+    tables = correct_tests({"m": rows, "other": TABLES[1]}, {"m": permuted})
+    (first, second) = tables["m"]["smallest_effect"].to_pylist()
     assert first == second == pytest.approx(smallest_effect_of_sizes(n, n, alpha=0.05 / 3))
     assert first > at_05
     untested = with_columns(rows, p_association=None)
-    assert gather([untested], {})["smallest_effect"].to_pylist() == [None, None]
+    assert corrected(untested)["smallest_effect"].to_pylist() == [None, None]
 
 
 def test_differences_from_twins_stay_within_the_possible() -> None:
@@ -155,3 +160,40 @@ def test_differences_from_twins_stay_within_the_possible() -> None:
     assert (row["twin_difference_low"], row["twin_difference_high"]) == (-4, 4)
     lost = with_columns(model, n_x=0, effect_size=None)
     assert gather([lost], {"a": twins}).to_pylist()[0]["n_twins"] is None
+
+
+FOUND = {
+    **{f"{what}_{side}": 8 for what in ("n", "listed") for side in "xyab"},
+    **{"effect_size": 1.0, "p_association_holm": 0.01, "ci_low": 0.2, "ci_high": 1.8, "p_twins": 0.02},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, ""),
+        ({"p_twins": None}, ""),
+        ({"ci_templates_low": 0.1, "ci_templates_high": 1.5}, ""),
+        ({"n_x": 7}, "few words"),
+        ({"listed_b": 13}, "few words"),
+        ({"p_association_holm": 0.05}, "p_association after Holm's correction"),
+        ({"p_association_holm": None}, "p_association after Holm's correction"),
+        ({"ci_low": -0.1}, "an interval that includes zero"),
+        ({"ci_low": None}, "an interval that includes zero"),
+        ({"ci_templates_low": -0.1, "ci_templates_high": 1.5}, "an interval over templates that includes zero"),
+        ({"p_twins": 0.06}, "no difference from copies with random weights"),
+    ],
+)
+def test_the_first_condition_that_is_not_met_is_why_an_effect_is_not_found(change: dict[str, Any], reason: str) -> None:
+    assert why_not_found({**FOUND, **change}) == reason
+
+
+def test_csv_tables_have_few_columns_and_losses_as_text() -> None:
+    lost = [{"set": "s", "word": "rose", "reason": "no_contexts", "detail": "no contexts"}]
+    table = corrected(with_columns(TABLES[0], **WORDS, lost=lost))
+    frame = select_for_csv(table, "bn")
+    assert len(frame.columns) <= 25
+    assert frame["language"].to_list() == ["bn", "bn"]
+    assert frame["lost"].to_list() == ["rose: no contexts"] * 2
+    assert frame["p_holm"].to_list() == table["p_association_holm"].to_pylist()
+    assert frame["is_found"].to_list() == [False, False]

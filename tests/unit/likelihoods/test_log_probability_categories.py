@@ -16,7 +16,7 @@ import pytest
 from planted_scorer import PlantedScorer
 
 from prasanga.associations import TestSettings
-from prasanga.associations.comparisons import gather
+from prasanga.associations.comparisons import correct_tests, gather
 from prasanga.associations.estimates import Category
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon
@@ -251,7 +251,8 @@ def test_a_word_listed_twice_counts_once(
 
 def test_the_columns_join_those_of_other_methods(measure: Callable[..., CategoryTables]) -> None:
     model, twin = measure(preference(1.0)).estimates, measure(preference(0.01)).estimates
-    table = gather([model], {"m": [twin]}, [twin])
+    gathered = gather([model], {"m": [twin]}, permuted="ab")
+    table = correct_tests({"log_probability": gathered, "seat": twin}, {"log_probability": "ab"})["log_probability"]
     (row,) = rows(table)
     assert row["n_tests"] == 2
     assert row["twin_effect_size"] == rows(twin)[0]["effect_size"]

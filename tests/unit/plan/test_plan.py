@@ -311,9 +311,6 @@ def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
     for method in names_of(FAMILY):
         gathered = files.gathered(method)
         assert gathered["estimates"] == of_methods[method]
-        assert set(gathered["others"]) == {
-            path for other in of_methods if other != method for path in of_methods[other]
-        }
         assert gathered["words"] == [path.replace(".parquet", ".words.parquet") for path in of_methods[method]]
         assert len(files.models_of_twins(method)) == len(gathered["twins"])
     assert files.gathered("seat")["twins"] == [
@@ -321,6 +318,8 @@ def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
     ]
     assert files.models_of_twins("ceat") == ["tiny-narrow"] * 4 + ["tiny-wide"] * 4
     assert files.gathered("weat")["twins"] == []
+    assert set(files.measured_effects()) > {path for paths in of_methods.values() for path in paths}
+    assert files.effects()["log_probability"] == "results/likelihoods/log_probability"
 
 
 def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
@@ -371,11 +370,11 @@ def test_an_unfinished_study_is_drawn_from_what_is_there(planned: Planned) -> No
         "estimates": there,
         "twins": [twin],
         "words": ["results/associations/ceat/tiny-narrow/9.words.parquet"],
-        "others": [],
         "coverage": [],
         "tokenizers": [],
     }
     assert files.models_of_twins("ceat") == ["tiny-wide"]
+    assert files.effects() == {"ceat": "results/unfinished/ceat"}
     assert files.of_words() == {"categories": [], "forms": ["results/lexicon/forms.parquet"]}
     assert "ceat_estimates.csv" in files.data()  # made by this run
     assert "seat_estimates.csv" not in files.data()  # nobody brought it
