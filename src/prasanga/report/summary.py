@@ -46,6 +46,7 @@ from prasanga.report.grid import (
     why_no_percentage,
 )
 from prasanga.report.study import (
+    WORDING,
     EmbeddingFiles,
     Results,
     coverage_by_length,
@@ -65,7 +66,6 @@ FOLDER = "report"
 
 PAGE = f"{FOLDER}/index.html"
 
-_NOT_MEASURED = "not measured in this study, or not yet"
 _IN_STUDY = "trained in this study"
 _GLOSSES = "glosses"  # stand among the categories of `categories.json`
 
@@ -102,7 +102,7 @@ def study_summary(
             "missing": [str(sentence) for sentence in results.missing],
             "models": describe_models(config, results.embeddings),
             "static_vectors": _static_vectors(config.get("static") or {}),
-            "methods": known(summarize_methods(results, _digests_of_sets(config, sources)), _NOT_MEASURED),
+            "methods": known(summarize_methods(results, _digests_of_sets(config, sources)), "methods"),
             "findings": [{"method": method, "text": text} for method, text in _findings(results)],
             "coverage": _of(results.coverage, _coverage),
             "corpus": totals(results.corpus) or None,
@@ -111,11 +111,7 @@ def study_summary(
             "words": digests_of_words(results.categories),
             "sources": sources,
         },
-        {
-            "seed": "the config does not state it",
-            "coverage": "no table of coverage: vectors came from elsewhere, or contexts are not drawn yet",
-            "corpus": "nothing is known of the corpus files: vectors came from elsewhere, or they are not read yet",
-        },
+        "study",
     )
 
 
@@ -176,7 +172,6 @@ def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFile
     training: Mapping[str, Any] = settings.get("train") or {}
     is_trained, identity = settings.get("train") is not None, report.get("identity") or {}
     chosen = {key: None if settings.get(key) == "auto" else settings.get(key) for key in ("kind", "dtype")}
-    unchecked = "the model has not been checked yet, or was brought as vectors"
     return known(
         {
             "name": name,
@@ -195,13 +190,11 @@ def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFile
             "training_seed": training.get("seed"),
             "stages": list(settings.get("stages") or ("embeddings", "likelihoods")),
         },
-        {
-            "revision": _IN_STUDY if is_trained else "the config names none",
-            "commit": "the weights are those of a folder, not of the hub" if identity else unchecked,
-            "sha256": "the weights are those of a commit of the hub" if identity else unchecked,
-            "training_seed": "the config does not state it" if is_trained else "not trained in this study",
-            **dict.fromkeys(("pinned", "kind", "dimensions", "parameters", "dtype"), unchecked),
-        },
+        "model",
+        revision=_IN_STUDY if is_trained else None,
+        commit="the weights are those of a folder, not of the hub" if identity else None,
+        sha256="the weights are those of a commit of the hub" if identity else None,
+        training_seed="the config does not state it" if is_trained else None,
     )
 
 
@@ -220,7 +213,7 @@ def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "source": _IN_STUDY if training is not None else str(settings.get("path") or "not stated"),
                 **{key: (training or {}).get(key) for key in ("method", "dimensions")},
             },
-            "read from a file, which does not state it",
+            "static",
         )
         for name, settings in (static.get("vectors") or {}).items()
     ]
@@ -274,7 +267,7 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
         "n_stimuli": coverage["stimulus"].n_unique(),
         "n_without_contexts": len({stimulus for stimulus, _, _ in missing}),
         "without_contexts": by_reason(Counter(reason for _, _, reason in missing)),
-        "lengths": [known(each, "the table of coverage does not say it") for each in coverage_by_length(coverage)],
+        "lengths": [known(each, "coverage") for each in coverage_by_length(coverage)],
     }
 
 
@@ -292,24 +285,27 @@ _OF_PERCENTAGE = (
     *("p_binomial", "p_binomial_holm", "balanced_percentage", "balanced_ci_low", "balanced_ci_high"),
     *("p_label", "p_label_holm", "twin_bias_percentage"),
 )
+_KEY_OF_PAIRS = ("set", "language", "model", "bias_type")
 _OF_PAIRS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "ties")
 _COUNTS = ("n_pairs", "n_stereotypical", "n_other", "n_ties", "n_left_out")
-_NO_TWIN = "no twin with random weights was measured"
-_UNTOLD = "too few pairs of both labels can be compared"
-_NO_COMPARISON = "there are no two twins with random weights, or no interval over words"
+_ALWAYS = ("segment_length", "sample_mode", "p_draws", "set")
+"""Keys whose reason does not depend on whether a number was computed."""
 
 
-def known(values: Mapping[str, Any], why: Mapping[str, str] | str = "") -> dict[str, Any]:
-    """Return the values, null where there is none or none that is finite, and under `reasons` why, for each null.
+def known(values: Mapping[str, Any], kind: str, missing: str = "", **own: str | None) -> dict[str, Any]:
+    """Return the values, null if there is none or none that is finite, and under `reasons` why, for each null.
 
     Args:
         values: plain values by key.
-        why: why a value that is none is none, by key, or one sentence for all.
+        kind: of the object, a section of `nulls` in `losses.yaml`.
+        missing: why nothing of the object was computed; empty if it was.
+        own: reasons by key, which take precedence.
     """
-    reasons = {}
+    reasons, general = {}, WORDING["nulls"][kind]
     for key, value in values.items():
         if value is None:
-            reasons[key] = (why if isinstance(why, str) else why.get(key)) or "the table does not say it"
+            told = own.get(key) or ("" if key in _ALWAYS else missing)
+            reasons[key] = told or general.get(key) or general.get("other", "the table does not say it")
         elif isinstance(value, float) and not math.isfinite(value):
             reasons[key] = f"not a finite number ({value})"
     return {**{key: None if key in reasons else value for key, value in values.items()}, "reasons": reasons}
@@ -350,12 +346,8 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "conventions": conventions,
             "estimates": [_effect(row, several) for row in rows],
         },
-        {
-            "n_tests": "no estimate has a p that is corrected",
-            "n_significant_holm": "no estimate has a p that is corrected",
-            "largest": "every estimate rests on few words" if computed else "no estimate could be computed",
-            "twin": _NO_TWIN,
-        },
+        "estimates",
+        largest="every estimate rests on few words" if computed else None,
     )
 
 
@@ -388,7 +380,7 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
             # a column `variance` there is no convention
             "conventions": _conventions(list(spread.iter_rows(named=True)), ("pieces", "terms", "n_resamples", "seed")),
         },
-        "structures have not been compared yet",
+        "structures",
     )
 
 
@@ -424,13 +416,8 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
             "twin": _twin([row["twin_bias_percentage"] for row in overall], of=50),
             "conventions": list(dict.fromkeys(row["conventions"] for row in rows)),
         },
-        {
-            "n_tests": "no percentage has a p",
-            "farthest": f"no percentage is of {FEWEST_PAIRS} pairs or more"
-            if computed
-            else "no percentage could be computed",
-            "twin": _NO_TWIN,
-        },
+        "pairs",
+        farthest=f"no percentage is of {FEWEST_PAIRS} pairs or more" if computed else None,
     )
 
 
@@ -456,41 +443,27 @@ def _effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
         several: the conventions of which the table has several values.
     """
     missing = why_missing(row)
-    no_interval = missing or str(row.get("interval_note") or "the table has no interval")
-    why = {
-        **dict.fromkeys(_OF_EFFECT, missing or "the table does not say it"),
-        **dict.fromkeys(("ci_low", "ci_high"), no_interval),
-        **dict.fromkeys(("segment_length", "sample_mode", "p_draws"), "the method has none"),
-        **dict.fromkeys(("twin_effect_size", "twin_difference"), missing or _NO_TWIN),
-        **dict.fromkeys(("twin_difference_low", "twin_difference_high", "p_twins"), missing or _NO_COMPARISON),
-    }
-    values = {name: row.get(name) for name in (*_WHERE, *_OF_EFFECT)}
-    own = {name: known({"value": row[name]})["value"] for name in several if row.get(name) is not None}
-    return known({**values, "few_words": few_words(row), "conventions": own}, why)
+    note = missing or row.get("interval_note")
+    values = {name: row.get(name) for name in (*_WHERE, *_OF_EFFECT)} | {"few_words": few_words(row)}
+    own = {name: _finite(row[name]) for name in several if row.get(name) is not None}
+    return known({**values, "conventions": own}, "effect", missing, ci_low=note, ci_high=note)
 
 
 def _percentage(row: Estimate) -> dict[str, Any]:
     """Return a percentage with where it belongs, how sure it is, and how many pairs it is of."""
     missing = why_no_percentage(row)
-    no_interval = missing or str(row["interval_note"] or "the table has no interval")
-    why = {
-        **dict.fromkeys(_OF_PERCENTAGE, missing or "the table does not say it"),
-        **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), no_interval),
-        **dict.fromkeys(("balanced_percentage", "balanced_ci_low", "balanced_ci_high"), missing or _UNTOLD),
-        **dict.fromkeys(("p_label", "p_label_holm"), missing or _UNTOLD),
-        "twin_bias_percentage": missing or _NO_TWIN,
-        "set": "the table names no set",
-    }
+    note = missing or row["interval_note"]
     return known(
         {
-            **{name: row[name] for name in ("set", "language", "model", "bias_type")},
-            **{name: row[name] for name in (*_OF_PERCENTAGE, *_COUNTS)},
+            **{name: row[name] for name in (*_KEY_OF_PAIRS, *_OF_PERCENTAGE, *_COUNTS)},
             "n_counted": pairs_counted(row),
             "left_out": by_reason(_left_out(row)),
             "note": str(row["interval_note"] or ""),
             "conventions": {name: row[name] for name in _OF_PAIRS if row.get(name) is not None},
         },
-        why,
+        "percentage",
+        missing,
+        **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), note),
     )
 
 
@@ -510,7 +483,11 @@ def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:
 def _conventions(rows: Sequence[Estimate], names: Sequence[str] = CONVENTIONS) -> dict[str, list[Any]]:
     """Return the values of each convention that the rows name, each once."""
     values = {name: dict.fromkeys(row[name] for row in rows if row.get(name) is not None) for name in names}
-    return {name: [known({"value": each})["value"] for each in found] for name, found in values.items() if found}
+    return {name: list(map(_finite, found)) for name, found in values.items() if found}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _below(p: Any) -> bool:
