@@ -150,7 +150,7 @@ def _draw_percentage(random: Random, language: str, model: str, bias_type: str) 
     value, p, low = 100 * k / n, 10 ** -random.uniform(0, 4), random.choice([30.0, 55.0])
     return dict.fromkeys(TABLES["bias_percentages"].names) | {
         **{"set": "demo", "model": model, "language": language, "bias_type": bias_type, "bias_percentage": value},
-        **{"ci_low": value - 9, "ci_high": value + 9, "exact_low": max(0.0, value - 10)},
+        **{"ci_low": max(0.0, value - 9), "ci_high": min(100.0, value + 9), "exact_low": max(0.0, value - 10)},
         **{"exact_high": min(100.0, value + 10), "p_binomial": p, "p_binomial_holm": min(1.0, 3 * p), "n_tests": 9},
         **{"twin_bias_percentage": 53.0, "n_twins": 4, "p_twins": random.choice([None, 0.01, 0.3])},
         **{"twin_difference": 3.0, "twin_difference_low": 1.0, "twin_difference_high": 5.0},

@@ -109,18 +109,6 @@ def test_only_what_belongs_to_the_methods_measured(small: pl.DataFrame) -> None:
     assert cited == [each for each in publications() if "ceat" in each["methods"]]
 
 
-def test_an_unfinished_study_says_what_is_missing() -> None:
-    summary = summary_of(results=Results(missing=["CEAT is not there. `snakemake x` makes it."]))
-
-    card = methods_card(config=CONFIG, summary=summary)
-
-    assert "| State | unfinished, see What is missing |" in card
-    assert "- CEAT is not there. \\`snakemake x\\` makes it.\n" in card
-    assert "Nothing yet." in card
-    assert "- none, since nothing was measured yet" in card
-    assert "| State | unfinished |" in data_card(config=CONFIG, summary=summary, results=Results())
-
-
 def test_of_many_files_only_some_are_listed() -> None:
     corpus = [(f"text{n}.txt", "d") for n in range(LONGEST_LIST + 5)]
 
@@ -172,14 +160,6 @@ def test_sources_and_licences_of_words_and_pairs() -> None:
     assert "  - resources/stimuli/hi/arts.yaml, SHA-256 cd34\n" in card
     assert f"- Sentences of SEAT: mine/seat.yaml. Source and licence: {NOT_STATED}.\n" in card
     assert "secret" not in card
-
-
-def test_a_study_of_nothing_has_cards() -> None:
-    config = {"study": "s", "models": {}}
-    summary = summary_of(config)
-
-    assert methods_card(config=config, summary=summary).startswith("# Methods card: s\n")
-    assert data_card(config=config, summary=summary, results=Results()).count("None.") == 2
 
 
 def test_names_make_no_markup() -> None:

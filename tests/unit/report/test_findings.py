@@ -34,15 +34,6 @@ def test_significance_counts_before_and_after_correction(table: Table) -> None:
     )
 
 
-def test_significance_of_none(table: Table) -> None:
-    rows = [("C1", f"m{i}", "9", "fixed", 0.1) for i in range(20)]
-    assert told("p_association < .05, uncorrected", table(*rows)) == (
-        "None of the 20 estimates has p_association < .05, uncorrected; at most about one would be expected if the"
-        " target words or the attribute words made no difference. With Holm's correction for 20 tests, 0 remain."
-        " Estimates that share words are not independent of each other."
-    )
-
-
 FOUND = {"p_association": 0.0004}
 """What makes an effect of more than .54 an association that was found."""
 
@@ -111,32 +102,6 @@ def near(p: float, within: float) -> dict[str, float]:
     return {"p_equivalence": p, "equivalent_within": within, "equivalence_margin": 0.2}
 
 
-def test_small_effects_and_too_few_words_are_different_findings(table: Table) -> None:
-    small, unknown = near(0.01, 0.15), near(0.3, 0.74)
-    ceat = table(
-        ("C1", "a", "9", "fixed", 0.05, small),
-        ("C1", "b", "9", "fixed", 0.05, small),
-        ("C4", "a", "9", "fixed", 0.05, small),
-        ("C4", "b", "9", "fixed", 0.1, unknown),
-        ("C10", "a", "9", "fixed", 0.9, {**FOUND, **unknown}),
-    )
-    assert told("without an association", ceat) == (
-        "1 of 2 categories without an association lies within ±0.2 of 0 at every length and by every model (C1;"
-        " p_equivalence < .05). In the others the words are too few to know: 90 % intervals reach as far as ±0.74."
-    )
-    assert told("without an association", ceat.filter(pl.col("category") == "C4")) == (
-        "1 category without an association is not shown to lie within ±0.2 of 0 at every length and by every"
-        " model; the words are too few to know: 90 % intervals reach as far as ±0.74."
-    )
-    assert told("without an association", ceat.filter(pl.col("category") == "C10")) is None
-    said = module.other_method("SEAT", ceat.drop("segment_length", "sample_mode"))
-    assert said is not None
-    assert said.endswith(
-        "3 of 4 rows without an association lie within ±0.2 of 0 (C1, a, C1, b, C4, a; p_equivalence < .05). In the"
-        " others the words are too few to know: 90 % intervals reach as far as ±0.74."
-    )
-
-
 def test_no_finding_is_built_on_few_words(table: Table) -> None:
     few = {**FOUND, "n_x": 2, "listed_x": 14, "n_y": 3, "listed_y": 14}
     ceat = table(
@@ -172,18 +137,6 @@ def test_few_are_less_than_eight_and_less_than_two_thirds(table: Table, n_x: int
     assert few_words({**row, "effect_size": None}) == ""
 
 
-def test_the_correction_is_that_of_the_study(table: Table) -> None:
-    ceat = table(
-        ("C1", "a", "9", "fixed", 0.5, {"p_association": 0.001, "p_association_holm": 0.04}),
-        ("C4", "a", "9", "fixed", 0.4, {"p_association": 0.002, "p_association_holm": 0.06}),
-    ).with_columns(n_tests=pl.lit(40))
-    assert "With Holm's correction for the 40 tests of the study, 1 remains." in str(
-        told("p_association < .05, uncorrected", ceat)
-    )
-    alone = ceat.with_columns(n_tests=pl.lit(2))
-    assert "With Holm's correction for 2 tests, 1 remains." in str(told("p_association < .05, uncorrected", alone))
-
-
 def test_change_with_length(table: Table) -> None:
     rows = [
         ("C1", "a", "9", "fixed", 0.5),
@@ -201,13 +154,6 @@ def test_change_with_length(table: Table) -> None:
         " a: from +0.10 to −0.40. Both lengths are cut from the same contexts."
     )
     assert told("the effect grows in size", table(rows[0])) is None
-
-
-def test_change_with_length_warns_of_other_texts(table: Table) -> None:
-    ends = table(("C1", "a", "9", "fixed", 0.5), ("C1", "a", ">75", "fixed", 0.6))
-    assert "The contexts of >75 words are not those of the fixed lengths" in str(told("the effect grows in size", ends))
-    own = ends.with_columns(pool=pl.lit("per_length"))
-    assert "Each length has contexts of its own" in str(told("the effect grows in size", own))
 
 
 def test_null_controls(table: Table) -> None:
@@ -229,49 +175,6 @@ def test_null_controls(table: Table) -> None:
     assert told("Twins with random", ceat.drop("p_twins", "shuffled_low")) is None
 
 
-def test_change_with_length_has_a_direction_where_both_ends_have_one(table: Table) -> None:
-    ends = [("C1", "a", "9", "fixed", 0.9, FOUND), ("C1", "a", "75", "fixed", -0.9, FOUND)]
-    said = "an association is found at both lengths in 1 of them, and changes its direction in 1. The change is 1.80"
-    assert said in str(told("the effect grows in size", table(*ends)))
-
-
-def test_direction_across_models(table: Table) -> None:
-    two = table(
-        ("C1", "a", "9", "fixed", 0.9, FOUND),
-        ("C1", "b", "9", "fixed", -0.9, FOUND),
-        ("C4", "a", "9", "fixed", 0.9, FOUND),
-        ("C4", "b", "9", "fixed", 0.8, FOUND),
-        ("C10", "a", "9", "fixed", 0.9, FOUND),
-        ("C10", "b", "9", "fixed", -0.5, FOUND),  # its interval includes zero
-    )
-    assert told("about the direction", two) == (
-        "The two models disagree about the direction of the association in 1 of 2 combinations of category and segment"
-        " length in which both show one (fixed draws)."
-    )
-    assert told("about the direction", two.filter(pl.col("model") == "a")) is None
-
-
-def test_fixed_against_random(table: Table) -> None:
-    ceat = table(
-        ("C1", "a", "9", "fixed", 0.5),
-        ("C1", "a", "9", "random", 0.51),
-        ("C4", "a", "9", "fixed", 0.5),
-        ("C4", "a", "9", "random", 0.47),
-    )
-    assert told("Fixed and random draws", ceat) == (
-        "Fixed and random draws give effects that differ by 0.020 in the median and by 0.030 at most (C4, a, 9 words)."
-    )
-    assert told("Fixed and random draws", ceat.filter(pl.col("sample_mode") == "fixed")) is None
-
-
-def test_significance_of_draws_says_what_it_is_not(table: Table) -> None:
-    assert told("p_draws < .05", table(("C1", "a", "9", "fixed", 0.5))) == (
-        "The only estimate has p_draws < .05, the p that the paper reports. It asks whether other draws from the same"
-        " contexts would agree, not whether other words would, and falls as the number of draws grows: by itself it"
-        " is no evidence of a bias."
-    )
-
-
 def test_fewest_contexts(table: Table) -> None:
     ceat = table(("C1", "a", "9", "fixed", 0.5), ("C4", "a", "25", "fixed", 0.5, {"contexts_min": 1}))
     said = "Every stimulus used has at least 1 context (fewest: C4, a, 25 words)."
@@ -279,18 +182,6 @@ def test_fewest_contexts(table: Table) -> None:
     lost = ["গোলাপ: no contexts; জবা: no context that all models have", "গোলাপ: no contexts; মশা: 3 contexts cut"]
     without = ceat.with_columns(lost=pl.Series(list(map(losses, lost)), dtype=LOST))
     assert told("Every stimulus used", without) == f"{said} 2 stimuli have none in some estimate, which does without."
-
-
-def test_not_computed_groups_reasons(small: pl.DataFrame) -> None:
-    assert told("could not be computed", small) == (
-        "2 of 24 estimates could not be computed. C10 (narrow, 9 words, random and 1 more): weapons has 1 of 4"
-        " stimuli left, and a target set needs 2."
-    )
-
-
-def test_findings_of_a_table_without_numbers(table: Table) -> None:
-    ceat = table(("C1", "a", "9", "fixed", None, {"lost": losses("not computed: nothing there")}))
-    assert headline_findings(ceat) == ["1 of 1 estimates could not be computed. C1 (a, 9 words, fixed): nothing there."]
 
 
 def test_numbers_that_are_not_finite_count_as_missing(table: Table) -> None:

@@ -51,35 +51,6 @@ def test_a_study_of_pairs_alone_has_no_page_to_open() -> None:
     ]
 
 
-def test_nothing_measured_and_an_unfinished_study() -> None:
-    summary: dict[str, Any] = {"missing": ["a", "b"], "coverage": None, "methods": dict.fromkeys(SUMMARY["methods"])}
-
-    first, second, _ = last_words(summary, Path("p.html"))
-
-    assert first == "Results: nothing was measured yet."
-    assert second == "Left out: 2 results not made yet."
-
-
-def test_all_that_came_out_and_was_left_out_is_said() -> None:
-    summary = copy.deepcopy(SUMMARY)
-    summary["missing"] = ["x"]
-    summary["coverage"] |= {"n_without_contexts": 10_000, "n_stimuli": 60_000}
-    summary["methods"]["ceat"] |= {"n_not_computed": 1_000_000, "n_computed": 1_000_000, "n_significant_holm": 0}
-    summary["methods"]["pairs"] = {
-        **{"n_computed": 100_000, "n_not_computed": 16, "n_significant_holm": 0},
-        "left_out": [{"reason": "x", "n": 500_000}],
-        "overall": [],
-    }
-    summary["methods"]["structures"] = {"structures": ["S1", "S2"]}
-
-    assert last_words(summary, Path("p.html"))[:-1] == [
-        "Results: 1,000,001 effects of 3 models, none significant by Holm; 100,000 bias percentages, none differs from"
-        " 50; traits in 2 sentence structures.",
-        "Left out: 1 result not made yet; 1,000,000 effect sizes; 16 bias percentages; 500,000 scores of pairs; 10,000"
-        " stimuli without contexts.",
-    ]
-
-
 def test_much_that_is_left_out_is_told_before_the_three_lines_with_the_file_to_read() -> None:
     summary = copy.deepcopy(SUMMARY)
     summary["coverage"] = {"n_without_contexts": 21, "n_stimuli": 100}
@@ -95,10 +66,6 @@ def test_much_that_is_left_out_is_told_before_the_three_lines_with_the_file_to_r
         " results/likelihoods/bias_percentages.csv.",
     ]
     assert [line.partition(":")[0] for line in (results, left_out, page)] == ["Results", "Left out", "Page"]
-
-
-def test_a_newline_in_the_path_stays_in_its_line() -> None:
-    assert last_words(SUMMARY, Path("/a\nb\x1b/index.html"))[2] == "Page: /a?b?/index.html"
 
 
 def test_printed_once_with_the_page_or_else_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

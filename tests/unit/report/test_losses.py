@@ -13,7 +13,6 @@ from planted_pairs import planted_scores
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.grid import words_left_out
-from prasanga.report.sections.texts import left_out
 from prasanga.report.study import EmbeddingFiles, Loss, Results, losses_of
 
 CORPUS = [
@@ -125,14 +124,6 @@ def test_estimates_words_and_intervals() -> None:
     assert lost["computed estimates", "without an interval"][:2] == (2, 3)
 
 
-def test_reasons_beyond_the_most_frequent_are_counted() -> None:
-    reasons = "; ".join(f"w{i}: reason {i}" for i in range(7))
-    table = estimates(lost=losses(reasons), n_a=0, n_b=1)
-    section = losses_of(Results(weat=table))
-    assert section is not None
-    assert section.rows[0].why.endswith("; and 6 more reasons")
-
-
 def test_traits() -> None:
     rows = [(0.1, None), (None, "unknown-piece ভালো; too-long"), (None, "unknown-piece মন্দ"), (float("nan"), None)]
     traits = pl.DataFrame(rows, schema={"fill": pl.Float64, "left_out": pl.String}, orient="row")
@@ -169,12 +160,6 @@ def test_pairs_by_model_and_reason() -> None:
     overall = bias.filter(bias_type="all", model="bert")
     listed = [json.loads(text) for text in overall["left_out"]]
     assert sum(len(pairs) for reasons in listed for pairs in reasons.values()) == 9
-
-
-def test_nothing_known_is_no_section() -> None:
-    assert losses_of(Results()) is None
-    assert losses_of(Results(coverage=coverage().clear())) is None
-    assert left_out(Results()) is None
 
 
 @pytest.mark.parametrize(

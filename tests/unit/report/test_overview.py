@@ -82,44 +82,6 @@ def test_nothing_is_found_in_nothing_and_caution_is_always_said() -> None:
     assert unfinished.index("This study is not finished.") < unfinished.index("x is not") < unfinished.index("A note.")
 
 
-def test_copies_that_do_the_same_leave_no_finding(table: Table) -> None:
-    sure = {"p_association_holm": 0.01, "ci_low": 0.5, "ci_high": 1.5}
-    alone, alike, apart = (
-        found_in(Results(ceat=table(("C1", "m", "9", "fixed", 1.0, {**sure, "p_twins": p})))) for p in (None, 0.4, 0.01)
-    )
-    assert alone[0].sure == SHOWN
-    assert alone[0].grounds.endswith("Not compared with random copies.")
-    assert [finding.sure for finding in alike] == [OPEN, OPEN]
-    assert alike[0].text == (
-        "No association was found. Significant after correction: 1 of 1 estimates, but their intervals include zero or"
-        " copies with random weights show as much."
-    )
-    assert apart[0].sure == SHOWN
-    assert "random copies" not in apart[0].grounds
-
-
-def test_the_sizes_that_so_many_words_find_have_one_cause(table: Table) -> None:
-    rows = [
-        ("C1", m, "9", "fixed", 0.1, {"smallest_effect": size}) for m, size in zip("abc", (0.6, 0.8, 1.2), strict=True)
-    ]
-    ceat = table(*rows).with_columns(n_tests=28, p_twins=None)
-    (finding,) = found_in(Results(ceat=ceat))
-    assert finding.grounds == (
-        "3 estimates, corrected for all tests. Words set the limit: with so many, the permutation test of words finds"
-        " an effect of 0.8 standard deviations (0.6 to 1.2) in 80% of studies, at .05 / 28."
-    )
-    few = ceat.with_columns(smallest_effect=pl.Series([None, 1.2, None]))
-    (finding,) = found_in(Results(ceat=few))
-    assert finding.grounds.endswith(
-        "1.2 standard deviations (1.2 to 1.2) in 80% of studies, at .05 / 28. Estimates for which it finds none: 2 of"
-        " 3."
-    )
-    (finding,) = found_in(Results(ceat=ceat.with_columns(smallest_effect=None)))
-    assert finding.grounds.endswith(
-        "with so few, the permutation test of words finds no effect of any size at .05 / 28."
-    )
-
-
 def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
     lost = {"n_x": 7, "lost": losses("ঋণ: listed twice, counted once; ধনী: no context; গরিব: no context")}
     ceat = table(("C1", "m", "9", "fixed", 0.91, lost), ("C1", "m", "25", "fixed", 0.97, lost))

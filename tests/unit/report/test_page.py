@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from loss_columns import losses, same_losses
+from loss_columns import same_losses
 from report_pages import CATEGORIES
 
 import prasanga.report
@@ -186,31 +186,6 @@ def test_page_holds_what_it_was_made_from(render: Callable[..., str]) -> None:
     assert "trained in this study" in words
 
 
-def test_lexicon_is_marked_as_bangla(render: Callable[..., str]) -> None:
-    page = render()
-    assert '<th scope="row"><span lang="bn">গোলাপ</span></th><td class="text">rose</td>' in page
-    assert '<span lang="bn">গোলাপ, গোলাপের</span>' in page
-    assert "and 1 more" in page
-
-
-def test_what_makes_a_vector_is_told_from_the_config(render: Callable[..., str]) -> None:
-    models = {
-        "a": {"path": "a", "layer": -1, "pieces": "all", "dtype": "auto"},
-        "b": {"path": "b", "layer": [6, 12], "pieces": "all", "dtype": "float32"},
-    }
-    settings = {"stored_dtype": "float16", "unknown": "leave-out", "buckets": 16, "audit": {"unknown": 0.1}}
-    page = render(models=models, config={**CONFIG, "embeddings": settings})
-    assert (
-        "<li>Target vector: the mean over every piece that overlaps the target, the whole inflected word.</li>" in page
-    )
-    assert "<li>Hidden layer: the last (a); 6, 12 (b).</li>" in page
-    assert "decided once (see Embeddings for what it came to) (a); float32 (b).</li>" in page
-    words = Reader(page).words
-    assert "embeddings.unknown leave-out a target with a piece that the tokenizer does not know is left out" in words
-    assert "embeddings.audit.unknown 0.1 largest share of occurrences with an unknown piece" in words
-    assert "embeddings.buckets" not in words
-
-
 def test_hits_stand_in_their_surroundings(render: Callable[..., str], audit: AuditTables) -> None:
     page = unpacked(render(audit=audit, files=["data/concordance.tsv"]))
     hits = [
@@ -292,16 +267,6 @@ def test_page_says_what_is_not_there(render: Callable[..., str]) -> None:
     assert "The table of forms is not there" in Reader(render(forms=None)).words
 
 
-def test_one_mode_needs_no_switch(render: Callable[..., str], small: pl.DataFrame) -> None:
-    assert 'type="radio"' in render()
-    assert 'type="radio"' not in render(ceat=small.filter(pl.col("sample_mode") == "fixed"))
-
-
-def test_page_without_a_single_number(render: Callable[..., str], table: Callable[..., pl.DataFrame]) -> None:
-    page = render(ceat=table(("C1", "a", "9", "fixed", None, {"lost": losses("not computed: no words")})))
-    assert "1 of 1 estimates could not be computed. C1 (a, 9 words, fixed): no words." in Reader(page).words
-
-
 def test_the_same_results_give_the_same_page(render: Callable[..., str]) -> None:
     assert render() == render()
 
@@ -362,12 +327,6 @@ def test_models_trained_in_the_run_are_said_to_be_no_models_of_a_language(render
     assert "was trained in this study" not in render(models={"real": {"path": "models/real"}})
 
 
-def test_static_vectors_trained_in_the_run_are_none_either(render: Callable[..., str]) -> None:
-    vectors = {"glove": {"train": {"method": "glove"}}, "real": {"path": "x.vec"}}
-    page = render(config={**CONFIG, "static": {"vectors": vectors}}, models={})
-    assert "glove was trained in this study on its own text: no model of a language" in page
-
-
 def test_commands_in_what_is_missing_are_code_and_escaped(render: Callable[..., str]) -> None:
     page = render(missing=["<b> is not there. `snakemake <x>` makes `it`, a ` alone stays."])
     sentence = "&lt;b&gt; is not there. <code>snakemake &lt;x&gt;</code> makes <code>it</code>, a ` alone stays."
@@ -376,11 +335,6 @@ def test_commands_in_what_is_missing_are_code_and_escaped(render: Callable[..., 
     none = pl.DataFrame([{"note": "say in `comparison.models` <b>."}], schema=TABLES["comparison"].polars)
     page = render(config=asked, comparison=none)
     assert "<p>say in <code>comparison.models</code> &lt;b&gt;.</p>" in page
-
-
-def test_what_may_hurt_is_said_on_every_page(render: Callable[..., str]) -> None:
-    for page in (render(), render(ceat=None, coverage=None, forms=None, categories={}, figures={})):
-        assert "sentences about groups of people, some of which may hurt." in page
 
 
 def test_only_what_a_study_measured_is_said_and_cited(render: Callable[..., str]) -> None:
@@ -395,12 +349,3 @@ def test_only_what_a_study_measured_is_said_and_cited(render: Callable[..., str]
     bare = render(ceat=None, coverage=None, figures={})
     assert "The same in every study" not in bare
     assert "A vector is computed" not in bare
-
-
-def test_fixed_choices_belong_to_methods() -> None:
-    association, p, interval = fixed_choices(["seat"])
-    assert association.startswith("Association of a word: mean cosine")
-    assert fixed_choices(["log_probability"]) == [p, interval]
-    assert "(in log-probability bias the other way round)" in p
-    assert fixed_choices(["pairs", "structures"]) == []
-    assert len(fixed_choices(["ceat"])) == 7
