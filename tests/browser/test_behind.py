@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 from pathlib import Path
 
 import polars as pl
 import pytest
-from browser import OpenPage, keep_screenshot, overflow
-from drawn_studies import drawn_study
+from browser import OpenPage
 from playwright.sync_api import Page, expect
 from report_pages import HOSTILE, write_page
 
 from prasanga.report.words import SENTENCES_SCHEMA
-from prasanga.schema import TABLES
 
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
 ADDRESS = "behind-ceat.C1.wide_1.9.fixed"
@@ -100,38 +97,6 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     expect(page.locator(".view:visible")).to_have_id("method-ceat")
 
 
-def test_back_closes_it_and_stays_in_the_view(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(f"{page_file}#effects")
-    page.locator(CELL).click()
-    panel = page.locator("#behind")
-    expect(panel).to_be_visible()
-    page.go_back()
-    expect(panel).to_be_hidden()
-    expect(page).to_have_url(at("effects"))
-    expect(page.locator(".view:visible")).to_have_id("method-ceat")
-    page.go_forward()
-    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
-    panel.locator(".sets a").click()
-    expect(panel).to_be_hidden()
-    expect(page.locator(".view:visible")).to_have_id("category-C1")
-
-
-def test_a_sentence_is_text_and_nothing_else(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(f"{page_file}#{ADDRESS}")
-    sentence = word_of(page, "মশা")[1]
-    assert sentence == f"মশা ⟨U+202E⟩{HOSTILE} a.txt"
-    assert page.locator("#behind :is(script, img)").count() == 0
-    assert page.title() != "hostile"
-
-
-def test_a_name_that_turns_the_direction_is_shown(open_page: OpenPage, page_file: Path, tmp_path: Path) -> None:
-    file = tmp_path / "index.html"
-    file.write_text(page_file.read_text("utf-8").replace('["flowers"', '["\\u202eflowers"'), "utf-8")
-    page = open_page(f"{file}#{ADDRESS}")
-    expect(page.locator("#behind .sets")).to_contain_text("⟨U+202E⟩flowers and insects")
-    assert word_of(page, "গোলাপ")[0].startswith("গোলাপ rose ⟨U+202E⟩flowers association")
-
-
 def test_the_keyboard_opens_and_closes_it_and_comes_back_to_the_cell(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#effects")
     page.locator(CELL).focus()
@@ -152,62 +117,3 @@ def test_an_address_opens_it_and_the_view_below(open_page: OpenPage, page_file: 
     page.keyboard.press("Escape")
     expect(page.locator(".view:visible")).to_have_id("category-C1")
     expect(page.locator(f'[id="{ADDRESS}"]')).to_be_visible()
-
-
-def test_an_estimate_without_words_says_so(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(f"{page_file}#behind-ceat.C4.wide_1.9.fixed")
-    expect(page.locator("#behind")).to_contain_text("The associations of single words are not there")
-
-
-def test_without_a_script_a_number_leads_to_the_files(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(f"{page_file}#effects", scripts=False)
-    page.locator(CELL).locator("a").click()
-    expect(page.locator(".view:visible")).to_have_id("category-C1")
-    section = page.locator("#category-C1-behind")
-    assert "Without one, words and sentences are in data/measured_sentences.tsv." in section.inner_html()
-    expect(page.locator("#behind")).to_be_hidden()
-
-
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (820, True), (390, False), (390, True)])
-def test_it_fits_and_passes_the_rules_of_access(open_page: OpenPage, page_file: Path, width: int, dark: bool) -> None:
-    page = open_page(f"{page_file}#{ADDRESS}", width=width, height=844, dark=dark)
-    expect(page.locator("#behind .behind-word").first).to_be_visible()
-    assert overflow(page) == 0
-    assert (
-        page.evaluate(
-            "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.getElementById('behind'))"
-        )
-        <= 0
-    )
-    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    assert page.evaluate(AXE) == []
-    keep_screenshot(page, f"behind-{width}-{'dark' if dark else 'light'}")
-
-
-def test_it_prints_alone_with_the_sentences_that_are_open(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(f"{page_file}#{ADDRESS}")
-    expect(page.locator("#behind .behind-word").first).to_be_visible()
-    page.emulate_media(media="print")
-    expect(page.locator("main")).to_be_hidden()
-    expect(page.locator("#behind li", has_text=LENGTHS["9"])).to_be_visible()
-    # it is not cut to the height of the window, and goes on over the pages
-    assert page.locator("#behind").evaluate("({ scrollHeight, clientHeight }) => scrollHeight - clientHeight") <= 0
-    printed = page.pdf(width="10cm", height="10cm")
-    assert printed.count(b"/Type /Page\n") > 2
-
-
-def test_the_traits_of_a_structure_are_unpacked_sorted_and_searched(open_page: OpenPage, tmp_path: Path) -> None:
-    study = drawn_study(categories=("C1",), models=("bert",), lengths=("9",), n_traits=30, n_pairs=1)
-    file = write_page(
-        tmp_path / "index.html",
-        structures=study.spread.with_columns(n_left_out=pl.lit(0)),
-        structure_differences=pl.DataFrame(schema=TABLES["structure_differences"].polars),
-        traits=study.traits.with_columns(gloss=pl.lit(""), left_out=pl.lit(None, pl.String), fill=pl.lit(0.0)),
-    )
-    page = open_page(f"{file}#structure-S2")
-    part = page.locator("#structure-S2")
-    expect(part.locator("tbody td[data-order]").first).to_be_visible()
-    scores = [float(text.replace("−", "-")) for text in part.locator("tbody td[data-order]").all_inner_texts()]
-    assert scores == sorted(scores, reverse=True)
-    part.get_by_role("searchbox").first.fill(str(study.traits["trait"][0]))
-    expect(part.locator("tbody tr").first).to_contain_text(str(study.traits["trait"][0]))
