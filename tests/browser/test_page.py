@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def column(page: Page, name: str) -> list[str]:
 
 
 def sort_by(page: Page, name: str, direction: str = "ascending") -> None:
-    head = page.locator(f"{NUMBERS} thead th", has_text=name).first
+    head = page.locator(f"{NUMBERS} thead tr").first.locator("th", has_text=re.compile(f"^{name}")).first
     head.locator(".dt-column-title").click()
     expect(head).to_have_attribute("aria-sort", direction)
 
@@ -118,10 +119,10 @@ def test_numbers_in_the_heat_table_equal_those_of_the_table(open_page: OpenPage,
 def test_a_table_sorts_and_what_is_missing_comes_last(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(page_file)
     open_numbers(page)
-    assert len(column(page, "effect size")) == 24
+    assert len(column(page, "Effect size")) == 24
     for descending in (False, True):
-        sort_by(page, "effect size", "descending" if descending else "ascending")
-        texts = column(page, "effect size")
+        sort_by(page, "Effect size", "descending" if descending else "ascending")
+        texts = column(page, "Effect size")
         assert texts[-2:] == ["–", "–"]
         shown = [number(text) for text in texts[:-2]]
         assert shown == sorted(shown, reverse=descending)
@@ -144,12 +145,12 @@ def test_a_table_filters_by_list_by_number_and_by_word(open_page: OpenPage, page
     expect(chosen).to_have_attribute("aria-pressed", "true")
     assert set(column(page, "Model")) == {"wide_1"}
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Filter by effect size").click()
+    page.get_by_role("button", name="Filter by Effect size").click()
     page.locator(".dtcc-searchNumber select").select_option("less")
     page.locator(".dtcc-searchNumber input").fill("-0.25")
     table = estimates().filter((pl.col("model") == "wide_1") & (pl.col("effect_size") < -0.25))
     expect(info).to_contain_text(f"of {len(table)}")
-    assert sorted(map(number, column(page, "effect size"))) == sorted(round(x, 3) for x in table["effect_size"])
+    assert sorted(map(number, column(page, "Effect size"))) == sorted(round(x, 3) for x in table["effect_size"])
     page.keyboard.press("Escape")
     keep_screenshot(page, "numbers-filtered")
     page.locator("#numbers").get_by_role("button", name="Show all rows").click()
@@ -186,10 +187,8 @@ def test_hovering_over_a_cell_shows_its_interval_and_controls(open_page: OpenPag
     )
     interval = lines["95 % interval over words"].replace("−", "-").split(" to ")
     assert [float(end) for end in interval] == [round(row["ci_low"], 3), round(row["ci_high"], 3)]
-    assert lines["p_association (other words)"] == ".400, by Holm 1"
+    assert lines["p_association"] == ".400, 1 by Holm"
     assert lines["random twins"].startswith("+0.110")
-    assert lines["attributes dealt anew"] == "−0.700 to +0.700"
-    assert "union_ddof1" in lines["conventions"]
     expect(card.locator("strong")).to_have_text(f"{LONG}, >75 words, fixed draws")
     keep_screenshot(page, "card")
     assert cell.get_attribute("title") is None

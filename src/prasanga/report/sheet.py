@@ -198,7 +198,12 @@ def numbers(*names: str) -> tuple[tuple[str, str], ...]:
 
 
 def sortable(name: str, value: object, form: str = "") -> Cell:
-    """Return the cell of a value; a table of the page sorts it in full precision, last if it is no number."""
+    """Return the cell of a value; a table of the page sorts it in full precision, last if it is no number.
+
+    Segment lengths are sorted from short to long, ">75" after "75".
+    """
+    if name == "segment_length" and isinstance(value, str) and (length := value.lstrip(">")).isdigit():
+        return Cell(show_value(name, value, form), order=str(int(length) + 0.5 * value.startswith(">")))
     order = repr(value) if is_number(value) and not isinstance(value, bool) else None if isinstance(value, str) else ""
     return Cell(show_value(name, value, form), order=order)
 

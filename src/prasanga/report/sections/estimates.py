@@ -115,11 +115,11 @@ def told_of(row: Estimate, where: str = "") -> str:
     note = row.get("interval_note") if is_number(row["ci_low"]) else ""
     lines = [
         where or row["model"],
-        f"effect size {with_sign(row['effect_size'])}",
-        f"95 % interval over words {interval(row['ci_low'], row['ci_high'], with_sign)}",
+        f"effect size: {with_sign(row['effect_size'])}",
+        f"95 % interval over words: {interval(row['ci_low'], row['ci_high'], with_sign)}",
         f"about the interval: {note}" if note else "",
-        f"p_association {probability(row['p_association'])}, {probability(row['p_association_holm'])} by Holm",
-        f"random twins {with_sign(twins)}{from_twins(row, 3)}" if is_number(twins) else "",
+        f"p_association: {probability(row['p_association'])}, {probability(row['p_association_holm'])} by Holm",
+        f"random twins: {with_sign(twins)}{from_twins(row, 3)}" if is_number(twins) else "",
         f"words used of those listed: {words}, too few for a finding" if words else "",
     ]
     return "\n".join(filter(None, lines))
