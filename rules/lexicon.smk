@@ -48,7 +48,7 @@ if STUDY.words.lexicon:
             model would be checked again.
             """
             input:
-                corpus=ancient(STUDY.local_paths(STUDY.sampled_files())),
+                corpus=STUDY.local_paths(STUDY.sampled_files()),
                 forms="results/lexicon/forms.parquet",
                 templates=["results/samples/templates.parquet"] if STUDY.asks_for("seat") and not STUDY.labels else [],
             output:
@@ -91,7 +91,7 @@ if STUDY.computed and config["lexicon"]["candidates"]:
     rule count_candidates:
         """How often each candidate stands in one part of the corpus."""
         input:
-            corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]])),
+            corpus=lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]]),
             forms="results/lexicon/candidates.parquet",
         output:
             "results/lexicon/counts/{shard}.parquet",

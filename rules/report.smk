@@ -127,11 +127,6 @@ rule describe_study:
         missing=FILES.missing,
         page="results/report/index.html",
         files=BESIDE,
-        # functions of `input` are not compared: where vectors come from the cache, less is known of the corpus
-        corpus=lambda wildcards, input: FILES.corpus(),
-        manifest=lambda wildcards, input: [
-            path for path in ["results/corpus.json"] if not STUDY.computed and Path(path).exists()
-        ],
     script:
         "../workflow/scripts/describe_study.py"
 

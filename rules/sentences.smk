@@ -4,7 +4,7 @@
 rule extract_sentences:
     """The sentences of one corpus file, or part of it, in which a stimulus stands, with the sentences around them."""
     input:
-        corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]])),
+        corpus=lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]]),
         forms="results/lexicon/forms.parquet",
     output:
         sentences="results/sentences/{shard}.parquet",
@@ -23,7 +23,7 @@ rule extract_sentences:
 use rule extract_sentences as extract_supplement with:
     # The same for the texts that are read only for stimuli with too few contexts.
     input:
-        corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.texts.supplement[wildcards.shard]])),
+        corpus=lambda wildcards: STUDY.local_paths([STUDY.texts.supplement[wildcards.shard]]),
         forms="results/lexicon/forms.parquet",
         short="results/samples/short.json",
     output:

@@ -12,7 +12,7 @@ if STUDY.computed:
     rule cut_corpus:
         """The corpus as a text file of sentences, read once for all trainings."""
         input:
-            corpus=ancient(STUDY.local_paths(STUDY.texts.whole_files())),
+            corpus=STUDY.local_paths(STUDY.texts.whole_files()),
         output:
             "results/static/corpus.txt",
         log:

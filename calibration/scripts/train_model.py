@@ -3,15 +3,14 @@
 from pathlib import Path
 
 from prasanga.base.logs import log_to
-from prasanga.sentences import Shard, read_texts, require_small
+from prasanga.sentences import Shard
+from prasanga.sentences.records import read_texts
 from prasanga.text import normalizer
 from prasanga_calibration import train_model
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.training)
 normalize, errors = normalizer(settings.pop("normalization"), **settings.pop("replacements")), settings.pop("errors")
-settings.pop("digests")  # say that the corpus changed
 shards = [Shard(**shard) for shard in settings.pop("shards")]
-require_small(shards)
 texts = [text for shard in shards for text in normalize(list(read_texts(shard, errors)))]
 train_model(texts, Path(snakemake.output[0]).parent, **settings)

@@ -6,19 +6,17 @@ from prasanga.base.origin import describe
 from prasanga.base.parquet import write_table
 from prasanga.extras.candidates import count_stimuli
 from prasanga.sentences import Shard, extract_shard, read_forms
-from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
 bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.extraction)
-inputs = {**digests_of_files([snakemake.input.forms]), settings["shard"]["path"]: settings["digest"]}
+shard = Shard(**settings["shard"])
+inputs = {**digests_of_files([snakemake.input.forms]), **shard.digest()}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
 made_from = describe("lexicon", inputs=inputs, settings=settings, libraries=libraries, version=snakemake.params.version)
-shard = Shard(**settings.pop("shard"))
-planned = as_planned(shard.path, settings.pop("digest"), settings.pop("manifest"))
+settings.pop("shard")
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
 forms = read_forms(snakemake.input.forms, neighbours=settings.pop("neighbours") == "exclude")
-with planned:
-    counts = count_stimuli(extract_shard(shard, lexicon=forms, **settings))
+counts = count_stimuli(extract_shard(shard, lexicon=forms, **settings))
 write_table(snakemake.output[0], counts, made_from)

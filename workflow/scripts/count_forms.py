@@ -13,8 +13,7 @@ bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.sampling)
 forms, templates = snakemake.input.forms, snakemake.input.templates
 shards = [Shard(**shard) for shard in settings["shards"]]
-digests = dict(zip((shard.path for shard in shards), settings["digests"], strict=True))
-inputs = {**digests_of_files([forms, *templates]), **digests}
+inputs = digests_of_files([forms, *templates])
 libraries = ["ftfy", "regex", "numba"]
 made_from = describe("lexicon", inputs=inputs, settings=settings, libraries=libraries, version=snakemake.params.version)
 table = count_in_sample(

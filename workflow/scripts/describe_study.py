@@ -4,7 +4,7 @@ from prasanga.base.documents import digests_of_files
 from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
 from prasanga.base.parquet import made_from, write_text
-from prasanga.report.cards import data_card, files_of_manifest, methods_card
+from prasanga.report.cards import data_card, methods_card
 from prasanga.report.study import read_results
 from prasanga.report.summary import study_summary, to_json
 
@@ -26,8 +26,7 @@ summary = study_summary(
     made_from=describe("report", settings=study, libraries=LIBRARIES),
     records=[made_from(path) for path in tables],
 )
-corpus = [(path, digest) for path, digest, *_ in asked.corpus]
-corpus += [file for path in asked.manifest for file in files_of_manifest(path)]
+corpus = [file for read in results.corpus for file in read.get("digest", {}).items()]
 shown = sorted(set(tables) - set(snakemake.input.records))  # of the others only the record of their making is read
 methods = methods_card(config=study, summary=summary, inputs=digests_of_files(shown))
 data = data_card(config=study, summary=summary, results=results, corpus=corpus)

@@ -5,7 +5,6 @@ from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.origin import describe
 from prasanga.base.parquet import write_batches
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
-from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
@@ -14,18 +13,18 @@ settings = dict(snakemake.params.extraction)
 # The supplement is read for these stimuli alone, and not at all where there are none.
 short = snakemake.input.get("short")
 made = [snakemake.input.forms, short] if short else [snakemake.input.forms]
-inputs = {**digests_of_files(made), settings["shard"]["path"]: settings["digest"]}
+shard = Shard(**settings["shard"])
+digest = shard.digest()
+inputs = {**digests_of_files(made), **digest}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
 made_from = describe(
     "sentences", inputs=inputs, settings=settings, libraries=libraries, version=snakemake.params.version
 )
-shard = Shard(**settings.pop("shard"))
-planned = as_planned(shard.path, settings.pop("digest"), settings.pop("manifest"))
+settings.pop("shard")
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
 only = read_document(short)["stimuli"] if short else None
 forms = read_forms(snakemake.input.forms, only, neighbours=settings.pop("neighbours") == "exclude")
 report = ExtractionReport()
 batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []
-with planned:
-    write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from, dictionary=REPEATED)
-write_document(snakemake.output.counts, report.as_dict())
+write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from, dictionary=REPEATED)
+write_document(snakemake.output.counts, {**report.as_dict(), "digest": digest})

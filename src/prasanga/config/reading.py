@@ -24,6 +24,8 @@ CONFIGS = ("study.yaml", "config.yaml")
 
 _GONE: dict[Keys, str] = {
     ("outside",): "paths may lead anywhere. Take it out.",
+    ("corpus", "texts", "inflation"): "a compressed file may have any size. Take it out.",
+    ("corpus", "supplement", "inflation"): "a compressed file may have any size. Take it out.",
     ("associations", "random_twin"): "twins are counted. Write e.g. `random_twins: 8`, or `random_twins: 0` for none.",
 }
 """Keys of earlier versions, with what to write instead."""
@@ -198,8 +200,9 @@ def _suggest_value(keys: Keys, value: Any, part: Mapping[str, Any]) -> str:
 
 def _explain_unknown_key(keys: Keys, value: Any) -> str:
     *section, key = keys
-    if keys in _GONE:
-        return f"`{'.'.join(map(str, keys))}` is no key any more: {_GONE[keys]}"
+    named = tuple(each for each in keys if isinstance(each, str))
+    if named in _GONE:
+        return f"`{'.'.join(map(str, keys))}` is no key any more: {_GONE[named]}"
     known = list(find_part(tuple(section)).get("properties", {}))
     near = difflib.get_close_matches(str(key), known, n=1) or [n for n in known if len(str(key)) > 2 and str(key) in n]
     where = f" in `{'.'.join(map(str, section))}`" if section else ""

@@ -74,9 +74,6 @@ class TextConfig(ConfigSection):
     record is a document."""
     field: str = "text"
     """Field or column that has the text, in jsonl, parquet and dataset."""
-    inflation: Positive = 200
-    """A compressed file or Parquet column may come to so many times its size on the disk, and to 100 MB in any case;
-    beyond that reading stops. Text comes to 3 to 20 times its size, an archive bomb to thousands."""
     columns: ColumnsConfig = ColumnsConfig()
     title: str | None = None
     """Title of this text in a release; null for its pattern."""
@@ -97,9 +94,8 @@ class CorpusConfig(ConfigSection):
     """Texts that are read only for stimuli with fewer than `samples.minimum` contexts at some length, as the Bangla
     paper supplements rare words."""
     shard_megabytes: Positive = 512
-    """Large files are cut into parts of about this size on the disk (10^6 bytes), one job each: plain text and JSON
-    lines at line ends, gz between members, zst between frames, Parquet between row groups, data sets between batches.
-    Another size changes no result."""
+    """Large files are cut into parts of about this size on the disk (10^6 bytes), one job each: plain text at line
+    ends, Parquet between row groups. Any other file is one job. Another size changes no result."""
     errors: Literal["stop", "skip-line"] = "stop"
     """Whether a line that is not UTF-8 stops the job; skipped lines are counted in the log."""
 

@@ -425,13 +425,6 @@ class Files:
         """Return the tables that figures are drawn from: the finished ones and, of unfinished ones, their parts."""
         return [*self.finished().values(), *(path for parts in self._parts().values() for path in parts)]
 
-    def corpus(self) -> list[list[Any]]:
-        """Return path, digest and the names of the parts of each corpus file."""
-        parts: dict[str, list[str]] = {}
-        for name, shard in (*self._study.texts.shards.items(), *self._study.texts.supplement.items()):
-            parts.setdefault(shard.path, []).append(name)
-        return [[path, self._study.texts.corpus.get(path, ""), names] for path, names in parts.items()]
-
     # ---- parts of the above
 
     def _is_made(self, table: Table, method: Method) -> bool:

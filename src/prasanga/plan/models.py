@@ -17,8 +17,6 @@ from prasanga.base.parquet import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
 from prasanga.models.packaged import PACKAGED
-from prasanga.sentences.files import MANIFEST
-from prasanga.sentences.manifest import update_manifest
 
 # Files beside `<model>.parquet` and the folder `<model>`: the report on a model and its tokenizer, the log of that, the
 # tables of words, terms and sentences of other measurements.
@@ -485,13 +483,11 @@ class VectorsPlan:
         trained: those trained on the corpus, sorted.
         files: those read from a file that is there, with its path.
         kept: those of which, with cached vectors, only earlier results are there: their file is not on this machine.
-        digests: of each file.
     """
 
     trained: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
-    digests: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_config(cls, static: Mapping[str, Any], *, cached: bool = False) -> Self:
@@ -521,7 +517,7 @@ class VectorsPlan:
                     f"`static.vectors.{name}.path` is {settings['path']!r}, but there is no such file. Write the path"
                     " of a file of vectors (word2vec, GloVe, fastText), or put the file there."
                 )
-        return cls(trained, files, kept, update_manifest(f"results/{MANIFEST}", files.values()) if files else {})
+        return cls(trained, files, kept)
 
 
 def training_options(train: Mapping[str, Any]) -> dict[str, Any]:

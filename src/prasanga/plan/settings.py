@@ -18,7 +18,7 @@ from prasanga.lexicon.model import stimuli_of
 from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand, training_options
 from prasanga.plan.study import StudyPlan, digest_of_set
 from prasanga.report.published import percentage_files, published_files
-from prasanga.sentences.files import MANIFEST, Shard
+from prasanga.sentences.files import Shard
 
 Values = dict[str, Any]
 
@@ -69,13 +69,11 @@ class Settings:
         }
 
     def shard(self, shard: Shard) -> Values:
-        """Return what one job reads: a file or a part of it, known by its content, and what it looks for there."""
+        """Return what one job reads: a file or a part of it, with the file's size, and what it looks for there."""
         return {
             **self._extraction(),
             **self._of("corpus", "errors"),
             "shard": _numberless(shard),
-            "digest": self._texts.corpus[shard.path],
-            "manifest": f"results/{MANIFEST}",
         }
 
     def counting(self, shard: Shard) -> Values:
@@ -241,7 +239,6 @@ class Settings:
         return {
             **{key: extraction[key] for key in ("language", "normalization", "replacements")},
             **self._whole_corpus(),
-            "manifest": f"results/{MANIFEST}",
         }
 
     def static_training(self, vectors: str) -> Values:
@@ -483,11 +480,8 @@ class Settings:
         return {**self._of("corpus", "errors"), **self._files(self._texts.whole_files())}
 
     def _files(self, files: Sequence[Shard]) -> Values:
-        """Return whole files of the corpus, known by their content."""
-        return {
-            "shards": [_numberless(shard) for shard in files],
-            "digests": [self._texts.corpus[shard.path] for shard in files],
-        }
+        """Return whole files of the corpus, with their sizes."""
+        return {"shards": [_numberless(shard) for shard in files]}
 
     def _weights(self, settings: Mapping[str, Any]) -> Values:
         """Return which model it is, and of twins the seeds of their random weights; their kind changes nothing then."""

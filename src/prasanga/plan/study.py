@@ -20,9 +20,8 @@ from prasanga.pairs.layouts import require_layout
 from prasanga.plan.models import ModelsPlan, VectorsPlan, megabytes_of, require_free_names, require_places
 from prasanga.plan.words import LexiconPlan, SentencesPlan, WordsPlan, plan_lexicon, words_from
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
-from prasanga.sentences.files import MANIFEST, Shard, find_shards, require_apart
-from prasanga.sentences.manifest import update_manifest
-from prasanga.sentences.remote import is_remote
+from prasanga.sentences.corpus import is_remote
+from prasanga.sentences.files import Shard, find_shards, require_apart
 
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
@@ -41,18 +40,16 @@ class TextsPlan:
     Attributes:
         shards, supplement: the parts of the corpus, and of the texts that are read for rare stimuli only, by the name
             of their results.
-        corpus: the digest of each file.
         warnings: sentences for the user that are no reason to stop.
     """
 
     shards: dict[str, Shard] = field(default_factory=dict)
     supplement: dict[str, Shard] = field(default_factory=dict)
-    corpus: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], *, look: bool) -> Self:
-        """Find the files of the corpus; the manifest remembers their digests.
+        """Find the files of the corpus by their names and sizes.
 
         Args:
             config: of the study.
@@ -61,7 +58,7 @@ class TextsPlan:
         Raises:
             InputError: as `find_shards` and `require_apart`.
         """
-        corpus, warnings, manifest = config["corpus"], list[str](), f"results/{MANIFEST}"
+        corpus, warnings = config["corpus"], list[str]()
         shards, supplement = (
             find_shards(
                 corpus["root"],
@@ -69,14 +66,13 @@ class TextsPlan:
                 corpus["shard_megabytes"] * 10**6,
                 f"corpus.{key}",
                 warnings.append,
-                manifest,
+                "results/corpus.json",
                 look=look,
             )
             for key in ("texts", "supplement")
         )
         require_apart(shards, supplement)
-        files = [shard.path for shard in (*shards.values(), *supplement.values())]
-        return cls(shards, supplement, update_manifest(manifest, files), warnings)
+        return cls(shards, supplement, warnings)
 
     def whole_files(self) -> list[Shard]:
         """Return the files of the corpus, not in parts."""

@@ -8,19 +8,17 @@ a study, so that no name makes a heading, a link or a tag.
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from prasanga.base.documents import escape_markdown
-from prasanga.base.errors import InputError
 from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
@@ -193,19 +191,6 @@ def _count_of_pairs(name: str, results: Results) -> str:
         return ""
     rows = table.filter(set=name, subset=OVERALL, statistic="mean_words", category=OVERALL)
     return ", ".join(f"{name_of_language(row['language'])} {row['n_pairs']:,}" for row in rows.iter_rows(named=True))
-
-
-def files_of_manifest(path: str | Path) -> list[tuple[str, str]]:
-    """Return the files that `results/corpus.json` knows, with their digests, if the corpus is not at hand.
-
-    Raises:
-        InputError: it is not such a file.
-    """
-    try:
-        entries = json.loads(Path(path).read_text(encoding="utf-8"))["files"]
-        return [(name, str(entry["digest"])) for name, entry in sorted(entries.items())]
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise InputError(f"{path}: not a list of corpus files. Delete it; the next run reads them again.") from None
 
 
 # --------------------

@@ -102,7 +102,7 @@ class Results:
     coverage: pl.DataFrame | None = None
     forms: pl.DataFrame | None = None
     categories: Mapping[str, Any] = field(default_factory=dict)
-    corpus: Sequence[Mapping[str, int]] = ()
+    corpus: Sequence[Mapping[str, Any]] = ()
     audit: AuditTables | None = None
     embeddings: EmbeddingFiles | None = None
     comparison: pl.DataFrame | None = None
@@ -401,7 +401,10 @@ def totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     """Return the sums over all corpus files of what was read and left out, and their number as `files`."""
     if not counts:
         return {}
-    return {"files": len(counts), **{key: sum(count.get(key, 0) for count in counts) for key in counts[0]}}
+    return {
+        "files": len(counts),
+        **{key: sum(count.get(key, 0) for count in counts) for key in counts[0] if key != "digest"},
+    }
 
 
 def losses_of(results: Results) -> Losses | None:

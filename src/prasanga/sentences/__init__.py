@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.sentences.corpus import Line, ReadingReport, read_lines
+    from prasanga.sentences.corpus import ReadingReport, fetch
     from prasanga.sentences.files import Shard, common_settings, find_shards
     from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
-    from prasanga.sentences.passages import extract_shard
-    from prasanga.sentences.records import read_texts, require_small
+    from prasanga.sentences.passages import extract_shard, read_sentences
+    from prasanga.sentences.records import read_records
     from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA, ExtractionReport
 
 

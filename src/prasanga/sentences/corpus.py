@@ -1,372 +1,61 @@
-"""Corpus files as bytes and lines, plain or compressed, in constant memory: read to their true end, or refused.
+"""Corpus files as bytes, plain or compressed, on this machine or behind a URL: read to their true end, or refused.
 
-The readers at hand end silently where a compressed file was cut off between two blocks (zstandard), or where
-something else follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it; so
-one loop decompresses all three formats and knows whether the last member was whole. Every failure is an
-`InputError` that names the file and how far it was read.
-
-A few bytes of an archive can stand for any number of others, so a file that comes to more than so many times its
-size is given up (`INFLATION`).
+Common readers end silently where a compressed file was cut off between two blocks (zstandard) or where something else
+follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it, so one loop decompresses
+all three formats and knows whether the last member was whole.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
-import json
+import logging
 import lzma
-import re
+import os
+import urllib.error
+import urllib.request
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple
+from urllib.parse import urlsplit
 
+import pyarrow as pa
 import zstandard
 
-from prasanga.base.errors import InputError, reason, regular
-
-_BUFFER = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Compressed bytes at a time. They become 16 KB as a rule, and at most 128 MB (zstandard's densest block).
-_PIECE = 1 << 12
-# Windows of up to 2 GB (`zstd --long=31`), which large public corpora are compressed with; the default stops at 128 MB.
-_LARGEST_WINDOW = 1 << 31
-_MOST_MEMORY = 1 << 30  # of xz, whose strongest level takes 65 MB
-
-
-class _Compression(NamedTuple):
-    """What reads one member, and what may stand between two of them."""
-
-    member: Callable[[], Any]
-    padding: bytes
-
-
-# What the three libraries make for one member, frame or stream has `decompress`, `eof` and `unused_data` in common.
-_COMPRESSIONS = {
-    ".gz": _Compression(lambda: zlib.decompressobj(wbits=31), b"\0"),  # 31: with gzip's header and checksum
-    ".zst": _Compression(lambda: zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj(), b""),
-    ".xz": _Compression(lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY), b"\0"),
-}
-
-COMPRESSED = tuple(_COMPRESSIONS)
-"""The endings of compressed files."""
-
-INFLATION = 200
-"""How many times its size on the disk a compressed file may come to by default; text comes to 3 to 20 times."""
-
-HARMLESS = 100_000_000
-"""Bytes that any file may come to, whatever its size."""
-
-
-Points = Sequence[Sequence[int]]
-"""Members of a compressed file at which reading may begin: byte of the file, byte of the text, in order."""
-
-Told = Callable[[int], object] | None
-"""What is told, whenever bytes have been read from the disk, how many."""
-
-
-def open_decompressed(
-    path: str | Path, read: Told = None, *, inflation: int = INFLATION, start: int = 0, points: Points = ()
-) -> BinaryIO:
-    """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
-
-    Several members (gzip), frames (zstandard) or streams (xz) are read as one text. A plain file can be sought in, a
-    compressed one cannot. Memory holds about a megabyte, and the window of a zstandard frame.
-
-    Args:
-        path: the file.
-        read: told, whenever bytes have been read from the disk, how many (compressed ones, if the file is).
-        inflation: how many times its size on the disk a compressed file may come to; `HARMLESS` bytes it always may.
-        start: the byte of the text at which to begin; what comes before it from the nearest of `points` on is passed
-            over.
-        points: members of a compressed file (`prasanga.sentences.manifest`). They are held against what is read.
-
-    Raises:
-        InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
-            damaged, followed by something else, not what its ending says, larger than `inflation` allows, or gone with
-            its disk, and for `points` that are none.
-    """
-    path = Path(path)
-    compression = _COMPRESSIONS.get(path.suffix.lower())
-    try:
-        plain = _PlainFile(path, read)
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    if compression is None:
-        plain.seek(start)
-        return io.BufferedReader(plain, _BUFFER)
-    return io.BufferedReader(_Decompressed(path, plain, compression, inflation, start, points), _BUFFER)
-
-
-def size_of_member(path: str | Path, place: int, times: int) -> int:
-    """Return the bytes of the text of the member that begins at a byte of a compressed file.
-
-    Raises:
-        InputError: it is damaged, or comes to more than `times` the size of the file.
-    """
-    path = Path(path)
-    member, inflation = _COMPRESSIONS[path.suffix.lower()].member(), Inflation(path, path.stat().st_size, times)
-    try:
-        with _PlainFile(path) as file:
-            file.seek(place)
-            while not member.eof and (piece := file.read(_PIECE)):
-                inflation.add(len(member.decompress(piece)))
-    except (zlib.error, zstandard.ZstdError) as error:
-        raise _damaged(path, inflation.position, reason(error)) from None
-    return inflation.position
-
-
-class Inflation:
-    """How much text a file has given, and how much it may."""
-
-    def __init__(self, path: Path | str, size: int, times: int = INFLATION, begin: int = 0) -> None:
-        self._path, self._size, self._times = path, size, times
-        self._most = begin + max(HARMLESS, size * times)
-        self.position = begin
-
-    def add(self, size: int) -> None:
-        """Count `size` bytes more.
-
-        Raises:
-            InputError: they are too many.
-        """
-        self.position += size
-        if self.position > self._most:
-            raise InputError(
-                f"{self._path}: reading stopped at byte {self.position} of the decompressed text: the file has"
-                f" {self._size} bytes on the disk, and may come to {self._times} times as many (or {HARMLESS} bytes)."
-                " It may be an archive bomb, which inflates without end. If you know that it is not, write e.g."
-                f" `inflation: {10 * self._times}` under its entry of `corpus.texts`; vectors: decompress the file."
-            )
-
-
-LONGEST_LINE = 1 << 26
-"""Bytes of the longest line that is read: a line is held in memory, several times over."""
-
-
-def too_long(path: Path, offset: int) -> InputError:
-    """Return what to raise for a line of more than `LONGEST_LINE` bytes that begins at `offset`."""
-    return InputError(
-        f"{path}: the line that begins at byte {offset} of the decompressed text has more than {LONGEST_LINE} bytes."
-        " Break it into lines, such as a paragraph each; a JSON file needs one object a line."
-    )
-
-
-def not_utf8(path: Path, at: int, line: int, error: UnicodeDecodeError) -> InputError:
-    """Return what to raise for a line that goes wrong at the byte `at` of the whole text."""
-    shown = error.object[error.start : error.start + 8].hex(" ")
-    return InputError(
-        f"{path}: not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
-        " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
-    )
-
-
-class _PlainFile(io.FileIO):
-    """A file whose failures to be read (a disk that went away) are told as InputErrors."""
-
-    def __init__(self, path: Path, read: Told = None) -> None:
-        super().__init__(path, opener=regular)
-        self._read = read
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        try:
-            size = super().readinto(buffer)
-        except OSError as error:
-            raise _unreadable(Path(str(self.name)), error) from None
-        if size and self._read is not None:
-            self._read(size)
-        return size
-
-    def readall(self) -> bytes:
-        try:
-            return super().readall()
-        except OSError as error:
-            raise _unreadable(Path(str(self.name)), error) from None
-
-
-class _Decompressed(io.RawIOBase):
-    """The decompressed text of a file, as a raw stream."""
-
-    def __init__(
-        self, path: Path, file: io.FileIO, compression: _Compression, times: int, start: int, points: Points
-    ) -> None:
-        self._file = file
-        place, origin = max(((place, origin) for place, origin in points if origin <= start), default=(0, 0))
-        file.seek(place)
-        inflation = Inflation(path, path.stat().st_size, times, origin)
-        later = [(to, text) for to, text in points if to > place]
-        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER), compression, inflation, later)
-        self._passed_over = start - origin
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._file.fileno()
-
-    def readinto(self, buffer: Any, /) -> int:
-        while not self._rest or self._passed_over:
-            self._rest = self._rest or memoryview(next(self._texts, b""))
-            if not self._rest:
-                return 0
-            passed = min(self._passed_over, len(self._rest))
-            self._rest, self._passed_over = self._rest[passed:], self._passed_over - passed
-        taken = min(len(buffer), len(self._rest))
-        buffer[:taken] = self._rest[:taken]
-        self._rest = self._rest[taken:]
-        return taken
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _decompress(
-    path: Path, file: BinaryIO, compression: _Compression, inflation: Inflation, points: list[tuple[int, int]]
-) -> Iterator[bytes]:
-    """Yield the decompressed text in pieces, none of them empty."""
-    member: Any = None
-    try:
-        while piece := file.read(_PIECE):
-            while piece:
-                if member is None:
-                    piece = piece.lstrip(compression.padding)
-                    if not piece:
-                        break
-                    begin = (file.tell() - len(piece), inflation.position)
-                    if points and begin[0] >= points[0][0] and begin != points.pop(0):
-                        raise _not_a_member(path, begin[0])
-                    member = compression.member()
-                text = member.decompress(piece)
-                inflation.add(len(text))
-                if points and inflation.position > points[0][1]:
-                    raise _not_a_member(path, points[0][0])
-                if text:
-                    yield text
-                piece = b""
-                if member.eof:
-                    piece, member = member.unused_data, None
-    except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-        raise _damaged(path, inflation.position, reason(error)) from None
-    if member is not None:
-        raise _damaged(path, inflation.position, "the file ends before its compressed data do")
-    if points:
-        raise _not_a_member(path, points[0][0])
-
-
-def _not_a_member(path: Path, place: int) -> InputError:
-    return InputError(
-        f"{path}: the part that was to begin at byte {place} of the file does not begin there. The file is damaged, or"
-        " what looked like the beginning of a member of it is text: write `corpus.shard_megabytes` so large that the"
-        " file is read whole."
-    )
-
-
-def _damaged(path: Path, position: int, why: str) -> InputError:
-    return InputError(
-        f"{path}: reading stopped at byte {position} of the decompressed text: {why}. The file is truncated or"
-        " damaged, or is not what its ending says: fetch it again, or rename it."
-    )
-
-
-def _unreadable(path: Path, error: OSError) -> InputError:
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"{path}: no such file. Correct `corpus.texts`, or put the file there.")
-    return InputError(
-        f"{path}: cannot be read ({error.strerror or error}). Is it a file that you may read, and is the disk it lies"
-        " on still there?"
-    )
-
-
-# --------------------
-# JSON that has the name of a text.
-
-
-_HEAD = 1 << 16  # bytes
-_LINES = 50
-_MAY_BEGIN_JSON = (b"{", b"[", _BYTE_ORDER_MARK[:1], b" ", b"\t", b"\r", b"\n", b"")
-_TOKENS = re.compile(
-    r"""(?:\s|[]\[{}:,]|"(?:[^"\\]|\\.)*+"|-?\d[\d.eE+-]*|true|false|null|NaN|-?Infinity)*+("(?:[^"\\]|\\.)*+\\?)?""",
-    re.DOTALL,
-)
-_KEY = re.compile(r'"\s*:')
-
-
-def json_in_text(path: str | Path, inflation: int = INFLATION) -> Literal["lines", "other", ""]:
-    """Return whether a file holds JSON, as far as its first 64 KB show.
-
-    Args:
-        path: a plain or compressed file (`open_decompressed`).
-        inflation: see `open_decompressed`.
-
-    Returns:
-        `lines` if most lines are a JSON object each; `other` for other JSON, such as an array or an object over several
-        lines; empty for text, also for text that begins with a bracket, and for a file that cannot be read.
-    """
-    try:
-        if _first_byte(Path(path)) not in _MAY_BEGIN_JSON:
-            return ""
-        with open_decompressed(path, inflation=inflation) as stream:
-            raw = stream.read(_HEAD)
-    except (InputError, OSError):
-        return ""  # the job that reads it says what is wrong
-    head = raw.removeprefix(_BYTE_ORDER_MARK).decode(errors="replace").lstrip()
-    if not head.startswith(("{", "[")):
-        return ""
-    lines = [line for line in head.split("\n") if line.strip()]
-    if len(raw) == _HEAD:  # the last line, and the last token, may be cut
-        lines = lines[:-1]
-        head = head[: max(head.rfind(","), head.rfind("\n")) + 1] or head
-    lines = lines[:_LINES]
-    if 2 * sum(map(_is_object, lines)) > len(lines):
-        return "lines"
-    tokens = _TOKENS.fullmatch(head)
-    # neither brackets alone nor a quote that is never closed is a sign of JSON
-    if not tokens or '"' not in head or (tokens[1] and not _KEY.search(head)):
-        return ""
-    return "other" if lines or head.startswith("[") else "lines"
-
-
-def _first_byte(path: Path) -> bytes:
-    """Return the first byte of a text, none where it is not at hand; quickly, since a plan asks it of every file."""
-    compression = _COMPRESSIONS.get(path.suffix.lower())
-    with open(path, "rb", buffering=0, opener=regular) as file:
-        piece: bytes = file.read(_PIECE if compression else 1)
-    try:
-        return compression.member().decompress(piece)[:1] if compression else piece
-    except (zlib.error, lzma.LZMAError, zstandard.ZstdError):
-        return b""
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line, strict=False), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-# --------------------
-# Lines of text as people have it, plain or compressed, one by one in constant memory.
-#
-# The extraction reads the same lines in blocks (`prasanga.sentences.passages`), without making strings of them; this
-# is for whoever wants the text itself, and says plainly what a line and a document are.
-#
-# A line ends at a line feed and nowhere else (a carriage return before it is dropped): U+2028, U+0085 and their
-# like occur inside sentences, and who splits there tears them apart. Each line carries its byte offset in the
-# decompressed source, which names it for good, however the work is divided.
-
+from prasanga.base.errors import InputError, open_regular, reason, regular
+from prasanga.base.parquet import replacing
+from prasanga.base.progress import BYTES, progress
+
+logger = logging.getLogger(__name__)
 
 Documents = Literal["blank-line", "line", "file"]
 Errors = Literal["stop", "skip-line"]
+Told = Callable[[int], object] | None
+"""Gets the number of bytes, whenever some have been read from the disk."""
 
+LONGEST_LINE = 1 << 26
+"""Bytes of the longest line that is read: memory holds a line several times."""
 
-class Line(NamedTuple):
-    """A line that is not blank: its text, byte offset in the decompressed source, and the number of its document."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BUFFER = 1 << 20
+_PIECE = 1 << 12  # compressed bytes at a time: 16 kB of text as a rule
+_LARGEST_WINDOW = 1 << 31  # of `zstd --long=31`, which large public corpora use; the library's default is 128 MB
 
-    text: str
-    offset: int
-    document: int
+_DECOMPRESSORS: Mapping[str, Callable[[], Any]] = {
+    ".gz": lambda: zlib.decompressobj(wbits=31),  # with gzip's header and checksum
+    ".zst": lambda: zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj(),
+    ".xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ),
+}
+"""A decompressor of one member, frame or stream, with `decompress`, `eof` and `unused_data`."""
+
+_PADDING = {".gz": b"\0", ".zst": b"", ".xz": b"\0"}
+
+COMPRESSED = tuple(_DECOMPRESSORS)
+"""The endings of compressed files."""
 
 
 @dataclass
@@ -383,81 +72,375 @@ class ReadingReport:
         return asdict(self)
 
 
-def read_lines(
-    path: str | Path,
-    documents: Documents = "blank-line",
-    errors: Errors = "stop",
-    report: ReadingReport | None = None,
-    read: Told = None,
-    inflation: int = INFLATION,
-) -> Iterator[Line]:
-    """Read the lines of a UTF-8 file that are not blank, one by one.
+def open_decompressed(path: str | Path, read: Told = None, *, start: int = 0) -> BinaryIO:
+    """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
 
-    Args:
-        path: a plain or compressed file (`open_decompressed`).
-        documents: what ends a document: a blank line, every line, or the end of the file alone.
-        errors: what to do with a line that is not UTF-8: stop, or leave it out and count it. A line left out ends its
-            document, because what stands around it did not stand together.
-        report: counts to add to, complete when the iterator is exhausted.
-        read: see `open_decompressed`.
-        inflation: see `open_decompressed`.
-
-    Raises:
-        InputError: for a file that is absent, truncated, damaged, not UTF-8, or without text; it names the place.
-    """
-    path, report = Path(path), report if report is not None else ReadingReport()
-    document, fresh = -1, True
-    lines = size = skipped = 0
-    with open_decompressed(path, read, inflation=inflation) as stream:
-        for line, offset, raw in numbered_lines(path, stream, report):
-            lines, size = line, offset + len(raw)
-            try:
-                text = raw.removesuffix(b"\n").removesuffix(b"\r").decode()
-            except UnicodeDecodeError as error:
-                if errors == "stop":
-                    raise not_utf8(path, offset + error.start, line, error) from None
-                skipped += 1
-                report.skipped_lines += 1
-                fresh = True
-                continue
-            if text.strip():
-                if fresh or documents == "line":
-                    document, fresh = document + 1, False
-                    report.documents += 1
-                yield Line(text, offset if line > 1 else 0, document)
-            elif documents == "blank-line":
-                fresh = True
-    if document < 0:
-        raise InputError(
-            f"{path}: there is no text in it ({size} bytes in {lines} lines, of which {skipped} skipped as not UTF-8)."
-            " Take it out of `corpus.texts`, or restore it."
-        )
-
-
-def numbered_lines(
-    path: Path, stream: BinaryIO, report: ReadingReport, offset: int = 0, line: int = 0, end: int | None = None
-) -> Iterator[tuple[int, int, bytes]]:
-    """Yield of each line its number (from 1), its place in the file, and its bytes without a byte order mark.
+    Several members (gzip), frames (zstandard) or streams (xz) are read as one text. Memory holds about a megabyte, and
+    the window of a zstandard frame.
 
     Args:
         path: the file.
-        stream: its text, from the first line on that is wanted.
-        report: lines and bytes are added to it.
-        offset: bytes of the text before that line.
-        line: lines before it.
-        end: the byte of the text before which lines begin; None for its end.
+        read: gets the number of bytes read from the disk (compressed ones, if the file is).
+        start: the byte of a plain file at which to begin.
 
     Raises:
-        InputError: a line is longer than `LONGEST_LINE`; whatever reading raises.
+        InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
+            damaged, followed by something else, or not what its ending says.
     """
-    while (end is None or offset < end) and (raw := stream.readline(LONGEST_LINE + 1)):
+    path = Path(path)
+    try:
+        plain = _PlainFile(path, read)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if path.suffix.lower() in COMPRESSED:
+        return io.BufferedReader(_Decompressed(path, plain), _BUFFER)
+    plain.seek(start)
+    return io.BufferedReader(plain, _BUFFER)
+
+
+class _PlainFile(io.FileIO):
+    """A file that raises an InputError where it cannot be read (a disk that went away), and counts what is read."""
+
+    def __init__(self, path: Path, read: Told) -> None:
+        super().__init__(path, opener=regular)
+        self._read = read
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        try:
+            size = super().readinto(buffer)
+        except OSError as error:
+            raise unreadable(Path(str(self.name)), error) from None
+        if size and self._read is not None:
+            self._read(size)
+        return size
+
+
+class _Decompressed(io.RawIOBase):
+    """The decompressed text of a file, as a raw stream."""
+
+    def __init__(self, path: Path, file: io.FileIO) -> None:
+        self._file = file
+        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER))
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        self._rest = self._rest or memoryview(next(self._texts, b""))
+        taken = min(len(buffer), len(self._rest))
+        buffer[:taken], self._rest = self._rest[:taken], self._rest[taken:]
+        return taken
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _decompress(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """Yield the decompressed text in pieces, none of them empty."""
+    ending, position = path.suffix.lower(), 0
+    member: Any = None
+    why = ""
+    try:
+        while piece := file.read(_PIECE):
+            while piece := piece if member else piece.lstrip(_PADDING[ending]):
+                member = member or _DECOMPRESSORS[ending]()
+                if text := member.decompress(piece):
+                    position += len(text)
+                    yield text
+                piece = b""
+                if member.eof:
+                    piece, member = member.unused_data, None
+        if member is not None:
+            why = "the file ends before its compressed data do"
+    except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        why = reason(error)
+    if why:
+        raise InputError(
+            f"{path}: reading stopped at byte {position} of the decompressed text: {why}. The file is truncated or"
+            " damaged, or is not what its ending says: fetch it again, or rename it."
+        )
+
+
+def numbered_lines(path: Path, stream: BinaryIO, report: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
+    """Yield of each line its number (from 1), its byte offset, and its bytes without a byte order mark.
+
+    Raises:
+        InputError: a line is longer than `LONGEST_LINE`, or the file cannot be read.
+    """
+    offset = line = 0
+    while raw := stream.readline(LONGEST_LINE + 1):
         if len(raw) > LONGEST_LINE:
             raise too_long(path, offset)
         line += 1
         report.lines += 1
         report.bytes += len(raw)
-        data = raw.removeprefix(_BYTE_ORDER_MARK) if line == 1 else raw
+        data = raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw
         yield line, offset + len(raw) - len(data), data
         offset += len(raw)
-    if end is not None:
-        stream.readline(1)  # the next part's beginning, which is where it was found, or this raises
+
+
+def too_long(path: Path, offset: int) -> InputError:
+    """Return the error for a line of more than `LONGEST_LINE` bytes that begins at `offset`."""
+    return InputError(
+        f"{path}: the line that begins at byte {offset} of the decompressed text has more than {LONGEST_LINE} bytes."
+        " Break it into lines, such as a paragraph each; a JSON file needs one object per line."
+    )
+
+
+def not_utf8(path: Path, at: int, line: int, error: UnicodeDecodeError) -> InputError:
+    """Return the error for a line that is not UTF-8 from the byte `at` of the whole text on."""
+    shown = error.object[error.start : error.start + 8].hex(" ")
+    return InputError(
+        f"{path}: not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
+        " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
+    )
+
+
+def unreadable(path: Path, error: OSError) -> InputError:
+    """Return the error for a file that the system does not let us read."""
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{path}: no such file. Correct `corpus.texts`, or put the file there.")
+    return InputError(
+        f"{path}: cannot be read ({error.strerror or error}). Is it a file that you may read, and is its disk still"
+        " there?"
+    )
+
+
+# --------------------
+# Parquet files behind a URL: listed, told apart by what the server says of them, and read by ranges of bytes.
+#
+# `hf://` and `s3://` are file systems of fsspec, which find their credentials where their libraries look for them.
+# `https://` is one file, read without credentials.
+
+PROTOCOLS = ("hf", "s3", "https")
+
+_AHEAD = 1 << 22  # bytes per request
+_PATIENCE, _TRIES = 60, 3  # seconds without an answer; requests
+
+
+class RemoteFile(NamedTuple):
+    """A file as the server describes it: URL, bytes, and the hub's hash, an ETag, or a time."""
+
+    url: str
+    size: int
+    state: str
+
+
+def is_remote(path: str) -> bool:
+    """Return whether this is an address and no path."""
+    return "://" in path
+
+
+def find_remote(pattern: str) -> list[RemoteFile]:
+    """Return the Parquet files that a URL names, or a pattern under `hf://` and `s3://`; by name.
+
+    Raises:
+        InputError: another protocol, credentials in the URL, no such file, no network, a server without ranges.
+    """
+    protocol = _require_allowed(pattern)
+    with explaining(pattern):
+        if protocol == "https":
+            file = _HttpFile(pattern)
+            return [RemoteFile(pattern, file.size, file.state)]
+        found = _file_system(protocol).glob(pattern.removeprefix(f"{protocol}://"), detail=True)
+    files = sorted((name, info) for name, info in found.items() if info["type"] == "file")
+    if not files:
+        raise InputError(
+            f"corpus.texts: no file fits {pattern!r}. Write the address of a Parquet file, or a pattern such as"
+            " `hf://datasets/owner/name/data/*.parquet`; private files need your token or credentials."
+        )
+    return [RemoteFile(f"{protocol}://{name}", int(info["size"]), _state_of(info)) for name, info in files]
+
+
+def open_remote(url: str) -> BinaryIO:
+    """Open a file for reading in any order; its bytes are fetched as they are asked for.
+
+    Raises:
+        InputError: as `find_remote`.
+    """
+    protocol = _require_allowed(url)
+    with explaining(url):
+        if protocol == "https":
+            return io.BufferedReader(_HttpFile(url), _AHEAD)
+        file: BinaryIO = _file_system(protocol).open(url.removeprefix(f"{protocol}://"), "rb")
+        return file
+
+
+def open_columns(path: str) -> BinaryIO:
+    """Open a Parquet or Arrow file on this machine or behind a URL; raises an InputError."""
+    if is_remote(path):
+        return open_remote(path)
+    try:
+        return open_regular(path)
+    except OSError as error:
+        raise unreadable(Path(path), error) from None
+
+
+@contextmanager
+def explaining(path: str) -> Iterator[None]:
+    """Name the file or address that a library cannot read, and say what to do."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if is_remote(path):
+            raise InputError(
+                f"{path}: cannot be read ({reason(error)[:300]}). Is the address right, may you read it, and is there a"
+                " network? Otherwise fetch the file, and name it by its path in `corpus.texts`."
+            ) from None
+        if not isinstance(error, (OSError, pa.ArrowException, ValueError)):
+            raise
+        raise InputError(
+            f"{path}: cannot be read as Parquet or Arrow ({reason(error)}). The file is truncated or damaged, or is not"
+            " what its ending says: fetch it again, or write its `format:` in this entry of `corpus.texts`."
+        ) from None
+
+
+def _require_allowed(url: str) -> str:
+    """Return the protocol of a URL."""
+    parts = urlsplit(url)
+    is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")
+    if parts.scheme not in PROTOCOLS and not is_local:
+        raise InputError(
+            f"corpus.texts: {url!r} has the protocol {parts.scheme!r}. Allowed are hf:// (the hub's data sets), s3://"
+            " and https://; fetch other files, and name them by their path."
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        shown = f"{parts.scheme}://{parts.hostname}{parts.path}"
+        raise InputError(
+            f"corpus.texts: the address of {shown!r} has a user, a password, or something after `?` or `#` in it."
+            " Results keep the config, so it must have no secrets. Write the address without them; credentials belong"
+            " in the environment (docs/my_text.md)."
+        )
+    if not parts.path.lower().endswith(".parquet"):
+        raise InputError(
+            f"corpus.texts: {url!r} does not end in .parquet. Only Parquet is read from the network, because its parts"
+            " can be fetched one by one; fetch other files, and name them by their path."
+        )
+    return "https" if is_local else parts.scheme
+
+
+@cache
+def _file_system(protocol: str) -> Any:
+    if protocol == "hf":
+        from huggingface_hub import HfFileSystem
+
+        return HfFileSystem(skip_instance_cache=True, use_listings_cache=False)
+    from fsspec.implementations.arrow import ArrowFSWrapper  # type: ignore[import-untyped]
+    from pyarrow.fs import S3FileSystem
+
+    own = urlsplit(os.getenv("AWS_ENDPOINT_URL_S3") or os.getenv("AWS_ENDPOINT_URL") or "")  # not read by Arrow
+    options = {"endpoint_override": own.netloc, "scheme": own.scheme} if own.netloc else {}
+    region = os.getenv("AWS_REGION") or os.getenv("AWS_DEFAULT_REGION")
+    return ArrowFSWrapper(S3FileSystem(region=region, **options), skip_instance_cache=True)
+
+
+def _state_of(info: Mapping[str, Any]) -> str:
+    large = info.get("lfs") or {}
+    state = large.get("sha256") or info.get("blob_id") or info.get("ETag") or info.get("mtime")
+    return f"{state} {info['size']}"
+
+
+class _HttpFile(io.RawIOBase):
+    """A file behind https that is asked for range by range."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._at = url, 0
+        with self._request(0, 1) as response:
+            told = response.headers
+            if response.status != 206:
+                raise InputError(
+                    f"{url}: the server does not send parts of a file (ranges of bytes). Fetch the file, and name it"
+                    " by its path in `corpus.texts`."
+                )
+            self.size = int(told["Content-Range"].rpartition("/")[2])
+            self.state = f"{told.get('ETag') or told.get('Last-Modified')} {self.size}"
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
+        return self._at
+
+    def readinto(self, buffer: Any, /) -> int:
+        size = min(len(buffer), self.size - self._at)
+        if size <= 0:
+            return 0
+        for tried in range(1, _TRIES + 1):
+            with self._request(self._at, size) as response:
+                data = response.read()
+            if len(data) == size:
+                buffer[:size] = data
+                self._at += size
+                return size
+            logger.warning("%s: %d of %d bytes came (%d).", self._url, len(data), size, tried)
+        raise ConnectionError(f"the answer ends after {len(data)} of {size} bytes")
+
+    def _request(self, start: int, size: int) -> Any:
+        asked = {"Range": f"bytes={start}-{start + size - 1}", "User-Agent": "prasanga"}
+        for _ in range(_TRIES - 1):
+            try:
+                return urllib.request.urlopen(urllib.request.Request(self._url, headers=asked), timeout=_PATIENCE)
+            except urllib.error.HTTPError as error:
+                if error.code < 500 and error.code != 429:
+                    raise
+            except OSError:
+                pass
+        return urllib.request.urlopen(urllib.request.Request(self._url, headers=asked), timeout=_PATIENCE)
+
+
+def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
+    """Download a file; it is there whole or not at all.
+
+    Args:
+        url: an address with http or https.
+        target: the path; an existing file is replaced when the new one is whole.
+        sha256: of the content, in hexadecimal; None takes any content.
+
+    Returns:
+        The sha256 of the content.
+
+    Raises:
+        InputError: the address cannot be reached, has no file, ends too early, or has other content than `sha256`.
+    """
+    if not url.startswith(("https://", "http://")):
+        raise InputError(f"{url!r} is no address to fetch from; it must begin with https:// or http://.")
+    request = urllib.request.Request(url, headers={"User-Agent": "prasanga"})
+    size, digest = 0, hashlib.sha256()
+    try:
+        with urllib.request.urlopen(request, timeout=_PATIENCE) as response, replacing(target) as temporary:
+            expected = response.headers.get("Content-Length")
+            told = progress(f"fetching {url}", int(expected) if expected else None, BYTES)
+            with temporary.open("wb") as file, told as fetched:
+                while piece := response.read(_BUFFER):
+                    file.write(piece)
+                    digest.update(piece)
+                    size += len(piece)
+                    fetched.advance(len(piece))
+            found = digest.hexdigest()
+            if expected is not None and int(expected) != size:
+                raise InputError(f"{url}: the connection ended after {size} of {expected} bytes. Try again.")
+            if sha256 is not None and found != sha256.lower():
+                raise InputError(
+                    f"{url}: the content has the sha256 {found}, but {sha256.lower()} is wanted. The file has changed."
+                    " Nothing was kept; find out why before you write the new sha256."
+                )
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{url}: cannot be fetched ({reason(error)}). Open the address in a browser to see whether the file has"
+            f" moved or needs a login. If there is no network here, fetch it elsewhere and put it at {target}."
+        ) from None
+    logger.info("%s: %d bytes, sha256 %s.", url, size, found)
+    return found

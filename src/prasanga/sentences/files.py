@@ -1,28 +1,40 @@
-"""Which files a corpus consists of, and how each is cut into parts."""
+"""Which files a corpus consists of, and how each is cut into parts.
+
+Planning looks only at names, sizes and, of a large Parquet file, its footer. Plain text is cut at line ends, Parquet
+between row groups; any other file is one part.
+"""
 
 from __future__ import annotations
 
-import fnmatch
 import glob
 import hashlib
 import json
 import logging
 import os
-import posixpath
 import re
 import stat
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
-from prasanga.base.errors import InputError, open_whole, reason
+import pyarrow.parquet as pq
+import xxhash
+
+from prasanga.base.documents import read_document, write_document
+from prasanga.base.errors import InputError, reason
 from prasanga.base.parquet import made_from
 from prasanga.base.places import require_no_braces
-from prasanga.sentences.corpus import COMPRESSED, INFLATION, Points, json_in_text
-from prasanga.sentences.manifest import Cut, chosen, cuts_of, points_of, remote_files
-from prasanga.sentences.remote import RemoteFile, is_remote
+from prasanga.sentences.corpus import (
+    BYTE_ORDER_MARK,
+    COMPRESSED,
+    RemoteFile,
+    explaining,
+    find_remote,
+    is_remote,
+    open_columns,
+    open_decompressed,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -30,11 +42,7 @@ Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "
 
 SENTENCES_VERSION = 1
 """Raise this number when the code finds other sentences or draws other segments: the corpus is then read again."""
-MANIFEST = "corpus.json"
-"""Digests of the corpus files, remembered beside the results (`prasanga.sentences.manifest`)."""
-MOST_NAMES = 500_000
-"""Names that are looked at for one pattern; a job reads a file, and a plan of so many jobs never ends."""
-_LONGEST_NAME = 120  # the name of a file may have 255 bytes, with its ending and what a temporary name adds
+_LONGEST_NAME = 120  # a file's name may have 255 bytes, with its ending and the addition of a temporary name
 _FORMATS: Mapping[str, Format] = {
     **dict.fromkeys([".txt", ".text", ".bn", ".hi", ".en"], "text"),
     **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
@@ -43,27 +51,43 @@ _FORMATS: Mapping[str, Format] = {
     ".parquet": "parquet",
     ".arrow": "dataset",
 }
+_SIGNATURES = {
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    b"\x1f\x8b": "compressed by gzip",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"\xfd7zXZ": "compressed by xz",
+    b"PK\x03\x04": "a zip archive",
+    b"%PDF": "PDF",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"\x80\x04": "a pickle",
+    b"\x80\x05": "a pickle",
+}
+"""The first bytes of files that are no text."""
+
+_HEAD = 1 << 16  # bytes in which JSON is recognized
+_PIECE = 1 << 20
+_DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
 
 
 class Shard(NamedTuple):
-    """A corpus file or a part of one: what one job reads.
+    """A corpus file or a part of one, for one job.
 
     Attributes:
         path: the file, relative to the working directory; or its URL.
-        source: the file, relative to the root of the corpus; what the results call it, whatever the part.
-        documents: what ends a document of plain text (blank-line, line, file).
+        source: the file, relative to the root of the corpus; its name in the results, whatever the part.
+        documents: where a document of plain text ends (blank-line, line, file).
         format: how the file is read.
         field: field or column with the text, in jsonl, parquet and dataset.
         columns: columns with the stimulus and the sentence, in an extracted table.
-        start: first byte of the part, in the decompressed text. The part has the lines that begin in it, from `start`
-            to before `end`. In parquet, these are numbers of row groups, in a dataset, of batches.
+        start: first byte of the part, which has the lines that begin from `start` to before `end`. In parquet, these
+            are numbers of row groups.
         end: the byte after its last; None for the end of the file.
         text: number of the entry that names it, from 0.
-        inflation: how many times its size on the disk the file may come to, if it is compressed.
-        first: how many records of the file come before the part.
-        lines: how many lines, of JSON lines.
-        points: members of a compressed file (`open_decompressed`): one or two before the part, and the one after it.
-        size: about how many bytes of the file the part has; None of a whole file on this machine.
+        size: bytes of the whole file when the run was planned; None if it was not looked at.
+        share: about how many bytes of the file the part has; None for a whole file.
+        state: the server's hash, tag or time of a remote file.
     """
 
     path: str
@@ -75,11 +99,9 @@ class Shard(NamedTuple):
     start: int = 0
     end: int | None = None
     text: int = 0
-    inflation: int = INFLATION
-    first: int = 0
-    lines: int = 0
-    points: Points = ()
     size: int | None = None
+    share: int | None = None
+    state: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -88,17 +110,33 @@ class Shard(NamedTuple):
 
     @property
     def bytes_on_disk(self) -> int:
-        """Return about how many bytes of the file are read; 0 where there is no such file, which reading will tell."""
-        if self.size is not None:
-            return self.size
-        try:
-            return (os.stat(self.path).st_size if self.end is None else self.end) - self.start  # noqa: PTH116
-        except OSError:
-            return 0
+        """Return about how many bytes of the file are read; 0 where they are not known."""
+        return self.share or self.size or 0
 
     def whole(self) -> Shard:
         """Return the file that this is a part of."""
-        return self if self.is_whole else self._replace(start=0, end=None, first=0, lines=0, points=(), size=None)
+        return self._replace(start=0, end=None, share=None)
+
+    def digest(self) -> dict[str, str]:
+        """Return the xxh3_128 (32 hex digits) of the bytes that the job reads, by path; a part names its place as well.
+
+        That of a remote file is one of its state.
+        """
+        name = self.path if self.is_whole else f"{self.path}, {self.start} to {self.end or 'the end'}"
+        if is_remote(self.path):
+            return {name: xxhash.xxh3_128_hexdigest(self.state.encode())}
+        found = xxhash.xxh3_128()
+        with open_columns(self.path) as file:
+            start, end = self.start, self.end
+            if self.format == "parquet" and not self.is_whole:
+                metadata = pq.read_metadata(file)
+                first = (metadata.row_group(number).column(0) for number in range(metadata.num_row_groups))
+                places = [chunk.dictionary_page_offset or chunk.data_page_offset for chunk in first]
+                start, end = places[start], end and places[end]
+            file.seek(start)
+            while piece := file.read(_PIECE if end is None else min(_PIECE, end - file.tell())):
+                found.update(piece)
+        return {name: found.hexdigest()}
 
 
 def find_shards(
@@ -107,7 +145,7 @@ def find_shards(
     shard_bytes: int,
     key: str = "corpus.texts",
     tell: Callable[[str], object] | None = None,
-    manifest: str | Path | None = None,
+    remembered: str | Path | None = None,
     *,
     look: bool = True,
 ) -> dict[str, Shard]:
@@ -115,36 +153,35 @@ def find_shards(
 
     Args:
         root: `corpus.root`, the folder that paths and patterns start from.
-        texts: entries with `files` (a path, pattern or folder), and the other keys of the schema; what is left out has
-            the schema's default.
+        texts: entries with `files` (a path, pattern or folder), and optionally the other keys of the config.
         shard_bytes: size of a part, on the disk. Those of plain text are `[0, shard_bytes)`, `[shard_bytes, 2 *
-            shard_bytes)` and so on; the last one has half as much to one and a half times as much. Other files are cut
-            at the first place after these where they can be (`prasanga.sentences.manifest`).
-        key: where in the config the entries stand, for messages.
-        tell: gets a sentence about files that are left out, since a link is another name of a file that is read, and
-            about large ones that cannot be cut; None for the log.
-        manifest: where it is remembered at which places large files can be cut (`cuts_of`), and which files a URL
-            names; None for nowhere.
-        look: whether to ask the servers which files a URL names, or to take what is remembered.
+            shard_bytes)` and so on; the last one has half as much to one and a half times as much.
+        key: the place of the entries in the config, for messages.
+        tell: gets a sentence about files that are left out because they are links to others, and about large ones
+            that cannot be cut; None for the log.
+        remembered: a JSON file that keeps what servers said, for the jobs of the run; None for none.
+        look: whether to ask the servers; otherwise, what is remembered counts.
 
     Raises:
-        InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
-            searched, a file is named twice, or two files would get the same name.
+        InputError: an entry names no file; a folder has no text in it or may not be searched; a file is named twice,
+            or two files would get the same name; a file is of another format than its name says.
     """
+    texts = list(texts)
+
+    def say(sentence: str) -> None:
+        (tell or logger.warning)(f"{key}: {sentence}")
+
     try:
-        texts = list(texts)
-
-        def say(sentence: str) -> None:
-            (tell or logger.warning)(f"{key}: {sentence}")
-
-        def remote(pattern: str) -> list[RemoteFile]:
-            return remote_files(manifest, pattern, look=look)
-
-        return _cut(_find_files(root, texts, say, remote), texts, shard_bytes, manifest, say)
+        servers = _Servers(remembered, look)
+        return _cut(_find_files(Path(root), texts, say, servers), shard_bytes, say, servers)
     except OSError as error:
         raise InputError(
             f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
             " folders on the way (`chmod u+x`), or name files elsewhere."
+        ) from None
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{key}: the name of the file {error.object!r} is not UTF-8, so that no result can name it. Rename it."
         ) from None
     except InputError as error:
         if not os.path.isdir(root):  # noqa: PTH112 - Path's raises where it may not look
@@ -154,15 +191,34 @@ def find_shards(
         raise InputError(str(error).replace("corpus.texts", key)) from None
 
 
+def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) -> None:
+    """Refuse a file that is in both: its sentences would count twice.
+
+    Raises:
+        InputError: with the file.
+    """
+    real = {os.path.realpath(shard.path) for shard in shards.values()} if supplement else set()
+    both = {shard.source for shard in supplement.values() if os.path.realpath(shard.path) in real}
+    if both:
+        raise InputError(
+            f"corpus.supplement: the file {min(both)!r} is in `corpus.texts` as well, so that its sentences would count"
+            " twice. Take it out of one of them."
+        )
+
+
+# --------------------
+# Files.
+
+
 def _find_files(
-    root: str | Path,
-    texts: Sequence[Mapping[str, Any]],
-    tell: Callable[[str], object],
-    remote: Callable[[str], list[RemoteFile]],
+    root: Path,
+    texts: Iterable[Mapping[str, Any]],
+    say: Callable[[str], object],
+    servers: _Servers,
 ) -> dict[str, Shard]:
     """Return the files, whole, by name."""
     shards: dict[str, Shard] = {}
-    real: dict[str, str] = {}  # what a file is called of which links make others
+    sources: dict[str, str] = {}  # by real path
     for number, text in enumerate(texts):
         columns = text.get("columns", {})
         like = Shard(
@@ -172,416 +228,354 @@ def _find_files(
             field=text.get("field", "text"),
             columns=(columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
             text=number,
-            inflation=text.get("inflation", INFLATION),
         )
         if is_remote(text["files"]):
-            files = remote(text["files"])
-            found = [like._replace(path=url, source=url, format="parquet", size=size) for url, size, _ in files]
+            found = [
+                like._replace(path=url, source=url, format="parquet", size=size, state=state)
+                for url, size, state in servers.find(text["files"])
+            ]
         else:
-            found = _local_files(Path(root), text, tell, real, like)
+            found = _find_local(root, text, like, sources, say)
         for whole in found:
             name = _name(whole.source)
             if name in shards:
-                raise _named_twice(whole, shards[name], texts)
+                raise _named_twice(whole, shards[name])
             shards[name] = whole
     return shards
 
 
-def _local_files(
-    root: Path,
-    text: Mapping[str, Any],
-    tell: Callable[[str], object],
-    real: dict[str, str],
-    like: Shard,
+def _find_local(
+    root: Path, text: Mapping[str, Any], like: Shard, sources: dict[str, str], say: Callable[[str], object]
 ) -> list[Shard]:
-    """Return the files of an entry, `like` it but for path, source and format; `real` gets where each lies."""
-    pattern = text["files"]
+    """Return the files of an entry; each is added to `sources`, by its real path."""
+    pattern, wanted = text["files"], text.get("format", "auto")
+    named = _list_files(root, pattern, wanted)
+    require_no_braces(named)
+    real = {source: os.path.realpath(root / source) for source in named}
+    links: list[str] = []
+    own: dict[str, str] = {}  # of several names of a file, the one without links counts
+    for source in sorted(named, key=lambda source: real[source] != os.path.abspath(root / source)):  # noqa: PTH100
+        if own.setdefault(real[source], source) != source:
+            links.append(source)
+    if links:
+        more = f" (and {len(links) - 1} more)" if len(links) > 1 else ""
+        say(f"the file {links[0]!r} is {own[real[links[0]]]!r} by a link{more}, and counts once.")
+    shards = []
+    for source, its_format in named.items():
+        if own[real[source]] != source:
+            continue
+        if (other := sources.setdefault(real[source], source)) != source:
+            raise InputError(
+                f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
+                f" pattern {pattern!r}, so that it counts once."
+            )
+        path = (root / source).as_posix()
+        status = os.stat(path)  # noqa: PTH116 - a hundred thousand times
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"corpus.texts: {source!r} is a pipe or a device. Put a file there, or leave it out.")
+        found = _by_content(path, source) if wanted == "auto" and its_format == "text" else its_format
+        shards.append(like._replace(path=path, source=source, format=found, size=status.st_size))
+    return shards
+
+
+def _list_files(root: Path, pattern: str, wanted: Any) -> dict[str, Format]:
+    """Return the files of one entry, relative to `root`, sorted, each with its format."""
     if ".." in PurePosixPath(pattern).parts:
         raise InputError(
             f"corpus.texts: the pattern {pattern!r} leads out of corpus.root. Write the folder that it starts from as"
             " `corpus.root`, and a pattern below that."
         )
-    found = _files(root, pattern, text.get("format", "auto"))
-    places = _places(root, [source for source, _ in found])
-    kept = _once(root, places, tell)
-    for source in (source for source, _ in found if source in kept):
-        if (other := real.setdefault(places[source], source)) != source:
+    if (root / pattern).is_dir():
+        in_folder = _list_folder(root, pattern, wanted)
+        if not in_folder:
+            kind = "text" if wanted == "auto" else f"file of the format {wanted}"
             raise InputError(
-                f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
-                f" pattern {text['files']!r}, so that it counts once."
+                f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. A folder"
+                f" counts for its files that end in {', '.join(_FORMATS)} (plain or with {', '.join(COMPRESSED)}) and"
+                " are not hidden. Name another folder, or write a pattern such as `folder/**/*.dat` for files of other"
+                " endings."
             )
-    its_path = {source: _below(root, source) for source in kept}
-    is_auto = text.get("format", "auto") == "auto"
-    return [
-        like._replace(
-            path=its_path[source],
-            source=source,
-            format=_by_content(its_path[source], source, like.inflation) if is_auto and its == "text" else its,
+        return in_folder
+    found: dict[str, Format] = {}
+    is_file = (root / pattern).is_file()
+    names = [PurePosixPath(pattern).as_posix()] if is_file else _find(root, re.sub(r"(\*\*/)+", "**/", pattern))
+    for name in sorted(set(names), key=_order):
+        if (root / name).is_dir():
+            found |= _list_folder(root, name, wanted) if wanted == "dataset" else {}
+        else:
+            found[name] = _format_by_name(name) or "text" if wanted == "auto" else wanted
+    if not found:
+        raise InputError(
+            f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}, which is {root.absolute()}."
+            " Allowed is a path, a folder or a pattern such as `texts/*.txt`, relative to corpus.root. Write one"
+            " that names your files."
         )
-        for source, its in found
-        if source in kept
-    ]
+    return found
 
 
-def _by_content(path: str, source: str, inflation: int) -> Format:
-    """Return the format of a file that has the name of a text: JSON lines are read as such."""
-    found = json_in_text(path, inflation)
-    if found == "other":
+def _order(name: str) -> tuple[tuple[str, ...], str]:
+    """Return what sorts the files of a folder before its subfolders."""
+    return PurePosixPath(name).parent.parts, PurePosixPath(name).name
+
+
+def _find(root: Path, pattern: str) -> Iterator[str]:
+    """Yield the files and folders that fit a pattern with `**` for any number of folders, as `glob` does.
+
+    `glob` itself takes for ever where links to folders make a circle.
+    """
+    before, stars, after = pattern.partition("**")
+    if not stars:
+        yield from glob.iglob(pattern, root_dir=root)  # noqa: PTH207
+        return
+    for base in glob.iglob(before or "./", root_dir=root):  # noqa: PTH207
+        for folder in _walk(root / base):
+            for name in _find(folder, after.removeprefix("/") or "*"):
+                yield (folder / name).relative_to(root).as_posix()
+
+
+def _walk(base: Path) -> Iterator[Path]:
+    """Yield a folder and its subfolders, each once; those without a link on the way come first."""
+    folders, links, seen = [base], list[Path](), set[tuple[int, int]]()
+    while folders or links:
+        folder = folders.pop() if folders else links.pop(0)
+        status = folder.stat()
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        yield folder
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            if entry.is_dir() and not entry.name.startswith("."):
+                (links if entry.is_symlink() else folders).append(Path(entry.path))
+
+
+def _list_folder(root: Path, folder: str, wanted: Any) -> dict[str, Format]:
+    """Return the files of a folder and its subfolders that are known by their ending."""
+    by_ending = "text" if wanted == "word" else wanted
+    prefix = "" if folder in (".", "") else PurePosixPath(folder).as_posix() + "/"
+    names = _find(root / folder, "**")
+    found: dict[str, Format] = {}
+    for name in sorted(names, key=_order):
+        known = _format_by_name(name)
+        if not known or (root / folder / name).is_dir():
+            continue
+        if known == "dataset" and not _is_data((root / folder / name).parent, PurePosixPath(name).name):
+            continue
+        # a pickle in a folder is more often a program's than a text
+        if known != "pickle" if wanted == "auto" else known == by_ending:
+            found[prefix + name] = known if wanted == "auto" else wanted
+    return found
+
+
+def _is_data(folder: Path, name: str) -> bool:
+    """Return whether an Arrow file has texts; the library datasets saves others in the same folder.
+
+    Raises:
+        InputError: the data set is a selection from its files, or one of them is missing.
+    """
+    state_file = folder / "state.json"
+    if not state_file.is_file():
+        return name.startswith("data") or not (folder / "dataset_info.json").is_file()
+    try:
+        state = json.loads(state_file.read_text(encoding="utf-8"))
+        names = [file["filename"] for file in state["_data_files"]]
+        is_selection = bool(state.get("_indices_data_files"))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{state_file}: cannot be read as the library datasets writes it ({type(error).__name__}: {reason(error)})."
+            " Save the data set again, or name its files by a pattern such as `folder/*.arrow`."
+        ) from None
+    if is_selection:
+        raise InputError(
+            f"{state_file}: this data set is a selection from its files (`_indices_data_files`). Save it with"
+            " `dataset.flatten_indices().save_to_disk(...)`, so that the files are the data set."
+        )
+    if missing := [name for name in names if not (folder / name).is_file()]:
+        raise InputError(
+            f"{folder}: the data set has no file {missing[0]!r}, which is one of its parts. Fetch it or save it again,"
+            " or take it out of `corpus.texts`."
+        )
+    return name in names
+
+
+def _by_content(path: str, source: str) -> Format:
+    """Return the format of a file with the name of a text: JSON lines are read as such, anything else is refused."""
+    try:
+        with open_decompressed(path) as stream:
+            head = stream.read(_HEAD)
+    except InputError:
+        return "text"  # the job that reads it says what is wrong
+    for signature, kind in _SIGNATURES.items():
+        if head.startswith(signature):
+            raise InputError(
+                f"corpus.texts: the file {source!r} is {kind}, not text. Convert it, or give it the ending of its"
+                f" format ({', '.join(_FORMATS)}, with {', '.join(COMPRESSED)} if it is compressed)."
+            )
+    text = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").lstrip()
+    if not text.startswith(("{", "[")):
+        return "text"
+    lines = text.split("\n")[: -1 if len(head) == _HEAD else None]
+    objects = [_is_object(line) for line in lines if line.strip()]
+    if 2 * sum(objects) > len(objects) or (not objects and text.startswith("{")):
+        return "jsonl"
+    if _is_json(text, is_cut=len(head) == _HEAD):
         raise InputError(
             f"corpus.texts: the file {source!r} holds JSON, but not one object per line. Write one object per line (`jq"
             " -c '.[]'` for an array, `jq -c .` for objects) and `format: jsonl, field: text`; to read the JSON itself"
             " as text, write `format: text`."
         )
-    return "jsonl" if found == "lines" else "text"
+    return "text"
 
 
-def _named_twice(one: Shard, other: Shard, texts: Sequence[Mapping[str, Any]]) -> InputError:
+def _is_json(text: str, *, is_cut: bool) -> bool:
+    """Return whether a text is JSON values one after the other; `is_cut` if it ends anywhere in them."""
+    at = 0
+    try:
+        while at < len(text):
+            _, at = _DECODER.raw_decode(text, at)
+            at += len(text[at:]) - len(text[at:].lstrip())
+    except RecursionError:
+        return False
+    except json.JSONDecodeError as error:
+        # a text may begin with a bracket and a quote that is never closed, but has no keys then
+        in_text = error.msg.startswith("Unterminated") and re.search(r'"\s*:', text[: error.pos])
+        return is_cut and bool(error.pos > len(text) - 10 or in_text)
+    return True
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line, strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _named_twice(one: Shard, other: Shard) -> InputError:
     named = "named by two patterns" if other.source == one.source else f"named like {other.source!r}"
     return InputError(
         f"corpus.texts: the file {one.source!r} is {named}; each file needs a name of its own, once."
-        f" Change the pattern {texts[one.text]['files']!r} or rename the file."
+        " Change the pattern or rename the file."
     )
 
 
-def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) -> None:
-    """Refuse a file that stands in both: its sentences would count twice.
+class _Servers:
+    """What servers say of their files, kept for the jobs of a run."""
 
-    Raises:
-        InputError: with the file.
-    """
-    real = {Path(shard.path).resolve() for shard in shards.values()} if supplement else set()
-    both = {shard.source for shard in supplement.values() if Path(shard.path).resolve() in real}
-    if both:
-        raise InputError(
-            f"corpus.supplement: the file {min(both)!r} is in `corpus.texts` as well, so that its sentences would count"
-            " twice. Take it out of one of them."
-        )
+    def __init__(self, remembered: str | Path | None, look: bool) -> None:
+        self._place, self._look = remembered, look
+        self._known = read_document(remembered) if remembered and Path(remembered).exists() else {}
+
+    def find(self, pattern: str) -> list[RemoteFile]:
+        """Return the files that a URL names (`find_remote`)."""
+        if self._look or pattern not in self._known:
+            self._remember(pattern, find_remote(pattern))
+        return [RemoteFile(*file) for file in self._known[pattern]]
+
+    def row_groups(self, whole: Shard) -> list[int]:
+        """Return about how many bytes of a Parquet file come before each of its row groups, and its size."""
+        key = f"{whole.path} {whole.state}"
+        if not is_remote(whole.path):
+            return _row_groups(whole)
+        if key not in self._known:
+            self._remember(key, _row_groups(whole))
+        return list(self._known[key])
+
+    def _remember(self, key: str, value: Any) -> None:
+        self._known[key] = value
+        if self._place:
+            write_document(self._place, self._known)
 
 
-def _places(root: Path, sources: Sequence[str]) -> dict[str, str]:
-    """Return the real path of each file, whatever links lead to it."""
-    places: dict[str, str] = {}
-    for source in sources:
-        path = _below(root, source)
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            _require_file(path)
-        places[source] = os.path.realpath(path)
-    return places
+# --------------------
+# Parts of large files.
 
 
 def _cut(
-    files: Mapping[str, Shard],
-    texts: Sequence[Mapping[str, Any]],
-    shard_bytes: int,
-    manifest: str | Path | None,
-    say: Callable[[str], object],
+    files: Mapping[str, Shard], shard_bytes: int, say: Callable[[str], object], servers: _Servers
 ) -> dict[str, Shard]:
     """Return the parts of files; a file that is not large, or cannot be cut, is one."""
-    sizes = {name: whole.bytes_on_disk for name, whole in files.items()}
-    large = {name for name, size in sizes.items() if 2 * size >= 3 * shard_bytes}
-    cuts = cuts_of(manifest, [files[name] for name in files if name in large])
     shards: dict[str, Shard] = {}
+    uncut: list[Shard] = []
     for name, whole in files.items():
         parts = {name: whole}
-        if name in large:
-            found = cuts.get(whole.path) or _cuts_of_plain(whole, sizes[name], shard_bytes)
-            parts = dict(_parts(name, whole, sizes[name], found, shard_bytes))
+        if 2 * whole.bytes_on_disk >= 3 * shard_bytes:
+            found = cut_file(whole, shard_bytes, servers.row_groups)
+            if len(found) > 1:
+                parts = {f"{name}.part{number:04d}": part for number, part in enumerate(found)}
+            else:
+                uncut.append(whole)
         for part in parts:
             if part in shards or (part != name and part in files):
-                raise _named_twice(whole, shards.get(part) or files[part], texts)
+                raise _named_twice(whole, shards.get(part) or files[part])
         shards |= parts
-    uncut = [name for name in files if name in large and name in shards]
     if uncut:
-        name = max(uncut, key=sizes.__getitem__)
+        largest = max(uncut, key=lambda whole: whole.bytes_on_disk)
         more = f" (and {len(uncut) - 1} more)" if len(uncut) > 1 else ""
         say(
-            f"the file {files[name].source!r} of {sizes[name] / 1e6:,.0f} MB{more} is read by one job, since it cannot"
-            " be cut: a compressed file needs several members (bgzip) or frames (zstd), Parquet several row groups"
-            " (docs/my_text.md)."
+            f"the file {largest.source!r} of {largest.bytes_on_disk / 1e6:,.0f} MB{more} is read by one job, since only"
+            " plain text and Parquet with several row groups are cut (docs/my_text.md)."
         )
     return shards
 
 
-def parts_of(whole: Shard, part_bytes: int) -> list[Shard]:
-    """Return a file of plain text in parts of about so many bytes; any other file whole."""
+def cut_file(whole: Shard, part_bytes: int, row_groups: Callable[[Shard], list[int]] | None = None) -> list[Shard]:
+    """Return a file in parts of about so many bytes: plain text by bytes, Parquet by row groups, others whole."""
     size = whole.bytes_on_disk
-    return [part for _, part in _parts("", whole, size, _cuts_of_plain(whole, size, part_bytes), part_bytes)]
-
-
-def _cuts_of_plain(whole: Shard, size: int, shard_bytes: int) -> list[Cut]:
-    if whole.format != "text" or PurePosixPath(whole.path).suffix.lower() in COMPRESSED:
-        return []
-    return [Cut(place, place) for place in range(0, size, shard_bytes)]
-
-
-def _parts(name: str, whole: Shard, size: int, cuts: Sequence[Cut], shard_bytes: int) -> Iterator[tuple[str, Shard]]:
-    borders = [None, *chosen(cuts, size, shard_bytes), None]
-    if len(borders) == 2:
-        yield name, whole
-        return
-    for number, (begin, end) in enumerate(pairwise(borders)):
-        around = points_of(cuts, begin, end) if PurePosixPath(whole.path).suffix.lower() in COMPRESSED else ()
-        start, first, lines = (begin.start, begin.first, begin.lines) if begin else (0, 0, 0)
-        of_part = (end.place if end else size) - (begin.place if begin else 0)
-        yield (
-            f"{name}.part{number:04d}",
-            whole._replace(start=start, end=end and end.start, first=first, lines=lines, points=around, size=of_part),
-        )
-
-
-def _require_file(path: str) -> None:
-    """Refuse a link that leads nowhere, and a pipe or device with the name of a text."""
-    problem: str | None = "it is a pipe or a device"
-    try:
-        if stat.S_ISREG(Path(path).stat().st_mode):
-            return
-    except OSError as error:
-        problem = error.strerror
-    raise InputError(
-        f"corpus.texts: the file {path!r} cannot be read ({problem}). Put a file there, or take it out of the pattern."
-    )
-
-
-# ---- files
-
-
-def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[tuple[str, Format]]:
-    """Return the files of one entry, relative to `root`, each with its format; in order, each once."""
-    if Path(root, pattern).is_dir():
-        by_ending = "text" if wanted == "word" else wanted
-        found = [
-            (file, its_format if wanted == "auto" else wanted)
-            for file, its_format in _in_folder(root, PurePosixPath(pattern))
-            # a pickle in a folder is more often a program's than a text
-            if (its_format != "pickle" if wanted == "auto" else its_format == by_ending)
-        ]
-        if not found:
-            kind = "text" if wanted == "auto" else f"file of the format {wanted}"
-            known = [ending for ending, its in _FORMATS.items() if by_ending in ("auto", its)]
-            raise InputError(
-                f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. Read are"
-                f" files that end in {', '.join(known)} (plain or with {', '.join(COMPRESSED)}) and are not hidden."
-                " Name another folder, or write a pattern such as `folder/**/*.dat` for files of other endings."
-            )
+    n_parts = max(1, (size + part_bytes // 2) // part_bytes)
+    if whole.format == "text" and PurePosixPath(whole.path).suffix.lower() not in COMPRESSED:
+        borders = [part * part_bytes for part in range(n_parts)]
+        places = borders
+    elif whole.format == "parquet" and n_parts > 1:
+        groups = (row_groups or _row_groups)(whole)
+        # the first row group that begins in each part, if there is one
+        first = {min(place // part_bytes, n_parts - 1): number for number, place in reversed([*enumerate(groups)])}
+        borders = sorted(first.values())
+        places = [groups[number] for number in borders]
     else:
-        found = []
-        one = [PurePosixPath(pattern).as_posix()] if Path(root, pattern).is_file() else None
-        for path in one or _walk(root, PurePosixPath(pattern)):
-            if os.path.isfile(_below(root, path)):  # noqa: PTH113 - as in _names
-                found.append((path, (_known_format(path) or "text") if wanted == "auto" else wanted))
-            elif wanted == "dataset" and _is_dataset(Path(root, path)):
-                found += _in_folder(root, PurePosixPath(path))
-        if not found:
-            raise InputError(
-                f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}, which is {root.absolute()}."
-                " Allowed is a path, a folder or a pattern such as `texts/*.txt`, relative to corpus.root. Write one"
-                " that names your files."
-            )
-    require_no_braces(source for source, _ in found)
-    for source, _ in found:
-        try:
-            source.encode()
-        except UnicodeEncodeError:
-            raise InputError(
-                f"corpus.texts: the name of the file {source!r} is not UTF-8, so that no result can name it. Rename it."
-            ) from None
-    return found
+        return [whole]
+    if len(borders) == 1:
+        return [whole]
+    ends = zip([*borders[1:], None], pairwise([*places, size]), borders, strict=True)
+    return [whole._replace(start=start, end=end, share=until - place) for end, (place, until), start in ends]
 
 
-def _in_folder(root: Path, folder: PurePosixPath) -> list[tuple[str, Format]]:
-    """Return the files of a folder and its subfolders that are known by their ending, and those of data sets in it."""
-    found: list[tuple[str, Format]] = []
-    alone = _is_dataset(Path(root, folder))
-    for path in [str(folder)] if alone else _walk(root, PurePosixPath("**"), folder, whole=_is_dataset):
-        its_format = _known_format(path)
-        if os.path.isdir(_below(root, path)):  # noqa: PTH112 - as in _names
-            if _is_dataset(Path(root, path)):
-                found += [(posixpath.join(path, name), "dataset") for name in _files_of_dataset(Path(root, path))]
-        elif its_format is not None:
-            found.append((path, its_format))
-    return found
-
-
-def _walk(
-    root: Path,
-    pattern: PurePosixPath,
-    start: PurePosixPath | None = None,
-    whole: Callable[[Path], bool] = lambda _: False,
-) -> list[str]:
-    """Return the files and folders that fit a pattern, sorted.
-
-    Links to folders are followed, since a corpus often lies behind one; but a folder is looked at once for each part of
-    the pattern, however many links lead to it, so that neither a circle of them nor many `**` take for ever. Of the
-    ways to a folder, one without links counts.
-
-    Args:
-        root: where paths start.
-        pattern: as `glob` has it: `**` is any number of folders, and only a part with a dot fits hidden names.
-        start: a folder below the root, which the pattern starts from; None for the root, or that of an absolute one.
-        whole: says which folders `**` does not take apart.
-
-    Raises:
-        InputError: a folder on the way may not be read; more than `MOST_NAMES` names on the way.
-    """
-    parts = pattern.parts
-    if pattern.is_absolute():
-        start, parts = PurePosixPath(parts[0]), parts[1:]
-    start = start or PurePosixPath()
-    found: set[tuple[tuple[str, ...], str, str]] = set()  # in their order, and as a path
-    seen: set[tuple[int, int, int]] = set()
-    looked_at = 0
-    ways = (deque([(start, 0)] if Path(root, start).is_dir() else []), deque[tuple[PurePosixPath, int]]())
-    while any(ways):
-        by_link = not ways[0]
-        folder, number = ways[by_link].popleft()
-        status = Path(root, folder).stat()
-        if (place := (status.st_dev, status.st_ino, number)) in seen:
-            continue
-        seen.add(place)
-        part, is_last = parts[number], number + 1 == len(parts)
-        if part == "**" and not is_last:
-            ways[by_link].append((folder, number + 1))
-        names = _names(Path(root, folder), part)
-        looked_at += len(names)
-        if looked_at > MOST_NAMES:
-            raise InputError(
-                f"corpus.texts: below {str(Path(root, start))!r} are more than {MOST_NAMES} files and folders on the"
-                f" way to what fits {str(pattern)!r}. Write a folder or a pattern that has fewer."
-            )
-        prefix, parts_of_folder = "" if folder == PurePosixPath() else f"{folder}/".replace("//", "/"), folder.parts
-        for name in names:
-            path = _below(root, prefix + name)
-            if is_last:
-                found.add((parts_of_folder, name, prefix + name))
-            if os.path.isdir(path) and not (whole(Path(path)) if part == "**" else is_last):  # noqa: PTH112
-                ways[by_link or Path(path).is_symlink()].append((folder / name, number + (part != "**")))
-    return [path for _, _, path in sorted(found)]
-
-
-def _below(root: Path, source: str) -> str:
-    """Return a path, as `Path(root, source)` would, in less time."""
-    return source if source.startswith("/") or root == Path() else f"{root.as_posix().rstrip('/')}/{source}"
-
-
-def _names(folder: Path, part: str) -> list[str]:
-    """Return the names in a folder that fit a part of a pattern, sorted."""
-    if not glob.has_magic(part):
-        return [part] if os.path.lexists(folder / part) else []  # false where it may not be looked at
+def _row_groups(whole: Shard) -> list[int]:
     try:
-        names = sorted(os.listdir(folder))  # noqa: PTH208 - names alone
-    except OSError as error:
-        raise InputError(
-            f"corpus.texts: the folder {str(folder)!r} cannot be read ({error.strerror}). Let yourself read it, or"
-            " write a pattern that leaves it out."
-        ) from None
-    shown = [name for name in names if part.startswith(".") or not name.startswith(".")]
-    return shown if part == "**" else fnmatch.filter(shown, part)
+        with explaining(whole.path), open_columns(whole.path) as source:
+            metadata = pq.read_metadata(source)
+    except InputError:
+        return [0]  # the job that reads it says what is wrong
+    sizes = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
+    before = [0, *accumulate(sizes)]
+    return [whole.bytes_on_disk * place // max(1, before[-1]) for place in before[:-1]] or [0]
 
 
-def _once(root: Path, places: Mapping[str, str], tell: Callable[[str], object]) -> set[str]:
-    """Return those files of an entry that are not another by a link; `tell` gets the rest."""
-    base, kept = root.resolve().as_posix(), dict[str, str]()
-    for source in sorted(places, key=lambda source: places[source] != posixpath.join(base, source)):
-        kept.setdefault(places[source], source)
-    others = [source for source in places if kept[places[source]] != source]
-    if others:
-        more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-        first, same = others[0], kept[places[others[0]]]
-        tell(f"the file {first!r} is {same!r} by a link{more}, and counts once.")
-    return set(kept.values())
+# --------------------
+# Names.
 
 
-# ---- data sets of Hugging Face
-
-
-def _is_dataset(folder: Path) -> bool:
-    """Return whether `datasets` saved a data set, or several splits of one, as this folder."""
-    if (folder / "dataset_dict.json").is_file():
-        return True
-    marked = any((folder / name).is_file() for name in ("state.json", "dataset_info.json"))
-    return marked and any(folder.glob("data*.arrow"))
-
-
-def _files_of_dataset(folder: Path, *, is_split: bool = False) -> list[str]:
-    """List the Arrow files of a data set, relative to the folder, in the order in which they follow each other."""
-    if (folder / "dataset_dict.json").is_file() and not is_split:
-        splits = _names_in(folder / "dataset_dict.json", "splits")
-        return [f"{name}/{file}" for name in splits for file in _files_of_dataset(folder / name, is_split=True)]
-    state = folder / "state.json"
-    if not state.is_file():
-        names = sorted(path.name for path in folder.glob("data*.arrow"))
-    else:
-        if _names_in(state, "_indices_data_files", required=False):
-            raise InputError(
-                f"{state}: this data set is a selection from its files (`_indices_data_files`). Save it with"
-                " `dataset.flatten_indices().save_to_disk(...)`, so that the files hold what it consists of."
-            )
-        names = _names_in(state, "_data_files")
-    missing = [name for name in names if not (folder / name).is_file()]
-    if missing or not names:
-        raise InputError(
-            f"{folder}: the data set has no file {missing[0] if missing else 'data-*.arrow'!r}, which it should consist"
-            " of. Fetch it or save it again, or take it out of `corpus.texts`."
-        )
-    return names
-
-
-def _names_in(path: Path, key: str, *, required: bool = True) -> list[str]:
-    """Return the names under a key, texts or mappings with a `filename`: of files and folders beside the file."""
-    try:
-        with open_whole(path) as file:
-            value = json.load(file)
-        named = (value[key] if required else value.get(key)) or []
-        names = [each["filename"] if isinstance(each, dict) else each for each in named]
-        if not isinstance(named, list) or any(
-            not isinstance(name, str) or "/" in name or name in ("", ".", "..") for name in names
-        ):
-            raise ValueError(f"{key} holds something else than names of files and folders beside it")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {reason(error)})."
-            " Save the data set again, or name its files by a pattern such as `folder/*.arrow`."
-        ) from None
-    return names
-
-
-# ---- names
+def _format_by_name(source: str) -> Format | None:
+    """Return the format by the ending; None for an unknown one."""
+    kind, compression = _endings(source)
+    return "text" if compression and not kind else _FORMATS.get(kind.lower())
 
 
 def _endings(source: str) -> tuple[str, str]:
-    """Return what kind of file the name speaks of, and how it is compressed: `('.txt', '.gz')`; either may be empty."""
-    name = source.rpartition("/")[2]
-    last = _suffix(name)
-    compression = last if last.lower() in COMPRESSED else ""
-    return _suffix(name.removesuffix(compression)) if compression else last, compression
-
-
-def _suffix(name: str) -> str:
-    """Return the ending of a name, as `PurePath.suffix` does, in less time."""
-    at = name.rfind(".")
-    return name[at:] if 0 < at < len(name) - 1 else ""
-
-
-def _known_format(source: str) -> Format | None:
-    """Return the format by the ending; None for an unknown one."""
-    kind, compression = _endings(source)
-    if not kind and compression:
-        return "text"
-    return _FORMATS.get(kind.lower())
+    """Return the endings of the format and the compression: `('.txt', '.gz')`; either may be empty."""
+    path = PurePosixPath(source)
+    if path.suffix.lower() in COMPRESSED:
+        return PurePosixPath(path.stem).suffix, path.suffix
+    return path.suffix, ""
 
 
 def _name(source: str) -> str:
-    """Make a name for the results: the path without its ending.
-
-    It has nothing in it but letters, digits, - _ and dots.
-    """
+    """Return a name for the results: the path without its ending, with letters, digits, - _ and dots only."""
     kind, compression = _endings(source)
     stem = source.removesuffix(compression).removesuffix(kind if kind.lower() in _FORMATS else "")
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.")
     if stem.isascii() and name and len(name) <= _LONGEST_NAME:
         return name
     name = name[:_LONGEST_NAME].rstrip("-.")
-    # A path in Bangla would lose all of its letters, and be named like any other.
+    # a path in Bangla would lose all of its letters, and be named like any other
     digest = hashlib.blake2b(stem.encode(), digest_size=4).hexdigest()
     return f"{name}-{digest}".strip("-")
 
@@ -593,13 +587,11 @@ def _name(source: str) -> str:
 _COMMON = ("language", "normalization", "replacements", "match", "neighbours", "before", "after")
 
 
-def common_settings(paths: Sequence[str | Path]) -> dict[str, Any]:
-    """Return the settings that the sentences of `paths` were found with.
-
-    These are language, normalization, replacements, match, neighbours, before and after.
+def common_settings(paths: Iterable[str | Path]) -> dict[str, Any]:
+    """Return the settings that the sentences of `paths` were found with (`_COMMON`).
 
     Raises:
-        InputError: if two files were made with different ones; the message names the file and the setting.
+        InputError: two files were made with different ones; the message names the file and the setting.
     """
     common: dict[str, Any] = {}
     for path in paths:
@@ -609,7 +601,7 @@ def common_settings(paths: Sequence[str | Path]) -> dict[str, Any]:
         for key, value in its.items():
             if value != common[key]:
                 raise InputError(
-                    f"{path}: found with {key} {value!r}, but {paths[0]} with {common[key]!r}. These files do not"
+                    f"{path}: found with {key} {value!r}, but the other files with {common[key]!r}. These files do not"
                     " belong to one run: delete the one that does not fit and run the workflow again."
                 )
     return common

@@ -69,28 +69,20 @@ class Matcher:
         first: see `of_form`.
 
     Raises:
-        InputError: if a form does not begin and end with a letter or digit, and so could never be found.
+        InputError: a form does not begin and end with a letter or digit, and so could never be found.
     """
 
     def __init__(self, lexicon: HasClaims, position: Position = "anywhere") -> None:
         self.position = position
-        stimuli_of = _folded(lexicon.claims())
+        stimuli_of = _fold_claims(lexicon.claims())
         forms, stimuli = list(stimuli_of), list(stimuli_of.values())
-        texts = np.frombuffer("\0".join([*forms, ""]).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-        ends = np.flatnonzero(texts == 0)
-        if len(ends) != len(forms):
-            wrong = next(form for form in forms if "\0" in form)
-            raise InputError(f"The form {wrong!r} has a NUL in it, which stands in no word. Take it out.")
-        starts = np.concatenate([[0], ends + 1])[:-1]
-        rest, lengths = _end_first_words(texts, starts, ends, character_flags())
-        if not lengths.all():
-            number = int(lengths.argmin())
+        self._vocabulary, is_whole = _compile_vocabulary(forms)
+        if not is_whole.all():
+            number = int(is_whole.argmin())
             raise InputError(
                 f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"
                 " with a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
             )
-        first_words = [form[:length] for form, length in zip(forms, lengths.tolist(), strict=True)]
-        self._vocabulary = _compile_vocabulary(texts, starts, ends, rest, first_words)
         claimed = list(chain.from_iterable(stimuli))
         self.stimuli = sorted(set(claimed))
         numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
@@ -102,26 +94,26 @@ class Matcher:
     def scan(self, data: Bytes, starts: Positions, ends: Positions) -> tuple[Sentences, Hits]:
         """Copy sentences into a row, count their characters and words, and find the forms in them.
 
-        Forms whose neighbours tell that they are another word are left out.
+        Forms are left out where their neighbours show that they are another word.
 
         Args:
             data: valid UTF-8, normalized.
             starts: first byte of each sentence.
             ends: the byte after its last.
         """
-        row = np.empty(int((ends - starts).sum()) + len(starts), dtype=np.uint8)
-        row_starts, row_ends, characters, words = np.empty((4, len(starts)), dtype=np.int64)
-        first_word_only = self.position == "sentence-initial"
+        sizes = ends - starts
+        row_ends = np.cumsum(sizes + 1) - 1
+        row_starts = row_ends - sizes
+        row = np.full(int(sizes.sum()) + len(sizes), ord(" "), dtype=np.uint8)
+        gather(data, starts, ends, row, row_starts)
+        characters, words = np.empty((2, len(starts)), dtype=np.int64)
+        sentences = Sentences(row, row_starts, row_ends, characters, words)
         capacity, found = 64 + len(row) // 256, -1
         while found < 0:
             capacity *= 4
-            table = np.empty((capacity, len(Hits._fields)), dtype=np.int64)
-            found = _scan(
-                *(data, starts, ends, character_flags(), *self._vocabulary, first_word_only),
-                *(row, row_starts, row_ends, characters, words, table),
-            )
-        sentences = Sentences(row, row_starts, row_ends, characters, words)
-        hits = Hits(*np.ascontiguousarray(table[:found].T))
+            table = np.empty(capacity, dtype=_HIT)
+            found = _scan(sentences, character_flags(), self._vocabulary, self.position == "sentence-initial", table)
+        hits = Hits(*(np.ascontiguousarray(table[name][:found]) for name in Hits._fields))
         if not self._neighbours:
             return sentences, hits
         doubtful = np.flatnonzero(np.isin(hits.form, list(self._neighbours)))
@@ -156,7 +148,7 @@ def fold_column(name: str) -> pl.Expr:
     return pl.col(name).str.replace_all("\u200c", "", literal=True).str.replace_all("\u2010", "-", literal=True)
 
 
-def _folded(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+def _fold_claims(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
     """Return the forms as they are compared, each once, with its stimuli in order."""
     joined = "".join(claims)
     if fold(joined) == joined and "\u2010" not in joined and max(map(len, claims.values()), default=1) == 1:
@@ -217,75 +209,43 @@ def read_forms(path: str | Path, only: Collection[str] | None = None, *, neighbo
 
 
 # --------------------
-# The search, compiled: every word of every sentence is hashed once and looked up.
+# The search, compiled: the first word of each form is hashed, and so is every word of every sentence.
 #
-# Forms are known by their first word (`Vocabulary`). A word costs the same whatever the size of the lexicon: most words
-# fail at a bitmap that stays in the processor's cache. Whatever passes it is compared byte by byte, so that a hit is
-# never a matter of hashes.
+# A word costs the same whatever the size of the lexicon: most words fail at a bitmap that stays in the processor's
+# cache. The others are compared byte by byte with the forms of that hash, so a hit is never a matter of hashes.
 
 _NON_JOINER: Final = 0x200C
 _HYPHEN: Final = 0x2010
 _PLAIN_HYPHEN: Final = ord("-")
-_SPACE: Final = 32
 
-_OFFSET: Final = np.uint64(0xCBF29CE484222325)
+_NO_WORD: Final = np.uint64(0xCBF29CE484222325)
+"""The hash of no characters."""
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)
 
 
 class Vocabulary(NamedTuple):
-    """The folded forms of a lexicon, by first word.
+    """The folded forms of a lexicon, sorted by the hash of their first word.
 
     Attributes:
-        texts: UTF-8 of the forms.
-        bitmap: a bit for each hash of a first word, by the hash's lowest bits.
-        slots: open hash table: number of a first word, or -1.
-        hashes: hash of each first word.
-        words: (n, 2) where each first word begins and ends in `texts`.
-        alone: number of the form that consists of the first word, or -1.
-        longer: (n, 2) which of `forms` begin with the word and go on.
-        forms: (m, 3) of each form of several words: where what follows its first word begins and ends in `texts`, and
-            its number.
+        texts: UTF-8 of the forms; form i is `texts[starts[i]:ends[i]]`.
+        starts: bytes.
+        ends: bytes.
+        hashes: of the first words.
+        numbers: of the forms in the lexicon's order.
+        bitmap: a bit for each hash, by its lowest bits.
     """
 
     texts: Bytes
-    bitmap: NDArray[np.uint8]
-    slots: NDArray[np.int32]
+    starts: Positions
+    ends: Positions
     hashes: NDArray[np.uint64]
-    words: Positions
-    alone: Positions
-    longer: Positions
-    forms: Positions
-
-
-def _compile_vocabulary(
-    texts: Bytes, starts: Positions, ends: Positions, rest: Positions, first_words: Sequence[str]
-) -> Vocabulary:
-    """Compile folded forms; form i is `texts[starts[i]:ends[i]]`, UTF-8, and its first word ends at `rest[i]`."""
-    numbers: dict[str, int] = {}
-    first = np.array([numbers.setdefault(word, len(numbers)) for word in first_words], dtype=np.int64)
-    words = np.column_stack([starts, rest])[np.unique(first, return_index=True)[1]]
-    hashes = np.empty(len(words), dtype=np.uint64)
-    bitmap = np.zeros(_power_of_two(16 * len(words)) // 8, dtype=np.uint8)
-    slots = np.full(_power_of_two(4 * len(words)), -1, dtype=np.int32)
-    _fill(texts, words, hashes, bitmap, slots)
-    is_alone = rest == ends
-    alone = np.full(len(words), -1, dtype=np.int64)
-    alone[first[is_alone]] = np.flatnonzero(is_alone)
-    # Forms of several words, those of one first word together; of each, what follows its first word.
-    several = np.flatnonzero(~is_alone)
-    several = several[np.argsort(first[several], kind="stable")]
-    longer = np.searchsorted(first[several], np.arange(len(words))[:, None] + [0, 1]).astype(np.int64)
-    forms = np.column_stack([rest[several], ends[several], several])
-    return Vocabulary(texts, bitmap, slots, hashes, words, alone, longer, forms)
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << max(least, 1 << 16).bit_length()
+    numbers: Positions
+    bitmap: NDArray[np.uint8]
 
 
 class Sentences(NamedTuple):
-    """Sentences in a row, one space after each, with what was counted in them.
+    """Sentences in a row, one space after each, with their counts.
 
     Attributes:
         data: their UTF-8; sentence i is `data[starts[i]:ends[i]]`.
@@ -324,172 +284,122 @@ class Hits(NamedTuple):
     word: Positions
 
 
+_HIT = np.dtype([(name, np.int64) for name in Hits._fields])
+
+
+def _compile_vocabulary(forms: Sequence[str]) -> tuple[Vocabulary, NDArray[np.bool_]]:
+    """Return the vocabulary of folded forms, and which forms begin and end with a letter or digit."""
+    encoded = [form.encode("utf-8", "surrogatepass") for form in forms]
+    texts = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    starts, ends = ends[:-1], ends[1:]
+    hashes, is_whole = _hash_forms(texts, starts, ends, character_flags())
+    order = np.argsort(hashes, kind="stable")
+    n_bits = 1 << max(16 * len(forms), 1 << 16).bit_length()
+    is_there = np.zeros(n_bits, dtype=np.bool_)
+    is_there[hashes & np.uint64(n_bits - 1)] = True
+    bitmap = np.packbits(is_there, bitorder="little")
+    return Vocabulary(texts, starts[order], ends[order], hashes[order], order, bitmap), is_whole
+
+
 @compiled
-def _end_first_words(
+def gather(data: Bytes, starts: Positions, ends: Positions, copied: Bytes, places: Positions) -> None:
+    """Copy the stretches `data[starts[i]:ends[i]]` to `copied`, each to its place."""
+    for i in range(len(starts)):
+        copied[places[i] : places[i] + ends[i] - starts[i]] = data[starts[i] : ends[i]]
+
+
+@compiled
+def _hash_forms(
     texts: Bytes, starts: Positions, ends: Positions, flags: NDArray[np.uint16]
-) -> tuple[Positions, Positions]:
-    """Return where the first word of each form ends, and its characters: 0 if the form is no whole word or words."""
-    rest, lengths = starts.copy(), np.zeros(len(starts), dtype=np.int64)
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return the hash of each form's first word, and whether the form begins and ends with a word."""
+    hashes, is_whole = np.empty(len(starts), dtype=np.uint64), np.zeros(len(starts), dtype=np.bool_)
     for form in range(len(starts)):
-        i = starts[form]
-        is_word, is_first = False, True
+        i, _, hashes[form] = _hash_word(texts, starts[form], ends[form], flags)
+        is_whole[form] = i > starts[form]
         while i < ends[form]:
             code, length = decode_valid(texts, i)
             i += length
-            is_word = flags[code] & IS_WORD != 0
-            is_first = is_first and is_word
-            if is_first:
-                rest[form] = i
-                lengths[form] += 1
-        if not is_word:
-            lengths[form] = 0
-    return rest, lengths
+            if i == ends[form]:
+                is_whole[form] &= flags[code] & IS_WORD != 0
+    return hashes, is_whole
 
 
 @compiled
-def _fill(
-    texts: Bytes, words: Positions, hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8], slots: NDArray[np.int32]
-) -> None:
-    """Hash each first word, as `_scan` does those of the text, and write it into the tables."""
-    for number in range(len(words)):
-        i = words[number, 0]
-        hash_ = _OFFSET
-        while i < words[number, 1]:
-            code, length = decode_valid(texts, i)
+def _hash_word(data: Bytes, start: int, end: int, flags: NDArray[np.uint16]) -> tuple[int, int, np.uint64]:
+    """Return where the word at `start` ends, its characters, and its hash without non-joiners."""
+    i, characters, hash_ = start, 0, _NO_WORD
+    while i < end:
+        code, length = decode_valid(data, i)
+        if flags[code] & IS_WORD == 0:
+            break
+        if code != _NON_JOINER:
             hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
-            i += length
-        hash_ ^= hash_ >> _SHIFT
-        hashes[number] = hash_
-        bit = np.int64(hash_ & np.uint64(len(bitmap) * 8 - 1))
-        bitmap[bit >> 3] |= np.uint8(1 << (bit & 7))
-        slot = np.int64(hash_ & np.uint64(len(slots) - 1))
-        while slots[slot] >= 0:
-            slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = number
+        i += length
+        characters += 1
+    return i, characters, hash_ if hash_ == _NO_WORD else hash_ ^ (hash_ >> _SHIFT)
 
 
 @compiled
 def _scan(
-    data: Bytes,
-    starts: Positions,
-    ends: Positions,
+    sentences: Sentences,
     flags: NDArray[np.uint16],
-    texts: Bytes,
-    bitmap: NDArray[np.uint8],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    vocabulary: Positions,
-    alone: Positions,
-    longer: Positions,
-    forms: Positions,
+    vocabulary: Vocabulary,
     first_word_only: bool,
-    row: Bytes,
-    row_starts: Positions,
-    row_ends: Positions,
-    row_characters: Positions,
-    row_words: Positions,
-    hits: Positions,
+    hits: NDArray[np.void],
 ) -> int:
-    """Fill the row and the hits; the number of hits, or -1 if there is no room for them."""
-    found = 0
-    size = 0
+    """Count characters and words, and fill the hits; return their number, or -1 if there is no room for them."""
+    data, hashes, bitmap = sentences.data, vocabulary.hashes, vocabulary.bitmap
     bits = np.uint64(len(bitmap) * 8 - 1)
-    mask = len(slots) - 1
-    for sentence in range(len(starts)):
-        i, end = starts[sentence], ends[sentence]
-        shift = size - i
-        row_starts[sentence] = size
-        characters = 0
-        words = 0
-        looked_at = 0
+    found = 0
+    for sentence in range(len(sentences.starts)):
+        i, end = sentences.starts[sentence], sentences.ends[sentence]
+        characters = words = 0
+        is_first = True
         while i < end:
-            # between words
             code, length = decode_valid(data, i)
             if flags[code] & IS_WORD == 0:
-                for k in range(length):
-                    row[size + k] = data[i + k]
-                size += length
                 i += length
                 characters += 1
                 continue
-            start, start_character = i, characters
-            hash_ = _OFFSET
-            empty = True
-            while True:
-                if code != _NON_JOINER:
-                    hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
-                    empty = False
-                if length == 3:
-                    row[size] = data[i]
-                    row[size + 1] = data[i + 1]
-                    row[size + 2] = data[i + 2]
-                else:
-                    for k in range(length):
-                        row[size + k] = data[i + k]
-                size += length
-                i += length
-                characters += 1
-                if i >= end:
-                    break
-                code, length = decode_valid(data, i)
-                if flags[code] & IS_WORD == 0:
-                    break
+            start, first_character = i, characters
+            i, length, hash_ = _hash_word(data, start, end, flags)
+            characters += length
             words += 1
-            if empty:
+            if hash_ == _NO_WORD:
                 continue
-            looked_at += 1
-            if first_word_only and looked_at > 1:
-                continue
-            hash_ ^= hash_ >> _SHIFT
+            is_looked_for = is_first or not first_word_only
+            is_first = False
             bit = np.int64(hash_ & bits)
-            if bitmap[bit >> 3] & np.uint8(1 << (bit & 7)) == 0:
+            if not is_looked_for or bitmap[bit >> 3] & np.uint8(1 << (bit & 7)) == 0:
                 continue
-            slot = np.int64(hash_ & np.uint64(mask))
-            while slots[slot] >= 0:
-                number = slots[slot]
-                slot = (slot + 1) & mask
-                if hashes[number] != hash_:
-                    continue
-                stop, _ = _after(data, start, i, flags, texts, vocabulary[number, 0], vocabulary[number, 1])
-                if stop != i:
-                    continue
-                if alone[number] >= 0:
+            form = int(np.searchsorted(hashes, hash_))
+            while form < len(hashes) and hashes[form] == hash_:
+                stop, length = _match(data, start, end, flags, vocabulary, form)
+                if stop >= 0:
                     if found == len(hits):
                         return -1
                     hit = hits[found]
-                    hit[0], hit[1], hit[2], hit[3] = sentence, alone[number], start + shift, i + shift
-                    hit[4], hit[5], hit[6] = start_character, characters, words - 1
+                    hit.sentence, hit.form = sentence, vocabulary.numbers[form]
+                    hit.start_byte, hit.end_byte = start, stop
+                    hit.start, hit.end, hit.word = first_character, first_character + length, words - 1
                     found += 1
-                for form in range(longer[number, 0], longer[number, 1]):
-                    stop, more = _after(data, i, end, flags, texts, forms[form, 0], forms[form, 1])
-                    if stop >= 0:
-                        if found == len(hits):
-                            return -1
-                        hit = hits[found]
-                        hit[0], hit[1], hit[2], hit[3] = sentence, forms[form, 2], start + shift, stop + shift
-                        hit[4], hit[5], hit[6] = start_character, characters + more, words - 1
-                        found += 1
-                break
-        row_ends[sentence] = size
-        row_characters[sentence] = characters
-        row_words[sentence] = words
-        row[size] = _SPACE
-        size += 1
+                form += 1
+        sentences.characters[sentence], sentences.words[sentence] = characters, words
     return found
 
 
 @compiled
-def _after(
-    data: Bytes, start: int, end: int, flags: NDArray[np.uint16], texts: Bytes, form: int, form_end: int
+def _match(
+    data: Bytes, start: int, end: int, flags: NDArray[np.uint16], vocabulary: Vocabulary, form: int
 ) -> tuple[int, int]:
-    """Return where a form, or the rest of one, ends that begins at `start`, and its characters.
-
-    The end is -1 if the form is not there whole.
+    """Return where a form ends that begins at `start`, and its characters; the end is -1 if the form is not there.
 
     The zero-width non-joiner is passed over, and the hyphen that NFKC leaves (U+2010) is a hyphen.
     """
-    i, j = start, form
-    characters = 0
+    texts, j, form_end = vocabulary.texts, vocabulary.starts[form], vocabulary.ends[form]
+    i, characters = start, 0
     while i < end:
         code, length = decode_valid(data, i)
         if j == form_end and code != _NON_JOINER:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice, takewhile
@@ -24,11 +23,20 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
 from prasanga.schema import TABLES
-from prasanga.sentences.corpus import LONGEST_LINE, Errors, Told, not_utf8, open_decompressed, too_long
+from prasanga.sentences.corpus import (
+    BYTE_ORDER_MARK,
+    LONGEST_LINE,
+    Errors,
+    Told,
+    is_remote,
+    not_utf8,
+    open_decompressed,
+    too_long,
+    unreadable,
+)
 from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
 from prasanga.sentences.records import Record, read_records
-from prasanga.sentences.remote import is_remote
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, ExtractionReport, Passage, Windows
 from prasanga.text import Normalizer, normalizer
 from prasanga.text.compiled import compiled
@@ -41,7 +49,6 @@ _ANY_LENGTH = 1 << 40
 _LINE_FEED: Final = 10
 _RETURN: Final = 13
 _LINE_ENDS = re.compile(r"[\r\n]+")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Block(NamedTuple):
@@ -149,7 +156,7 @@ def _whole_lines(shard: Shard, begin: int, read: Told) -> Iterator[tuple[int, by
     path = Path(shard.path)
     # One byte earlier, so that a line that begins exactly there is seen to begin there.
     offset = max(begin - 1, 0)
-    with open_decompressed(path, read, inflation=shard.inflation, start=offset, points=shard.points) as stream:
+    with open_decompressed(path, read, start=offset) as stream:
         if begin > 0:
             offset += _skip_line(stream)
         borders = [border for border in (shard.start, shard.end) if border is not None]
@@ -200,7 +207,7 @@ def _lines_of(data: Bytes, offset: int) -> tuple[Positions, Positions, NDArray[n
     count = int(np.count_nonzero(data == _LINE_FEED)) + (len(data) > 0 and data[-1] != _LINE_FEED)
     starts, ends = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     blank = np.empty(count, dtype=np.bool_)
-    first = len(_BYTE_ORDER_MARK) if offset == 0 and data[:3].tobytes() == _BYTE_ORDER_MARK else 0
+    first = len(BYTE_ORDER_MARK) if offset == 0 and data[:3].tobytes() == BYTE_ORDER_MARK else 0
     _find_lines(data, first, character_flags(), starts, ends, blank)
     return starts, ends, blank
 
@@ -378,8 +385,7 @@ def read_sentences(
 def _line_number(path: Path, offset: int) -> int:
     """Return the number of the line that a byte of the decompressed text stands in, from 1."""
     number = 1
-    # what comes before the place has been read already, within its limit
-    with open_decompressed(path, inflation=sys.maxsize) as stream:
+    with open_decompressed(path) as stream:
         while offset > 0 and (piece := stream.read(min(BLOCK, offset))):
             number += piece.count(b"\n")
             offset -= len(piece)
@@ -433,7 +439,7 @@ def extract_shard(
     normalized = normalizer(normalization) if isinstance(normalization, str) else normalization
     reader = Reader(path, normalized, Matcher(lexicon, match), errors if shard.format == "text" else "stop", report)
     windows = Windows(reader.matcher, report, before=before, after=after, source=shard.source, language=language)
-    unit = {"parquet": "row group", "dataset": "batch"}.get(shard.format, "byte")
+    unit = "row group" if shard.format == "parquet" else "byte"
     part = f" from {unit} {shard.start:,} on" if shard.start else ""
     with progress(f"searching {shard.source}{part}", shard.bytes_on_disk or None, BYTES) as searched:
         if shard.format == "text":
@@ -554,24 +560,19 @@ def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> 
 
 @contextmanager
 def unchanged(path: str | Path) -> Iterator[None]:
-    """Refuse a file that is changed by others within the block; a remote one is held against itself as it is read.
+    """Refuse a file on this machine that is changed within the block.
 
     Raises:
-        InputError: if its size or time is another at the end, or if it is not there.
+        InputError: its size or time is another at the end, or it is not there.
     """
     if is_remote(str(path)):
         yield
         return
-    path = Path(path)
-    state = _state_of(path)
-    yield
-    if _state_of(path) != state:
-        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")
-
-
-def _state_of(path: Path) -> tuple[int, int]:
     try:
-        state = path.stat()
+        before = Path(path).stat()
+        yield
+        after = Path(path).stat()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}. Correct `corpus.texts`, or put the file there.") from None
-    return state.st_size, state.st_mtime_ns
+        raise unreadable(Path(path), error) from None
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from prasanga.base.seeds import context_id, occurrence_id, text_id
 from prasanga.schema import TABLES
 from prasanga.sentences.corpus import ReadingReport
-from prasanga.sentences.matcher import Hits, Matcher, Sentences
-from prasanga.text.compiled import compiled
+from prasanga.sentences.matcher import Hits, Matcher, Sentences, gather
 from prasanga.text.lines import Bytes, Positions
 
 SENTENCE_SCHEMA = TABLES["sentences"].arrow(nullable=())
@@ -277,14 +276,5 @@ def _strings(data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
     offsets = np.zeros(len(starts) + 1, dtype=np.int32)
     np.cumsum(ends - starts, out=offsets[1:])
     copied = np.empty(int(offsets[-1]), dtype=np.uint8)
-    _gather(data, starts, ends, copied)
+    gather(data, starts, ends, copied, offsets[:-1].astype(np.int64))
     return pa.StringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(copied))
-
-
-@compiled
-def _gather(data: Bytes, starts: Positions, ends: Positions, copied: Bytes) -> None:
-    size = 0
-    for i in range(len(starts)):
-        length = ends[i] - starts[i]
-        copied[size : size + length] = data[starts[i] : ends[i]]
-        size += length

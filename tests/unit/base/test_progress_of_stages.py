@@ -28,9 +28,8 @@ from prasanga.likelihoods import engine, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Answered
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
-from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, manifest, passages
+from prasanga.sentences import SENTENCE_SCHEMA, Shard, corpus, extract_shard, find_shards, passages, records
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
-from prasanga.sentences.manifest import update_manifest
 from prasanga.stats.permutation import permutation_test_of_scores
 from prasanga_calibration import train_model
 from prasanga_construction.generation import load_writer
@@ -42,7 +41,7 @@ TEXT = "লাল ফুলের মালা গাঁথি। মা ফু�
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read a tenth of a megabyte at a time, so that small ones have many."""
-    for module, name in ((corpus, "_BUFFER"), (columns, "_BUFFER"), (passages, "BLOCK"), (manifest, "_PIECE")):
+    for module, name in ((corpus, "_BUFFER"), (records, "_BUFFER"), (passages, "BLOCK")):
         monkeypatch.setattr(module, name, 100_000)
 
 
@@ -60,7 +59,8 @@ def corpus_file(folder: Path, kind: str) -> Shard:
         path.write_text("".join(json.dumps({"text": line}) + "\n" for line in lines), encoding="utf-8")
     else:
         path.write_text(TEXT, encoding="utf-8")
-    return Shard(str(path), path.name, "blank-line", {"txt": "text"}.get(kind, kind))  # type: ignore[arg-type]
+    (shard,) = find_shards(folder, [{"files": path.name}], 10**9).values()
+    return shard
 
 
 @pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
@@ -81,17 +81,10 @@ def test_a_part_of_a_file_has_the_size_of_the_part(tmp_path: Path, caplog: Log) 
     shard = corpus_file(tmp_path, "txt")
     size = Path(shard.path).stat().st_size
     start, end = size // 8, size - size // 8
-    part = shard._replace(start=start, end=end)
+    part = shard._replace(start=start, end=end, share=end - start)
     with long_job(caplog, f"searching corpus.txt from byte {start:,} on"):
         list(extract_shard(part, lexicon=Forms(), normalization="none", language="bn"))
     assert f"of {(end - start) / 1e6:.1f} MB (" in caplog.text
-
-
-def test_digests_of_a_corpus(tmp_path: Path, caplog: Log) -> None:
-    shard = corpus_file(tmp_path, "txt")
-    with long_job(caplog, "corpus files read for their digests"):
-        found = update_manifest(tmp_path / "one.json", [shard.path])
-    assert found == update_manifest(tmp_path / "two.json", [shard.path])
 
 
 @pytest.fixture

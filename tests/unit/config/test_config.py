@@ -208,6 +208,11 @@ def test_the_config_given_is_left_as_it_was() -> None:
             id="old key",
         ),
         pytest.param(
+            {"corpus": {"texts": [{"files": "*.txt", "inflation": 200}]}},
+            r"`corpus.texts.0.inflation` is no key any more: a compressed file may have any size\. Take it out",
+            id="old key of a list",
+        ),
+        pytest.param(
             {"study": "My study"}, r"`study` is 'My study'; allowed: text such as demo or banglabert_2024\.", id="form"
         ),
         pytest.param(

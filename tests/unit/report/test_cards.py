@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 
-from prasanga.base.errors import InputError
 from prasanga.report.cards import (
     LONGEST_LIST,
     NOT_STATED,
     choices,
     data_card,
     escape,
-    files_of_manifest,
     fixed_choices,
     methods_card,
     publications,
@@ -186,12 +182,3 @@ def test_names_make_no_markup() -> None:
         assert {line[-1] for line in tables} == {"|"}
         assert "\n# a" not in card
         assert "- # a" not in card
-
-
-def test_the_manifest_names_the_files(tmp_path: Path) -> None:
-    manifest = tmp_path / "corpus.json"
-    manifest.write_text('{"files": {"b.txt": {"digest": "2"}, "a.txt": {"digest": "1", "size": 3}}}', encoding="utf-8")
-    assert files_of_manifest(manifest) == [("a.txt", "1"), ("b.txt", "2")]
-    manifest.write_text("[", encoding="utf-8")
-    with pytest.raises(InputError, match=r"corpus\.json: .*Delete it"):
-        files_of_manifest(manifest)

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import pickle
 import tracemalloc
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ import zstandard
 
 from prasanga.base.errors import InputError
 from prasanga.sentences.files import Format, Shard
-from prasanga.sentences.records import Record, read_records
+from prasanga.sentences.records import Record, read_records, word_of
 
 FORMATS: tuple[Format, ...] = ("jsonl", "parquet", "dataset", "extracted")
 
@@ -317,7 +318,7 @@ def test_places_of_the_stimulus(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     found = [record.start for record in records(tmp_path / "a.csv", "extracted")]
-    assert found == [2, 2, None, None, 10**18 - 1, None, None]
+    assert found == [2, 2, None, None, None, None, None]
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz", "a.TSV"])
@@ -369,3 +370,69 @@ def test_quotes_that_do_not_close_always_stop(tmp_path: Path, row: str, errors: 
     path.write_text(f"word,sentence\n{row}\nb,two\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"line \d is no CSV \(.*double quotes"):
         records(path, "extracted", errors=errors)
+
+
+# ---- sentences by word
+
+
+SENTENCES = {"ফুল": ["আজ ফুল ফোটে।", " কাল। ফুলের দিন। পরশু।"], "মা": [], "বই": ["বই পড়ি।"]}
+PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_pickle_of_sentences(tmp_path: Path, protocol: int) -> None:
+    path = tmp_path / "results.pkl.gz"
+    path.write_bytes(gzip.compress(pickle.dumps(SENTENCES, protocol)))
+    expected = [Record(SENTENCES["ফুল"][0], 0, "ফুল"), Record(SENTENCES["ফুল"][1], 1, "ফুল"), Record("বই পড়ি।", 2, "বই")]
+    assert records(path, "pickle") == expected
+
+
+class Runs:
+    """An object that would create a file if Python's own reader met it."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.mark,)
+
+
+def test_nothing_in_a_pickle_is_run(tmp_path: Path) -> None:
+    mark, path = tmp_path / "called", tmp_path / "a.pkl"
+    for protocol in PROTOCOLS:
+        for content in (Runs(mark), {"ফুল": [Runs(mark)]}, {"ফুল": ["ফুল।"], "x": Runs(mark)}):
+            path.write_bytes(pickle.dumps(content, protocol))
+            with pytest.raises(InputError, match=r"it asks for .*\. .* Nothing of it was run"):
+                records(path, "pickle")
+    assert not mark.exists()
+    pickle.loads(pickle.dumps(Runs(mark)))  # Python's own reader runs it
+    assert mark.exists()
+
+
+BAD_PICKLES = {
+    **{f"cut at {n}": pickle.dumps(SENTENCES)[:n] for n in range(0, 60, 7)},
+    "a persistent id": b"Pmodel\n.",
+    "an extension": b"\x82\x01.",
+    "half of a character": b"\x80\x04}\x8c\x01a]\x8c\x03\xed\xa0\x80as.",
+    "not UTF-8": b"\x80\x04}\x8c\x01a]\x8c\x01\xffas.",
+    "no text": b"not a pickle",
+    **{repr(value): pickle.dumps(value) for value in ([["a"]], 1, None, {"a": "b"}, {"a": [["b"]]}, {1: ["a"]})},
+}
+
+
+@pytest.mark.parametrize("content", BAD_PICKLES.values(), ids=BAD_PICKLES)
+def test_pickles_that_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.pkl").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.pkl: not a pickle of sentences"):
+        records(tmp_path / "a.pkl", "pickle")
+
+
+def test_a_file_of_a_word_has_one_sentence_per_line(tmp_path: Path) -> None:
+    path = tmp_path / "ফুল.txt.gz"
+    path.write_bytes(gzip.compress("\ufeffআজ ফুল ফোটে।\r\n\r\nফুলের দিন।\nশেষ ফুল".encode()))
+    expected = [Record("আজ ফুল ফোটে।", 0, "ফুল"), Record("ফুলের দিন।", 2, "ফুল"), Record("শেষ ফুল", 3, "ফুল")]
+    assert records(path, "word") == expected
+    assert word_of("a/b/মা-বাবা.txt.xz") == "মা-বাবা"
+    path.write_bytes(gzip.compress(b"\xff\n"))
+    with pytest.raises(InputError, match="not UTF-8 at byte 0"):
+        records(path, "word")

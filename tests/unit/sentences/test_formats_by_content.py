@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,26 @@ def test_files_that_cannot_be_read_are_left_to_the_job_that_reads_them(tmp_path:
     for name in ("a.json.gz", "a.json.zst", "a.json.xz"):
         (tmp_path / name).write_bytes(b"{no archive")
         assert format_of(tmp_path, name) == "text"
+
+
+OTHER_FORMATS = {
+    "Parquet": b"PAR1\x15\x04",
+    "Arrow": b"ARROW1\0\0",
+    "compressed by gzip": gzip.compress(b"text"),
+    "compressed by zstd": zstandard.ZstdCompressor().compress(b"text"),
+    "compressed by xz": lzma.compress(b"text"),
+    "a zip archive": b"PK\x03\x04",
+    "PDF": b"%PDF-1.7",
+    "UTF-16": "text".encode("utf-16"),
+    "a pickle": pickle.dumps({}),
+}
+
+
+@pytest.mark.parametrize(("kind", "content"), OTHER_FORMATS.items(), ids=OTHER_FORMATS)
+def test_another_format_under_the_name_of_a_text_is_refused(tmp_path: Path, kind: str, content: bytes) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    with pytest.raises(InputError, match=rf"the file 'a\.txt' is {kind}, not text\. Convert it"):
+        format_of(tmp_path, "a.txt")
 
 
 def test_the_cases_that_people_reported(shared: Path) -> None:
