@@ -83,7 +83,6 @@ def test_the_demo_measures_these_models(planned: Planned) -> None:
     assert study.drawn == "results/samples/9-25-75-over75.of1.json"
     assert list(study.words.chosen) == [f"C{number}" for number in range(1, 10)] == list(study.words.weat_chosen)
     assert study.vectors.trained == ["glove", "word2vec"]
-    assert set(study.texts.corpus) == {shard.path for shard in study.texts.shards.values()}
 
 
 def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Planned) -> None:
