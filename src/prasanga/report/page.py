@@ -153,9 +153,13 @@ def overview_sheet(results: Results) -> Sheet:
 def methods(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
     models = describe_models(config, results.embeddings)
-    heads = dict.fromkeys(("Name", "Source", "Revision", "Kind", "Dimensions", "Parameters", "Precision"), "text")
-    names = ("name", "source", "revision", "kind", "dimensions", "parameters", "dtype")
-    described = [tuple("–" if model[name] is None else str(model[name]) for name in names) for model in models]
+    names = {
+        **{name.capitalize(): name for name in ("name", "source", "revision", "commit")},
+        **{"SHA-256": "sha256", "Pinned": "pinned", "Kind": "kind", "Dimensions": "dimensions"},
+        **{"Parameters": "parameters", "Precision": "dtype"},
+    }
+    heads = dict.fromkeys(names, "text")
+    described = [tuple("–" if model[key] is None else str(model[key]) for key in names.values()) for model in models]
     listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
     of_choices = texts.tabulate("Choices of this study", dict.fromkeys(("Key", "Value", "Meaning"), "text"), listed)
     settings = [{"name": name, **model} for name, model in config.get("models", {}).items()]
@@ -215,7 +219,8 @@ def references(results: Results) -> Section:
 
 def _measured(results: Results) -> list[str]:
     """Return the methods that the study has numbers of."""
-    return [name for name, found in summarize_methods(results).items() if found is not None]
+    tables = {**results.estimates, "structures": results.structures, "pairs": results.bias_percentages}
+    return [name for name, table in tables.items() if table is not None and not table.is_empty()]
 
 
 def _json_of(made_from: Mapping[str, str], key: str) -> dict[str, str]:

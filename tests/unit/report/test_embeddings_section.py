@@ -51,11 +51,12 @@ def test_what_no_file_says_is_not_known() -> None:
     section = embeddings(Results(embeddings=files))
     assert section is not None
     (line,) = lines_of(sheet_of(section, "Models, and how"))
-    assert line[:4] == ["m", "not known", "<b>m</b>, with Python code of its own", "not known"]
+    assert line[:5] == ["m", "not known", "not known", "not known", "not known"]
+    assert line[-1] == "yes"
     assert "The check of the model is not there for m." in said_in(section)
 
 
 def test_the_list_of_models_has_the_size_of_their_vectors(embedding_files: EmbeddingFiles) -> None:
     config = {"models": {"bert": {"path": "hub/bert"}, "new": {"path": "hub/new"}}}
     sheet = sheet_of(methods(config, Results(embeddings=embedding_files)), "Models measured")
-    assert {line[0]: line[4] for line in lines_of(sheet)} == {"bert": "1024", "new": "–"}
+    assert {line[0]: line[7] for line in lines_of(sheet)} == {"bert": "1024", "new": "–"}

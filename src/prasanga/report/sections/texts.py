@@ -31,9 +31,6 @@ from prasanga.report.words import glosses_of, list_words, pieces_as_text
 _FEW = 10
 """A table of more rows sorts and filters."""
 
-_FORMS = 3
-"""Forms that are named for each stimulus."""
-
 _OF_LENGTHS = {
     "Stimuli": "n_stimuli",
     "With contexts": "n_with_contexts",
@@ -109,19 +106,17 @@ def _count_by_length(table: pl.DataFrame) -> Sheet:
 def _list_contexts(table: pl.DataFrame, results: Results, without: Mapping[tuple[str, str], int]) -> Iterator[Section]:
     """Yield the parts with all stimuli at every length, and with the stimuli that have no contexts."""
     glosses, lengths = glosses_of(results.categories), sort_lengths(table["segment_length"])
-    forms = {} if results.audit is None else _name_forms(results.audit.forms)
     stimuli: dict[str, dict[str, Mapping[str, Any]]] = {}
     for row in table.sort("stimulus").iter_rows(named=True):
         stimuli.setdefault(row["stimulus"], {})[row["segment_length"]] = row
     counts = [name for name in ("occurrences", "contexts", "copies") if name in table.columns]
     heads = {"Stimulus": "text", "Gloss": "text", **{name.capitalize(): "" for name in counts}}
-    heads |= {f"{length} words": "" for length in lengths} | ({"Most frequent forms": "text"} if forms else {})
+    heads |= {f"{length} words": "" for length in lengths}
     rows = [
         (
             *(stimulus, glosses.get(stimulus, "")),
             *(next(iter(by_length.values()))[name] for name in counts),
             *(_describe_contexts(by_length.get(length, {}), without.get((stimulus, length), 0)) for length in lengths),
-            *([forms.get(stimulus, "")] if forms else []),
         )
         for stimulus, by_length in stimuli.items()
     ]
@@ -144,19 +139,6 @@ def _describe_contexts(row: Mapping[str, Any], without_vector: int) -> Cell:
     ]
     text = Markup("").join(html(' <span class="aside">{}</span>', aside) for aside in asides)
     return Cell(html("{:,} of {:,}{}", sampled, eligible, text), bold=bool(row.get("short")), order=str(sampled))
-
-
-def _name_forms(forms: pl.DataFrame) -> dict[str, str]:
-    """Return the most frequent forms of each stimulus, each with its occurrences."""
-    counts = forms.group_by("stimulus", "form").agg(pl.col("occurrences").sum())
-    order = counts.sort("stimulus", "occurrences", "form", descending=[False, True, False])
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for stimulus, form, n in order.select("stimulus", "form", "occurrences").iter_rows():
-        found[stimulus].append(f"{form} {n:,}")
-    return {
-        stimulus: ", ".join(named[:_FORMS]) + (f" and {len(named) - _FORMS} more" if len(named) > _FORMS else "")
-        for stimulus, named in found.items()
-    }
 
 
 def _count_by_words(lengths: pl.DataFrame) -> Section:
@@ -312,7 +294,7 @@ def embeddings(results: Results) -> Section | None:
             *(prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in by_kind.items() if names),
         ],
         sheets=[
-            tabulate("Models, and how their vectors were made", _OF_MODELS, models),
+            tabulate("Models, and how their vectors were made", dict.fromkeys(_OF_MODELS, "text"), models),
             tabulate("Vectors by segment length, and the targets and contexts that were lost", columns, vectors),
         ],
         parts=[
@@ -327,28 +309,22 @@ def embeddings(results: Results) -> Section | None:
 
 
 _OF_MODELS = (
-    dict.fromkeys(("Model", "Kind", "Weights"), "text")
-    | dict.fromkeys(("Parameters", "Dimensions", "Reads pieces", "Least cosine with float32"), "")
-    | dict.fromkeys(("Layer", "Pieces of the target", "Run in", "Kept in", "Tokenizer options", "Quantization"), "text")
+    *("Model", "Kind", "Reads pieces", "Least cosine with float32", "Layer", "Pieces of the target", "Run in"),
+    *("Kept in", "Tokenizer options", "Quantization", "Python code of its own"),
 )
 
 
 def _describe_model(files: EmbeddingFiles, name: str) -> tuple[str, ...]:
-    """Return a model and how its vectors were made, a text for each column."""
-    settings = files.studied[name]
+    """Return how the vectors of a model were made, a text for each column."""
+    settings, precision = files.studied[name], files.precisions.get(name, {})
     report = files.reports.get(settings.get("family", name), {})
     listed = next((each for (model, _), each in files.lists.items() if model == name), {})
     made = json.loads(listed.get("made_from", {}).get("settings", "{}"))
-    precision = files.precisions.get(name, {})
-    kind = report.get("kind") or settings.get("kind", "auto")
-    parameters, cosine = report.get("parameters"), precision.get("cosine_min")
+    kind, cosine = report.get("kind") or settings.get("kind", "auto"), precision.get("cosine_min")
     options = settings.get("tokenizer", {}).items()
     found = (
         name,
-        NOT_KNOWN if kind == "auto" else kind,
-        _name_weights(settings, report.get("identity") or made, report),
-        parameters and f"{parameters / 1e6:,.1f} million",
-        listed.get("dimension", report.get("hidden_size")),
+        None if kind == "auto" else kind,
         report["max_pieces"] or "no limit" if "max_pieces" in report else None,
         precision.get("reason") or (cosine and f"{cosine:.7f}"),
         settings.get("layer"),
@@ -357,23 +333,9 @@ def _describe_model(files: EmbeddingFiles, name: str) -> tuple[str, ...]:
         listed.get("stored_dtype") or precision.get("stored_dtype"),
         ", ".join(f"{option}: {json.dumps(value, ensure_ascii=False)}" for option, value in options) or "none",
         settings.get("quantization", "none"),
+        "yes" if settings.get("remote_code") else "no",
     )
     return tuple(NOT_KNOWN if value is None else str(value) for value in found)
-
-
-def _name_weights(settings: Report, identity: Report, report: Report) -> str:
-    """Return where the weights come from, and which they are: a commit of the hub, or the digest of a folder."""
-    place = "trained in this study" if "train" in settings else str(settings.get("path", NOT_KNOWN))
-    if package := report.get("package"):
-        place = "{name} from the package {requirement}, which keeps weights in {weights}".format_map(package)
-    if identity.get("commit"):
-        place += f" at {identity['commit']}"
-    elif identity.get("sha256"):
-        place += f", folder with sha256 {identity['sha256'][:16]}…"
-    elif settings.get("revision"):
-        place += f" at {settings['revision']}"
-    pinned = "" if report.get("pinned", True) else ", which the config does not pin"
-    return place + pinned + (", with Python code of its own" if settings.get("remote_code") else "")
 
 
 def _count_vectors(listed: Report | None) -> Cell:
