@@ -2,7 +2,7 @@
 // focus (but of a figure's marks) and on touch. One card serves all. The text is the title, which stays where no script runs.
 (function () {
   'use strict';
-  const TABLES = ':is(.heat-table, .associations, .compared)';
+  const TABLES = ':is(.heat-table, .compared)';
   const WIDE = 48;
   const CELLS = `${TABLES} td:is([title], [data-card]), .chart a.point, figure svg g[data-text]`;
   if (!document.querySelector(`${TABLES}, .chart, figure svg g > title, [data-packed]`) || !window.FloatingUIDOM) return;
