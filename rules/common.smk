@@ -45,7 +45,7 @@ from prasanga.methods import FAMILY, names_of
 from prasanga.models.options import CHECKS_VERSION
 from prasanga.pairs.layouts import PAIRS_VERSION
 from prasanga.plan import Files, Settings, StudyPlan, digests_of
-from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results
+from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
 from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
 from prasanga.report.figures import shown_in
@@ -128,7 +128,7 @@ if FROM_RESULTS:
 if not (STUDY.computed or FROM_RESULTS):
     readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
     readable(require_scores, SETTINGS.cached_scores())
-for sentence in [*STUDY.texts.warnings, *FILES.missing, *name_old_stores()]:
+for sentence in [*STUDY.texts.warnings, *FILES.missing, *name_old_stores(), *unnoticed_changes(WRITTEN)]:
     warn(sentence)
 
 

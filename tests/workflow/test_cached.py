@@ -47,12 +47,13 @@ def test_everything_is_redrawn_without_models_and_word_lists(cached: Study, no_t
 
 
 def test_a_changed_convention_reruns_statistics_from_the_cache(cached: Study, no_torch: dict[str, str]) -> None:
-    """The word lists are there, and are not asked."""
+    """The word lists are there, and are not asked. Without Snakemake's notes, the change has to be told."""
     cached.configure({"associations": {"variance": "hedges"}})
-    plan = cached.plan(environment=no_torch)
+    assert "associations.variance (association there, hedges here)" in cached.run("--dry-run", environment=no_torch)
+    plan = cached.plan("--forceall", environment=no_torch)
     assert (plan["measure_ceat"], plan["gather_estimates"], plan["write_page"]) == (4, 1, 1)
     assert not {"embed_segments", "draw_samples", "train_model"} & plan.keys()
-    cached.run("results/associations/ceat.parquet", environment=no_torch)
+    cached.run("results/associations/ceat.parquet", "--forceall", environment=no_torch)
     table = pq.read_table(cached.root / "results/associations/ceat.parquet")
     assert set(table["variance"].to_pylist()) == {"hedges"}
 

@@ -10,6 +10,7 @@ from prasanga.plan.files import (
     finish_config,
     require_config_of_results,
     require_results,
+    unnoticed_changes,
 )
 from prasanga.plan.settings import Settings, digests_of
 from prasanga.plan.study import StudyPlan

@@ -533,15 +533,30 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
             f"results/ may have tables of two configs: a run with another config than before began and did not end"
             f" ({_KEPT}). Run the study to its end first."
         )
-    if differ := _differing(made, config):
-        shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
-        named = ", ".join(shown[:3])
-        more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+    if named := _name_differing(made, config):
         raise InputError(
-            f"results/ was made with another config than this one: {named}{more}. To draw the results as they were"
+            f"results/ was made with another config than this one: {named}. To draw the results as they were"
             f" made: `prasanga figures`, or `snakemake figures --configfile {_KEPT}`. To have results of this config,"
             " run it first, best in a folder of its own."
         )
+
+
+def unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence if results were made with another config and Snakemake, without its notes, cannot notice it."""
+    _, made = _read_kept()
+    notes = Path(".snakemake/metadata")
+    if made is not None and not (notes.is_dir() and any(notes.iterdir())) and (named := _name_differing(made, config)):
+        yield (
+            f"results/ was made with another config than this one: {named}. Without the folder .snakemake of that run,"
+            " Snakemake does not notice it. Write `--forceall` once; vectors and scores in the stores are used again."
+        )
+
+
+def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return which settings differ, with both values; "" if none does."""
+    differ = _differing(made, config)
+    shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
+    return ", ".join(shown[:3]) + (f" and {len(differ) - 3} more" if len(differ) > 3 else "")
 
 
 def _read_kept() -> tuple[str, dict[str, Any] | None]:

@@ -22,6 +22,7 @@ from prasanga.plan import (
     finish_config,
     require_config_of_results,
     require_results,
+    unnoticed_changes,
 )
 
 Config = dict[str, Any]
@@ -545,6 +546,21 @@ def test_figures_are_drawn_under_the_config_that_made_the_results(
         require_config_of_results(asked)
     assert said in str(refused.value)
     assert "`snakemake figures --configfile results/config.yaml`" in str(refused.value)
+
+
+def test_a_change_that_snakemake_cannot_notice_is_told(
+    demo: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made, other = complete(demo), complete(merged(demo, {"seed": 48}))
+    assert list(unnoticed_changes(other)) == [], "no results"
+    begin_config(made)
+    finish_config()
+    assert list(unnoticed_changes(made)) == []
+    (sentence,) = unnoticed_changes(other)
+    assert "another config than this one: seed (47 there, 48 here). Without the folder .snakemake" in sentence
+    (tmp_path / ".snakemake/metadata/abc").mkdir(parents=True)
+    assert list(unnoticed_changes(other)) == []
 
 
 def test_tables_of_two_configs_are_not_drawn(demo: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
