@@ -193,7 +193,8 @@ def embed_shards(
         order = np.argsort(np.argsort([twin for _, _, twin in segments.items], kind="stable"))
         vectors = pa.concat_tables(tables).select(nothing.column_names).take(order) if tables else nothing
         _write(shard, segments, vectors, {"key": key}, unknown)
-        _LOG.info("%s: %d segments; %s", shard.output, segments.rows.num_rows, dict(done))
+        counted = ", ".join(f"{key}={done[key]}" for key in ("reused", "embedded", "passes"))
+        _LOG.info("%s: %d segments; %s", shard.output, segments.rows.num_rows, counted)
     return counts
 
 
