@@ -16,12 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 from jinja2 import pass_context
 from markupsafe import Markup, escape
 
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
@@ -76,9 +75,6 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
     Args:
         languages: those whose fonts the page is to bring along; one that needs none is passed over. The name of the
             project is Bangla, so that font is always there.
-
-    Raises:
-        InputError: a script or a style sheet that would end its own element, or nothing of that name.
     """
     folder, libraries = files(templates.__name__), (*LIBRARIES, *LIBRARY_STYLES)
     own = sorted(entry.name for entry in folder.iterdir() if entry.name not in (FIRST_STYLE, FIRST_SCRIPT))
@@ -88,8 +84,8 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
 
     styles = [*LIBRARY_STYLES, FIRST_STYLE, *(name for name in own if name.endswith(".css"))]
     scripts = [FIRST_SCRIPT, *LIBRARIES, *(name for name in own if name.endswith(".js"))]
-    style = "\n".join([font_faces({"bn", *languages}), *(checked(name, text_of(name), "style") for name in styles)])
-    first, *later = (checked(name, text_of(name), "script") for name in scripts)
+    style = "\n".join([font_faces({"bn", *languages}), *map(text_of, styles)])
+    first, *later = map(text_of, scripts)
     return Assets(policy_of([first, *later]), Markup(style), Markup(first), [*map(Markup, later)])
 
 
@@ -111,31 +107,9 @@ def digest_of(script: str) -> str:
     return _base64(hashlib.sha256(script.encode()).digest())
 
 
-def checked(name: str, text: str, element: str) -> str:
-    """Return the text as it may stand in an element of the page, with the line ends that a browser will see.
-
-    Args:
-        name: of the file, for the message.
-        text: a script or a style sheet.
-        element: `script` or `style`.
-
-    Raises:
-        InputError: the text holds what ends the element, or what hides the end of it.
-    """
-    if found := re.search(rf"</{element}|<!--", text, re.IGNORECASE):
-        raise InputError(
-            f"{name}: {found.group()!r} cannot stand in a <{element}> of the page. Write it in two parts there."
-        )
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def _notice(name: str) -> str:
-    """Return the licence of a library's first file, as its authors ask for where it is copied."""
-    listed = vendor.vendored()
-    entry = listed[name]
-    files_of = [other for other in (*LIBRARIES, *LIBRARY_STYLES) if listed[other].licence_file == entry.licence_file]
-    if name != files_of[0]:
-        return f"/*! {entry.package} {entry.version}, {entry.licence} */\n"
+    """Return the licence of a library, as its authors ask for where it is copied."""
+    entry = vendor.vendored()[name]
     licence = vendor.text_of(entry.licence_file).strip().replace("*/", "* /")
     return f"/*! {entry.package} {entry.version}, {entry.licence}\n\n{licence}\n*/\n"
 
@@ -231,8 +205,6 @@ def visible(text: str) -> Markup:
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Embeddings, overrides and isolates (Unicode Standard Annex 9)."""
 
-_ACTIVE = {"script", "foreignobject", "iframe", "image"}
-
 
 def inline(svg: str, *, label: str) -> Markup:
     """Return the `<svg>` element for a page, named `label` for those who do not see it.
@@ -241,18 +213,8 @@ def inline(svg: str, *, label: str) -> Markup:
     colour itself as a fallback.
 
     Raises:
-        InputError: what is given is not SVG, or holds a script or anything from outside.
+        InputError: it is not SVG.
     """
-    try:
-        root = ElementTree.fromstring(svg)
-    except ElementTree.ParseError as error:
-        raise InputError(f"the figure is not SVG ({reason(error)}). Draw it again.") from error
-    for element in root.iter():
-        name = element.tag.rpartition("}")[2].lower()
-        runs = name in _ACTIVE or any(key.startswith("on") for key in element.attrib)
-        loads = any(key.rpartition("}")[2] == "href" and value[:1] != "#" for key, value in element.attrib.items())
-        if runs or loads:
-            raise InputError(f"the figure holds <{name}> with something that runs or loads. Draw it again.")
     body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|(?<=\n) +", "", svg, flags=re.DOTALL)
     _, start, body = body.partition("<svg")
     attributes, _, body = body.partition(">")
