@@ -319,36 +319,24 @@ def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int, number: int) -
 
 
 def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) -> None:
-    """Refuse a model whose path can only be a folder, where there is no such folder, and a folder out of reach.
+    """Refuse a model whose path can only be a folder, where there is no such folder.
 
-    What may be the name of a model on the hub (`owner/name`, or `name`) is left to the job that loads it, since only
-    the hub can tell.
+    A path that may be the name of a model on the hub (`owner/name`, or `name`) is left to the job that loads it.
 
     Args:
         models: `models` of the config.
         root: the folder that relative paths start from.
 
     Raises:
-        InputError: with the key, the path and where it was looked for, of every such model.
+        InputError: one line per model: the key, the path and the folder.
     """
-    problems = []
-    for name, settings in models.items():
-        if "path" not in settings:
-            continue
-        path, folder = settings["path"], Path(root, settings["path"])
-        try:
-            if folder.is_dir():
-                next(folder.iterdir(), None)
-            elif _only_a_folder(path):
-                problems.append(
-                    f"`models.{name}.path` is {path!r}, but there is no folder {folder}. Write the path of a folder"
-                    " with config.json, weights and tokenizer.json, or the name of a model on the hub (owner/name)."
-                )
-        except OSError as error:
-            problems.append(
-                f"`models.{name}.path` is {path!r}, and what lies there is out of reach ({error.strerror}). Let"
-                " yourself read the folder and those on the way (`chmod u+rx`), or write the path of another."
-            )
+    paths = {name: settings["path"] for name, settings in models.items() if "path" in settings}
+    problems = [
+        f"`models.{name}.path` is {path!r}, but there is no folder {Path(root, path)}. Write the path of a folder with"
+        " config.json, weights and tokenizer.json, or the name of a model on the hub (owner/name)."
+        for name, path in paths.items()
+        if _only_a_folder(path) and not Path(root, path).is_dir()
+    ]
     if problems:
         raise InputError("\n".join(problems))
 

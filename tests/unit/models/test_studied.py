@@ -86,13 +86,6 @@ def test_folders_and_names_of_the_hub_pass(tmp_path: Path) -> None:
     require_places({**models, "tiny": {"train": {"seed": 1}}}, tmp_path)
 
 
-def test_a_folder_out_of_reach(tmp_path: Path) -> None:
-    """A name too long stands for a folder that may not be searched, which never holds root back."""
-    words = r"^`models\.mine\.path` is 'n{256}', and what lies there is out of reach \(File name too long\)"
-    with pytest.raises(InputError, match=words):
-        require_places({"hub": MURIL, "mine": {"path": "n" * 256}}, tmp_path)
-
-
 @pytest.mark.parametrize("path", ["/no/model", "./model", "../model", "a/b/c", "model/", "~/model", "."])
 def test_a_path_that_only_a_folder_can_have_needs_the_folder(tmp_path: Path, path: str) -> None:
     root = tmp_path / "project"
