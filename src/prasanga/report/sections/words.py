@@ -111,8 +111,6 @@ def gloss_after(stimulus: str, glosses: Mapping[str, str]) -> Markup:
 #
 # Every estimate on the page is a link. A script opens it as a panel over the view, from data that the page has once, as
 # JSON. Without a script the link leads to a list of the estimates of its category, which names the files.
-# A context of 9 words is mostly a part of that of 25, so only the longest text of each occurrence is kept, and where a
-# shorter one begins and ends.
 
 _DECIMALS = 4
 """Of associations; effects have one less."""
@@ -259,7 +257,6 @@ def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapp
     texts: dict[str, int] = {}
     sources: dict[str, int] = {}
     if chosen is not None:
-        longest: dict[str, tuple[str, int]] = {}
         of = pl.concat_str("method", "category", "segment_length", separator="\t")
         asked = chosen.with_columns(key=of).filter(pl.col("stimulus").is_in([*numbers]) & pl.col("key").is_in([*keys]))
         rows = asked.rows(named=True)
@@ -267,18 +264,9 @@ def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapp
             if sum(len(row["text"]) for row in rows) > MOST_CHARACTERS:
                 rows = [row for row in rows if row["rank"] < most]
         for row in rows:
-            text, start = longest.get(row["occurrence_id"], ("", 0))
-            if row["occurrence_id"] and len(row["text"]) > len(text):
-                longest[row["occurrence_id"]] = row["text"], row["start"]
-        for row in rows:
-            whole, start = longest.get(row["occurrence_id"], (row["text"], row["start"]))
-            text, own = row["text"], row["start"]
-            begin = 0 if own is None else start - own
-            if begin < 0 or whole[begin : begin + len(text)] != text:
-                whole, begin = text, 0
-            marked = (0, 0) if own is None else (begin + own, begin + row["end"])
-            units = [utf16_length(whole[:at]) for at in (begin, begin + len(text), *marked)]
-            place = [texts.setdefault(whole, len(texts)), *units, sources.setdefault(row["source"], len(sources))]
+            text, marked = row["text"], (0, 0) if row["start"] is None else (row["start"], row["end"])
+            units = [0, *(utf16_length(text[:at]) for at in (len(text), *marked))]
+            place = [texts.setdefault(text, len(texts)), *units, sources.setdefault(row["source"], len(sources))]
             of_word = found.setdefault(row["key"], {}).setdefault(numbers[row["stimulus"]], [row["n_measured"]])
             of_word.append(place)
     return {"texts": list(texts), "sources": list(sources), "sentences": found}
