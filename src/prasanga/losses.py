@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import polars as pl
-import pyarrow as pa
 
 
 class Reason(StrEnum):
@@ -54,15 +53,8 @@ class Loss(NamedTuple):
         return {"set": self.set, "word": self.word, "reason": self.reason.value, "detail": self.detail}
 
 
-LOSS_FIELDS = [
-    ("reason", pa.string()),
-    ("lost", pa.list_(pa.struct([(name, pa.string()) for name in Loss._fields]))),
-]
-"""Columns of every table of estimates."""
-
-
 def loss_columns(losses: Iterable[Loss]) -> dict[str, Any]:
-    """Return the columns `LOSS_FIELDS`."""
+    """Return the columns `reason` and `lost`."""
     listed = list(losses)
     reason = next((loss.reason.value for loss in listed if loss.word is None), None)
     return {"reason": reason, "lost": [loss.columns() for loss in listed]}

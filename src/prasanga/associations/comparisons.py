@@ -19,6 +19,7 @@ from prasanga.associations.ceat import require_band, settled_from
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.losses import join_losses
+from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, finite_or_none
 from prasanga.stats.controls import adjusted_difference, beside_twins
 from prasanga.stats.corrections import benjamini_hochberg, holm
@@ -223,7 +224,7 @@ def adjust(
     """Return the tables of a method with frequency and pieces of each word, and effects among words alike in both.
 
     Args:
-        estimates: of the study; only those with the columns `RAW_FIELDS` have an adjusted effect.
+        estimates: of the study; only those with a difference of means as it is have an adjusted effect.
         words: each word of these estimates.
         coverage: the table of samples, which says how often a stimulus stands in the corpus; none if nobody counted.
         tokenizers: by model, what its tokenizer makes of the forms of each stimulus.
@@ -313,16 +314,9 @@ def _adjusted_columns(estimate: Mapping[str, Any], targets: Sequence[Mapping[str
 # cannot be paired; their difference has no interval.
 
 
-_TEXT, _NUMBER = pa.string(), pa.float64()
 _KEY = ("kind", *_CELL, "first", "second")
 
-DIFFERENCES_SCHEMA = pa.schema(
-    [
-        *((name, _TEXT) for name in _KEY),
-        *((name, _NUMBER) for name in ("effect_first", "effect_second", "difference", "ci_low", "ci_high")),
-        ("note", _TEXT),
-    ]
-)
+DIFFERENCES_SCHEMA = TABLES["differences"].arrow()
 """Columns of the table of differences.
 
 `kind` is `length` (`first` and `second` are segment lengths of `model`, and `segment_length` is null) or `model` (they
@@ -471,16 +465,7 @@ def require_columns(name: str, table: pa.Table, columns: Iterable[str]) -> None:
 
 _CURVE = ("category", "model", "sample_mode")
 
-SETTLING_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in _CURVE),
-        ("band", pa.float64()),
-        ("settled_length", pa.string()),
-        ("longest", pa.string()),
-        ("largest_distance", pa.float64()),
-        ("sure", pa.bool_()),
-    ]
-)
+SETTLING_SCHEMA = TABLES["settling"].arrow()
 """Columns of the table, a row per category, model and sample mode.
 
 `settled_length` is null where the effect had not settled before the longest length, or there is one length only.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from prasanga.associations.vectors import SCALES, Change, Words, describe_repeat
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
-from prasanga.losses import LOSS_FIELDS, Loss, Reason, loss_columns
+from prasanga.losses import Loss, Reason, loss_columns
 from prasanga.stats.arguments import (
     FloatArray,
     finite_or_none,
@@ -94,71 +94,9 @@ def _short(value: object) -> str:
 # word.
 
 
-_TEXT, _NUMBER, _COUNT, _FLAG = pa.string(), pa.float64(), pa.int64(), pa.bool_()
+CATEGORY_COLUMNS = ("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b")
 
-CATEGORY_FIELDS = [
-    (name, _TEXT) for name in ("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b")
-]
-EFFECT_FIELDS = [
-    *((name, _NUMBER) for name in ("effect_size", "ci_low", "ci_high")),
-    ("interval_note", _TEXT),
-    *((name, _NUMBER) for name in ("p_equivalence", "equivalent_within")),
-]
-RAW_FIELDS = [
-    ("difference", _NUMBER),
-    *((f"{what}_{scale}", _NUMBER) for scale in SCALES for what in ("difference", "effect")),
-    *((name, _NUMBER) for name in ("difference_adjusted", "adjusted_low", "adjusted_high", "effect_adjusted")),
-    ("adjusted_note", _TEXT),
-]
-"""Columns of tables of vectors alone: the numerator of the effect, and both with other vectors or among other words.
-
-Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`comparisons`).
-"""
 NO_INTERVAL_ASKED = "no interval was asked for (associations.n_resamples is 0)"
-TEST_FIELDS = [
-    ("p_stimuli", _NUMBER),
-    ("p_stimuli_exact", _FLAG),
-    ("n_partitions", _COUNT),
-    *((name, _NUMBER) for name in ("p_stimuli_low", "p_stimuli_high", "p_attributes")),
-    ("p_attributes_exact", _FLAG),
-    ("n_attribute_partitions", _COUNT),
-    *((name, _NUMBER) for name in ("p_association", "p_association_holm", "p_association_bh")),
-    ("n_tests", _COUNT),
-    ("n_twins", _COUNT),
-    *((name, _NUMBER) for name in ("twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low")),
-    *((name, _NUMBER) for name in ("twin_difference_high", "p_twins", "shuffled_low", "shuffled_high")),
-    *((name, _NUMBER) for name in ("p_shuffled", "leave_out_low", "leave_out_high", "smallest_effect")),
-    ("is_found", _FLAG),
-    ("not_found_because", _TEXT),
-]
-WORDS_FIELDS = [
-    *((f"n_{side}", _COUNT) for side in "xyab"),
-    *((f"listed_{side}", _COUNT) for side in "xyab"),
-    *LOSS_FIELDS,
-]
-CONVENTION_FIELDS = [
-    *((name, _TEXT) for name in ("std", "alternative", "statistic", "interval")),
-    ("resample_attributes", _FLAG),
-    *((name, _COUNT) for name in ("n_resamples", "n_shuffles", "n_permutations")),
-    ("equivalence_margin", _NUMBER),
-]
-"""Columns that the three tables of estimates share, in their order; each table adds its own between these."""
-
-WORD_FIELDS = [
-    *((name, _TEXT) for name in ("role", "set", "stimulus")),
-    ("association", _NUMBER),
-    ("n_items", _COUNT),
-    ("effect_without", _NUMBER),
-    ("n_pieces", _NUMBER),
-    ("occurrences", _COUNT),
-]
-"""Columns of the tables of words, after those that say which estimate it is.
-
-`association` is s(w, A, B) of a target; of an attribute, its mean cosine with X minus that with Y. `effect_without` is
-the effect size when this word is left out, null where there is none. `n_pieces` and `occurrences` are null until the
-tables of a study are gathered. In CEAT those of targets rest on all draws, those
-of attributes on the draws that intervals rest on.
-"""
 
 
 @dataclass(frozen=True)
@@ -197,8 +135,8 @@ class TestSettings:
         )
 
     def conventions(self) -> dict[str, Any]:
-        """Return the columns `CONVENTION_FIELDS`."""
-        return {name: getattr(self, name) for name, _ in CONVENTION_FIELDS}
+        """Return the settings as the columns that have their names."""
+        return asdict(self)
 
 
 class WordTests(NamedTuple):
@@ -261,7 +199,7 @@ class CategoryEstimate:
     """What is known of one category.
 
     Attributes:
-        columns: by the names of `EFFECT_FIELDS` and `TEST_FIELDS`, but for the corrected p and the twin's.
+        columns: by name, but for the corrected p and the twin's.
         replicates: (n_resamples,), the effect with words and contexts resampled, numbered as everywhere with the same
             words (`resampling`); empty if no interval was asked for.
         without: effects without each word, in the order X, Y, A, B; NaN where there is none.
@@ -344,7 +282,7 @@ def interval_of(
     settings: TestSettings,
     center: float | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of `EFFECT_FIELDS` but the effect: its interval, and whether that lies about 0."""
+    """Return the columns of an effect's interval: its interval, and whether that lies about 0."""
     found = interval(
         cosines,
         resampling,
@@ -371,7 +309,7 @@ def raw_columns(
     effect: float,
     scores: FloatArray | None = None,
 ) -> dict[str, Any]:
-    """Return the columns `RAW_FIELDS` but those of `adjusted`: the difference of the sets' mean associations, as it is.
+    """Return the columns without an adjustment: the difference of the sets' mean associations, as it is.
 
     Args:
         cosines: of the items.
@@ -405,7 +343,7 @@ def word_rows(
     without: FloatArray,
     scores: FloatArray | None = None,
 ) -> list[dict[str, Any]]:
-    """Return rows of `WORD_FIELDS`, one a word.
+    """Return one row per word.
 
     Each has the word's association and the effect without the word (`CategoryEstimate.without`).
 
@@ -464,7 +402,7 @@ def computed(category: Category, used: Words, lost: list[Loss], compute: Callabl
 
 
 def describe_category(category: Category, used: Words, lost: Sequence[Loss]) -> dict[str, Any]:
-    """Return the columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `lost` says what was left out, and why."""
+    """Return the columns of a category and of its words; `lost` says what was left out, and why."""
     of_category = (category.name, category.title, *category.set_names)
     repeats = [
         Loss(name, word, Reason.REPEATED, detail)
@@ -472,7 +410,7 @@ def describe_category(category: Category, used: Words, lost: Sequence[Loss]) -> 
         for word, detail in describe_repeats(repeated, kept)
     ]
     return {
-        **{name: value for (name, _), value in zip(CATEGORY_FIELDS, of_category, strict=True)},
+        **dict(zip(CATEGORY_COLUMNS, of_category, strict=True)),
         **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
         **{f"listed_{side}": len(words) for side, words in zip("xyab", category.sets, strict=True)},
         **loss_columns([*repeats, *lost]),

@@ -18,7 +18,6 @@ import pyarrow as pa
 from prasanga.associations.ceat import spread_draws
 from prasanga.associations.cosines import compute_cosines, compute_mean_cosines
 from prasanga.associations.estimates import (
-    CATEGORY_FIELDS,
     NO_INTERVAL_ASKED,
     Category,
     TestSettings,
@@ -32,14 +31,13 @@ from prasanga.associations.vectors import Words, directed_vectors, mean_directio
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
+from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, finite_or_none
 from prasanga.stats.corrections import holm
 from prasanga.stats.crossed import Counts, CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS
 from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
 from prasanga.stats.items import effects_of_items, in_blocks, item_counts
-
-_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
 
 # --------------------
 # Templates as a sample: the effect in each, without each, and with words and templates resampled.
@@ -51,22 +49,7 @@ _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
 # what a word and a template do together it counts up to three times as much.
 
 
-TEMPLATE_FIELDS = [
-    *((name, _NUMBER) for name in ("ci_templates_low", "ci_templates_high")),
-    ("templates_note", _TEXT),
-    *((name, _NUMBER) for name in ("by_template_low", "by_template_high")),
-    *((name, _NUMBER) for name in ("without_template_low", "without_template_high")),
-]
-"""Columns of estimates from templates: the interval over words and templates, the effects in single ones, those without
-one."""
-TEMPLATES_SCHEMA = pa.schema(
-    [
-        *((name, _TEXT) for name in ("category", "model")),
-        ("place", _COUNT),
-        ("template", _TEXT),
-        *((name, _NUMBER) for name in ("effect_size", "effect_without")),
-    ]
-)
+TEMPLATES_SCHEMA = TABLES["seat_templates"].arrow()
 """Columns of the table of templates, a row a category, model and template: the effect in it alone, and without it."""
 
 Effects = Callable[[Counts, Counts | None, Counts, str], FloatArray]
@@ -83,7 +66,7 @@ def measure_templates(
     words: Words,
     seed: int,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the columns `TEMPLATE_FIELDS` of an estimate, and rows of `TEMPLATES_SCHEMA` without category and model.
+    """Return the columns of templates of an estimate, and rows of `TEMPLATES_SCHEMA` without category and model.
 
     Args:
         effects: the effect with words and templates counted several times or not at all.
@@ -216,16 +199,7 @@ CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "senten
 
 ALL_TEMPLATES = "all"
 
-MULTIVERSE_SCHEMA = pa.schema(
-    [
-        ("method", _TEXT),
-        *CATEGORY_FIELDS,
-        ("model", _TEXT),
-        *((name, _TEXT) for name in CHOICES),
-        *((name, _NUMBER) for name in ("effect_size", "p_association", "p_association_holm")),
-        *((f"{what}_{side}", _COUNT) for what in ("n", "listed") for side in "xyab"),
-    ]
-)
+MULTIVERSE_SCHEMA = TABLES["multiverse"].arrow()
 """One row a method, category, model and specification that has a number."""
 
 _DRAWS = 64

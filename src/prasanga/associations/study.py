@@ -34,13 +34,6 @@ from prasanga.associations.ceat import (
 )
 from prasanga.associations.cosines import compute_mean_cosines, draw_cosines
 from prasanga.associations.estimates import (
-    CATEGORY_FIELDS,
-    CONVENTION_FIELDS,
-    EFFECT_FIELDS,
-    RAW_FIELDS,
-    TEST_FIELDS,
-    WORD_FIELDS,
-    WORDS_FIELDS,
     Category,
     Rows,
     TestSettings,
@@ -71,40 +64,17 @@ from prasanga.associations.vectors import (
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
 from prasanga.losses import Reason
+from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, IndexArray
-from prasanga.stats.crossed import CrossedScores, VarianceComponents, variance_components
+from prasanga.stats.crossed import CrossedScores, variance_components
 from prasanga.stats.effects import ConstantScoresError
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
 
-_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
 _OF_EARLIER_STAGES = ("pool", "match", "neighbours", "window", "pieces")
-_CELL_FIELDS = [(name, _TEXT) for name in ("model", "segment_length", "sample_mode")]
-_KEY_FIELDS = [("category", _TEXT), *_CELL_FIELDS]
 
-CEAT_SCHEMA = pa.schema(
-    [
-        *CATEGORY_FIELDS,
-        *_CELL_FIELDS,
-        *EFFECT_FIELDS,
-        *RAW_FIELDS,
-        *((name, _NUMBER) for name in ("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws")),
-        *((name, _NUMBER) for name in ("tau2", "q", "i2")),
-        *((f"variance_{name}", _NUMBER) for name in VarianceComponents._fields),
-        ("variance_note", _TEXT),
-        *TEST_FIELDS,
-        ("contexts_enough", _COUNT),
-        ("draws_settled", _COUNT),
-        *WORDS_FIELDS,
-        ("n_samples", _COUNT),
-        ("contexts_min", _COUNT),
-        *CONVENTION_FIELDS,
-        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", "repeated_words", *_OF_EARLIER_STAGES)),
-        ("band", _NUMBER),
-        ("seed", _COUNT),
-    ]
-)
+CEAT_SCHEMA = TABLES["ceat"].arrow()
 """Columns of the table of estimates.
 
 `tau2`, `q` and `i2` are those of V = hedges, whatever `variance` says (docs/statistics.md). `n_partitions` are the
@@ -113,17 +83,15 @@ of `p_attributes`. The tests rest on all contexts of the model and are the same 
 tables (`p_association_holm`, `p_association_bh`, `n_tests`, the columns of twins) is null here and
 filled when the tables of a study are gathered.
 """
-CEAT_WORDS_SCHEMA = pa.schema([*_KEY_FIELDS, *WORD_FIELDS])
+CEAT_WORDS_SCHEMA = TABLES["ceat_words"].arrow()
 """Columns of the table of words; `n_items` is the number of contexts that may be drawn."""
-RESAMPLES_SCHEMA = pa.schema(
-    [*_KEY_FIELDS, ("effect_size", _NUMBER), ("words", _TEXT), ("replicates", pa.list_(_NUMBER))]
-)
+RESAMPLES_SCHEMA = TABLES["resamples"].arrow()
 """Effects with words and contexts resampled, and before that (`effect_size`, of the draws that are resampled).
 
 `words` is a digest; rows with the same one are compared in pairs.
 """
 _STEP = ("n", "effect_size", "standard_error")
-CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, *zip(_STEP, (_COUNT, _NUMBER, _NUMBER), strict=True)])
+CONVERGENCE_SCHEMA = TABLES["convergence"].arrow()
 """The combined effect of the first `n` draws."""
 
 # Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a category

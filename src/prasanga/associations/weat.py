@@ -35,13 +35,6 @@ import pyarrow as pa
 from prasanga.associations.cosines import compute_cosines
 from prasanga.associations.effects import target_scores
 from prasanga.associations.estimates import (
-    CATEGORY_FIELDS,
-    CONVENTION_FIELDS,
-    EFFECT_FIELDS,
-    RAW_FIELDS,
-    TEST_FIELDS,
-    WORD_FIELDS,
-    WORDS_FIELDS,
     Category,
     Rows,
     TestSettings,
@@ -54,7 +47,7 @@ from prasanga.associations.estimates import (
     used_words,
     word_rows,
 )
-from prasanga.associations.robustness import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, InTemplates, measure_templates
+from prasanga.associations.robustness import TEMPLATES_SCHEMA, InTemplates, measure_templates
 from prasanga.associations.shown import Shown
 from prasanga.associations.vectors import (
     SMALLEST_LENGTH,
@@ -73,6 +66,7 @@ from prasanga.associations.vectors import (
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.losses import Loss, Reason
+from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, choice, generator_from, to_array
 from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, effect_size_of_scores
@@ -82,28 +76,15 @@ UNITS = ("word", "sentence")
 AVERAGES = ("associations", "vectors")
 
 _SIDES = "xyab"
-_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
-_OF_VECTORS = [*CATEGORY_FIELDS, ("model", _TEXT), *EFFECT_FIELDS, *RAW_FIELDS, *TEST_FIELDS, *WORDS_FIELDS]
-_OF_SETTINGS = [*CONVENTION_FIELDS, ("seed", _COUNT)]
 
-WEAT_SCHEMA = pa.schema([*_OF_VECTORS, *((name, _TEXT) for name in ("vectors", "method", "forms")), *_OF_SETTINGS])
+WEAT_SCHEMA = TABLES["weat"].arrow()
 """One row per category. `model` is the name of the vectors, `vectors` where they come from, `method` how they were
 trained or the format of their file, `forms` how words were looked up (dictionary, pooled)."""
 
-WEAT_WORDS_SCHEMA = pa.schema([("category", _TEXT), ("model", _TEXT), *WORD_FIELDS])
+WEAT_WORDS_SCHEMA = TABLES["weat_words"].arrow()
 """One row per category, set and word that has a vector."""
 
-SEAT_SCHEMA = pa.schema(
-    [
-        *_OF_VECTORS,
-        *((f"n_sentences_{side}", _COUNT) for side in _SIDES),
-        ("n_templates", _COUNT),
-        *TEMPLATE_FIELDS,
-        *((name, _TEXT) for name in ("sentence_vector", "unit", "average")),
-        ("p_sentences", _NUMBER),
-        *_OF_SETTINGS,
-    ]
-)
+SEAT_SCHEMA = TABLES["seat"].arrow()
 """Columns of the table of estimates.
 
 `p_stimuli` moves words, whatever the unit; `p_sentences` moves sentences and is null for the unit `word`. What needs

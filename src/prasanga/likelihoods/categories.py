@@ -12,13 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from prasanga.associations.estimates import (
-    CATEGORY_FIELDS,
-    CONVENTION_FIELDS,
-    EFFECT_FIELDS,
     NO_INTERVAL_ASKED,
-    TEST_FIELDS,
-    WORD_FIELDS,
-    WORDS_FIELDS,
     Category,
     TestSettings,
     describe_category,
@@ -30,7 +24,7 @@ from prasanga.associations.estimates import (
     test_words,
     word_rows,
 )
-from prasanga.associations.robustness import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, measure_templates
+from prasanga.associations.robustness import TEMPLATES_SCHEMA, measure_templates
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.log_probability import (
     SCORE_NOISE,
@@ -43,6 +37,7 @@ from prasanga.likelihoods.log_probability import (
 )
 from prasanga.likelihoods.templates import CategorySentence, FilledCategory
 from prasanga.losses import Loss, Reason, describe_missing_effect
+from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, choice
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import ConstantScoresError
@@ -272,47 +267,18 @@ def _word_rows(
 # intervals resample attribute words, and the terms of the targets, and `p_attributes` deals these terms.
 
 
-_TEXT, _NUMBER, _COUNT, _FLAG = pa.string(), pa.float64(), pa.int64(), pa.bool_()
-
-LOG_PROBABILITY_SCHEMA = pa.schema(
-    [
-        *CATEGORY_FIELDS,
-        ("model", _TEXT),
-        *EFFECT_FIELDS,
-        ("difference", _NUMBER),
-        *TEST_FIELDS,
-        *WORDS_FIELDS,
-        *((f"n_sentences_{side}", _COUNT) for side in "ab"),
-        ("n_templates", _COUNT),
-        *TEMPLATE_FIELDS,
-        ("n_masked_as_one", _COUNT),
-        ("masked_as_one", _TEXT),
-        ("exchanged", _FLAG),
-        *((name, _TEXT) for name in ("pieces", "terms")),
-        ("p_sentences", _NUMBER),
-        *CONVENTION_FIELDS,
-        ("seed", _COUNT),
-    ]
-)
+LOG_PROBABILITY_SCHEMA = TABLES["log_probability"].arrow()
 """Columns of the table of estimates, those of SEAT as far as they mean the same.
 
 Sets stand as they were measured: with `exchanged`, those of the category's attributes are the targets. `p_stimuli`
 moves attribute words, `p_attributes` the terms of the targets, `p_sentences` sentences. `masked_as_one` names the
 attributes of several pieces that one mask stood for (`pieces` first).
 """
-WORDS_SCHEMA = pa.schema([("category", _TEXT), ("model", _TEXT), *WORD_FIELDS])
+WORDS_SCHEMA = TABLES["log_probability_words"].arrow()
 """Columns of the table of words. Of an attribute (a, b) the association is the mean of s over its sentences; of a
 target (x, y) its mean corrected score in the sentences of A minus that in those of B."""
 
-SENTENCES_SCHEMA = pa.schema(
-    [
-        *((name, _TEXT) for name in ("category", "model", "role", "attribute", "template", "text")),
-        *((f"{what}_{side}", _NUMBER) for side in "xy" for what in ("fill", "prior", "corrected")),
-        ("score", _NUMBER),
-        *((name, _COUNT) for name in ("n_pieces", "n_attribute_pieces")),
-        ("left_out", _TEXT),
-    ]
-)
+SENTENCES_SCHEMA = TABLES["log_probability_sentences"].arrow()
 """Columns of the table of sentences, one row a template and attribute word. `text` has the first target in it,
 `n_pieces` is the number of pieces of all targets together, `score` is s."""
 

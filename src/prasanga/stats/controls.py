@@ -55,7 +55,7 @@ class ShuffledControl:
         return cls(float(low), float(high), (count + 1) / (len(effects) + 1))
 
     def columns(self) -> dict[str, float]:
-        """Return the columns of `TEST_FIELDS` that say it."""
+        """Return its columns."""
         return {"shuffled_low": self.low, "shuffled_high": self.high, "p_shuffled": self.p_value}
 
 
