@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from prasanga.report.ceat_table import with_fewer_draws
 
 import prasanga
 from prasanga.associations import CEAT_SCHEMA, CeatSettings, CeatTables, TestSettings, ceat, measure_ceat, named_draws
 from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses
+from prasanga.report.paper_tables import with_fewer_draws
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
