@@ -76,7 +76,7 @@ Tables: TypeAlias = Mapping[str, pl.DataFrame]
 
 _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
 _OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
-_WIDTH, _LINES = 8, 40
+_WIDTH, _LINES = 6, 40
 """Columns of numbers and rows of a part in LaTeX, at most."""
 
 _HEADS = ("Category", "Targets", "Attributes")

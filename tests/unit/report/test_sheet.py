@@ -111,7 +111,7 @@ def test_latex_numbers_its_parts_as_one_table_and_is_ascii(sheet: Sheet) -> None
     assert (text.count(r"\begin{table*}"), text.count(r"\label{tab:x}"), text.count(r"\addtocounter")) == (2, 1, 1)
     assert r"\caption{d \& p}" in text
     assert r"& & \multicolumn{2}{c}{m} \\" in text.replace("& & &", "& &")
-    assert r"=C1 & a/b & \textbf{$-$0.50}$^{*}$ & +1.00 {\scriptsize 2/14 v 3/14} \\" in text
+    assert r"=C1 & a/b & \textbf{$-$0.50}$^{*}$ & +1.00 {\tiny 2/14 v 3/14} \\" in text
     assert r"C\_2 & [2 words] & +0.25 & -- \\" in text
     assert text.count(r"50\% of [1 word]\par") == 1
     assert re.findall(r"\\(toprule|midrule|bottomrule)", text) == ["toprule", "midrule", "bottomrule"] * 2
