@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from prasanga.base.documents import guarded, unguarded_text
-from prasanga.base.errors import InputError, open_whole
+from prasanga.base.errors import InputError
 from prasanga.text.words import unicode_form
 
 _DIGITS = 18  # of a number that 64 bits hold in any case
@@ -64,8 +64,7 @@ def read_rows(path: str | Path, *, what: str, may_be_empty: bool = False) -> lis
     """
     path = Path(path)
     try:
-        with io.TextIOWrapper(open_whole(path), encoding="utf-8-sig") as file:
-            text = file.read()
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file, but {what} should be read from it. Check the path.") from None
     except OSError as error:

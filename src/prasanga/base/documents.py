@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.errors import InputError, open_regular, printable, reason
+from prasanga.base.errors import InputError, printable, reason
 from prasanga.base.parquet import write_text
 
 # --------------------
@@ -31,7 +31,7 @@ def sha256_of(data: bytes) -> str:
 
 def sha256_of_file(path: str | Path) -> str:
     """Return the sha256 of a file's bytes, in hexadecimal."""
-    with open_regular(path) as file:
+    with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

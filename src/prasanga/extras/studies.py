@@ -24,7 +24,7 @@ import numpy as np
 from jsonschema import Draft202012Validator
 
 from prasanga.base.documents import guarded_text
-from prasanga.base.errors import InputError, open_whole, reason
+from prasanga.base.errors import InputError, reason
 from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
@@ -116,8 +116,7 @@ def read_summary(file: Path) -> dict[str, Any]:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
     """
     try:
-        with open_whole(file) as opened:
-            text = opened.read()
+        text = file.read_bytes()
         summary: dict[str, Any] = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_number)
     except OSError as error:
         raise InputError(

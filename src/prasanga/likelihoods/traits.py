@@ -7,7 +7,6 @@ Traits are our YAML (`resources/traits/<language>/<polarity>.yaml`), or the CSV 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import polars as pl
 import regex
 
-from prasanga.base.errors import InputError, open_whole
+from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, suggest
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.likelihoods.templates import (
@@ -255,7 +254,7 @@ def read_authors_traits(path: Path, normalization: str | None = None) -> TraitLi
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     try:
-        with io.TextIOWrapper(open_whole(path), encoding="utf-8-sig", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
             if missing:

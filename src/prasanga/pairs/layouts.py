@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.errors import InputError, open_whole, reason
+from prasanga.base.errors import InputError, reason
 
 PAIRS_VERSION = 1
 """Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
@@ -220,8 +220,7 @@ def read_json(path: Path) -> Any:
 
 def _text(path: Path) -> str:
     try:
-        with open_whole(path) as file:
-            return file.read().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Give the path of a file of pairs (docs/pairs.md).") from None
     except OSError as error:

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import zstandard
 
-from prasanga.base.errors import InputError, open_regular, reason, regular
+from prasanga.base.errors import InputError, reason
 from prasanga.base.parquet import replacing
 from prasanga.base.progress import BYTES, progress
 
@@ -102,7 +102,7 @@ class _PlainFile(io.FileIO):
     """A file that raises an InputError where it cannot be read (a disk that went away), and counts what is read."""
 
     def __init__(self, path: Path, read: Told) -> None:
-        super().__init__(path, opener=regular)
+        super().__init__(path)
         self._read = read
 
     def readinto(self, buffer: Any, /) -> int | None:
@@ -273,7 +273,7 @@ def open_columns(path: str) -> BinaryIO:
     if is_remote(path):
         return open_remote(path)
     try:
-        return open_regular(path)
+        return Path(path).open("rb")
     except OSError as error:
         raise unreadable(Path(path), error) from None
 
