@@ -598,7 +598,7 @@ def _short(value: Any) -> str:
 
 
 _DRAWN_ONLY = {
-    *("study", "title", "note", "languages", "report", "comparison", "construction"),
+    *("study", "title", "note", "languages", "outside", "report", "comparison", "construction"),
     *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.buckets", "embeddings.audit"),
     *("pairs.buckets", "log_probability.buckets"),
     *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
