@@ -6,18 +6,18 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.associations.robustness import (
+from prasanga.base.documents import guarded, read_document
+from prasanga.base.logs import log_to
+from prasanga.base.origin import describe
+from prasanga.base.parquet import read_table, replacing, write_table
+from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
+from prasanga.extras.multiverse import (
     Source,
     measure_multiverse,
     variants_of_contexts,
     variants_of_sentences,
     variants_of_words,
 )
-from prasanga.base.documents import guarded, read_document
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import read_table, replacing, write_table
-from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
 from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.static import read_looked_up
 

@@ -17,7 +17,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from prasanga.associations.robustness import CHOICES
 from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, grid_of, is_number, natural_order
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS
@@ -173,8 +172,11 @@ def _jackknife(points: _Points) -> tuple[float | None, float | None]:
 
 
 # --------------------
-# What of an estimate holds under other choices (`prasanga.associations.robustness`).
+# What of an estimate holds under other choices (`prasanga.extras.multiverse`).
 
+
+CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
+"""Analysis choices, each a column; null if a method has no such choice."""
 
 SPECIFIED = ("model", *CHOICES)
 """The columns that a specification is made of, for one category and method."""

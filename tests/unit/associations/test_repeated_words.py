@@ -18,8 +18,8 @@ from prasanga.associations import (
     named_draws,
 )
 from prasanga.associations.cosines import draw_context_cosines
-from prasanga.associations.robustness import Source, measure_multiverse, variants_of_contexts
 from prasanga.base.errors import InputError
+from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.model import categories_of
 from prasanga.losses import describe_losses

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from prasanga.associations.robustness import MULTIVERSE_SCHEMA
+from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
 from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.figures.agreement import plot_methods, plot_scales, plot_specifications
 from prasanga.report.sections.estimates import other_choices

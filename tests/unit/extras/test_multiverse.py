@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from prasanga.associations import ceat, effect_size, seat
-from prasanga.associations.robustness import (
+from prasanga.extras.multiverse import (
     MULTIVERSE_SCHEMA,
     Source,
     measure_multiverse,
