@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
+from prasanga.associations.comparisons import CSV_COLUMNS
 from prasanga.methods import TABLES as METHOD_TABLES
 from prasanga.schema import TABLES, TableSchema
 
@@ -32,6 +34,9 @@ Other units are what is counted. Text, and numbers without a unit, have none. A 
 (Parquet) says that there is no such number; the columns of notes say why. Tables of the twins of a model, whose
 name ends in `-random`, have one column more: `twin`, the number of the twin from 0.
 
+CSV tables of estimates (`associations/<method>.csv`) have the columns that most readers need, and Parquet has all:
+{csv}.
+
 This page is made from `prasanga.schema` by `make docs`.
 """
 
@@ -51,7 +56,8 @@ def list_paths(table: TableSchema) -> list[str]:
 
 def page(tables: Iterable[TableSchema]) -> str:
     """Return the page."""
-    lines = [HEAD]
+    columns = [f"`{name}`" if name == shown else f"`{name}` as `{shown}`" for name, shown in CSV_COLUMNS.items()]
+    lines = [HEAD.replace("{csv}", fill(", ".join(columns), 120))]
     for table in tables:
         first, *others = (f"`{path}`" for path in list_paths(table))
         beside = f" The same: {', '.join(others)}." if others else ""
