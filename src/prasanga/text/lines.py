@@ -145,14 +145,10 @@ def rewrite(lines: Lines, rules: Rules) -> tuple[Lines, NDArray[np.bool_]]:
     Returns:
         the lines as rewritten, and which of them are strange; these are empty.
     """
-    kinds, replacements, of_character, sequences, of_sequence, sequences_of, one_space, growth = rules
-    written = np.empty(int((lines.ends - lines.starts).sum() * growth) + 16, dtype=np.uint8)
+    written = np.empty(int((lines.ends - lines.starts).sum() * rules.growth) + 16, dtype=np.uint8)
     starts, ends = np.empty((2, len(lines.starts)), dtype=np.int64)
     strange = np.zeros(len(lines.starts), dtype=np.bool_)
-    size = _rewrite(
-        *(*lines, kinds, replacements, of_character, sequences, of_sequence, sequences_of, one_space),
-        *(written, starts, ends, strange),
-    )
+    size = _rewrite(lines, rules, written, starts, ends, strange)
     return Lines(written[:size], starts, ends), strange
 
 
@@ -246,24 +242,13 @@ def decode_valid(data: Bytes, i: int) -> tuple[np.int32, int]:
 
 @compiled
 def _rewrite(
-    data: Bytes,
-    line_starts: Positions,
-    line_ends: Positions,
-    kinds: NDArray[np.uint8],
-    replacements: Bytes,
-    of_character: NDArray[np.int32],
-    sequences: NDArray[np.int32],
-    of_sequence: NDArray[np.int32],
-    sequences_of: NDArray[np.int32],
-    one_space: bool,
-    written: Bytes,
-    starts: Positions,
-    ends: Positions,
-    strange: NDArray[np.bool_],
+    lines: Lines, rules: Rules, written: Bytes, starts: Positions, ends: Positions, strange: NDArray[np.bool_]
 ) -> int:
+    """Write the lines as the rules say, and mark those that are strange; return the number of bytes."""
+    data, kinds, sequences = lines.data, rules.kinds, rules.sequences
     size = 0
-    for line in range(len(line_starts)):
-        start, end = line_starts[line], line_ends[line]
+    for line in range(len(lines.starts)):
+        start, end = lines.starts[line], lines.ends[line]
         begun = size
         i = start
         while i < end:
@@ -279,7 +264,7 @@ def _rewrite(
                     i += 3
                     continue
             elif lead < 0x80 and kinds[lead] == _COPY:
-                if not (one_space and lead == _SPACE and size > begun and written[size - 1] == _SPACE):
+                if not (rules.one_space and lead == _SPACE and size > begun and written[size - 1] == _SPACE):
                     written[size] = lead
                     size += 1
                 i += 1
@@ -288,10 +273,10 @@ def _rewrite(
             kind = kinds[code] if code >= 0 else _STRANGE
             first, last = np.int32(-1), np.int32(-1)
             if kind != _STRANGE:
-                first, last = of_character[code, 0], of_character[code, 1]
+                first, last = rules.of_character[code, 0], rules.of_character[code, 1]
             after = i + length
             if kind & _FIRST_OF_SEQUENCE:
-                number, until = sequences_of[code, 0], sequences_of[code, 1]
+                number, until = rules.sequences_of[code, 0], rules.sequences_of[code, 1]
                 while number < until:
                     j, part = i + length, 1
                     while part < 3 and sequences[number, part] >= 0 and j < end:
@@ -301,7 +286,8 @@ def _rewrite(
                         j += next_length
                         part += 1
                     if part == 3 or sequences[number, part] < 0:
-                        first, last, after = of_sequence[number, 0], of_sequence[number, 1], j
+                        first, last = rules.of_sequence[number, 0], rules.of_sequence[number, 1]
+                        after = j
                         kind = _REPLACE if first >= 0 else _STRANGE
                         break
                     number += 1
@@ -310,8 +296,8 @@ def _rewrite(
                 size = begun
                 break
             for k in range(first, last):
-                byte = replacements[k]
-                if not (one_space and byte == _SPACE and size > begun and written[size - 1] == _SPACE):
+                byte = rules.replacements[k]
+                if not (rules.one_space and byte == _SPACE and size > begun and written[size - 1] == _SPACE):
                     written[size] = byte
                     size += 1
             i = after

@@ -56,7 +56,12 @@ _MANY_MARKS = regex.compile(r"\p{M}{65,}")
 
 def unicode_form(form: Any, text: str) -> str:
     """Return `unicodedata.normalize(form, text)`, in linear time for runs of marks of any length."""
-    return unicodedata.normalize(form, _MANY_MARKS.sub(_marks_in_order, text))
+    return unicodedata.normalize(form, order_marks(text))
+
+
+def order_marks(text: str) -> str:
+    """Return a text with the marks of long runs in Unicode's order, which changes none of its normal forms."""
+    return str(_MANY_MARKS.sub(_marks_in_order, text))
 
 
 def _marks_in_order(match: Any) -> str:

@@ -23,7 +23,7 @@ def test_the_folder_is_another_when_a_module_or_a_constant_changes(project_root:
     folders = [cache_folder(source, str(tmp_path / "cache"))]
     for module, old, new in (
         ("text/words.py", "IS_WORD: Final = 1", "IS_WORD: Final = 4096"),
-        ("sentences/matcher.py", "_SPACE: Final = 32", "_SPACE: Final = 33"),
+        ("sentences/matcher.py", "_HYPHEN: Final = 0x2010", "_HYPHEN: Final = 0x2011"),
     ):
         path = source / "prasanga" / module
         text = path.read_text(encoding="utf-8")
