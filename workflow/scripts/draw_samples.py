@@ -9,13 +9,12 @@ from prasanga.base.origin import describe
 from prasanga.base.parquet import require_equal, write_batches, write_table, write_text
 from prasanga.samples import (
     SEGMENT_SCHEMA,
-    bucket_of,
+    choose_part,
     coverage_table,
     cut_segments,
     draw,
     drawn_forms,
     parse_length,
-    sampling_settings,
     tell_of_missing,
 )
 from prasanga.sentences import common_settings
@@ -33,13 +32,10 @@ buckets, lengths = settings.pop("buckets"), [parse_length(length) for length in 
 drawn = draw(sentences, supplement=supplement, lengths=lengths, scratch=scratch, **settings)
 with cut_segments(drawn, scratch) as segments:
     for path in map(Path, snakemake.output.segments):
-        length = drawn.length_of_file(path.parent.name)
-        stimuli = {stimulus for stimulus in drawn.stimuli if bucket_of(stimulus, buckets) == path.stem}
-        # What this length and bucket depend on and no more: a new category or length leaves the others as they were.
-        its_settings = {**common, **sampling_settings(drawn, length, stimuli)}
-        its_inputs = all_inputs if drawn.supplemented & stimuli else inputs
+        part = choose_part(drawn, path.parent.name, path.stem, buckets)
+        its_settings, its_inputs = {**common, **part.settings}, all_inputs if part.is_supplemented else inputs
         made_from = describe("samples", inputs=its_inputs, settings=its_settings, version=snakemake.params.version)
-        write_batches(path, SEGMENT_SCHEMA, segments.batches(length, stimuli), made_from)
+        write_batches(path, SEGMENT_SCHEMA, segments.batches(part.length, part.stimuli), made_from)
 made_from = describe(
     "samples",
     inputs=all_inputs,

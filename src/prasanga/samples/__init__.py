@@ -7,6 +7,7 @@ from prasanga.samples.drawing import (
     bucket_names,
     bucket_of,
     buckets_for,
+    choose_part,
     counts_of,
     coverage_table,
     draw,

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import pyarrow as pa
@@ -86,10 +86,6 @@ class Draw:
     counts: dict[str, Counts]
     forms: pl.DataFrame
     supplemented: frozenset[str]
-
-    def length_of_file(self, name: str) -> SegmentLength:
-        """Return the length whose `file_name` is `name`."""
-        return next(length for length in self.lengths if length.file_name == name)
 
 
 def draw(
@@ -232,6 +228,30 @@ def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[st
     if supplemented := sorted(drawn.supplemented.intersection(stimuli)):
         settings["supplemented"] = supplemented
     return settings
+
+
+class SamplePart(NamedTuple):
+    """The segments of one length in one bucket.
+
+    Attributes:
+        length: the length.
+        stimuli: the stimuli of the bucket.
+        settings: from `sampling_settings`: another category or length leaves those of this part as they were.
+        is_supplemented: whether some of the stimuli have contexts of the supplement.
+    """
+
+    length: SegmentLength
+    stimuli: frozenset[str]
+    settings: dict[str, Any]
+    is_supplemented: bool
+
+
+def choose_part(drawn: Draw, length: str, bucket: str, buckets: int) -> SamplePart:
+    """Return the part of a draw that belongs to a file, by the length's file name and the name of the bucket."""
+    found = next(each for each in drawn.lengths if each.file_name == length)
+    stimuli = frozenset(stimulus for stimulus in drawn.stimuli if bucket_of(stimulus, buckets) == bucket)
+    settings = sampling_settings(drawn, found, stimuli)
+    return SamplePart(found, stimuli, settings, not drawn.supplemented.isdisjoint(stimuli))
 
 
 def _read(
