@@ -332,7 +332,6 @@ _MEANINGS: Mapping[tuple[Any, str], Mapping[str, str]] = {
         "n_permutations": "drawn if not all can be counted",
     },
     (WHOLE, "pieces"): {
-        "n_unknown": "of these, pieces for text that the tokenizer does not know",
         "most_pieces": "of the form with most",
         "n_attribute_pieces": "pieces of the attribute word or trait",
         "n_first": "scored pieces of the first sentence",

@@ -70,7 +70,7 @@ class TableSchema:
             found = frame.schema[column.name]
             if found not in (column.dtype, pl.Null):
                 raise InputError(f"{source}: `{column.name}` is {found}, not {column.dtype}. {self._remedy}")
-        return frame.select(self.names).cast({n: t for n, t in self.polars.items() if frame.schema[n] == pl.Null})
+        return frame.select(self.names).cast({c.name: c.dtype for c in self.columns if frame.schema[c.name] == pl.Null})
 
     @property
     def _remedy(self) -> str:
@@ -109,6 +109,11 @@ _WORD = "role set stimulus association n_items effect_without n_pieces occurrenc
 _SEGMENT = "segment_id occurrence_id context_id stimulus segment_length text start end n_words"
 _VECTOR = "segment_id occurrence_id stimulus segment_length n_pieces n_unknown cut embedding"
 _SCORED = "score_first score_second n_first n_second left_out kind measure reduction pieces punctuation unknown"
+
+
+_OF_VECTORS: Mapping[tuple[Any, str], Mapping[str, str]] = {
+    (SMALL, "pieces"): {"n_pieces": "pieces whose vectors were averaged", "n_unknown": "of these, unknown ones"}
+}
 
 
 def _table(
@@ -222,8 +227,11 @@ _TABLES = (
         "a segment with the vector of its stimulus (of a template, of the sentence)",
         _VECTOR,
         "embeddings/<model>/<length>/<bucket>.parquet embeddings/<model>/templates/<bucket>.parquet",
+        _OF_VECTORS,
     ),
-    _table("stored_embeddings", "a vector that is kept for later runs", _VECTOR, "store/<key>/<part>.parquet"),
+    _table(
+        "stored_embeddings", "a vector that is kept for later runs", _VECTOR, "store/<key>/<part>.parquet", _OF_VECTORS
+    ),
     _table(
         "trained_vectors", "a word of trained static vectors", "word count vector", "static/<vectors>.vectors.parquet"
     ),
