@@ -131,7 +131,9 @@ def read_summary(file: Path) -> dict[str, Any]:
     if not isinstance(program, dict) or program.get("name") != "prasanga":
         raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
     layout, version = summary.get("schema"), program.get("version")
-    if layout != SCHEMA:
+    if layout == 1:  # it has one key more, a fingerprint of the code
+        summary = {**summary, "schema": SCHEMA}
+    elif layout != SCHEMA:
         later = isinstance(layout, int) and layout > SCHEMA
         what = "Install that version" if later else "Make it again with this one: `prasanga figures`"
         raise InputError(f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. {what}.")

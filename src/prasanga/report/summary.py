@@ -58,7 +58,7 @@ from prasanga.report.study import (
 )
 from prasanga.schema.columns import CONVENTIONS
 
-SCHEMA = 1
+SCHEMA = 2
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
 
 FOLDER = "report"
