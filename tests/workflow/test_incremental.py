@@ -84,6 +84,9 @@ def test_a_fresh_clone_with_results_and_snakemakes_folder(study: Study, tmp_path
 def test_without_snakemakes_folder_no_change_is_noticed_until_it_is_told(study: Study, tmp_path: Path) -> None:
     """As docs/running.md says: files and their times are all that is left."""
     clone = fresh_clone(study, tmp_path / "clone", notes=False, keep_times=True)
+    assert "extract_sentences" in clone.plan(), "its corpus is newer than its results"
+    for path in (clone.root / "resources/demo/corpus").rglob("*.txt"):
+        shutil.copystat(study.root / path.relative_to(clone.root), path)
     assert clone.plan() == {}
     clone.configure({"associations": {"n_samples": 41}})
     assert clone.plan() == {}
