@@ -238,7 +238,8 @@ def is_target(name: str) -> bool:
     plain = re.sub(r"<[^>]+>", "x", name)
     if figure := re.fullmatch(rf"{FOLDER}/(?:{COLUMN}/)?([^/]+)\.(?:svg|pdf|png)", plain):
         return figure_named(figure[1]) is not None
-    return plain in names or any(pattern.fullmatch(plain) for pattern in files)
+    effects = re.fullmatch(r"results/associations/\w+\.(parquet|csv)", plain)  # `gather_estimates` makes all of them
+    return plain in names or bool(effects) or any(pattern.fullmatch(plain) for pattern in files)
 
 
 SNAKEMAKE = [each for page in PAGES for each in commands(page, "snakemake")]

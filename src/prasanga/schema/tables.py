@@ -230,7 +230,11 @@ _TABLES = (
         _OF_VECTORS,
     ),
     _table(
-        "stored_embeddings", "a vector that is kept for later runs", _VECTOR, "store/<key>/<part>.parquet", _OF_VECTORS
+        "stored_embeddings",
+        "a vector that is kept for later runs",
+        "segment_id n_pieces n_unknown cut embedding",
+        "store/<key>/<part>.parquet",
+        _OF_VECTORS,
     ),
     _table(
         "trained_vectors", "a word of trained static vectors", "word count vector", "static/<vectors>.vectors.parquet"
