@@ -6,28 +6,32 @@ an unfinished study, tables are gathered of what is done, apart from its results
 
 if not FROM_RESULTS:
 
-    rule measure_ceat:
-        """CEAT of every category in one model, or in its twins with random weights, at one length."""
-        input:
-            embeddings="results/embeddings/{model}/{length}.json",
-            # fixed draws index the contexts that all models have
-            all_embeddings=lambda wildcards: FILES.lists(wildcards.length),
-            # their digests count, and not the file with all categories and glosses
-            categories=ancient("results/lexicon/categories.json"),
-        output:
-            estimates="results/associations/ceat/{model}/{length}.parquet",
-            words="results/associations/ceat/{model}/{length}.words.parquet",
-            resamples="results/associations/ceat/{model}/{length}.resamples.parquet",
-            convergence="results/associations/ceat/{model}/{length}.convergence.parquet",
-        log:
-            "logs/associations/ceat/{model}/{length}.log",
-        benchmark:
-            "benchmarks/associations/ceat/{model}/{length}.tsv"
-        params:
-            *digests_of(STUDY.words.chosen),
-            ceat=lambda wildcards: SETTINGS.ceat(wildcards.model, wildcards.length),
-        script:
-            "../workflow/scripts/measure_ceat.py"
+    if STUDY.labels:
+
+        rule measure_ceat:
+            """CEAT of every category in a model, and in its random copies, at all lengths."""
+            input:
+                embeddings=FILES.of_lengths("results/embeddings/{model}/{length}.json"),
+                # fixed draws index the contexts that all models have
+                all_embeddings=FILES.lists(),
+            output:
+                estimates=FILES.of_lengths("results/associations/ceat/{model}/{length}.parquet"),
+                words=FILES.of_lengths("results/associations/ceat/{model}/{length}.words.parquet"),
+                resamples=FILES.of_lengths("results/associations/ceat/{model}/{length}.resamples.parquet"),
+                convergence=FILES.of_lengths("results/associations/ceat/{model}/{length}.convergence.parquet"),
+            log:
+                "logs/associations/ceat/{model}.log",
+            wildcard_constraints:
+                model=name_in(FILES.embedded.models),
+            params:
+                categories=STUDY.words.chosen,
+                ceat=lambda wildcards: [
+                    SETTINGS.ceat(unit, length)
+                    for unit in FILES.embedded.job_of(wildcards.model)
+                    for length in STUDY.labels
+                ],
+            script:
+                "../workflow/scripts/measure_ceat.py"
 
     rule compare_ceat:
         """How effects differ between lengths and between models, from which length and number of draws on they stay."""
@@ -41,33 +45,27 @@ if not FROM_RESULTS:
             convergence="results/associations/ceat_convergence.parquet",
         log:
             "logs/associations/compare.log",
-        benchmark:
-            "benchmarks/associations/compare.tsv"
         params:
             comparison=SETTINGS.comparison_of_ceat(),
         script:
             "../workflow/scripts/compare_ceat.py"
 
     rule measure_seat:
-        """SEAT of every category in one model, or in its twins with random weights."""
+        """SEAT of every category in a model, and in its random copies."""
         input:
-            embeddings="results/embeddings/{model}/templates.json",
+            embeddings=FILES.embedded.paths("results/embeddings/{model}/templates.json"),
             sentences="results/samples/templates.parquet",
-            categories=ancient("results/lexicon/categories.json"),
         output:
-            estimates="results/associations/seat/{model}.parquet",
-            words="results/associations/seat/{model}.words.parquet",
-            templates="results/associations/seat/{model}.templates.parquet",
+            estimates=FILES.embedded.paths("results/associations/seat/{model}.parquet"),
+            words=FILES.embedded.paths("results/associations/seat/{model}.words.parquet"),
+            templates=FILES.embedded.paths("results/associations/seat/{model}.templates.parquet"),
         log:
             "logs/associations/seat/{model}.log",
-        benchmark:
-            "benchmarks/associations/seat/{model}.tsv"
         wildcard_constraints:
-            # a model's name may contain full stops, but `<model>.templates` is the second table and no model
-            model=name_in(STUDY.models.embedded),
+            model=name_in(FILES.embedded.models),
         params:
-            *digests_of(STUDY.words.seat_chosen),
-            seat=lambda wildcards: SETTINGS.seat(wildcards.model),
+            categories=STUDY.words.seat_chosen,
+            seat=lambda wildcards: list(map(SETTINGS.seat, FILES.embedded.job_of(wildcards.model))),
         script:
             "../workflow/scripts/measure_seat.py"
 
@@ -75,16 +73,13 @@ if not FROM_RESULTS:
         """WEAT of every category by one set of static vectors."""
         input:
             "results/static/{vectors}.parquet",
-            categories=ancient("results/lexicon/categories.json"),
         output:
             estimates="results/associations/weat/{vectors}.parquet",
             words="results/associations/weat/{vectors}.words.parquet",
         log:
             "logs/associations/weat/{vectors}.log",
-        benchmark:
-            "benchmarks/associations/weat/{vectors}.tsv"
         params:
-            *digests_of(STUDY.words.weat_chosen),
+            categories=STUDY.words.weat_chosen,
             weat=lambda wildcards: SETTINGS.weat(wildcards.vectors),
         script:
             "../workflow/scripts/measure_weat.py"
@@ -93,17 +88,14 @@ if not FROM_RESULTS:
         """Every estimate under all choices that the vectors allow: denominators, layers, lengths, templates."""
         input:
             vectors=list(SETTINGS.multiverse()["sources"]),
-            sentences="results/samples/templates.parquet" if STUDY.asks_for("seat") else [],
-            categories=ancient("results/lexicon/categories.json"),
+            sentences=["results/samples/templates.parquet"] if STUDY.asks_for("seat") else [],
         output:
             parquet="results/associations/multiverse.parquet",
             csv="results/associations/multiverse.csv",
         log:
             "logs/associations/multiverse.log",
-        benchmark:
-            "benchmarks/associations/multiverse.tsv"
         params:
-            *digests_of({**STUDY.words.seat_chosen, **STUDY.words.weat_chosen, **STUDY.words.chosen}),
+            categories={"ceat": STUDY.words.chosen, "seat": STUDY.words.seat_chosen, "weat": STUDY.words.weat_chosen},
             multiverse=SETTINGS.multiverse(),
         script:
             "../workflow/scripts/measure_multiverse.py"
@@ -124,8 +116,6 @@ rule gather_estimates:
         words=expand("{table}_words.parquet", table=FILES.effects().values()),
     log:
         "logs/associations/gather.log",
-    benchmark:
-        "benchmarks/associations/gather.tsv"
     params:
         language=config["language"],
         methods={
@@ -147,8 +137,6 @@ rule gather_templates:
         csv="results/{stage}/{method}_templates.csv",
     log:
         "logs/{stage}/gather.{method}_templates.log",
-    benchmark:
-        "benchmarks/{stage}/gather.{method}_templates.tsv"
     wildcard_constraints:
         stage="unfinished" if FROM_RESULTS else "associations|likelihoods",
     script:

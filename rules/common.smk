@@ -48,10 +48,9 @@ from prasanga.plan import Files, Settings, StudyPlan, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
 from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
-from prasanga.report.figures import shown_in
+from prasanga.report.figures import drawing_settings, shown_in
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
-from prasanga.warm import warm_python
 
 collect_seldom()  # nearly all that a plan makes stays
 
@@ -169,7 +168,12 @@ def once_drawn(path):
 
 def check_of(models):
     """Return what asks for the check of the model that a job runs: one of `models`, which has the settings of each."""
-    return lambda wildcards: checkpoints.check_model.get(family=models[wildcards.model]["family"]).output.report
+    return lambda wildcards: checkpoints.check_model.get(family=models[wildcards.model]["family"]).output[0]
+
+
+def audited(wildcards):
+    """Wait for the audit of all tokenizers; an audit that runs again embeds nothing again."""
+    return checkpoints.audit_tokenizers.get().output.counts
 
 
 def in_report(path, caption, category, **labels):
@@ -177,19 +181,25 @@ def in_report(path, caption, category, **labels):
     return report(path, caption=f"../workflow/report/{caption}.rst", category=category, labels=labels)
 
 
-def tables_in_report(paths):
-    """Return tables as a rule's output; the CSV file of each goes into Snakemake's own report."""
+def captioned(paths):
+    """Return files of the report as a rule's output; CSV tables and SVG figures go into Snakemake's own report."""
+    kinds = {".csv": ("tables", "Tables", "table"), ".svg": ("figure", "Figures", "figure")}
+    found = {path: kinds.get(Path(path).suffix) for path in paths}
     return [
-        in_report(path, "tables", "Tables", table=shown_in(Path(path).stem)) if path.endswith(".csv") else path
-        for path in paths
+        in_report(path, *kind[:2], **{kind[2]: shown_in(Path(path).stem)}) if kind else path
+        for path, kind in found.items()
     ]
 
 
-def figures_in_report(paths):
-    """Return figures as a rule's output; the SVG of each goes into Snakemake's own report, under its caption."""
-    labels = lambda wildcards: {"figure": shown_in(wildcards.figure)}
-    under = {"caption": "../workflow/report/figure.rst", "category": "Figures", "labels": labels}
-    return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
+def describe_drawings(names):
+    """Return what the job that draws figures of these names is given, with the code of the functions that draw."""
+    return [
+        {
+            **drawing_settings(name, DRAWINGS[name], config["report"]),
+            "code": DRAWING_CODE[DRAWN_BY[name]],
+        }
+        for name in names
+    ]
 
 
 LAST_WORDS = LastWords()
@@ -202,8 +212,6 @@ onstart:
         readable(require_store)
     if not FROM_RESULTS:
         readable(begin_config, WRITTEN)
-    if not workflow.resource_settings.nodes:  # jobs run here, and `script:` starts them with this
-        sys.executable = warm_python()
 
 
 onsuccess:

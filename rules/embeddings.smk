@@ -3,77 +3,39 @@
 With rules/likelihoods.smk the only ones that ask for a GPU. Their parameters hold what changes vectors and nothing else,
 so that a batch size or a device never makes them anew; vectors made once are kept in results/store and used again.
 
-Of a small study one job makes the vectors of all lengths: to start it and to load a model takes longer than the vectors.
+One job makes the vectors of a model, and of its random copies, at all lengths. A study of more than
+`embeddings.shard_size` segments has a job per bucket of words, and jobs of their own for the copies.
 """
 
 EMBEDDER = machine_for(STUDY.models.embedded)
-OF_LENGTHS = "{model}/{bucket}" if STUDY.is_small else "{model}/{length}/{bucket}"  # of logs and benchmarks
+SHARDED = len(STUDY.buckets) > 1
+BUCKET = "{bucket}" if SHARDED else STUDY.buckets[0]
 
-if STUDY.words.lexicon:
-
-    rule fill_templates:
-        """The sentences of all words of SEAT's categories, each word in every template of its class."""
-        input:
-            ancient(FILES.word_lists()),
-            templates=ancient(STUDY.template_files),
-        output:
-            "results/samples/templates.parquet",
-        log:
-            "logs/samples/templates.log",
-        benchmark:
-            "benchmarks/samples/templates.tsv"
-        priority: 100  # a word that lacks a form is told before any model runs
-        params:
-            version={"SENTENCES_VERSION": SENTENCES_VERSION},
-            filling=SETTINGS.templates(),
-        script:
-            "../workflow/scripts/fill_templates.py"
-
-
-if STUDY.computed:
+if STUDY.computed and STUDY.labels:
 
     rule embed_segments:
-        """The vectors of a bucket of segments, of one length or of all, by a model or its twins; computed if no store has them."""
+        """The vectors of all segments, or of a bucket, by a model and its copies; only those that no store has are computed."""
         input:
             segments=lambda wildcards: list(map(once_drawn, FILES.segments_read(**wildcards))),
             model=check_of(STUDY.models.embedded),
+            audit=ancient(audited),
             first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
-            vectors=FILES.made_at_once("parquet"),
-            left_out=FILES.made_at_once("left_out.tsv"),
+            vectors=FILES.of_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.parquet"),
+            left_out=FILES.of_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.left_out.tsv"),
+            lists=[] if SHARDED else FILES.of_lengths("results/embeddings/{model}/{length}.json"),
         log:
-            f"logs/embeddings/{OF_LENGTHS}.log",
-        benchmark:
-            f"benchmarks/embeddings/{OF_LENGTHS}.tsv"
+            f"logs/embeddings/{{model}}/{BUCKET}.log",
+        wildcard_constraints:
+            model=name_in(FILES.embedded.models),
         threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
         resources:
             **EMBEDDER,
         params:
             version={"VECTORS_VERSION": VECTORS_VERSION},
-            embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
+            embedding=lambda wildcards: list(map(SETTINGS.embedding, FILES.embedded.job_of(wildcards.model))),
         script:
             "../workflow/scripts/embed_segments.py"
-
-    rule embed_templates:
-        """The vectors of all sentences of SEAT by one model; only those that the store lacks are computed."""
-        input:
-            sentences="results/samples/templates.parquet",
-            model=check_of(STUDY.models.embedded),
-        output:
-            vectors="results/embeddings/{model}/templates/00.parquet",
-            left_out="results/embeddings/{model}/templates/00.left_out.tsv",
-        log:
-            "logs/embeddings/{model}/templates/00.log",
-        benchmark:
-            "benchmarks/embeddings/{model}/templates/00.tsv"
-        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
-        resources:
-            **EMBEDDER,
-        params:
-            version={"VECTORS_VERSION": VECTORS_VERSION},
-            embedding=lambda wildcards: SETTINGS.sentence_embedding(wildcards.model),
-        script:
-            "../workflow/scripts/embed_templates.py"
 
     rule compare_precision:
         """How far the vectors are from those in full precision, on a few segments of the shortest length."""
@@ -84,8 +46,6 @@ if STUDY.computed:
             "results/embeddings/{model}/precision.json",
         log:
             "logs/embeddings/{model}/precision.log",
-        benchmark:
-            "benchmarks/embeddings/{model}/precision.tsv"
         threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
         resources:
             **EMBEDDER,
@@ -95,22 +55,52 @@ if STUDY.computed:
         script:
             "../workflow/scripts/compare_precision.py"
 
-    rule list_embeddings:
-        """The shards of one model and length (or of SEAT's sentences) with their digests: equal ones rerun no statistics."""
+    if SHARDED:
+
+        rule list_embeddings:
+            """The shards of a model at each length with their digests: equal ones rerun no statistics."""
+            input:
+                vectors=expand(
+                    "results/embeddings/{{model}}/{length}/{bucket}.parquet", length=STUDY.labels, bucket=STUDY.buckets
+                ),
+                # not read, but a table that was lost is made again
+                left_out=expand(
+                    "results/embeddings/{{model}}/{length}/{bucket}.left_out.tsv",
+                    length=STUDY.labels,
+                    bucket=STUDY.buckets,
+                ),
+            output:
+                expand("results/embeddings/{{model}}/{length}.json", length=STUDY.labels),
+            log:
+                "logs/embeddings/{model}/lists.log",
+            script:
+                "../workflow/scripts/list_embeddings.py"
+
+
+if STUDY.computed and STUDY.asks_for("seat"):
+
+    rule embed_templates:
+        """The vectors of all sentences of SEAT by a model and its copies; only those that the store lacks are computed."""
         input:
-            vectors=lambda wildcards: FILES.shards(wildcards.model, wildcards.length),
-            # not read, but a table that was lost is made again
-            left_out=lambda wildcards: FILES.shards(wildcards.model, wildcards.length, "left_out.tsv"),
+            segments=["results/samples/templates.parquet"],
+            model=check_of(STUDY.models.embedded),
+            audit=ancient(audited),
         output:
-            "results/embeddings/{model}/{length}.json",
+            vectors=FILES.embedded.paths("results/embeddings/{model}/templates/00.parquet"),
+            left_out=FILES.embedded.paths("results/embeddings/{model}/templates/00.left_out.tsv"),
+            lists=FILES.embedded.paths("results/embeddings/{model}/templates.json"),
         log:
-            "logs/embeddings/{model}/{length}.log",
-        benchmark:
-            "benchmarks/embeddings/{model}/{length}.tsv"
+            "logs/embeddings/{model}/templates.log",
         wildcard_constraints:
-            length=r"\d+|over\d+|templates",
+            model=name_in(FILES.embedded.models),
+        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
+        resources:
+            **EMBEDDER,
+        params:
+            version={"VECTORS_VERSION": VECTORS_VERSION},
+            embedding=lambda wildcards: list(map(SETTINGS.sentence_embedding, FILES.embedded.job_of(wildcards.model))),
         script:
-            "../workflow/scripts/list_embeddings.py"
+            "../workflow/scripts/embed_segments.py"
 
 
 rule embeddings:

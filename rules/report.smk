@@ -1,168 +1,110 @@
-"""Tables to figures and the page. Needs cached results only, and never imports torch.
+"""Tables to figures and the page. Needs cached results only, and never imports torch."""
 
-A rule is there if the results that it draws are made by the run, or are there already.
-"""
+from prasanga.report.figures import Measured, drawings_of, figure_files, tables_drawn
 
-from prasanga.report.figures import Measured, drawings_of, figure_files, figure_named
-
-TABLES, PARTS = [*LAYOUTS, *PAIR_TABLES, *AGREED], FILES.results.keys()
+PRODUCTS = FILES.products(SETTINGS.paper_tables(), COMPARISON)
+TABLES = FILES.written(PRODUCTS)
 
 # The figures of the study by the name of their files, each with what it is drawn from.
 DRAWINGS = drawings_of(
-    Measured(config, FILES.models_of_traits() if "traits" in PARTS else []),
+    Measured(config, FILES.models_of_traits() if "traits" in FILES.results else []),
     {
         **FILES.results,
         **{"categories": path for path in FILES.of_words().get("categories", [])},
-        **{"comparison": path for path in COMPARED[:1]},
-        **{"methods": path for path in AGREED[:1]},
+        **({"comparison": "results/report/comparison.csv"} if COMPARISON else {}),
+        **({"methods": "results/report/tables/methods.csv"} if "agreement" in PRODUCTS else {}),
     },
 )
 DRAWN_BY = {name: module_file(drawing.figure.module) for name, drawing in DRAWINGS.items()}
 DRAWING_CODE = fingerprints(set(DRAWN_BY.values()))
-FIGURES = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
-
-
-rule draw_figure:
-    """One figure of the study, in all its formats and widths; `prasanga.report.figures` lists them."""
-    input:
-        unpack(lambda wildcards: DRAWINGS[wildcards.figure].tables),
-    output:
-        figures_in_report(figure_files(["{figure}"], config["report"])),
-    log:
-        "logs/report/figures/{figure}.log",
-    benchmark:
-        "benchmarks/report/figures/{figure}.tsv"
-    wildcard_constraints:
-        figure=name_in(DRAWINGS),
-    params:
-        plot=lambda wildcards: DRAWINGS[wildcards.figure].figure.plot,
-        options=lambda wildcards: DRAWINGS[wildcards.figure].options,
-        # the script does not import the module that draws
-        code=lambda wildcards: DRAWING_CODE[DRAWN_BY[wildcards.figure]],
-        # functions of `input` are not compared: another caption in Snakemake's report draws nothing anew
-        caption=lambda wildcards, input: figure_named(wildcards.figure).caption,
-    script:
-        "../workflow/scripts/draw_figure.py"
-
-
-if "ceat" in PARTS:
-    TABLES += multiext("results/report/tables/ceat", ".csv", ".md", ".tex")
-
-    rule write_tables:
-        """The table in the paper's layout."""
-        input:
-            FILES.results["ceat"],
-        output:
-            tables_in_report(multiext("results/report/tables/ceat", ".csv", ".md", ".tex")),
-        log:
-            "logs/report/tables.log",
-        benchmark:
-            "benchmarks/report/tables.tsv"
-        script:
-            "../workflow/scripts/write_tables.py"
-
-
-if STUDY.computed and FILES.measured_sentences():
-
-    rule choose_sentences:
-        """Some of the sentences that each word was measured in, to be read behind the numbers of the page."""
-        input:
-            **FILES.texts_measured(),
-        output:
-            parquet="results/samples/measured_sentences.parquet",
-            tsv="results/samples/measured_sentences.tsv",
-        log:
-            "logs/report/sentences.log",
-        benchmark:
-            "benchmarks/report/sentences.tsv"
-        script:
-            "../workflow/scripts/choose_sentences.py"
-
-
-# Tables of earlier stages that go with the page, by their names beside it.
-DATA = FILES.data()
-
-
-rule collect_data:
-    """The tables behind the page, copied beside it, so that its folder can be sent as it is."""
-    input:
-        list(DATA.values()),
-    output:
-        expand("results/report/data/{name}", name=DATA),
-    log:
-        "logs/report/data.log",
-    benchmark:
-        "benchmarks/report/data.tsv"
-    script:
-        "../workflow/scripts/collect_data.py"
-
-
+ON_PAGE = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
+ON_REQUEST = [name for name in DRAWINGS if name not in ON_PAGE]
 CARDS = expand("results/report/{name}_card.md", name=["methods", "data"])
-# What lies beside the page.
-BESIDE = [
-    *figure_files(FIGURES, config["report"]),
-    *TABLES,
-    *COMPARED,
-    *expand("results/report/data/{name}", name=DATA),
-    *CARDS,
-]
+# What belongs beside the page.
+BESIDE = [*figure_files(ON_PAGE, config["report"]), *TABLES, *CARDS]
 
 
-rule describe_study:
-    """What was measured on what, how, and what came out: for programs, for a paper's readers and for a data set's."""
+rule write_tables:
+    """Tables in the papers' layouts, the study beside a paper, methods compared; copies of the data behind the page."""
     input:
-        **FILES.numbers(),
-        records=FILES.records(),
+        FILES.read_by(PRODUCTS),
     output:
-        summary="results/summary.json",
-        methods=in_report("results/report/methods_card.md", "cards", "Cards", card="methods"),
-        data=in_report("results/report/data_card.md", "cards", "Cards", card="data"),
+        captioned(TABLES),
     log:
-        "logs/report/study.log",
-    benchmark:
-        "benchmarks/report/study.tsv"
+        "logs/report/tables.log",
     params:
-        study=SETTINGS.page(),
-        studied=STUDY.models.studied,
-        missing=FILES.missing,
-        page="results/report/index.html",
-        files=BESIDE,
+        products=PRODUCTS,
     script:
-        "../workflow/scripts/describe_study.py"
+        "../workflow/scripts/write_tables.py"
+
+
+if ON_PAGE:
+
+    rule draw_figures:
+        """All figures of the page, in all their formats and widths; `prasanga.report.figures` lists them."""
+        input:
+            tables_drawn(DRAWINGS, ON_PAGE),
+        output:
+            captioned(figure_files(ON_PAGE, config["report"])),
+        log:
+            "logs/report/figures.log",
+        params:
+            drawings=lambda wildcards: describe_drawings(ON_PAGE),
+        script:
+            "../workflow/scripts/draw_figures.py"
+
+
+if ON_REQUEST:
+
+    rule draw_one_figure:
+        """A figure that is not on the page, only when asked for."""
+        input:
+            lambda wildcards: tables_drawn(DRAWINGS, [wildcards.figure]),
+        output:
+            figure_files(["{figure}"], config["report"]),
+        log:
+            "logs/report/figures/{figure}.log",
+        wildcard_constraints:
+            figure=name_in(ON_REQUEST),
+        params:
+            drawings=lambda wildcards: describe_drawings([wildcards.figure]),
+        script:
+            "../workflow/scripts/draw_figures.py"
 
 
 rule write_page:
-    """The page: what was measured, how, how sure it is, and from what."""
+    """The page; and what was measured on what, how, and what came out, for programs, for papers and for data sets."""
     input:
-        **FILES.results,
-        **FILES.of_texts(),
-        **FILES.of_words(),
-        **FILES.of_pairs(),
-        **FILES.of_numbers(),
-        comparison=COMPARED,
-        figures=expand("results/report/figures/{name}.svg", name=FIGURES),
-        files=BESIDE,
+        **FILES.shown(),
+        figures=expand("results/report/figures/{name}.svg", name=ON_PAGE),
+        tables=TABLES,
+        records=FILES.records(),
     output:
-        in_report("results/report/index.html", "page", "Page", page="all results"),
+        page=in_report("results/report/index.html", "page", "Page", page="all results"),
+        summary="results/summary.json",
+        methods=in_report(CARDS[0], "cards", "Cards", card="methods"),
+        data=in_report(CARDS[1], "cards", "Cards", card="data"),
     log:
         "logs/report/page.log",
-    benchmark:
-        "benchmarks/report/page.tsv"
     params:
         study=SETTINGS.page(),
         studied=STUDY.models.studied,
         missing=FILES.missing,
+        files=BESIDE,
+        compared=PRODUCTS["comparison"][-1] if COMPARISON else [],
+        # functions of `input` are not compared: where vectors come from the cache, less is known of texts and corpus
+        numbers=lambda wildcards, input: FILES.tables_of_numbers(),
     script:
         "../workflow/scripts/write_page.py"
 
 
-REPORT = ["results/report/index.html", "results/summary.json", *CARDS]
-# Asked for by themselves, so that one that was deleted is made again though nothing else needs it.
-TABLES_OF_STUDY = [*FILES.results.values(), *DATA.values(), *BESIDE]
+REPORT = rules.write_page.output
+# Named one by one, so that a file that was deleted is made again though nothing else needs it.
+TABLES_OF_STUDY = [*FILES.results.values(), *FILES.data().values(), *BESIDE]
 
 
 rule figures:
-    """Everything that can be redrawn from cached results, each file by itself: one that was deleted is made again."""
+    """Everything that can be redrawn from cached results."""
     input:
         REPORT,
         BESIDE,

@@ -16,8 +16,6 @@ if STUDY.texts.supplement:
             "results/samples/short.json",
         log:
             "logs/samples/short.log",
-        benchmark:
-            "benchmarks/samples/short.tsv"
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             sampling=SETTINGS.short_stimuli(),
@@ -37,13 +35,26 @@ checkpoint draw_samples:
         forms="results/samples/forms.parquet",
     log:
         "logs/samples/draw.log",
-    benchmark:
-        "benchmarks/samples/draw.tsv"
     params:
         version={"SENTENCES_VERSION": SENTENCES_VERSION},
         sampling=SETTINGS.sampling(),
     script:
         "../workflow/scripts/draw_samples.py"
+
+
+if FILES.measured_sentences():
+
+    rule choose_sentences:
+        """Some of the sentences that each word was measured in, to be read behind the numbers of the page."""
+        input:
+            **FILES.texts_measured(),
+        output:
+            parquet="results/samples/measured_sentences.parquet",
+            tsv="results/samples/measured_sentences.tsv",
+        log:
+            "logs/report/sentences.log",
+        script:
+            "../workflow/scripts/choose_sentences.py"
 
 
 rule export_release:
@@ -58,8 +69,6 @@ rule export_release:
         datasheet="results/release/README.md",
     log:
         "logs/release/export.log",
-    benchmark:
-        "benchmarks/release/export.tsv"
     params:
         release=SETTINGS.release(),
     script:

@@ -11,8 +11,6 @@ rule extract_sentences:
         counts="results/sentences/{shard}.json",
     log:
         "logs/sentences/{shard}.log",
-    benchmark:
-        "benchmarks/sentences/{shard}.tsv"
     params:
         version={"SENTENCES_VERSION": SENTENCES_VERSION},
         extraction=lambda wildcards: SETTINGS.shard(STUDY.texts.shards[wildcards.shard]),
@@ -31,8 +29,6 @@ use rule extract_sentences as extract_supplement with:
         counts="results/sentences/supplement/{shard}.json",
     log:
         "logs/sentences/supplement/{shard}.log",
-    benchmark:
-        "benchmarks/sentences/supplement/{shard}.tsv"
     params:
         extraction=lambda wildcards: SETTINGS.shard(STUDY.texts.supplement[wildcards.shard]),
 
@@ -43,25 +39,19 @@ rule sentences:
         FILES.sentences(),
 
 
+AUDIT = ["forms", "concordance", "suffixes", "lengths"]
+
+
 rule audit_sentences:
     """Forms and suffixes with their hits, lengths of contexts, a concordance: what a reader judges the lexicon by."""
     input:
-        sentences=FILES.sentences(),
-        supplement=FILES.supplement(),
+        sentences=[*FILES.sentences(), *FILES.supplement()],
         forms="results/lexicon/forms.parquet",
     output:
-        forms="results/sentences/audit/forms.parquet",
-        forms_tsv="results/sentences/audit/forms.tsv",
-        concordance="results/sentences/audit/concordance.parquet",
-        concordance_tsv="results/sentences/audit/concordance.tsv",
-        suffixes="results/sentences/audit/suffixes.parquet",
-        suffixes_tsv="results/sentences/audit/suffixes.tsv",
-        lengths="results/sentences/audit/lengths.parquet",
-        lengths_tsv="results/sentences/audit/lengths.tsv",
+        **{name: f"results/sentences/audit/{name}.parquet" for name in AUDIT},
+        **{f"{name}_tsv": f"results/sentences/audit/{name}.tsv" for name in AUDIT},
     log:
-        "logs/sentences/audit/tables.log",
-    benchmark:
-        "benchmarks/sentences/audit/tables.tsv"
+        "logs/sentences/audit.log",
     params:
         audit=SETTINGS.audit(),
     script:
@@ -74,8 +64,6 @@ rule fetch_released_sentences:
         "results/sentences/authors/weat_word_extracted_sentences.zip",
     log:
         "logs/sentences/fetch_released_sentences.log",
-    benchmark:
-        "benchmarks/sentences/fetch_released_sentences.tsv"
     retries: 2
     localrule: True
     params:

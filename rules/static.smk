@@ -17,8 +17,6 @@ if STUDY.computed:
             "results/static/corpus.txt",
         log:
             "logs/static/corpus.log",
-        benchmark:
-            "benchmarks/static/corpus.tsv"
         resources:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
@@ -36,8 +34,6 @@ if STUDY.computed:
             "results/static/{vectors}.vectors.parquet",
         log:
             "logs/static/{vectors}.train.log",
-        benchmark:
-            "benchmarks/static/{vectors}.train.tsv"
         wildcard_constraints:
             vectors=name_in(STUDY.vectors.trained),
         threads: lambda wildcards: SETTINGS.static_training(wildcards.vectors).get("workers", 1)
@@ -62,8 +58,6 @@ if STUDY.words.lexicon:
             "results/static/{vectors}.parquet",
         log:
             "logs/static/{vectors}.log",
-        benchmark:
-            "benchmarks/static/{vectors}.tsv"
         wildcard_constraints:
             vectors=name_in(STUDY.vectors.trained),
         params:

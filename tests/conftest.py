@@ -15,19 +15,12 @@ from browser_fixtures import browser, open_page
 from hypothesis import settings
 from shared_studies import finished_study
 from small_study import Study
-from warm_python import share_warm_python
 
 __all__ = ["browser", "finished", "open_page", "project_root", "shared"]
 
 # What is tested is values, and the first call of compiled code takes its time.
 settings.register_profile("values", deadline=None)
 settings.load_profile("values")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Where tests run in several processes, these share what starts their studies."""
-    if config.getoption("numprocesses", None):
-        share_warm_python()
 
 
 @pytest.fixture(scope="session")

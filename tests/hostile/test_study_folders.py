@@ -59,7 +59,7 @@ def take_profiles(study: Study, ran: Path) -> None:
 
 def typed_in(study: Study, finished: Study, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Start Python in the study's folder, as a person would: nothing that makes it safer is in the environment."""
-    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONSAFEPATH", "PRASANGA_WARM")}
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=study.root,
@@ -85,22 +85,14 @@ def test_a_plan_runs_nothing_of_the_folder(
     assert done.stdout == "Nothing to do: all results are what the study asks for.\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "settings"),
-    [
-        (("run", "--cores", "1"), {}),
-        (("run", "--cores", "1", "--verbose"), {"PRASANGA_WARM": "no"}),
-        (("figures",), {"PRASANGA_WARM": "no"}),
-    ],
-    ids=["run", "run without a warm Python", "figures"],
-)
+@pytest.mark.parametrize("arguments", [("run", "--cores", "1"), ("figures",)], ids=["run", "figures"])
 def test_a_run_and_its_jobs_run_nothing_of_the_folder(
-    arguments: tuple[str, ...], settings: dict[str, str], finished: Study, theirs: Study, tmp_path: Path
+    arguments: tuple[str, ...], finished: Study, theirs: Study, tmp_path: Path
 ) -> None:
     take_profiles(theirs, tmp_path / "ran")
     (theirs.root / FIGURE).unlink()
     (theirs.root / PAGE).unlink()
-    done = typed_in(theirs, finished, *COMMAND, *arguments, **settings)
+    done = typed_in(theirs, finished, *COMMAND, *arguments)
     assert_untouched(tmp_path / "ran", done)
     assert (theirs.root / FIGURE).is_file()
     assert (theirs.root / PAGE).is_file()

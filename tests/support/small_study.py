@@ -6,13 +6,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from warm_python import warm_jobs, warm_python
 
 CODE = (
     *("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src"),
@@ -73,20 +73,12 @@ class Study:
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake as a user would, from the study's folder.
 
-        Plugins among paths for modules, and what else Python or a library reads when it starts, are for a warm Python
-        of its own. Jobs are started greedily: Snakemake's other way asks a solver, in a process of its own, each time a
-        job ends.
+        Jobs are started greedily: Snakemake's other way asks a solver, in a process of its own, each time a job ends.
         """
-        environment = environment or {}
-        started_in = tuple(
-            (key, value)
-            for key, value in sorted(environment.items())
-            if (_has_plugins(value) if key == "PYTHONPATH" else not key.startswith("PRASANGA_"))
-        )
         return subprocess.run(
-            [warm_python(started_in), "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
+            [sys.executable, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
             cwd=self.root,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", **warm_jobs(started_in), **environment},
+            env={**os.environ, "HF_HUB_OFFLINE": "1", **(environment or {})},
             capture_output=True,
             text=True,
             check=False,
@@ -153,8 +145,3 @@ def write_texts(study: Study, *, every: int) -> None:
     documents = [each for path in demo for each in path.read_text(encoding="utf-8").split("\n\n")]
     (study.root / "texts").mkdir()
     (study.root / "texts/demo.txt").write_text("\n\n".join(documents[::every]), encoding="utf-8")
-
-
-def _has_plugins(path: str) -> bool:
-    """Whether Snakemake, when it is imported, finds plugins in these folders."""
-    return any(any(Path(folder).glob("snakemake_*_plugin_*")) for folder in path.split(os.pathsep))

@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "report": {*GROUND, "text", "pairs", "stats", "associations"},
     "extras": {*GROUND, "config", "lexicon", "stats", "associations", "report"},
     "running": {"base", "config"},
-    "warm": set(),
+    "runner": {"base"},
     "cli": {*GROUND, "config", "report", "extras", "models", "embeddings", "plan", "running"},
     "__main__": {"cli"},
     "notebook": {*GROUND, "text", "lexicon", "sentences", "models", "embeddings", "associations", "likelihoods"},

@@ -37,7 +37,11 @@ def read(profile: str) -> dict[str, Any]:
 
 
 def rules() -> dict[str, str]:
-    files = [*sorted((ROOT / "rules").glob("*.smk")), ROOT / "construction/construction.smk"]
+    files = [
+        *sorted((ROOT / "rules").glob("*.smk")),
+        ROOT / "construction/construction.smk",
+        ROOT / "calibration/calibration.smk",
+    ]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     return dict(RULE.findall(text))
 

@@ -51,7 +51,7 @@ def test_a_changed_convention_reruns_statistics_from_the_cache(cached: Study, no
     cached.configure({"associations": {"variance": "hedges"}})
     assert "associations.variance (association there, hedges here)" in cached.run("--dry-run", environment=no_torch)
     plan = cached.plan("--forceall", environment=no_torch)
-    assert (plan["measure_ceat"], plan["gather_estimates"], plan["write_page"]) == (4, 1, 1)
+    assert (plan["measure_ceat"], plan["gather_estimates"], plan["write_page"]) == (2, 1, 1)
     assert not {"embed_segments", "draw_samples", "train_model"} & plan.keys()
     cached.run("results/associations/ceat.parquet", "--forceall", environment=no_torch)
     table = pq.read_table(cached.root / "results/associations/ceat.parquet")

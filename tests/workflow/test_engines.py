@@ -25,7 +25,6 @@ from kubernetes_plugins import python_path
 from shared_studies import shared_study
 from small_study import SMALL, Study, copy_code
 from waiting import until
-from warm_python import warm_jobs, warm_python
 
 COMMANDS = Path(__file__).parents[1] / "support/queue_commands"
 # One model, one category, one length, a part of the text: as few jobs as have all stages.
@@ -86,9 +85,9 @@ def calls(study: Study, command: str) -> list[list[str]]:
 def through(study: Study, queue: str, *arguments: str, **keywords: Any) -> subprocess.CompletedProcess[str]:
     """Run the study through a profile, as its page says."""
     return subprocess.run(
-        [warm_python(), "-m", "snakemake", "--workflow-profile", f"profiles/{queue}", *QUICKLY, *arguments],
+        [sys.executable, "-m", "snakemake", "--workflow-profile", f"profiles/{queue}", *QUICKLY, *arguments],
         cwd=study.root,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", **warm_jobs(), **environment(study, queue, **keywords)},
+        env={**os.environ, "HF_HUB_OFFLINE": "1", **environment(study, queue, **keywords)},
         capture_output=True,
         text=True,
         check=False,

@@ -287,8 +287,6 @@ def test_twins_stand_beside_their_model_and_are_no_rows(study: Study) -> None:
     study.configure({"associations": {"random_twins": 2}, "pairs": {"sets": garden}})
     target = "results/likelihoods/bias_percentages.parquet"
     study.run(target)
-    jobs = [path.stem for path in (study.root / "logs/likelihoods/pairs").rglob("*-random.log")]
-    assert jobs == ["masks-random"]
     of_model, of_twin = (scores_of(study, "garden", name) for name in ("masks", "masks-random"))
     assert of_model["left_out"].to_list() == of_twin["left_out"].to_list()
     assert of_model["score_first"].to_list() != of_twin["score_first"].to_list()
@@ -314,18 +312,11 @@ def keep_models(study: Study, *names: str) -> None:
 
 # What a change runs again.
 
-# What lies beside the page, and the page.
-SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
-PERCENTAGES = {
-    **{"measure_bias_percentages": 1, "draw_figure": 3, "write_pair_table": 1},
-    **{"compare_with_papers": 1, **SHOWN},
-}
-STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_figure": 2, **SHOWN}
+REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
+PERCENTAGES = {"measure_bias_percentages": 1, **REPORT}
+STRUCTURES = {"score_structures": 1, "gather_structures": 1, **REPORT}
 # A test of one method counts in the corrected p of all.
-EFFECTS = {
-    **{"gather_estimates": 1, "compare_ceat": 1, "compare_methods": 1, "draw_figure": 7, "write_tables": 1},
-    **{"write_paper_tables": 1, "compare_with_papers": 1, **SHOWN},
-}
+EFFECTS = {"gather_estimates": 1, "compare_ceat": 1, **REPORT}
 
 
 def change_nothing_that_counts(study: Study) -> None:
@@ -366,32 +357,36 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
     # the set that neither is changed nor new is not scored again
     "a pair, and one set more": (
         lambda s: (s.edit("garden.csv", "The rose in the garden smells", "The rose in my garden smells"), add_a_set(s)),
-        {"read_pairs": 2, "score_pairs": 3 + 3, "describe_pairs": 1, **PERCENTAGES},
+        {"read_pairs": 1, "score_pairs": 3, **PERCENTAGES},
     ),
     # the decoder, which has one measure, is not asked again; the encoder-decoder needs sentinels no more
     "measures, a trait and a template": (
         lambda s: (change_measures(s), change_a_trait(s), change_a_template(s)),
         {
-            "check_model": 1,
-            "score_pairs": 2 + 2,
+            **{"check_model": 1, "audit_tokenizers": 1},
+            "score_pairs": 2,
             **{"score_log_probability": 1, "gather_templates": 1, "choose_sentences": 1},
             **PERCENTAGES,
             **STRUCTURES,
             **EFFECTS,
-            "draw_figure": 11,  # the comparison with a paper shows percentages and effects
         },
     ),
     "two models more": (
         add_models,
         {
             **{"train_model": 2, "check_model": 2},
-            **{"embed_segments": 2, "compare_precision": 1, "list_embeddings": 1, "choose_sentences": 1},
+            **{
+                "audit_tokenizers": 1,
+                "embed_segments": 2,
+                "compare_precision": 1,
+                "list_embeddings": 1,
+                "choose_sentences": 1,
+            },
             "measure_ceat": 2,  # fixed draws index the contexts that all models have
-            "score_pairs": 2,
+            "score_pairs": 1,
             **PERCENTAGES,
             **EFFECTS,
             "measure_multiverse": 1,
-            "draw_figure": 9,
         },
     ),
 }
@@ -408,7 +403,7 @@ def test_a_study_of_probabilities_alone_has_a_page_without_vectors(study: Study)
     keep_models(study, "writes", "rewrites")
     study.configure({"log_probability": {"categories": [], "traits": []}, "pairs": {"n_resamples": 51}})
     # no scores either: resamples are of the percentages
-    assert study.plan() == {"measure_bias_percentages": 1, "draw_figure": 2, "write_pair_table": 1, **SHOWN}
+    assert study.plan() == PERCENTAGES
 
 
 # Scores in buckets.
@@ -431,7 +426,7 @@ def test_sets_are_dealt_to_as_many_jobs_as_are_asked_for(study: Study) -> None:
     configure_buckets(study, 3)
     jobs = study.plan("likelihoods")
     assert (jobs["score_pair_bucket"], jobs["score_sentence_bucket"]) == (3 * 2 * len(MODELS), 3 * 2)
-    assert (jobs["score_pairs"], jobs["score_structures"], jobs["score_log_probability"]) == (2 * len(MODELS), 1, 1)
+    assert (jobs["score_pairs"], jobs["score_structures"], jobs["score_log_probability"]) == (len(MODELS), 1, 1)
     configure_buckets(study, 1)
     assert study.plan("likelihoods") == {}
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ import yaml
 from likelihoods_study import CLOCKS, CONFIG, TINY, prepare_likelihoods, read_yaml, write_yaml
 from shared_studies import shared_study
 from small_study import Study
-from warm_python import warm_python
 
 from prasanga.config import complete
 from prasanga.extras.dossier import CHANGES, STUDIES
@@ -223,7 +223,7 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
         (folder / "corpora/IndiBias_v1_sample.csv").write_text(CLOCKS, encoding="utf-8")
     (folder / CHANGES).write_text(yaml.safe_dump(changes), encoding="utf-8")
     done = subprocess.run(
-        [warm_python(), "-m", "prasanga", "reproduce", paper, "--directory", str(folder), "--cores", "2"],
+        [sys.executable, "-m", "prasanga", "reproduce", paper, "--directory", str(folder), "--cores", "2"],
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
         capture_output=True,
         text=True,

@@ -33,7 +33,7 @@ def test_work_is_done_by_scripts_so_that_the_fingerprint_sees_it(project_root: P
         assert "shell:" not in body, name
         assert "run:" not in body, name
         if "output:" in body:
-            assert {"script:", "log:", "benchmark:"} <= set(re.findall(r"\w+:", body)), name
+            assert {"script:", "log:"} <= set(re.findall(r"\w+:", body)), name
 
 
 def test_a_plan_waits_for_no_compiler_and_no_model_library(project_root: Path) -> None:

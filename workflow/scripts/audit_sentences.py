@@ -1,25 +1,16 @@
-"""Adapter: all sentences to the tables by which a reader judges the lexicon, each also as text for a spreadsheet."""
+"""All sentences to the tables by which a reader judges the lexicon."""
 
-from prasanga.base.documents import to_tsv
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import read_table, require_equal, write_table, write_text
+from prasanga.base.parquet import read_table
+from prasanga.runner import Task
 from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram
 
-log_to(snakemake.log[0])
-settings = snakemake.params.audit
-for part in (snakemake.input.sentences, snakemake.input.supplement):
-    require_equal(list(part), ["stage", "version"])
-paths = [*snakemake.input.sentences, *snakemake.input.supplement]
-forms = count_forms(paths)
-tables = {
-    "forms": forms,
-    "concordance": concordance(paths, settings["concordance"], settings["seed"]),
-    "suffixes": count_suffixes(forms, read_table(snakemake.input.forms)),
-    "lengths": length_histogram(paths),
-}
-made_from = describe("sentences", inputs=snakemake.input, settings=settings)
+task = Task(snakemake, "sentences")
+settings, paths = task.params.audit, list(task.input.sentences)
+task.require_one_version(paths)
+forms, hits = count_forms(paths), concordance(paths, settings["concordance"], settings["seed"])
+suffixes = count_suffixes(forms, read_table(task.input.forms))
+tables = {"forms": forms, "concordance": hits, "suffixes": suffixes, "lengths": length_histogram(paths)}
+made_from = task.describe(settings)
 for name, table in tables.items():
-    write_table(snakemake.output[name], table, made_from)
-    for_reader = ["false_friend"] if name == "concordance" else []
-    write_text(snakemake.output[f"{name}_tsv"], to_tsv(table, for_reader=for_reader))
+    task.write(task.output[name], table, made_from)
+    task.write_tsv(task.output[f"{name}_tsv"], table, ["false_friend"] if name == "concordance" else [])

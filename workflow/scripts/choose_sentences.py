@@ -1,25 +1,17 @@
-"""Adapter: texts that were measured to a table of some for each word, the first of each."""
+"""Texts that were measured to a table of some for each word."""
 
 from pathlib import Path
 
-from prasanga.base.documents import to_tsv
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import write_table, write_text
 from prasanga.embeddings.shards import read_common_occurrences
 from prasanga.report.words import TEMPLATES, choose_sentences
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-files = snakemake.input
-segments: dict[str, list[Path]] = {}
+task = Task(snakemake, "samples")
+files, segments = task.input, dict[str, list[Path]]()
 for path in map(Path, files.segments):  # samples/<length>/<bucket>.parquet, samples/templates.parquet
     segments.setdefault(path.stem if path.stem == TEMPLATES else path.parent.name, []).append(path)
 lists = {label: [path for path in files.lists if Path(path).stem == label] for label in segments}
-table = choose_sentences(
-    ((paths, read_common_occurrences(lists[label])) for label, paths in segments.items()),
-    sources=files.sentences,
-    scored=files.scored,
-    terms=files.terms,
-).to_arrow()
-write_table(snakemake.output.parquet, table, describe("samples", inputs=files))
-write_text(snakemake.output.tsv, to_tsv(table))
+common = ((paths, read_common_occurrences(lists[label])) for label, paths in segments.items())
+chosen = choose_sentences(common, sources=files.sentences, scored=files.scored, terms=files.terms).to_arrow()
+task.write(task.output.parquet, chosen, task.describe())
+task.write_tsv(task.output.tsv, chosen)

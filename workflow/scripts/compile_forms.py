@@ -1,20 +1,14 @@
-"""Adapter: word lists and suffix groups to the table of surface forms."""
+"""Word lists and suffix groups to the table of surface forms."""
 
 import logging
 
-from prasanga.base.documents import to_tsv
-from prasanga.base.logs import bound_memory, log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import write_table, write_text
 from prasanga.lexicon import forms_table, lexicon_of
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-bound_memory(snakemake.resources.get("mem_mb"))
-settings = snakemake.params.lexicon
-lexicon = lexicon_of(settings)
+task = Task(snakemake, "lexicon", bounded=True)
+lexicon = lexicon_of(task.params.lexicon)
 for warning in lexicon.warnings:
     logging.getLogger("prasanga.lexicon").warning("%s", warning)
-made_from = describe("lexicon", inputs=snakemake.input, settings=settings, version=snakemake.params.version)
 forms = forms_table(lexicon)
-write_table(snakemake.output.table, forms, made_from)
-write_text(snakemake.output.for_spreadsheets, to_tsv(forms))
+task.write(task.output.table, forms, task.describe(task.params.lexicon))
+task.write_tsv(task.output.for_spreadsheets, forms)

@@ -1,21 +1,23 @@
-"""Adapter: segments of one length or of several to the vectors of their target words."""
+"""Segments of all lengths, or filled templates, to the vectors of a model and its random copies."""
 
-from pathlib import Path
-
-from prasanga.base.logs import log_to
+from prasanga.embeddings import list_shards
 from prasanga.embeddings.stage import embed_files
-from prasanga.samples.drawing import require_bucket
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-for path, output in zip(snakemake.input.segments, snakemake.output.vectors, strict=True):
-    require_bucket(path, Path(output).parent.name, snakemake.wildcards.bucket)
-embed_files(
-    snakemake.input.segments,
-    snakemake.output.vectors,
-    left_out=snakemake.output.left_out,
-    model=snakemake.input.model,
-    embedding=snakemake.params.embedding,
-    root="results/store",
-    threads=snakemake.threads,
-    cards=snakemake.resources.cards,
-)
+task = Task(snakemake, "embeddings")
+segments, out = list(task.input.segments), task.output
+for number, settings in enumerate(task.params.embedding):
+    of_unit = slice(number * len(segments), (number + 1) * len(segments))
+    embed_files(
+        segments,
+        out.vectors[of_unit],
+        left_out=out.left_out[of_unit],
+        model=task.input.model,
+        embedding=settings,
+        root="results/store",
+        threads=task.threads,
+        cards=task.cards,
+    )
+if lists := out.get("lists"):
+    for shard, path in zip(out.vectors, lists, strict=True):
+        list_shards([shard], path)

@@ -1,18 +1,11 @@
-"""Adapter: templates and word lists to the sentences of all words of some categories."""
+"""Templates and word lists to the sentences of all words of some categories."""
 
-from prasanga.base.logs import bound_memory, log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of, load_templates
+from prasanga.runner import Task
 from prasanga.samples.segments import fill_templates
 
-log_to(snakemake.log[0])
-bound_memory(snakemake.resources.get("mem_mb"))
-settings = snakemake.params.filling
-normalization = settings["normalization"]
-lexicon = lexicon_of(settings)
-templates = load_templates(snakemake.input.templates, normalization)
-made_from = describe(
-    "samples", inputs=snakemake.input, settings=settings, libraries=["ftfy", "regex"], version=snakemake.params.version
-)
-write_table(snakemake.output[0], fill_templates(lexicon, settings["categories"], templates), made_from)
+task = Task(snakemake, "samples", bounded=True)
+settings = task.params.filling
+templates = load_templates(task.input.templates, settings["normalization"])
+made_from = task.describe(settings, libraries=["ftfy", "regex"])
+task.write(task.output[0], fill_templates(lexicon_of(settings), settings["categories"], templates), made_from)

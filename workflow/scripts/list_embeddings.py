@@ -1,7 +1,10 @@
-"""Adapter: the shards of one model and length to a small file that names them."""
+"""The shards of one model at all lengths to a small file for each length that names them."""
 
-from prasanga.base.logs import log_to
+from pathlib import Path
+
 from prasanga.embeddings import list_shards
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-list_shards(snakemake.input.vectors, snakemake.output[0])
+task = Task(snakemake, "embeddings")
+for path in task.output:
+    list_shards([shard for shard in task.input.vectors if Path(shard).parent.name == Path(path).stem], path)

@@ -1,29 +1,35 @@
-"""Adapter: the vectors of one model at one length to the CEAT of every category."""
+"""The vectors of a model and its random copies at all lengths to the CEAT of every category."""
+
+from pathlib import Path
+from typing import Any
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
 from prasanga.associations.comparisons import of_twins
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
-from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import stimuli_of
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-settings = dict(snakemake.params.ceat)
-made_from = describe("associations", inputs=snakemake.input, settings=settings, libraries=["numba", "numpy", "scipy"])
-categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
-length, n_twins = settings.pop("segment_length"), settings.pop("n_twins")
-common = read_common_occurrences(snakemake.input.all_embeddings)
-tables = of_twins(
-    n_twins,
-    lambda twin: measure_ceat(
-        categories,
-        StoredEmbeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), twin=twin),
-        model=snakemake.wildcards.model,
-        segment_length=length,
-        common=common,
-        settings=CeatSettings(**{**settings, "test": TestSettings(**settings["test"])}),
-    ),
-)
-for name, table in tables._asdict().items():
-    write_table(snakemake.output[name], table, made_from)
+task = Task(snakemake, "associations")
+categories = task.params.categories
+
+
+def measure(vectors: str, same_length: list[str], asked: dict[str, Any]) -> Any:
+    """Measure one list of vectors; `asked` are the settings of the rule."""
+    del asked["categories"]  # their names
+    asked["test"] = TestSettings(**asked["test"])
+    common = {"segment_length": asked.pop("segment_length"), "common": read_common_occurrences(same_length)}
+    n_twins, model, stimuli = asked.pop("n_twins"), Path(vectors).parent.name, stimuli_of(categories)
+    settings = CeatSettings(**asked)
+
+    def measure_twin(twin: int | None) -> Any:
+        stored = StoredEmbeddings(vectors, stimuli=stimuli, twin=twin)
+        return measure_ceat(categories, stored, model=model, settings=settings, **common)
+
+    return of_twins(n_twins, measure_twin)
+
+
+for number, (vectors, asked) in enumerate(zip(task.input.embeddings, task.params.ceat, strict=True)):
+    same_length = [path for path in task.input.all_embeddings if Path(path).stem == Path(vectors).stem]
+    made_from = task.describe(asked, [vectors, *same_length], ["numba", "numpy", "scipy"])
+    for name, table in measure(vectors, same_length, dict(asked))._asdict().items():
+        task.write(task.output[name][number], table, made_from)

@@ -18,13 +18,12 @@ from prasanga.extras.multiverse import (
     variants_of_sentences,
     variants_of_words,
 )
-from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import stimuli_of
 from prasanga.static import read_looked_up
 
 log_to(snakemake.log[0])
 settings: dict[str, Any] = snakemake.params.multiverse
-listed = read_categories(snakemake.input.categories)
-categories = {method: chosen_categories(listed, names) for method, names in settings["categories"].items()}
+categories = {method: snakemake.params.categories[method] for method in settings["categories"]}
 templates: dict[str, dict[str, int]] = {}
 for row in read_table(snakemake.input.sentences).to_pylist() if snakemake.input.sentences else []:
     places = templates.setdefault(row["stimulus"], {})

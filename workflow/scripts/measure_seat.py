@@ -1,34 +1,37 @@
-"""Adapter: the vectors that one model gives to sentences to the SEAT of every category."""
+"""The vectors that a model and its random copies give to sentences to the SEAT of every category."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import of_twins
 from prasanga.associations.weat import measure_seat
 from prasanga.base.documents import read_document
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import read_table, write_table
+from prasanga.base.parquet import read_table
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import stimuli_of
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-settings = dict(snakemake.params.seat)
-made_from = describe("associations", inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"])
-categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
-test, n_twins = TestSettings(**settings.pop("test")), settings.pop("n_twins")
-listed = read_document(snakemake.input.embeddings)
-tables = of_twins(
-    n_twins,
-    lambda twin: measure_seat(
-        categories,
-        read_table(snakemake.input.sentences),
-        read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), twin=twin),
-        model=snakemake.wildcards.model,
-        settings=test,
-        sentence_vector=json.loads(listed["made_from"]["settings"])["sentence_vector"],
-        **settings,
-    ),
-)
-for name, table in tables._asdict().items():
-    write_table(snakemake.output[name], table, made_from)
+task = Task(snakemake, "associations")
+categories, sentences = task.params.categories, read_table(task.input.sentences)
+
+
+def measure(vectors: str, asked: dict[str, Any]) -> Any:
+    """Measure one list of vectors; `asked` are the settings of the rule."""
+    n_twins = asked.pop("n_twins")
+    del asked["categories"]  # their names
+    how = json.loads(read_document(vectors)["made_from"]["settings"])["sentence_vector"]
+    options = {"model": Path(vectors).parent.name, "settings": TestSettings(**asked.pop("test")), **asked}
+
+    def measure_twin(twin: int | None) -> Any:
+        found = read_embeddings(vectors, stimuli=stimuli_of(categories), twin=twin)
+        return measure_seat(categories, sentences, found, sentence_vector=how, **options)
+
+    return of_twins(n_twins, measure_twin)
+
+
+for number, (vectors, asked) in enumerate(zip(task.input.embeddings, task.params.seat, strict=True)):
+    made_from = task.describe(asked, [vectors, task.input.sentences], ["numpy", "scipy"])
+    for name, table in measure(vectors, dict(asked))._asdict().items():
+        task.write(task.output[name][number], table, made_from)

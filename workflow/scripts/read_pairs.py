@@ -1,16 +1,20 @@
-"""Adapter: a file of sentence pairs to one table, and what is odd about it to another."""
+"""Files of sentence pairs to a table each, what is odd about them, and the statistics of all."""
 
-from prasanga.base.documents import guarded
-from prasanga.base.logs import bound_memory, log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import write_table, write_text
-from prasanga.pairs import read_pair_file
+import polars as pl
 
-log_to(snakemake.log[0])
-bound_memory(snakemake.resources.get("mem_mb"))
-settings = dict(snakemake.params.pairs)
-found = read_pair_file(snakemake.input[0], settings["languages"], layout=settings["layout"], spoken=settings["spoken"])
-made_from = describe("pairs", inputs=snakemake.input, settings=settings, version=snakemake.params.version)
-write_table(snakemake.output.pairs, found.pairs.to_arrow(), made_from)
-write_table(snakemake.output.oddities, found.oddities.to_arrow(), made_from)
-write_text(snakemake.output.csv, guarded(found.oddities).write_csv(line_terminator="\n"))
+from prasanga.pairs import read_pair_file, statistics
+from prasanga.runner import Task
+
+task = Task(snakemake, "pairs", bounded=True)
+outputs = zip(task.input, task.output.pairs, task.output.oddities, task.output.csv, strict=True)
+tables = []
+for (name, asked), (path, pairs, oddities, csv) in zip(task.params.pairs.items(), outputs, strict=True):
+    found = read_pair_file(path, asked["languages"], layout=asked["layout"], spoken=asked["spoken"])
+    made_from = task.describe(asked, [path])
+    task.write(pairs, found.pairs, made_from)
+    task.write(oddities, found.oddities, made_from)
+    task.write_csv(csv, found.oddities)
+    tables.append(statistics(found.pairs).with_columns(set=pl.lit(name)))
+table = pl.concat(tables)
+task.write(task.output.statistics, table, task.describe({"sets": list(task.params.pairs)}, task.output.pairs))
+task.write_csv(task.output.statistics_csv, table)

@@ -1,17 +1,12 @@
-"""Adapter: one bucket of a set of sentence pairs to the scores that one model gives them."""
+"""One bucket of a set of sentence pairs to the scores that one model gives them."""
 
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import read_frame, write_table
+from prasanga.base.parquet import read_frame
 from prasanga.likelihoods.stage import PAIRS, Job, deal_pairs, score_rows
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-settings, bucket = dict(snakemake.params.scoring), (int(snakemake.wildcards.bucket), snakemake.params.buckets)
-job = Job(snakemake.input.model, "results/likelihoods/kept", snakemake.threads, snakemake.resources.cards)
-pairs = deal_pairs(read_frame(snakemake.input.pairs), settings["which"])
-scores = score_rows(PAIRS, pairs, snakemake.wildcards.set, settings, job, bucket=bucket)
-libraries = ["torch", "transformers", "tokenizers"]
-made_from = describe(
-    "likelihoods", inputs=snakemake.input, settings=settings, libraries=libraries, version=snakemake.params.version
-)
-write_table(snakemake.output[0], scores.to_arrow(), made_from)
+task = Task(snakemake, "likelihoods")
+settings, bucket = dict(task.params.scoring), (int(task.wildcards.bucket), task.params.buckets)
+job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)
+pairs = deal_pairs(read_frame(task.input.pairs), settings["which"])
+scores = score_rows(PAIRS, pairs, task.wildcards.set, settings, job, bucket=bucket)
+task.write(task.output[0], scores, task.describe(settings, libraries=["torch", "transformers", "tokenizers"]))

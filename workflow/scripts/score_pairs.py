@@ -1,17 +1,20 @@
-"""Adapter: a set of sentence pairs to the scores that one model gives both sentences of each."""
+"""Sets of sentence pairs to the scores that a model and its random copies give both sentences of each pair."""
 
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import read_frame, write_table
+from pathlib import Path
+
+from prasanga.base.parquet import read_frame
 from prasanga.likelihoods.stage import PAIRS, Job, deal_pairs, score_rows, set_table
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-settings, name = dict(snakemake.params.scoring), snakemake.wildcards.set
-job = Job(snakemake.input.model, "results/likelihoods/kept", snakemake.threads, snakemake.resources.cards)
-pairs = deal_pairs(read_frame(snakemake.input.pairs), settings["which"])
-scores = score_rows(PAIRS, pairs, name, settings, job, buckets=snakemake.input.buckets)
+task = Task(snakemake, "likelihoods")
+job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)
 libraries = ["torch", "transformers", "tokenizers"]
-made_from = describe(
-    "likelihoods", inputs=snakemake.input, settings=settings, libraries=libraries, version=snakemake.params.version
-)
-write_table(snakemake.output[0], set_table(pairs, scores, name, settings["name"]).to_arrow(), made_from)
+paths = iter(task.output)
+for settings in task.params.scoring:
+    for pairs in task.input.pairs:
+        path, name = next(paths), Path(pairs).stem
+        dealt, folder = deal_pairs(read_frame(pairs), settings["which"]), Path(path).with_suffix("")
+        buckets = [bucket for bucket in task.input.buckets if Path(bucket).parent == folder]
+        scores = score_rows(PAIRS, dealt, name, settings, job, buckets=buckets)
+        made_from = task.describe(settings, [pairs, task.input.model, *buckets], libraries)
+        task.write(path, set_table(dealt, scores, name, settings["name"]), made_from)

@@ -1,19 +1,20 @@
-"""Adapter: all results of the study to one page."""
+"""All results of the study to the summary, the cards and the page."""
 
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import write_text
-from prasanga.report.page import render_page
 from prasanga.report.study import read_results
+from prasanga.report.writing import write_study
+from prasanga.runner import Task
 
-LIBRARIES = ["matplotlib", "numpy", "polars", "pyarrow", "scipy"]
-
-log_to(snakemake.log[0])
-study, page = snakemake.params.study, snakemake.output[0]
-results = read_results(
-    dict(snakemake.input.items()), page=page, studied=snakemake.params.studied, missing=snakemake.params.missing
+task = Task(snakemake, "report")
+asked, study = task.params, task.params.study
+files = dict(task.input.items())
+tables, records = files.pop("tables"), files.pop("records")
+fields = {**files, "comparison": asked.compared, "files": asked.files}
+results = read_results(fields, page=task.output.page, studied=asked.studied, missing=asked.missing)
+shown = [path for paths in files.values() for path in ([paths] if isinstance(paths, str) else paths)]
+write_study(
+    study,
+    results,
+    lambda inputs: task.describe(study, inputs, ["matplotlib", "numpy", "polars", "pyarrow", "scipy"]),
+    shown={"numbers": asked.numbers, "records": records, "page": [*shown, *asked.compared]},
+    outputs=dict(task.output.items()),
 )
-linked = set(snakemake.input.files) - {*snakemake.input.figures, *snakemake.input.comparison}
-shown = [path for path in snakemake.input if path not in linked]
-made_from = describe("report", inputs=shown, settings=study, libraries=LIBRARIES)
-write_text(page, render_page(config=study, results=results, made_from=made_from))

@@ -1,9 +1,7 @@
-"""Adapter: the table of estimates to the layout of the paper, as CSV, Markdown and LaTeX."""
+"""Estimates to tables in the papers' layouts, to the comparison with a paper, and to copies beside the page."""
 
-from prasanga.base.logs import log_to
-from prasanga.base.parquet import read_frame, write_text
-from prasanga.report.paper_tables import render_ceat
+from prasanga.report.writing import write_products
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-for path, text in zip(snakemake.output, render_ceat(read_frame(snakemake.input[0])), strict=True):
-    write_text(path, text)
+task = Task(snakemake, "report")
+write_products(task.params.products)

@@ -275,8 +275,11 @@ class EmbeddingsConfig(ConfigSection):
     """computed makes missing vectors; cached uses the vectors under results/embeddings, starts no model, reads no
     corpus, and names missing files."""
     buckets: Buckets = "auto"
-    """Buckets of words per model and length, each embedded by one job; a stimulus always falls into the same one. auto
-    takes one for every 80,000 segments that a length may have. Another number embeds nothing again."""
+    """Buckets of words per model, each embedded by one job at all lengths; a stimulus always falls into the same one.
+    auto takes as many as `shard_size` needs. Another number embeds nothing again."""
+    shard_size: Positive = 200_000
+    """Segments per job, over all lengths. A study with more segments has several jobs per model, and jobs of their own
+    for its random copies. Another number embeds nothing again."""
     stored_dtype: Literal["float16", "float32"] = "float16"
     """Precision in which vectors are kept on disk; float16 takes half the space (docs/embeddings.md)."""
     unknown: Literal["leave-out", "keep"] = "leave-out"

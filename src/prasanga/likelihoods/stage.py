@@ -397,23 +397,21 @@ def trait_shares(settings: Mapping[str, Any]) -> list[list[TraitSentence]]:
     return shares_of(sentences, lambda row: (row.polarity, row.trait), n_twins)
 
 
-def category_shares(settings: Mapping[str, Any], categories: str | Path) -> list[list[FilledCategory]]:
+def category_shares(settings: Mapping[str, Any], categories: Mapping[str, Any]) -> list[list[FilledCategory]]:
     """Return the categories that are asked for, with their sentences: of twins a list for each, of a model one.
 
     Args:
-        settings: plain values: `which` model, `lexicon`, `categories`, `exchanged`, and the file `templates`.
-        categories: `categories.json`.
+        settings: plain values: `which` model, `lexicon`, `exchanged`, and the file `templates`.
+        categories: those that are asked for, as of `prasanga.lexicon.model.chosen_categories`.
 
     Raises:
         InputError: as `prasanga.likelihoods.templates.fill_categories`.
     """
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.lexicon.model import chosen_categories, read_categories
     from prasanga.likelihoods.templates import fill_categories, load_category_templates, shares_of
 
     templates = load_category_templates(settings["templates"], settings["lexicon"]["normalization"])
-    chosen = chosen_categories(read_categories(categories), settings["categories"], key="log_probability.categories")
-    filled = fill_categories(chosen, templates, lexicon_of(settings["lexicon"]), settings["exchanged"])
+    filled = fill_categories(categories, templates, lexicon_of(settings["lexicon"]), settings["exchanged"])
     n_twins = number_of_twins(settings["which"], templates.most)
     dealt = [(category, shares_of(rows, lambda row: row.template, n_twins)) for category, rows in filled]
     return [[(category, shares[number]) for category, shares in dealt] for number in range(n_twins or 1)]

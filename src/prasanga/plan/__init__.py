@@ -3,9 +3,8 @@
 The rules ask three objects: a `StudyPlan`, and the `Settings` and `Files` that are built from it.
 """
 
-from prasanga.plan.files import (
-    UNFINISHED,
-    Files,
+from prasanga.plan.files import UNFINISHED, Files
+from prasanga.plan.runs import (
     begin_config,
     finish_config,
     require_config_of_results,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import product
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import Any, NamedTuple
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in, require_no_braces
-from prasanga.config import read_config
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
 from prasanga.plan.study import StudyPlan
 from prasanga.plan.words import word_files, words_from
@@ -22,14 +18,38 @@ from prasanga.report.published import percentage_files, why_nothing_to_compare
 from prasanga.report.study import missing_results, said_of_parts
 from prasanga.samples import counts_of
 
-_KEPT = Path("results/config.yaml")
-"""The complete config that the results were made with."""
-_BEGUN = "# A run with this config, all defaults in it, began here."
-_MIXED = "# A run with this config, all defaults in it, began here on results of another config."
-_FINISHED = "# All results were made with this config, all defaults in it."
-
 UNFINISHED = "results/unfinished"
 """Where tables are gathered of an unfinished study, for its page; never among its results."""
+
+
+class Units(NamedTuple):
+    """Models that jobs of their own measure, and whether the job of a model measures its random copies too.
+
+    Attributes:
+        models: names, of the random copies too where these have jobs of their own.
+        twins: by model, the entry of its random copies that its job takes along.
+    """
+
+    models: list[str]
+    twins: Mapping[str, str]
+
+    @classmethod
+    def plan(cls, models: Iterable[str], twin_of: Mapping[str, str], *, whole: bool) -> Units:
+        """Let the job of each model take its random copies along if `whole`, and if every model has some."""
+        models, twins = list(models), {model: twin for twin, model in twin_of.items()}
+        if whole and twins.keys() == set(models):
+            return cls(models, twins)
+        return cls([*models, *twin_of], {})
+
+    def job_of(self, model: str) -> list[str]:
+        """Return what the job of a model measures: the model, and its random copies where they go together."""
+        return [model, *([self.twins[model]] if model in self.twins else [])]
+
+    def paths(self, *patterns: str) -> list[str]:
+        """Return files of a job as patterns with `{model}`: those of the model, then those of its random copies."""
+        copies = [pattern.replace("{model}", "{model}-random") for pattern in patterns] if self.twins else []
+        return [*patterns, *copies]
+
 
 _OF_TRAITS = tuple(table.name for table in STRUCTURES.tables)
 _OF_PAIRS = tuple(table.name for table in PAIRS.tables if table.name != "pair_statistics")
@@ -39,6 +59,8 @@ class Files:
     """The files of a study, as paths from its folder.
 
     Attributes:
+        embedded: the jobs of models whose vectors are measured.
+        scored: the jobs of models that are asked for probabilities.
         results: the tables that the report is made from, by the fields of `prasanga.report.study.Results`: all that
             the study makes or, where figures are drawn from what is there, those.
         missing: a sentence for each table that is not there, or in part.
@@ -47,6 +69,8 @@ class Files:
     def __init__(self, study: StudyPlan) -> None:
         self._study = study
         self._config = study.config
+        self.embedded = Units.plan(study.models.names, study.models.twin_of, whole=len(study.buckets) == 1)
+        self.scored = Units.plan(list(study.models.scored), study.models.scored_twin_of, whole=True)
         self.results, self.missing = self._results_at_hand() if study.from_results else (self.finished(), [])
 
     # ---- words, texts, models
@@ -98,20 +122,20 @@ class Files:
         name = "training.json" if family in models.trained else "package.json" if family in models.packaged else ""
         return [f"results/models/{family}/{name}"] if name else []
 
-    def made_at_once(self, ending: str) -> list[str]:
-        """Return the outputs of a job that embeds segments, as patterns: of one length, or of all in a small study."""
-        lengths = self._study.labels if self._study.is_small else ["{length}"]
-        return [f"results/embeddings/{{model}}/{length}/{{bucket}}.{ending}" for length in lengths]
+    def of_lengths(self, pattern: str) -> list[str]:
+        """Return a pattern with `{length}` for all lengths, for each that a job of a model measures."""
+        return self.embedded.paths(*(pattern.replace("{length}", label) for label in self._study.labels))
 
-    def segments_read(self, bucket: str, length: str = "", **_: str) -> list[str]:
-        """Return the segments that such a job embeds, in the same order; `length` is none of a job of all lengths."""
-        return [f"results/samples/{each}/{bucket}.parquet" for each in ([length] if length else self._study.labels)]
+    def segments_read(self, bucket: str = "", **_: str) -> list[str]:
+        """Return the segments of all lengths of a bucket; of the only one if none is named."""
+        bucket = bucket or self._study.buckets[0]
+        return [f"results/samples/{length}/{bucket}.parquet" for length in self._study.labels]
 
-    def first_layer(self, model: str, bucket: str, length: str = "") -> list[str]:
+    def first_layer(self, model: str, bucket: str = "") -> list[str]:
         """Return the same shards of the model's first layer, whose job embeds the others too; none for that one."""
-        first = self._study.first_layer(model)
-        lengths = [length] if length else self._study.labels
-        return [] if first == model else [f"results/embeddings/{first}/{each}/{bucket}.parquet" for each in lengths]
+        first, bucket = self._study.first_layer(model), bucket or self._study.buckets[0]
+        paths = [f"results/embeddings/{first}/{length}/{bucket}.parquet" for length in self._study.labels]
+        return paths if first != model else []
 
     def shards(self, model: str, length: str, ending: str = "parquet") -> list[str]:
         """Return the vectors of a model at one length, or what was left out; SEAT's sentences are one shard."""
@@ -219,22 +243,28 @@ class Files:
         sets = product(self._study.sets, models)
         return [f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in sets]
 
-    def pair_buckets(self, name: str, model: str) -> list[str]:
-        """Return the buckets that the scores of a set are put together from; none where one job scores all."""
-        buckets = self._study.pair_buckets[name]
-        return [f"results/likelihoods/pairs/{name}/{model}/{bucket}.parquet" for bucket in buckets if len(buckets) > 1]
+    def pair_buckets(self, model: str) -> list[str]:
+        """Return the buckets that the scores of all sets are put together from, in the job of a model."""
+        sets = product(self._study.pair_buckets.items(), self.scored.job_of(model))
+        return [
+            f"results/likelihoods/pairs/{name}/{unit}/{bucket}.parquet"
+            for (name, buckets), unit in sets
+            for bucket in buckets
+            if len(buckets) > 1
+        ]
 
     def sentence_buckets(self, of: str, model: str) -> list[str]:
         """Return the same of the sentences of `structures` or `log_probability`."""
         buckets = self._study.sentence_buckets[of]
-        return [f"results/likelihoods/{of}/{model}/{bucket}.parquet" for bucket in buckets if len(buckets) > 1]
+        units = self.scored.job_of(model) if len(buckets) > 1 else []
+        return [f"results/likelihoods/{of}/{unit}/{bucket}.parquet" for unit, bucket in product(units, buckets)]
 
     def texts_of_sentences(self, of: str) -> list[str]:
         """Return the files that the sentences of `structures` or `log_probability` are made from, the words' last."""
         settings = self._config["log_probability"]
         if of == "structures":
             return [*self._study.traits, settings["structures"]] if self._study.traits else []
-        return [settings["templates"], "results/lexicon/categories.json"]
+        return [settings["templates"]]
 
     def gathered_pairs(self) -> dict[str, list[str]]:
         """Return the scores that bias percentages are made from: of an unfinished study, as far as they are there."""
@@ -268,18 +298,20 @@ class Files:
             if table.on_page and self._is_made(table, method)
         }
 
-    def shown(self) -> dict[str, Any]:
+    def config_shown(self) -> dict[str, Any]:
         """Return the config without the methods that have no results to be shown."""
         without = [method for method in FAMILY if method.name not in self.results]
         return reduce(lambda config, method: method.without(config), without, dict(self._config))
 
     def paper_tables(self) -> list[str]:
         """Return the tables in the papers' layouts."""
-        return [f"results/report/tables/{name}.{ending}" for name in layouts_of(self.shown()) for ending in ENDINGS]
+        return [
+            f"results/report/tables/{name}.{ending}" for name in layouts_of(self.config_shown()) for ending in ENDINGS
+        ]
 
     def pair_table(self) -> list[str]:
         """Return the table of bias percentages in a paper's layout, where there are any."""
-        return [f"results/report/tables/sahoo_table2.{ending}" for ending in ENDINGS if self.has_percentages]
+        return _tables("sahoo_table2") if self.has_percentages else []
 
     @property
     def has_percentages(self) -> bool:
@@ -288,7 +320,7 @@ class Files:
 
     def estimates_shown(self) -> dict[str, str]:
         """Return the tables of estimates by method, as the papers' tables and the comparison call them."""
-        return {method: self.results[method.removesuffix("_bias")] for method in methods_of(self.shown())}
+        return {method: self.results[method.removesuffix("_bias")] for method in methods_of(self.config_shown())}
 
     def methods_compared(self) -> dict[str, str]:
         """Return the tables of estimates by method, where there are several to compare; else none."""
@@ -402,10 +434,50 @@ class Files:
         copied |= {Path(path).name: path for path in self._data_of_texts()}
         return {name: path for name, path in copied.items() if self._is_there(path)}
 
-    def numbers(self) -> dict[str, Any]:
-        """Return what summary and cards are made from: tables and counts, and no text of the corpus."""
-        texts = {name: paths for name, paths in self.of_texts().items() if name != "audit"}
-        return {**self.results, **texts, **self.of_words(), "pair_oddities": self.of_pairs()["pair_oddities"]}
+    def products(self, layouts: Mapping[str, Any], comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Return the files beside the page, by their writer (`prasanga.report.writing.WRITERS`), with its arguments."""
+        results, draws = self.results, self.first_draws()
+        found: dict[str, list[Any]] = {}
+        if "ceat" in results:
+            found["ceat_table"] = [results["ceat"], _tables("ceat")]
+        if tables := self.paper_tables():
+            found["layouts"] = [{**self.estimates_shown(), **draws}, layouts, tables]
+        if tables := self.pair_table():
+            found["pair_layouts"] = [{"pairs": results["bias_percentages"]}, {"preset": layouts["preset"]}, tables]
+        if methods := self.methods_compared():
+            found["agreement"] = [methods, [f"results/report/tables/{name}.csv" for name in ("methods", "agreement")]]
+        if comparison:
+            paths = ["results/report/comparison.csv", "results/report/comparison.md"]
+            found["comparison"] = [{**self.compared(), **draws}, comparison, paths]
+        if data := self.data():
+            found["data"] = [{f"results/report/data/{name}": path for name, path in data.items()}]
+        return found
+
+    @staticmethod
+    def written(products: Mapping[str, Sequence[Any]]) -> list[str]:
+        """Return the files that `products` writes."""
+        return [path for arguments in products.values() for path in arguments[-1]]  # of a mapping, its keys
+
+    @staticmethod
+    def read_by(products: Mapping[str, Sequence[Any]]) -> list[str]:
+        """Return the files that `products` reads."""
+        data = products.get("data", [{}])[0].values()
+        first = [arguments[0] for name, arguments in products.items() if name != "data"]
+        sources = [each for read in first for each in ([read] if isinstance(read, str) else read.values())]
+        flat = [path for each in sources for path in ([each] if isinstance(each, str) else each)]
+        return list(dict.fromkeys([*flat, *data]))
+
+    def shown(self) -> dict[str, Any]:
+        """Return what the page shows, by the fields of `prasanga.report.study.Results`."""
+        parts = (self.results, self.of_texts(), self.of_words(), self.of_pairs(), self.of_numbers())
+        return {name: paths for part in parts for name, paths in part.items()}
+
+    def tables_of_numbers(self) -> list[str]:
+        """Return the tables that summary and cards are made from: numbers, and no text of the corpus."""
+        texts = [paths for name, paths in self.of_texts().items() if name != "audit"]
+        lists = [*texts, *self.of_words().values(), self.of_pairs()["pair_oddities"]]
+        paths = [*self.results.values(), *(path for each in lists for path in each)]
+        return [path for path in paths if path.endswith(".parquet")]
 
     def records(self) -> list[str]:
         """Return files whose record of their making names libraries, templates, traits and pairs; no more is read."""
@@ -503,122 +575,8 @@ def word_lists(words: Mapping[str, Any]) -> list[str]:
     return [path for given in word_files(words) for path in _files_of(given)]
 
 
-def begin_config(config: Mapping[str, Any]) -> None:
-    """Note at the start of a run the complete config that it makes results with."""
-    head, before = _read_kept()
-    is_mixed = head == _MIXED or (before is not None and bool(_differing(before, config)))
-    _keep(_MIXED if is_mixed else _BEGUN, config)
-
-
-def finish_config() -> None:
-    """Note at the end of a run that it has made all results with its config."""
-    _, config = _read_kept()
-    if config is not None:
-        _keep(_FINISHED, config)
-
-
-def require_config_of_results(config: Mapping[str, Any]) -> None:
-    """Refuse to draw results under a config that did not make them.
-
-    What changes nothing but the drawing (titles, `report`, `comparison`) may differ.
-
-    Raises:
-        InputError: with what differs, and what to do.
-    """
-    head, made = _read_kept()
-    if made is None:  # results of an older version
-        return
-    if head == _MIXED:
-        raise InputError(
-            f"results/ may have tables of two configs: a run with another config than before began and did not end"
-            f" ({_KEPT}). Run the study to its end first."
-        )
-    if named := _name_differing(made, config):
-        raise InputError(
-            f"results/ was made with another config than this one: {named}. To draw the results as they were"
-            f" made: `prasanga figures`, or `snakemake figures --configfile {_KEPT}`. To have results of this config,"
-            " run it first, best in a folder of its own."
-        )
-
-
-def unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if results were made with another config and Snakemake, without its notes, cannot notice it."""
-    _, made = _read_kept()
-    notes = Path(".snakemake/metadata")
-    if made is not None and not (notes.is_dir() and any(notes.iterdir())) and (named := _name_differing(made, config)):
-        yield (
-            f"results/ was made with another config than this one: {named}. Without the folder .snakemake of that run,"
-            " Snakemake does not notice it. Write `--forceall` once; vectors and scores in the stores are used again."
-        )
-
-
-def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return which settings differ, with both values; "" if none does."""
-    differ = _differing(made, config)
-    shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
-    return ", ".join(shown[:3]) + (f" and {len(differ) - 3} more" if len(differ) > 3 else "")
-
-
-def _read_kept() -> tuple[str, dict[str, Any] | None]:
-    """Return the first line of the config that is kept with the results, and the config; None where none is kept."""
-    if not _KEPT.is_file():
-        return "", None
-    return _KEPT.read_text(encoding="utf-8").partition("\n")[0], read_config(_KEPT)
-
-
-def _keep(head: str, config: Mapping[str, Any]) -> None:
-    text = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120)
-    write_text(_KEPT, f"{head}\n{text}")
-
-
-def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the settings that decide about numbers and differ, each with both values."""
-    made, asked = dict(_deciding(there)), dict(_deciding(here))
-    both = {key: (made.get(key), asked.get(key)) for key in dict.fromkeys([*made, *asked])}
-    return {key: values for key, values in both.items() if values[0] != values[1]}
-
-
-def _deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of a config that decide about numbers; of models and sets their names first."""
-    for key, value in config.items():
-        name = f"{before}{key}"
-        if name in _DRAWN_ONLY or (before.startswith("models.") and key in ("cards", "kind")):
-            continue
-        if name in ("models", "pairs.sets", "static.vectors"):
-            yield name, ", ".join(sorted(value))
-        if isinstance(value, Mapping):
-            yield from _deciding(value, f"{name}.")
-        else:
-            yield name, value
-
-
-def _short(value: Any) -> str:
-    text = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-_DRAWN_ONLY = {
-    *("study", "title", "note", "languages", "outside", "report", "comparison", "construction"),
-    *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.buckets", "embeddings.audit"),
-    *("pairs.buckets", "log_probability.buckets"),
-    *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
-}
-"""What may be another in figures than in the results: it changes no number, or only where numbers come from."""
-
-
-def require_results(files: Files) -> None:
-    """Refuse to draw figures where there is nothing to draw from.
-
-    Raises:
-        InputError: with the first results that are missing, and what to do.
-    """
-    if not files.results:
-        raise InputError(
-            "`snakemake figures` draws from results that are there, and there are none of this study: no"
-            f" {' or '.join(list(files.finished().values())[:3]) or 'method in the config'}. Run `snakemake` first, or"
-            " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
-            " cached}`."
-        )
+def _tables(*names: str) -> list[str]:
+    return [f"results/report/tables/{name}.{ending}" for name in names for ending in ENDINGS]
 
 
 def _there(paths: Iterable[str]) -> list[str]:

@@ -9,16 +9,28 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.base.logs import EVENTS
+from prasanga.base.parquet import write_text
 from prasanga.base.places import installation
+from prasanga.config import read_config
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.plan.study import StudyPlan
 from prasanga.samples import parse_length
 
+if TYPE_CHECKING:
+    from prasanga.plan.files import Files
+
+_KEPT = Path("results/config.yaml")
+"""The complete config that the results were made with."""
+_BEGUN = "# A run with this config, all defaults in it, began here."
+_MIXED = "# A run with this config, all defaults in it, began here on results of another config."
+_FINISHED = "# All results were made with this config, all defaults in it."
 PAGE = Path("results/report/index.html")
 _SUMMARY = Path("results/summary.json")
 _WITH_VECTORS = tuple(f"results/{stage}/" for stage in ("samples", "embeddings", "likelihoods"))
@@ -113,6 +125,125 @@ class LastWords:
     @staticmethod
     def _times() -> list[int | None]:
         return [path.stat().st_mtime_ns if path.exists() else None for path in (_SUMMARY, PAGE)]
+
+
+def begin_config(config: Mapping[str, Any]) -> None:
+    """Note at the start of a run the complete config that it makes results with."""
+    head, before = _read_kept()
+    is_mixed = head == _MIXED or (before is not None and bool(_differing(before, config)))
+    _keep(_MIXED if is_mixed else _BEGUN, config)
+
+
+def finish_config() -> None:
+    """Note at the end of a run that it has made all results with its config."""
+    _, config = _read_kept()
+    if config is not None:
+        _keep(_FINISHED, config)
+
+
+def require_config_of_results(config: Mapping[str, Any]) -> None:
+    """Refuse to draw results under a config that did not make them.
+
+    What changes nothing but the drawing (titles, `report`, `comparison`) may differ.
+
+    Raises:
+        InputError: with what differs, and what to do.
+    """
+    head, made = _read_kept()
+    if made is None:  # results of an older version
+        return
+    if head == _MIXED:
+        raise InputError(
+            f"results/ may have tables of two configs: a run with another config than before began and did not end"
+            f" ({_KEPT}). Run the study to its end first."
+        )
+    if named := _name_differing(made, config):
+        raise InputError(
+            f"results/ was made with another config than this one: {named}. To draw the results as they were"
+            f" made: `prasanga figures`, or `snakemake figures --configfile {_KEPT}`. To have results of this config,"
+            " run it first, best in a folder of its own."
+        )
+
+
+def unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence if results were made with another config and Snakemake, without its notes, cannot notice it."""
+    _, made = _read_kept()
+    notes = Path(".snakemake/metadata")
+    if made is not None and not (notes.is_dir() and any(notes.iterdir())) and (named := _name_differing(made, config)):
+        yield (
+            f"results/ was made with another config than this one: {named}. Without the folder .snakemake of that run,"
+            " Snakemake does not notice it. Write `--forceall` once; vectors and scores in the stores are used again."
+        )
+
+
+def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return which settings differ, with both values; "" if none does."""
+    differ = _differing(made, config)
+    shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
+    return ", ".join(shown[:3]) + (f" and {len(differ) - 3} more" if len(differ) > 3 else "")
+
+
+def _read_kept() -> tuple[str, dict[str, Any] | None]:
+    """Return the first line of the config that is kept with the results, and the config; None where none is kept."""
+    if not _KEPT.is_file():
+        return "", None
+    return _KEPT.read_text(encoding="utf-8").partition("\n")[0], read_config(_KEPT)
+
+
+def _keep(head: str, config: Mapping[str, Any]) -> None:
+    text = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120)
+    write_text(_KEPT, f"{head}\n{text}")
+
+
+def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the settings that decide about numbers and differ, each with both values."""
+    made, asked = dict(_deciding(there)), dict(_deciding(here))
+    both = {key: (made.get(key), asked.get(key)) for key in dict.fromkeys([*made, *asked])}
+    return {key: values for key, values in both.items() if values[0] != values[1]}
+
+
+def _deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of a config that decide about numbers; of models and sets their names first."""
+    for key, value in config.items():
+        name = f"{before}{key}"
+        if name in _DRAWN_ONLY or (before.startswith("models.") and key in ("cards", "kind")):
+            continue
+        if name in ("models", "pairs.sets", "static.vectors"):
+            yield name, ", ".join(sorted(value))
+        if isinstance(value, Mapping):
+            yield from _deciding(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+_DRAWN_ONLY = {
+    *("study", "title", "note", "languages", "outside", "report", "comparison", "construction"),
+    *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.audit"),
+    *("embeddings.buckets", "embeddings.shard_size"),
+    *("pairs.buckets", "log_probability.buckets"),
+    *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
+}
+"""What may be another in figures than in the results: it changes no number, or only where numbers come from."""
+
+
+def require_results(files: Files) -> None:
+    """Refuse to draw figures where there is nothing to draw from.
+
+    Raises:
+        InputError: with the first results that are missing, and what to do.
+    """
+    if not files.results:
+        raise InputError(
+            "`snakemake figures` draws from results that are there, and there are none of this study: no"
+            f" {' or '.join(list(files.finished().values())[:3]) or 'method in the config'}. Run `snakemake` first, or"
+            " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
+            " cached}`."
+        )
 
 
 # --------------------

@@ -176,13 +176,17 @@ class Settings:
             **self.model(family),
             "dtype": settings["dtype"],
             "layers": [each["layer"] for each in self._models.studied.values() if each["family"] == family],
-            **self._of("embeddings", "audit"),
             "language_codes": settings["language_codes"],
             "sentence_vector": settings["sentence_vector"] if self._reads_sentences(family) else None,
             **asked_of_model(settings, self._config["pairs"], self._config["log_probability"]),
             # older files in place of newer ones are other files as well
             "files": self.model_files(family),
         }
+
+    def tokenizer(self, family: str) -> Values:
+        """Return which tokenizer is audited, with what limits; none for a model that embeds nothing."""
+        embeds = "embeddings" in self._config["models"][family]["stages"]
+        return {**self.model(family), "limits": self._config["embeddings"]["audit"] if embeds else {}}
 
     def _reads_sentences(self, family: str) -> bool:
         return self._study.asks_for("seat") and "embeddings" in self._config["models"][family]["stages"]

@@ -26,7 +26,6 @@ from prasanga.sentences.files import Shard, find_shards, require_apart
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
 
-_SMALL = 16_000  # segments; multilingual-e5-small takes some ten minutes for them on a core
 _LONGEST_NAME = 120
 # What a job scores in some minutes on a GPU: some 20,000 pairs, or as many passes for sentences.
 _BYTES_PER_BUCKET = 8_000_000
@@ -164,8 +163,9 @@ class StudyPlan:
 
     @cached_property
     def buckets(self) -> list[str]:
-        """Return the names of the files that the vectors of a length go into."""
-        return _name_buckets(self.config["embeddings"]["buckets"], self._most_segments)
+        """Return the names of the buckets of words; a job embeds the segments of one bucket at all lengths."""
+        embeddings, total = self.config["embeddings"], self._most_segments * len(self.labels)
+        return _name_buckets(embeddings["buckets"], total, embeddings["shard_size"])
 
     @cached_property
     def pair_buckets(self) -> dict[str, list[str]]:
@@ -237,11 +237,6 @@ class StudyPlan:
         return next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
 
     @property
-    def is_small(self) -> bool:
-        """Whether starting a job and loading a model takes longer than embedding all segments that there may be."""
-        return len(self.labels) > 1 and self._most_segments * len(self.labels) <= _SMALL
-
-    @property
     def _most_segments(self) -> int:
         """Return how many segments of a length there may be."""
         return len(self.words.stimuli) * int(self.config["samples"]["contexts_per_stimulus"])
@@ -283,9 +278,9 @@ class StudyPlan:
         return words_from(self.config)
 
 
-def _name_buckets(asked: int | str, amount: int, *per_bucket: int) -> list[str]:
+def _name_buckets(asked: int | str, amount: int, per_bucket: int) -> list[str]:
     """Return the names of as many buckets as are asked for or, with `auto`, as suit an amount."""
-    return bucket_names(buckets_for(amount, *per_bucket) if asked == "auto" else int(asked))
+    return bucket_names(buckets_for(amount, per_bucket) if asked == "auto" else int(asked))
 
 
 def digest_of_set(name: str, path: str | Path) -> str:

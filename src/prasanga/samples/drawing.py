@@ -336,15 +336,11 @@ def bucket_of(stimulus: str, buckets: int) -> str:
 
 
 # A job that embeds so many segments on a card works for some minutes, and takes a quarter of a minute to start.
-_SEGMENTS_A_BUCKET = 80_000
 _MOST_BUCKETS = 100
 
 
-def buckets_for(amount: int, a_bucket: int = _SEGMENTS_A_BUCKET) -> int:
-    """Return the number of buckets for so many segments of one length: jobs that work for longer than they start.
-
-    Of anything else, `a_bucket` says how much of it a bucket has.
-    """
+def buckets_for(amount: int, a_bucket: int) -> int:
+    """Return the number of buckets for an amount of work, of which one bucket has `a_bucket`."""
     return min(-(-amount // a_bucket) or 1, _MOST_BUCKETS)
 
 

@@ -28,7 +28,6 @@ from prasanga.likelihoods.stage import (
     set_table,
     with_scores,
 )
-from prasanga.warm import WITH_MODELS
 
 WORDS = ("Rahim", "Rahima", "Karim", "Karima", "a teacher", "the old neighbour")
 WHICH: dict[str, Any] = {"model": "m", "options": {}}
@@ -168,11 +167,6 @@ def test_buckets_of_an_earlier_number_are_refused(
     with pytest.raises(InputError, match="of 2 pairs 0 have no score in its 3 buckets, and 28 scores"):
         score_rows(asked, pairs[:2], "mine", SETTINGS, job, buckets=paths[:3])
     assert set_table(pairs, gathered([0, 1, 2]), "mine", "m")["kind"].to_list() == ["encoder"] * 31
-
-
-def test_a_warm_python_has_the_models_libraries_ready_for_every_job_of_them(project_root: Path) -> None:
-    scripts = (project_root / "workflow/scripts").glob("score_*.py")
-    assert {path.stem for path in scripts} <= set(WITH_MODELS)
 
 
 def test_twins_score_the_pairs_that_are_dealt_to_them(scorer: Scorer, tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Plann
     last, first = "tiny-wide-layer-last", "tiny-wide-layer1"
     assert study.models.names == ["tiny-narrow", last, first]
     files = Files(study)
-    assert files.first_layer(first, bucket="01", length="9") == [f"results/embeddings/{last}/9/01.parquet"]
-    assert files.first_layer(last, bucket="01", length="9") == []
-    twins = files.first_layer(f"{first}-random", bucket="01", length="9")
-    assert twins == [f"results/embeddings/{last}-random/9/01.parquet"]
+    lengths = ("9", "25", "75", "over75")
+    assert files.first_layer(first, bucket="01") == [f"results/embeddings/{last}/{each}/01.parquet" for each in lengths]
+    assert files.first_layer(last, bucket="01") == []
+    assert files.first_layer(f"{first}-random", bucket="01")[0] == f"results/embeddings/{last}-random/9/01.parquet"
     assert files.shards(last, "9", "left_out.tsv") == [
         f"results/embeddings/{last}/9/{bucket}.left_out.tsv" for bucket in ("00", "01")
     ]
@@ -335,7 +335,7 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
     }
     assert less.likelihoods() == []
     assert less.associations()[2:] == ["results/associations/weat.parquet"]
-    assert less.shown()["static"]["vectors"].keys() == {"word2vec"}
+    assert less.config_shown()["static"]["vectors"].keys() == {"word2vec"}
     assert list(less.estimates_shown()) == ["ceat", "weat"]
     assert not less.pair_table()
 
@@ -349,7 +349,7 @@ def test_without_categories_no_text_is_read(planned: Planned) -> None:
     assert files.associations() == ["results/associations/seat.parquet"]
     assert files.lists() == files.estimates("ceat") == []
     assert files.of_texts().keys() == {"embeddings"}
-    needed = [*files.of_texts()["embeddings"], *files.records(), *files.numbers()["embeddings"], *files.data().values()]
+    needed = [*files.of_texts()["embeddings"], *files.records(), *files.shown()["embeddings"], *files.data().values()]
     assert not [path for path in needed if path.startswith("results/sentences/")]
     assert {path.split("/")[3] for path in files.records() if "/embeddings/" in path} == {"templates"}
 
@@ -422,8 +422,10 @@ def test_buckets_of_scores_follow_from_the_size_of_a_set(planned: Planned, tmp_p
     assert study.pair_buckets["large"] == ["00", "01", "02"]
     assert [len(buckets) for name, buckets in study.pair_buckets.items() if name != "large"] == [1]
     assert study.sentence_buckets == {"structures": ["00"], "log_probability": ["00"]}
-    assert Files(study).pair_buckets("large", "m") == [
-        f"results/likelihoods/pairs/large/m/{bucket}.parquet" for bucket in ("00", "01", "02")
+    assert Files(study).pair_buckets("tiny-decoder") == [
+        f"results/likelihoods/pairs/large/{unit}/{bucket}.parquet"
+        for unit in ("tiny-decoder", "tiny-decoder-random")
+        for bucket in ("00", "01", "02")
     ]
     four = planned({"pairs": {**sets["pairs"], "buckets": 4}, "log_probability": {"buckets": 1}})
     assert len(four.pair_buckets["large"]) == 4
@@ -592,24 +594,18 @@ def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(pla
     assert [Path(shard.path).name for shard in many] == [f"{number:03}.txt" for number in range(0, 130, 3)]
 
 
-def test_a_small_study_embeds_all_lengths_in_one_job(planned: Planned) -> None:
-    """Its demo has at most 14 contexts of each of 262 words in four lengths, 14,672; with two more it is not small."""
-    small = planned()
-    names = ("9", "25", "75", "over75")
-    assert small.is_small
-    assert Files(small).made_at_once("parquet") == [
-        f"results/embeddings/{{model}}/{length}/{{bucket}}.parquet" for length in names
-    ]
-    assert Files(small).segments_read(model="tiny-wide", bucket="00") == [
-        f"results/samples/{length}/00.parquet" for length in names
-    ]
-    large = planned({"samples": {"contexts_per_stimulus": 16}})
-    assert not large.is_small
-    assert Files(large).made_at_once("left_out.tsv") == ["results/embeddings/{model}/{length}/{bucket}.left_out.tsv"]
-    assert Files(large).segments_read(model="tiny-wide", bucket="00", length="25") == ["results/samples/25/00.parquet"]
-    models = {"tiny-wide": {"layer": [0, 1]}}
-    for length in ({}, {"length": "9"}):
-        read = Files(planned({"models": models})).first_layer(model="tiny-wide-layer1", bucket="00", **length)
-        wanted = [each for each in names if not length or each == "9"]
-        assert read == [f"results/embeddings/tiny-wide-layer0/{each}/00.parquet" for each in wanted]
-    assert not planned({"samples": {"lengths": [9], "longest": 9}}).is_small  # of one length there is nothing to join
+def test_a_job_of_a_model_has_all_lengths_and_the_random_copies_of_a_small_study(planned: Planned) -> None:
+    small, large = (planned({"embeddings": {"shard_size": size}}) for size in (10**6, 5000))
+    vectors = Files(small).of_lengths("results/embeddings/{model}/{length}/00.parquet")
+    lengths = ("9", "25", "75", "over75")
+    names = ("{model}", "{model}-random")
+    assert vectors == [f"results/embeddings/{name}/{length}/00.parquet" for name in names for length in lengths]
+    assert Files(small).embedded.models == ["tiny-narrow", "tiny-wide"]
+    assert Files(small).embedded.job_of("tiny-wide") == ["tiny-wide", "tiny-wide-random"]
+    assert len(large.buckets) > 1
+    assert Files(large).embedded.models == ["tiny-narrow", "tiny-wide", "tiny-narrow-random", "tiny-wide-random"]
+    assert Files(large).embedded.job_of("tiny-wide") == ["tiny-wide"]
+    # where only some models have copies, every job is one of its own
+    some = planned({"models": {"tiny-wide": {"random_twins": 0}}})
+    assert Files(some).embedded.models == ["tiny-narrow", "tiny-wide", "tiny-narrow-random"]
+    assert Files(some).segments_read() == [f"results/samples/{length}/00.parquet" for length in lengths]

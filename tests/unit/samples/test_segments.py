@@ -116,8 +116,6 @@ def test_a_table_that_is_damaged_between_the_passes_is_told(tmp_path: Path) -> N
         table(drawn, 3)
 
 
-@pytest.mark.parametrize(
-    ("segments", "buckets"), [(0, 1), (1, 1), (80_000, 1), (80_001, 2), (314_400, 4), (10**9, 100)]
-)
-def test_a_bucket_has_at_most_80_000_segments_of_a_length(segments: int, buckets: int) -> None:
-    assert buckets_for(segments) == buckets
+@pytest.mark.parametrize(("segments", "buckets"), [(0, 1), (1, 1), (200, 1), (201, 2), (700, 4), (10**9, 100)])
+def test_a_bucket_has_at_most_as_many_segments_as_a_job_may_have(segments: int, buckets: int) -> None:
+    assert buckets_for(segments, 200) == buckets

@@ -121,6 +121,21 @@ def drawings_of(measured: Measured, tables: Mapping[str, str]) -> dict[str, Draw
     }
 
 
+def tables_drawn(drawings: Mapping[str, Drawing], names: Iterable[str]) -> list[str]:
+    """Return the files that the figures of these names are drawn from."""
+    return sorted({path for name in names for path in drawings[name].tables.values()})
+
+
+def drawing_settings(name: str, drawing: Drawing, report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a job needs to draw a figure, as plain values; `report` is the section of the config."""
+    return {
+        "plot": drawing.figure.plot,
+        "options": dict(drawing.options),
+        "tables": list(drawing.tables.values()),
+        "files": figure_files([name], report),
+    }
+
+
 def figure_named(name: str) -> Figure | None:
     """Return the figure whose files have this name, its label and caption filled in; None for a name of other files."""
     for figure in all_figures():
