@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -14,13 +15,12 @@ from associations_study import measured_associations, prepare_associations
 from likelihoods_study import measured_likelihoods, prepare_likelihoods
 from shared_studies import shared_study
 from small_study import Study
-from warm_python import warm_python
 
 pytestmark = pytest.mark.workflow
 
 
 def check(cwd: Path, *arguments: str, environment: Mapping[str, str]) -> tuple[int, str]:
-    command = [warm_python(), "-m", "prasanga", "check", *arguments]
+    command = [sys.executable, "-m", "prasanga", "check", *arguments]
     done = subprocess.run(
         command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )

@@ -25,7 +25,7 @@ log_to(snakemake.log[0])
 settings: dict[str, Any] = snakemake.params.multiverse
 categories = {method: snakemake.params.categories[method] for method in settings["categories"]}
 templates: dict[str, dict[str, int]] = {}
-for row in read_table(snakemake.input.sentences).to_pylist() if snakemake.input.sentences else []:
+for row in (row for path in snakemake.input.sentences for row in read_table(path).to_pylist()):
     places = templates.setdefault(row["stimulus"], {})
     places[row["occurrence_id"]] = len(places)
 

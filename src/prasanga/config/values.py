@@ -40,8 +40,8 @@ BY_LANGUAGE = (
 
 LEXICON = {"stimuli": "resources/stimuli/{language}", "suffix_groups": "resources/suffix_groups/{language}.yaml"}
 DEFAULT_MODELS: Any = {
-    "tiny-narrow": {"train": {"hidden_size": 96, "seed": 1}},
-    "tiny-wide": {"train": {"hidden_size": 128, "seed": 2}},
+    "e5-small": {"package": "multilingual-e5-small", "stages": ["embeddings"]},
+    "smollm2": {"package": "smollm2-135m-instruct", "stages": ["likelihoods"]},
 }
 
 

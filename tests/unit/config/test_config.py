@@ -29,14 +29,9 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(project_ro
     demo["note"], demo["title"] = "", defaults["title"]
     demo["samples"]["contexts_per_stimulus"] = 1200
     demo["associations"]["n_samples"] = 5000
-    demo["seat"]["categories"], demo["static"] = [], defaults["static"]
+    demo["seat"]["categories"], demo["static"], demo["models"] = [], defaults["static"], defaults["models"]
     demo["pairs"]["sets"] = {}
     demo["log_probability"] |= {"categories": [], "traits": []}
-    for model in ("tiny-decoder", "tiny-encoder-decoder"):  # which are asked for nothing that is asked by default
-        assert demo["models"].pop(model)["stages"] == ["likelihoods"]
-    for model in demo["models"].values():
-        model["train"]["steps"] = 1400
-    demo["models"]["tiny-wide"]["stages"] = ["embeddings", "likelihoods"]
     assert demo == defaults
 
 
