@@ -97,7 +97,7 @@ def test_a_study_that_asks_for_nothing_has_no_rules_of_construction(project_root
     study = copy_code(project_root, tmp_path / "tree", link_source=True)
     study.configure(SMALL)
     listed = study.run("--list-rules").split()
-    assert "read_pairs" in listed
+    assert "write_page" in listed
     assert not {"build_pairs", "adapt_pairs", "find_shared_pieces"} & set(listed)
     named = study.snakemake("--dry-run", "propose_attributes")
     assert named.returncode != 0

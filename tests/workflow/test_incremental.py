@@ -176,7 +176,7 @@ def test_an_edit_reruns_scripts_that_import_it_and_nothing_costly(
 
 def test_an_edit_of_the_style_draws_the_page_anew(study: Study) -> None:
     study.append("src/prasanga/report/templates/style.css", "\nbody { margin: 0 }\n")
-    assert study.plan() == {"write_page": 1}
+    assert study.plan() == REPORT
 
 
 @pytest.mark.parametrize(

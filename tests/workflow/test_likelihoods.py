@@ -246,7 +246,7 @@ def test_the_papers_tables_are_written(measured: Study) -> None:
     percentages = list(csv.reader((tables / "sahoo_table2.csv").open(encoding="utf-8", newline="")))
     heads = {head: number for number, head in enumerate(percentages[0])}
     assert {f"Bangla, garden {model}" for model in MODELS} < set(heads)
-    of_all = next(row for row in percentages if row[0] == "all")
+    of_all = next(row for row in percentages if row[0] == "All pairs")
     for row in table(measured, "likelihoods/bias_percentages").filter(bias_type="all").iter_rows(named=True):
         language = {"bn": "Bangla", "hi": "Hindi", "en": "English"}[row["language"]]
         shown = of_all[heads[f"{language}, {row['set']} {row['model']}"]]
@@ -271,7 +271,7 @@ def test_percentages_stand_beside_those_of_the_paper(measured: Study) -> None:
     assert sorted(compared.select("language", "category", "model", "published_model", "measured").rows()) == sorted(
         ours.select("language", "bias_type", "model", "published_model", "bias_percentage").rows()
     )
-    assert (measured.root / "results/report/comparison.md").read_text(encoding="utf-8").count("## Sentence pairs") == 2
+    assert "Sentence pairs, " in (measured.root / "results/report/comparison.md").read_text(encoding="utf-8")
 
 
 def test_the_page_shows_pairs_and_log_probability(measured: Study) -> None:

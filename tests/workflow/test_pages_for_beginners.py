@@ -89,9 +89,9 @@ def test_every_page_has_commands() -> None:
 
 def test_the_first_study_is_planned(desk: Path) -> None:
     [plan] = follow(FIRST, desk, only="plan")
-    assert jobs(plan)["associations"] >= 2, "the model and its twins"
+    assert jobs(plan)["associations"] >= 2
     planned = Study(desk / "my_first").plan("--snakefile", str(Path(__file__).parents[2] / "Snakefile"))
-    assert planned["measure_ceat"] == 2
+    assert planned["measure_ceat"] == 1
     assert planned["write_page"] == 1
 
 
@@ -99,7 +99,7 @@ def test_the_first_real_study_is_planned(desk: Path) -> None:
     """On the demo's text, as the page has it; a model of a package is planned without the package."""
     shutil.copytree(desk / "resources/demo/corpus/bn", desk / "texts")
     _, plan = follow(TEXT, desk, only="real_text")
-    assert jobs(plan)["associations"] >= 2, "the model and its twins"
+    assert jobs(plan)["associations"] >= 2
 
 
 def test_a_language_of_ones_own(desk: Path) -> None:

@@ -156,9 +156,9 @@ def _learn(text: bytes, *, is_package: bool) -> _Source:
 
 
 def _data_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a package that are not Python, outside of the packages within it."""
+    """Yield the files of a package that are neither Python nor compiled Python, outside of the packages within it."""
     for path in sorted(folder.iterdir()):
-        if path.is_dir() and not (path / "__init__.py").exists():
+        if path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").exists():
             yield from _data_files(path)
         elif path.is_file() and path.suffix != ".py":
             yield path
