@@ -61,7 +61,7 @@ def load_writer(
         model: a folder, or the id of a model of the hub (`owner/name`).
         kind: `auto`, or the kind that it must be of.
         revision: branch, tag or commit of the hub; not for folders.
-        device: as in `prasanga.models.claim_device`.
+        device: as in `prasanga.models.claim_devices`.
         dtype: as in `prasanga.models.resolve_dtype`.
         options: see `ModelOptions`; random weights are not for writing.
 

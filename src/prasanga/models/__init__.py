@@ -11,7 +11,7 @@ from prasanga.base import offered
 
 if TYPE_CHECKING:
     from prasanga.models.checking import TokenizerAudit, audit_tokenizer, check_model
-    from prasanga.models.devices import claim_device, resolve_dtype
+    from prasanga.models.devices import claim_devices, resolve_dtype
     from prasanga.models.hub import model_identity
     from prasanga.models.loading import LoadedModel, load_config, load_model, load_tokenizer
     from prasanga.models.options import ModelOptions

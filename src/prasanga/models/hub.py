@@ -1,4 +1,4 @@
-"""The files of a model: where they come from, what they may not do, which model they are, and which hold weights."""
+"""The files of a model: where they come from, which model they are, and which of them hold weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -31,127 +31,11 @@ from huggingface_hub.errors import (
 from safetensors import safe_open
 
 from prasanga.base.documents import read_document, sha256_of_file
-from prasanga.base.errors import InputError, gave_up
+from prasanga.base.errors import InputError
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 
-# --------------------
-# What the files of a model may not do, whoever wrote them: lead elsewhere, fetch code, ask for absurd sizes.
-#
-# All of it is told from names and from config.json, before transformers looks at either.
-
-
 _ADAPTER = "adapter_config.json"
-_LARGEST_JSON = 20_000_000  # bytes
-_MOST_LAYERS = 10_000
-_MOST_PARTS = 1_000_000  # experts of all layers, labels
-_LARGEST = 2**40
-_SIZES = ("size", "vocab", "head", "dim", "position", "inner", "state", "bucket", "rank", "window")
-_NAMES_CODE = re.compile("attn_implementation|experts_implementation|kernel")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
-
-
-def require_own_files(name: str, folder: Path) -> None:
-    """Refuse a folder with links to files elsewhere, or with an adapter that names another model.
-
-    In the hub's cache, the files of a snapshot are links to `blobs` beside it; these are its own.
-
-    Raises:
-        InputError: with the file, where it leads, and what to do.
-    """
-    home = folder.resolve()
-    own = [home, home.parent.parent / "blobs"] if home.parent.name == "snapshots" else [home]
-    for path in sorted(folder.iterdir()):
-        if path.is_symlink() and path.is_file():
-            real = path.resolve()
-            if not any(real.is_relative_to(place) for place in own):
-                raise InputError(
-                    f"model {name}: {path.name} is a link to {str(real)!r}, outside of the model's folder. Copy the"
-                    " file into the folder if it is meant, or give the folder that it lies in."
-                )
-    if (folder / _ADAPTER).is_file():
-        raise InputError(
-            f"model {name}: the folder has an {_ADAPTER}, so it is an adapter to another model, which would be fetched"
-            " from wherever that file says. Merge it into its model (`merge_and_unload` of the package peft), save"
-            " that, and give its folder."
-        )
-
-
-def require_plausible_config(name: str, path: Path, *, code_may_run: bool) -> None:
-    """Refuse a config.json that is none, that asks for code from the hub, or for more than any machine has.
-
-    Args:
-        name: the model, for messages.
-        path: its config.json.
-        code_may_run: whether the user has allowed code that comes with the model.
-
-    Raises:
-        InputError: with the key and the value.
-    """
-    size = path.stat().st_size
-    if size > _LARGEST_JSON:
-        raise InputError(f"model {name}: its config.json has {size} bytes, and is none. Fetch the model again.")
-    try:
-        config = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"model {name}: its config.json cannot be loaded (not JSON: {error}). Fetch the model again."
-        ) from None
-    if not isinstance(config, dict):
-        raise InputError(
-            f"model {name}: its config.json holds a {type(config).__name__}, where an object is wanted. Fetch the model"
-            " again."
-        )
-    layers = parts = 1
-    for key, value in _settings(config):
-        code = [text for text in _texts(value) if "/" in text] if _NAMES_CODE.search(key) and not code_may_run else []
-        if code:
-            raise InputError(
-                f"model {name}: `{key}` in its config.json is {code[0]!r}, compiled code that would be fetched from the"
-                " hub and run. Take the line out; or read that code, pin its revision, and write remote_code: true."
-            )
-        if not isinstance(value, int) or isinstance(value, bool):
-            continue
-        if "layer" in key or key == "n_block":
-            layers = max(layers, value)
-            most = _MOST_LAYERS
-        elif "expert" in key or key == "num_labels":
-            parts = max(parts, value)
-            most = _MOST_PARTS
-        else:
-            most = _LARGEST
-        if value > most and (most != _LARGEST or any(part in key for part in _SIZES)):
-            raise _absurd(name, f"`{key}` in its config.json is {value}", most)
-    if layers * parts > _MOST_PARTS * 10:
-        raise _absurd(name, f"its config.json asks for {layers} layers of {parts} parts", _MOST_PARTS * 10)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a value, names and values of mappings, however deep."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, dict):
-            pending += [*part, *part.values()]
-        elif isinstance(part, list):
-            pending += part
-
-
-def _absurd(name: str, what: str, most: int) -> InputError:
-    return InputError(f"model {name}: {what}, and at most {most} is believed. Fetch the model again.")
-
-
-def _settings(config: Any) -> Iterator[tuple[str, Any]]:
-    """Yield every key with its value, those of parts included (a text model within another)."""
-    pending = [config]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            yield from value.items()
-            pending.extend(value.values())
-        elif isinstance(value, list):
-            pending.extend(value)
 
 
 # --------------------
@@ -206,9 +90,8 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
     """Find `model`, a folder or the id of a model of the hub, and its config.json.
 
     Raises:
-        InputError: it is neither, has no config.json or no such revision (a commit in short is none), is gated, or is
-            not in the cache of a machine without network; a folder has links to files elsewhere, or is an adapter to
-            another model; the message says which and what to do.
+        InputError: it is neither, has no config.json or no such revision (a commit in short is none), is gated, is an
+            adapter to another model, or is not in the cache of a machine without network.
     """
     folder = Path(model)
     if folder.is_dir():
@@ -219,7 +102,11 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
                 f"model {model}: the folder has no config.json. Give the folder that `save_pretrained` wrote, with"
                 " config.json, model.safetensors and tokenizer.json."
             )
-        require_own_files(str(model), folder)
+        if (folder / _ADAPTER).is_file():
+            raise InputError(
+                f"model {model}: the folder has an {_ADAPTER}, so it is an adapter to another model. Merge it into its"
+                " model (`merge_and_unload` of the package peft), save that, and give its folder."
+            )
         return Source(str(model), folder, None, pinned=True)
     name = str(model)
     if _SHORT_COMMIT.fullmatch(revision or ""):
@@ -245,48 +132,19 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
     return Source(name, None, commit, pinned=bool(re.fullmatch(r"[0-9a-f]{40}", revision or "")))
 
 
-def require_own_code(source: Source) -> None:
-    """Refuse a model that runs Python code of another repository.
-
-    transformers takes such code from that repository's main branch, whatever is there on the day: no revision that a
-    user can write holds it still, and the identity of the model does not tell it.
-
-    Raises:
-        InputError: `auto_map` in config.json or tokenizer_config.json names code of a repository other than the
-            model's own; or one of them cannot be read.
-    """
-    for name in ("config.json", "tokenizer_config.json"):
-        path = source.find(name)
-        if path is None:
-            continue
-        with explaining(source, name):
-            references = list(_code_references(json.loads(path.read_text(encoding="utf-8"))))
-        for reference in references:
-            repository, marked, own = reference.partition("--")
-            if marked and (source.folder is not None or repository != source.name):
-                place = "the folder" if source.folder is not None else "a folder with a copy of the model"
-                raise InputError(
-                    f"model {source.name}: auto_map in its {name} has {reference!r}, code of another repository, whose"
-                    " newest state would run, and not the one that you have read. Put that repository's *.py files"
-                    f" into {place}, write {own!r} there in place of {reference!r}, and give that folder as the"
-                    " model's path."
-                )
-
-
 @contextmanager
 def explaining(source: Source, part: str) -> Iterator[None]:
     """Say in the user's words why `part` of a model that was found cannot be loaded.
 
-    Everything but exhausted memory is turned into an `InputError`: what is read are files that anybody may have
-    written, and the libraries that read them raise nearly everything, a bare `Exception` included, and where Rust gives
-    up (`gave_up`) no `Exception` at all.
+    Everything but exhausted memory is turned into an `InputError`: the libraries that read a model raise nearly
+    everything, a bare `Exception` included.
     """
     try:
         yield
     except (InputError, MemoryError):
         raise
-    except BaseException as error:
-        if type(error).__name__ == "OutOfMemoryError" or not (isinstance(error, Exception) or gave_up(error)):
+    except Exception as error:
+        if type(error).__name__ == "OutOfMemoryError":
             raise
         if "trust_remote_code" in str(error):
             raise InputError(
@@ -324,15 +182,6 @@ def _has_address(endpoint: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _code_references(settings: Any) -> Iterator[str]:
-    """Yield every piece of code that the `auto_map`s of a configuration name, those of its parts included."""
-    for key, named in _settings(settings):
-        if key == "auto_map":
-            # A tokenizer's entry is a list, of the code of the slow and of the fast one, with null where there is none.
-            for entry in named.values() if isinstance(named, dict) else [named]:
-                yield from (one for one in (entry if isinstance(entry, list) else [entry]) if isinstance(one, str))
 
 
 def _refusal(name: str, revision: str | None, error: Exception) -> str:
@@ -459,14 +308,8 @@ _ONE_FILE, _PICKLE = "model.safetensors", "pytorch_model.bin"
 _OTHERS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack", "*.gguf")
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Files that hold all weights of a model and may be read.
-
-    Attributes:
-        files: their paths, in one folder.
-        safetensors: whether they are safetensors, not pickles.
-    """
+class Weights(NamedTuple):
+    """Files in one folder that hold all weights of a model and may be read."""
 
     files: tuple[Path, ...]
     safetensors: bool
@@ -517,16 +360,10 @@ def _files(source: Source, file: str) -> tuple[Path, ...]:
 
 def _shards(source: Source, index: Path, suffix: str) -> tuple[Path, ...]:
     with explaining(source, f"list of weights, {index.name},"):
-        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()), key=str)
-    for name in names:
-        # An index may name any file; one elsewhere or of another format would get around the digests.
-        if not isinstance(name, str) or Path(name).name != name or Path(name).suffix != suffix:
-            raise InputError(
-                f"model {source.name}: {index.name} lists {name!r}, which is no *{suffix} file beside it. Fetch the"
-                " model again, from a source that you trust."
-            )
-    found = {name: source.find(name) for name in names}
-    missing = [name for name, path in found.items() if path is None]
+        names = sorted(set(map(str, json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())))
+    own = [name for name in names if Path(name).name == name and Path(name).suffix == suffix]
+    found = {name: source.find(name) for name in own}
+    missing = [name for name in names if found.get(name) is None]
     if missing or not found:
         raise InputError(
             f"model {source.name}: {index.name} lists {len(names)} files of weights, but {len(missing)} of them are"

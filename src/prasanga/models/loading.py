@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import accelerate
 import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
@@ -17,10 +18,9 @@ from transformers import AutoConfig, AutoTokenizer
 from prasanga.base.errors import InputError
 from prasanga.models.devices import (
     DTYPES,
-    check_device,
-    claim_device,
-    claim_several,
-    memory_gone,
+    claim_devices,
+    free_memory,
+    no_room,
     require_room,
     resolve_dtype,
     warn_if_slow,
@@ -31,8 +31,6 @@ from prasanga.models.hub import (
     explaining,
     find_weights,
     open_source,
-    require_own_code,
-    require_plausible_config,
 )
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import apply_options, check_options, keep_normalizer_of_file
@@ -58,7 +56,7 @@ from prasanga.models.shape import (
 
 _LOG = logging.getLogger(__name__)
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-_LEFT_FREE = 0.9  # of a card's free memory, when a model is spread over several: the rest is for batches
+_LEFT_FREE = 0.9  # of the free memory of each of several GPUs
 
 
 @dataclass(frozen=True)
@@ -120,47 +118,43 @@ def load_part(
     Returns:
         `encoder` is the part, `config` the configuration of the whole model.
     """
-    check_device(device)
     device = options.device if device == "auto" else device
     precision = resolve_dtype(dtype, device)
     source = open_source(model, revision)
     config = open_config(source, options)
-    weights = find_weights(source, options) if options.random_weights is None else options.random_weights
-    drawn = isinstance(weights, int)
+    drawn = options.random_weights
+    weights = find_weights(source, options) if drawn is None else None
     asked = json.dumps(dict(options.tokenizer), sort_keys=True)
-    tokenizer = _of_twins(source, asked, options.remote_code) if drawn else open_tokenizer(source, options)
-    name = f"{source.name} (random weights)" if drawn else source.name
+    tokenizer = _of_twins(source, asked, options.remote_code) if weights is None else open_tokenizer(source, options)
+    name = f"{source.name} (random weights)" if weights is None else source.name
     bare = skeleton(source, config, options, part=part)
     require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
-    devices, memory = place_model(source, device, options)
+    devices = claim_devices(device, options.cards)
     size = size_of(bare, apart=bare.get_output_embeddings() if part.head else None)
-    quantization = options.quantization
-    require_room(name, size, devices, dtype=precision, quantization=quantization, drawn=drawn)
+    require_room(name, size, devices, precision, options.quantization)
     warn_if_slow(precision, devices[0])
     try:
-        if isinstance(weights, int):
-            module = draw_weights(source, config, weights, precision, options, part, device=devices[0], memory=memory)
+        if weights is None:
+            module = draw_weights(source, config, int(drawn or 0), precision, options, part)
         else:
-            places = _placed(devices[0], memory, options)
-            module = _read(source, weights, config, precision, options, part, places)
-            if quantization == "int8":
-                quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
-                module = module.to(devices[0])
+            module = _read(source, weights, config, precision, options, part, devices)
+        if options.quantization == "int8":
+            quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
+        if weights is None and len(devices) > 1:
+            places = accelerate.infer_auto_device_map(module, _share(devices), module._no_split_modules)
+            module = accelerate.dispatch_model(module, places)
+        elif len(devices) == 1:
+            module = module.to(devices[0])
     except torch.OutOfMemoryError as error:
-        raise memory_gone(name, size, devices, dtype=precision, quantization=quantization) from error
-    if (devices[0].type, precision) == ("cpu", "float32"):
+        raise no_room(name, size, devices, precision, options.quantization, "memory ran out") from error
+    if (devices[0].type, precision, options.quantization) == ("cpu", "float32", "none"):
         use_onednn(module)
     return LoadedModel(name, tokenizer, module.eval().requires_grad_(False), config, devices[0], precision)
 
 
-def _placed(device: torch.device, memory: Mapping[int, int] | None, options: ModelOptions) -> dict[str, Any]:
-    """Return what `from_pretrained` is told of places: weights are read straight to where they stay.
-
-    But those that are rounded to 8 bits are so before they get there.
-    """
-    if memory is not None:
-        return {"device_map": "auto", "max_memory": dict(memory)}
-    return {} if options.quantization == "int8" else {"device_map": {"": device}}
+def _share(devices: Sequence[torch.device]) -> dict[int, int]:
+    """Return how many bytes a model may take on each of several GPUs; the rest is for batches."""
+    return {device.index: int(free_memory(device) * _LEFT_FREE) for device in devices}
 
 
 @lru_cache(maxsize=1)
@@ -190,9 +184,6 @@ def open_config(source: Source, options: ModelOptions) -> Any:
             " you can do on this machine.",
             source.name,
         )
-        require_own_code(source)
-    if (path := source.find("config.json")) is not None:
-        require_plausible_config(source.name, path, code_may_run=options.remote_code)
     with quiet(), explaining(source, "config.json"):
         config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
         kind = model_kind(config)
@@ -212,8 +203,6 @@ def open_tokenizer(source: Source, options: ModelOptions) -> Any:
             " tokenizer_config.json), for example with `tokenizer.save_pretrained`."
         )
     check_options(source.name, options.tokenizer)
-    if options.remote_code:
-        require_own_code(source)
     with quiet(), explaining(source, "tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             **source.arguments, trust_remote_code=options.remote_code, **options.tokenizer
@@ -243,21 +232,6 @@ def require_fitting_tokenizer(name: str, tokenizer: Any, rows: int) -> None:
 _ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder": "an encoder-decoder"}
 
 
-def place_model(
-    source: Source, device: str, options: ModelOptions
-) -> tuple[Sequence[torch.device], dict[int, int] | None]:
-    """Return the devices to run on and, for several cards, how many bytes the model may take on each."""
-    if options.cards == 1 or (options.cards == 0 and device in ("auto", "cpu")):
-        return [claim_device(options.device if device == "auto" else device)], None
-    if device != "auto":
-        raise InputError(f"model {source.name}: device is {device!r} and cards is {options.cards}. Write device: auto.")
-    cards = claim_several(options.cards)
-    return (
-        [torch.device("cuda", card.index) for card in cards],
-        {card.index: int(card.free * _LEFT_FREE) for card in cards},
-    )
-
-
 def _read(
     source: Source,
     weights: Weights,
@@ -265,9 +239,15 @@ def _read(
     dtype: str,
     options: ModelOptions,
     part: Part,
-    places: Mapping[str, Any],
+    devices: Sequence[torch.device],
 ) -> Any:
-    """Return the part with its weights; `places` tells `from_pretrained` where."""
+    """Return the part with its weights, read straight to where they stay; those for 8 bits are rounded on the way."""
+    if options.quantization == "int8":
+        places: dict[str, Any] = {}
+    elif len(devices) == 1:
+        places = {"device_map": {"": devices[0]}}
+    else:
+        places = {"device_map": "auto", "max_memory": _share(devices)}
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
     place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.files[0].parent}

@@ -1,11 +1,10 @@
-"""What a model is, told from its configuration: kind, size, longest input, vocabulary head; its twin; its 8 bits."""
+"""Read from a configuration: a model's kind, size, longest input and vocabulary head; its copy with random weights."""
 
 from __future__ import annotations
 
 import copy
 import itertools
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,18 +12,13 @@ from typing import Any
 import torch
 import transformers
 from torch import nn
-from torch.nn import functional
-from torch.utils._python_dispatch import TorchDispatchMode
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightRenaming
 from transformers.dynamic_module_utils import get_class_from_dynamic_module
-from transformers.initialization import guard_torch_init_functions
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
-from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging as transformers_logging
 
 from prasanga.base.errors import InputError
-from prasanga.base.seeds import seed_of
 from prasanga.models.hub import Source, explaining
 from prasanga.models.options import ModelOptions
 
@@ -47,44 +41,28 @@ def quiet() -> Iterator[None]:
 
 
 # --------------------
-# Linear layers with weights in 8 bits, for a model that does not fit into a card's memory otherwise.
-#
-# Each row of a weight matrix is divided by its largest absolute value and rounded to -127 .. 127; what is
-# multiplied is the weight rebuilt from this, so only the weights are coarser, not what flows through the layer.
-# This needs no calibration data, is the same on every run, and works wherever torch does.
+# How linear layers are multiplied.
 
 
-_STEPS = 127
+def quantize_linear_layers(model: nn.Module, *, apart: nn.Module | None = None) -> None:
+    """Keep the weights of linear layers in 8 bits, with one scale per output, by torchao.
 
+    Args:
+        model: changed in place.
+        apart: a layer to leave as it is, such as the last one of a vocabulary head, whose weights are often those of
+            the input embeddings.
 
-class Int8Linear(nn.Module):
-    """A linear layer whose weights are whole numbers with one scale per output.
-
-    Attributes:
-        weight: (outputs, inputs) int8.
-        scale: (outputs, 1) float32; `weight * scale` is about the weight that was given.
-        bias: (outputs,) or None.
+    Raises:
+        InputError: torchao is not installed.
     """
-
-    weight: torch.Tensor
-    scale: torch.Tensor
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        """Round `weight`, (outputs, inputs) of any floating type; `bias` is kept as it is."""
-        super().__init__()
-        self.out_features, self.in_features = weight.shape
-        exact = weight.detach().float()
-        scale = exact.abs().amax(dim=1, keepdim=True) / _STEPS
-        scale = torch.where(scale > 0, scale, torch.ones_like(scale))  # a row of zeros stays one
-        self.register_buffer("weight", (exact / scale).round().to(torch.int8))
-        self.register_buffer("scale", scale)
-        self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
-
-    def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Return (..., inputs) to (..., outputs), in the precision of `states`."""
-        # Scaled before the product: sums of products with numbers up to 127 would leave float16's range.
-        weight = self.weight.to(states.dtype) * self.scale.to(states.dtype)
-        return functional.linear(states, weight, None if self.bias is None else self.bias.to(states.dtype))
+    try:
+        from torchao.quantization import Int8WeightOnlyConfig, quantize_
+    except ImportError:
+        raise InputError(
+            "quantization is int8, which needs the package torchao. Install it (`pip install torchao`), or write"
+            " quantization: none."
+        ) from None
+    quantize_(model, Int8WeightOnlyConfig(), filter_fn=lambda layer, _: type(layer) is nn.Linear and layer is not apart)
 
 
 def use_onednn(model: nn.Module) -> None:
@@ -112,37 +90,6 @@ class _ByOneDnn(nn.Linear):
         return product
 
 
-def linear_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear | Conv1D]]:
-    """Name and module of every linear layer, those of GPT-2 (which are stored transposed) included.
-
-    Subclasses are left alone: they compute something else.
-    """
-    for name, module in model.named_modules():
-        if type(module) in (nn.Linear, _ByOneDnn, Conv1D):
-            yield name, module
-
-
-def quantize_linear_layers(model: nn.Module, *, apart: nn.Module | None = None) -> int:
-    """Replace every linear layer of `model` by one in 8 bits, in place; how many were replaced.
-
-    One layer at a time, so that never more than one is there twice.
-
-    Args:
-        model: a module.
-        apart: a layer to leave as it is, such as the last one of a vocabulary head, whose weights are often those of
-            the input embeddings.
-    """
-    names = [name for name, layer in linear_layers(model) if layer is not apart]
-    for name in names:
-        parent, _, child = name.rpartition(".")
-        layer = model.get_submodule(name)
-        weight: torch.Tensor = layer.weight  # type: ignore[assignment]
-        if isinstance(layer, Conv1D):
-            weight = weight.t()
-        setattr(model.get_submodule(parent), child, Int8Linear(weight, layer.bias))  # type: ignore[arg-type]
-    return len(names)
-
-
 # --------------------
 # What a model is, told from its configuration: kind, number of parameters, longest input. No weight is read.
 #
@@ -165,12 +112,10 @@ class Size:
     Attributes:
         parameters: all of them.
         linear: those in the weights of linear layers (without biases), which can be kept in 8 bits.
-        rows: outputs of all linear layers together; in 8 bits, each has a scale.
     """
 
     parameters: int
     linear: int = 0
-    rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -293,11 +238,10 @@ def from_config(
 
 def size_of(model: torch.nn.Module, *, apart: torch.nn.Module | None = None) -> Size:
     """Count the parameters of a module, on whatever device; `apart` is a layer that is never kept in 8 bits."""
-    layers = [layer for _, layer in linear_layers(model) if layer is not apart]
+    layers = [layer for layer in model.modules() if type(layer) is nn.Linear and layer is not apart]
     return Size(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         linear=sum(layer.weight.numel() for layer in layers),
-        rows=sum(layer.out_features if isinstance(layer, torch.nn.Linear) else layer.nf for layer in layers),
     )
 
 
@@ -388,88 +332,11 @@ def _as_read(renamings: Iterable[WeightRenaming], name: str) -> str:
 
 
 # --------------------
-# A model with random weights: the architecture of a real one as its family begins to train it, and nothing it
-# learnt.
-#
-# Weights are drawn module by module where the model will run, so that the machine never holds a copy of them: of a
-# model of 70 billion that would be 280 GB. A parameter is drawn in float32 and rounded to the model's precision. The
-# random numbers are a hash of the seed, the module's name and a counter, and not those of torch, which are others on a
-# processor and on each kind of card: a seed gives the same weights everywhere, but for rounding, in whatever order.
+# A model with random weights: the architecture of a real one as its family begins to train it, and nothing it learned.
 
 
-_CPU = torch.device("cpu")
-_RUN = 1 << 18  # numbers that have one key
-_ROUNDS = ((16, 0x7FEB352D), (15, 0x846CA68B - (1 << 32)))  # shifts and factors of a 32-bit hash, by C. Wellons
-_HASH_OF_COUNTER = 0x5BD1E995
-
-
-class _Draws(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While it is active, normal and uniform numbers come from the seed, the name set last, and how many were drawn."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._seed, self._name, self._calls = seed, "", 0
-        self._counters: dict[torch.device, torch.Tensor] = {}
-
-    def of(self, name: str) -> None:
-        """Draw for the module of this name from here on."""
-        self._name, self._calls = name, 0
-        torch.manual_seed(seed_of(self._seed, name))  # for what is drawn in any other way
-
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Fill a tensor, where that is asked; leave all other functions as they are."""
-        if function is torch.ops.aten.normal_.default:
-            return self._fill(*args[:3], normal=True)
-        if function is torch.ops.aten.uniform_.default:
-            return self._fill(*args[:3], normal=False)
-        return function(*args, **(kwargs or {}))
-
-    def _fill(self, tensor: torch.Tensor, first: float = 0.0, second: float = 1.0, *, normal: bool) -> torch.Tensor:
-        """Fill with numbers of mean `first` and deviation `second`, or from `first` to `second`."""
-        drawn = torch.empty(tensor.numel(), dtype=tensor.dtype, device=tensor.device)
-        for start in range(0, len(drawn), _RUN):
-            here = drawn[start : start + _RUN]
-            middle = self._between_zero_and_one(len(here), start, tensor.device)
-            if normal:
-                here.copy_(torch.erfinv(2 * middle - 1) * (second * 2**0.5) + first)
-            else:
-                here.copy_(middle * (second - first) + first)
-        self._calls += 1
-        return tensor.copy_(drawn.view_as(tensor))
-
-    def _between_zero_and_one(self, n: int, start: int, device: torch.device) -> torch.Tensor:
-        """Return (n,) numbers, each the middle of one of 2^23 equal parts: more have no such float32 below 1."""
-        if device not in self._counters:
-            self._counters[device] = _hashed(torch.arange(_RUN, dtype=torch.int32, device=device), _HASH_OF_COUNTER, 0)
-        key = seed_of(self._seed, self._name, self._calls, start)
-        one, other = ((half & 0xFFFFFFFF) - (1 << 31) for half in (key, key >> 32))
-        bits = _hashed(self._counters[device][:n].clone(), one, other)
-        return (((bits >> 9) & 0x7FFFFF).float() + 0.5) * 2**-23
-
-
-def _hashed(numbers: torch.Tensor, key: int, other: int) -> torch.Tensor:
-    """Hash (n,) int32 numbers in place, with two keys of 32 bits."""
-    numbers ^= key
-    for shift, factor in _ROUNDS:
-        numbers ^= (numbers >> shift) & ((1 << (32 - shift)) - 1)  # the sign is no number to be shifted
-        numbers *= factor
-        numbers += other
-    numbers ^= (numbers >> 16) & 0xFFFF
-    return numbers
-
-
-def draw_weights(
-    source: Source,
-    config: Any,
-    seed: int,
-    dtype: str,
-    options: ModelOptions,
-    part: Part = BASE,
-    *,
-    device: torch.device = _CPU,
-    memory: Mapping[int, int] | None = None,
-) -> Any:
-    """Return a part of a model with the weights that its family begins to train with, drawn from `seed`.
+def draw_weights(source: Source, config: Any, seed: int, dtype: str, options: ModelOptions, part: Part = BASE) -> Any:
+    """Return a part of a model with the weights that its family begins to train with, drawn from `seed` on the CPU.
 
     No file of weights is opened. The random numbers of the process are as they were afterwards.
 
@@ -478,106 +345,12 @@ def draw_weights(
         config: its configuration.
         seed: a whole number from 0 to 2^64 - 1.
         dtype: precision of the model.
-        options: as the model is loaded with; with int8, each block is rounded once it is drawn.
+        options: as the model is loaded with.
         part: how much of it.
-        device: where it goes.
-        memory: by card, how many bytes the model may take there; None for one device.
 
     Raises:
-        InputError: transformers cannot build a model from this config.json; its code leaves out how a weight begins.
+        InputError: transformers cannot build a model from this config.json.
     """
-    with _parameters_without_content():
-        whole = from_config(source, config, options, getattr(torch, dtype), part)
-    module = part.of(whole, config)
-    blocks = tuple(sorted(getattr(module, "_no_split_modules", None) or ()))
-    places: dict[str, Any] = {"": device}
-    if memory is not None:
-        import accelerate  # slow to import, and needed for several cards alone
-
-        places = accelerate.infer_auto_device_map(module, dict(memory), no_split_module_classes=list(blocks))
-    apart = module.get_output_embeddings() if part.head else None
-    drawn: dict[int, torch.nn.Parameter] = {}
-    cards = {place.index for name in places if (place := _place_of(name, places)).type == "cuda"}
-    with (
-        torch.no_grad(),
-        torch.random.fork_rng(sorted(cards)),
-        guard_torch_init_functions(),
-        _Draws(seed) as draws,
-    ):
-        for name, each, owner in _children_first(module, whole):
-            draws.of(name)
-            _draw_module(each, owner, drawn, _place_of(name, places))
-            if options.quantization == "int8" and type(each).__name__ in blocks:
-                quantize_linear_layers(each, apart=apart)
-    if options.quantization == "int8":
-        quantize_linear_layers(module, apart=apart)
-    undrawn = [
-        name for name, each in module.named_parameters() if each.is_floating_point() and not bool(each.isfinite().all())
-    ]
-    if undrawn:
-        raise InputError(
-            f"model {source.name}: its code does not say how {len(undrawn)} of its weights begin, for example"
-            f" {undrawn[0]!r}, so it can have no twin with random weights. Write random_twins: 0 under the model."
-        )
-    return module.to(device) if memory is None else accelerate.dispatch_model(module, places)
-
-
-def _draw_module(
-    module: torch.nn.Module, owner: Any, drawn: dict[int, torch.nn.Parameter], device: torch.device
-) -> None:
-    """Give the parameters of one module, without its parts, their content; `drawn` has those of others, by identity."""
-    own = {name: each for name, each in module._parameters.items() if each is not None and each.is_meta}
-    shared = {name: drawn[id(each)] for name, each in own.items() if id(each) in drawn}
-    for name, each in own.items():
-        if name in shared:
-            module._parameters[name] = shared[name]
-        else:
-            wide, nothing = (torch.float32, math.nan) if each.is_floating_point() else (each.dtype, 0)
-            content = torch.full(each.shape, nothing, dtype=wide, device=device)
-            module._parameters[name] = torch.nn.Parameter(content, requires_grad=False)
-    for each in shared.values():  # it is drawn already, and transformers leaves such alone
-        each._is_hf_initialized = True  # type: ignore[attr-defined]
-    owner._init_weights(module)
-    mine = [module._parameters[name] for name in own if name not in shared]
-    begin = getattr(module, "reset_parameters", None)
-    if begin is not None and any(bool(each.isnan().any()) for each in mine if each is not None):
-        begin()  # as torch does
-    for each in shared.values():
-        del each._is_hf_initialized  # type: ignore[attr-defined]
-    for name, each in own.items():
-        if name not in shared:
-            rounded = module._parameters[name].to(each.dtype)  # type: ignore[union-attr]
-            drawn[id(each)] = module._parameters[name] = torch.nn.Parameter(rounded, requires_grad=False)
-
-
-def _children_first(module: Any, owner: Any, name: str = "") -> Iterator[tuple[str, torch.nn.Module, Any]]:
-    """Yield each module after its parts, with its name and the model that says how its weights begin."""
-    owner = module if isinstance(module, transformers.PreTrainedModel) else owner
-    for child, part in list(module.named_children()):
-        yield from _children_first(part, owner, f"{name}.{child}" if name else child)
-    yield name, module, owner
-
-
-def _place_of(name: str, places: Mapping[str, Any]) -> torch.device:
-    """Return the device of a module, by the longest beginning of its name that has one."""
-    while name and name not in places:
-        name = name.rpartition(".")[0]
-    place = places.get(name, next(iter(places.values())))
-    return torch.device("cuda", place) if isinstance(place, int) else torch.device(place)
-
-
-@contextmanager
-def _parameters_without_content() -> Iterator[None]:
-    """Let modules be made with parameters on the meta device; buffers, which are computed, are as ever."""
-    register = torch.nn.Module.register_parameter
-
-    def without_content(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter | None) -> None:
-        if parameter is not None and not parameter.is_meta:
-            parameter = torch.nn.Parameter(parameter.to("meta"), requires_grad=parameter.requires_grad)
-        register(module, name, parameter)
-
-    torch.nn.Module.register_parameter = without_content  # type: ignore[method-assign,assignment]
-    try:
-        yield
-    finally:
-        torch.nn.Module.register_parameter = register  # type: ignore[method-assign]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return part.of(from_config(source, config, options, getattr(torch, dtype), part), config)

@@ -109,7 +109,9 @@ def test_vectors_are_kept_under_the_precision_that_they_were_computed_in(
 def test_auto_is_settled_for_where_the_model_runs(
     cards: int, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("prasanga.models.devices._capabilities", lambda: [(9, 0)])  # a card that has bfloat16
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setattr("torch.cuda.get_device_capability", lambda _: (9, 0))  # it has bfloat16
     auto = replace(SETTINGS, dtype="auto", options=replace(SETTINGS.options, cards=cards))
     assert settle_dtype(auto, REPORT, tmp_path).dtype == dtype
 
@@ -164,6 +166,8 @@ def segments(tmp_path: Path) -> Path:
 def test_half_precision_and_eight_bits_are_compared_with_float32(
     tmp_path: Path, tiny_model: Callable[..., Path], segments: Path, dtype: str, quantization: str, pieces: str
 ) -> None:
+    if quantization == "int8":
+        pytest.importorskip("torchao", reason="quantization needs torchao, which is optional")
     folder = str(tiny_model("bert"))
     options = ModelOptions(quantization=quantization)
     settings = replace(SETTINGS, model=folder, dtype=dtype, pieces=pieces, options=options)

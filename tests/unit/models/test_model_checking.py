@@ -22,7 +22,7 @@ from tiny_models import build
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 from prasanga.base.errors import InputError
-from prasanga.models import load_model, load_tokenizer, model_identity
+from prasanga.models import load_model, model_identity
 from prasanga.models.checking import check_model
 from prasanga.models.heads import load_with_head
 from prasanga.models.hub import open_source
@@ -310,54 +310,6 @@ def _naming(key: str, value: object) -> Callable[[Path], None]:
     return change
 
 
-@pytest.mark.parametrize(
-    ("spoil", "file", "value"),
-    [
-        (_naming("AutoModel", "some/base--modeling_mine.Model"), "config.json", "some/base--modeling_mine.Model"),
-        (_naming("AutoConfig", "some/base--modeling_mine.Config"), "config.json", "some/base--modeling_mine.Config"),
-        (_naming("AutoTokenizer", [None, "some/base--tok.Fast"]), "tokenizer_config.json", "some/base--tok.Fast"),
-        (
-            lambda folder: _rewrite(folder / "tokenizer_config.json", auto_map=["some/base--tok.Slow", None]),
-            "tokenizer_config.json",
-            "some/base--tok.Slow",
-        ),
-        (
-            lambda folder: _rewrite(folder / "config.json", parts=[{"auto_map": {"AutoModel": "some/base--m.Part"}}]),
-            "config.json",
-            "some/base--m.Part",
-        ),
-    ],
-)
-@pytest.mark.parametrize("of_the_hub", [False, True])
-def test_code_of_another_repository(
-    tiny_copy: Folder,
-    hub: Hub,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    spoil: Callable[[Path], object],
-    file: str,
-    value: str,
-    of_the_hub: bool,
-) -> None:
-    """It would be that of its main branch, at no revision that anybody has written down."""
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
-    folder = shutil.move(tiny_copy("bert"), tmp_path / "borrowing")
-    _with_code(folder, tmp_path / "log")
-    spoil(folder)
-    hub(folder, "someone/borrowing")
-    hub(folder, "some/base")
-    model, place = ("someone/borrowing", "a folder with a copy") if of_the_hub else (str(folder), "the folder")
-    allowed = ModelOptions(remote_code=True)
-    for load in (check_model, load_model, load_tokenizer):
-        with pytest.raises(InputError) as caught:
-            load(model, options=allowed)
-        text = str(caught.value)
-        assert text.startswith(f"model {model}: auto_map in its {file} has {value!r}, code of another repository")
-        assert f"files into {place}" in text
-        assert f"write {value.partition('--')[2]!r} there in place of {value!r}" in text
-    assert not (tmp_path / "log").exists()
-
-
 def test_code_of_the_models_own_repository(
     tiny_copy: Folder, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -434,17 +386,6 @@ def test_what_a_model_with_its_head_is(tmp_path: Path, family: str) -> None:
     alone = check_model(folder)
     assert (alone["head"], alone["parameters_with_head"], alone["weights_bytes_with_head"]) == (None, None, None)
     assert {**alone, "head": True} == {**found, "parameters_with_head": None, "weights_bytes_with_head": None}
-
-
-def test_a_head_in_8_bits_stays_as_it_is(tmp_path: Path) -> None:
-    folder = build_for_scores("llama", tmp_path / "llama")
-    options = ModelOptions(quantization="int8")
-    found = check_model(folder, stages=["likelihoods"], options=options)
-    whole = load_with_head(folder, device="cpu", options=options)._halves
-    modules = (whole.model, whole._body)
-    tensors = [tensor for module in modules for tensor in module.parameters()]
-    tensors += [tensor for module in modules for name, tensor in module.named_buffers() if "inv_freq" not in name]
-    assert found["weights_bytes_with_head"] == sum(tensor.nbytes for tensor in tensors)
 
 
 def _drop(prefix: str) -> Callable[[Path], None]:

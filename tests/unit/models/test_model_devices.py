@@ -1,179 +1,118 @@
-"""Which card a process gets, and what `auto` means for the precision."""
+"""Which GPU a process gets, what `auto` means for the precision, and whether a model fits."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from prasanga.base.errors import InputError
-from prasanga.models import devices as cards_module
+from prasanga.models import devices as module
+from prasanga.models import load_model
 from prasanga.models.devices import (
-    Card,
     check_device,
-    claim_cards,
-    claim_device,
-    claim_several,
+    claim_devices,
     cpu_has_bfloat16,
     dtype_of_study,
+    require_room,
     resolve_dtype,
     warn_if_slow,
+    weights_bytes,
 )
+from prasanga.models.options import ModelOptions
+from prasanga.models.shape import Size
 
-# Claims a card, says which one, and holds it until its input ends.
-_CLAIMANT = """
-import sys
-from pathlib import Path
-from prasanga.models.devices import Card, claim_cards
+GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
+LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376)
 
-cards = [Card(i, f"uuid-{i}", int(free)) for i, free in enumerate(sys.argv[3].split(","))]
-print(*(card.index for card in claim_cards(cards, int(sys.argv[2]), folder=Path(sys.argv[1]))), flush=True)
+# Claims GPUs, says which, and holds them until its input ends.
+CLAIMANT = """
+import sys, tempfile, types, torch
+tempfile.tempdir = sys.argv[1]
+torch.cuda.is_available, torch.cuda.device_count = (lambda: True), (lambda: 3)
+torch.cuda.get_device_properties = lambda index: types.SimpleNamespace(uuid=f"GPU-{index}")
+from prasanga.models.devices import claim_devices
+print(*(device.index for device in claim_devices("auto", int(sys.argv[2]))), flush=True)
 sys.stdin.read()
 """
 
 
-class _Claimants:
-    """Real processes that hold fake cards."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.running: list[subprocess.Popen[str]] = []
-
-    def start(self, free: str, count: int = 1) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", _CLAIMANT, str(self.folder), str(count), free]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self.running.append(subprocess.Popen(command, text=True, **pipes))  # type: ignore[call-overload]
-        return self.running[-1]
-
-    def claim(self, free: str, count: int = 1) -> list[int]:
-        return self.answer(self.start(free, count))
-
-    @staticmethod
-    def answer(process: subprocess.Popen[str]) -> list[int]:
-        assert process.stdout is not None
-        return [int(word) for word in process.stdout.readline().split()]
-
-
 @pytest.fixture
-def claimants(tmp_path: Path) -> Iterator[_Claimants]:
-    group = _Claimants(tmp_path)
-    yield group
-    for process in group.running:
-        process.kill()
-        process.communicate()
+def gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+    """`gpus((9, 0), (7, 5))`: a machine with GPUs of these capabilities."""
+    monkeypatch.setattr(module, "_HELD", {})
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def have(*capabilities: tuple[int, int]) -> None:
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(capabilities))
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: len(capabilities))
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda index: capabilities[index])
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: SimpleNamespace(uuid=f"GPU-{index}"))
+
+    return have
 
 
-@pytest.fixture(autouse=True)
-def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cards_module, "_HELD", {})
+def test_processes_get_different_gpus_and_a_kill_gives_them_back(tmp_path: Path) -> None:
+    running = []
 
+    def claim(count: int = 1) -> list[int]:
+        command = [sys.executable, "-c", CLAIMANT, str(tmp_path), str(count)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        running.append(subprocess.Popen(command, text=True, **pipes))  # type: ignore[call-overload]
+        return [int(word) for word in running[-1].stdout.readline().split()]
 
-def _cards(*free: int) -> list[Card]:
-    return [Card(index, f"uuid-{index}", room) for index, room in enumerate(free)]
-
-
-def test_processes_that_start_together_get_different_cards(claimants: _Claimants) -> None:
-    started = [claimants.start("10,10,10,10") for _ in range(4)]
-    assert sorted(claimants.answer(process)[0] for process in started) == [0, 1, 2, 3]
-
-
-def test_a_kill_gives_the_card_back_and_a_fifth_process_shares(claimants: _Claimants) -> None:
-    assert [claimants.claim("10,10")[0] for _ in range(2)] == [0, 1]
-    assert claimants.claim("3,7") == [1]  # all taken: the one with most free memory
-    claimants.running[0].kill()
-    claimants.running[0].wait()
-    assert claimants.claim("3,7") == [0]
-
-
-def test_the_emptiest_unclaimed_card_first(claimants: _Claimants) -> None:
-    assert claimants.claim("10,80,40") == [1]
-    assert claimants.claim("10,80,40") == [2]
-    assert claimants.claim("10,80,40,5", count=2) == [0, 3]
-    assert claimants.claim("10,80,40,5", count=3) == [0, 1, 2]
-
-
-def test_a_process_that_asks_again_gets_the_same_card(tmp_path: Path, claimants: _Claimants) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        claimed = list(pool.map(lambda _: claim_device(cards=lambda: _cards(5, 9, 7), folder=tmp_path), range(8)))
-    assert claimed == [torch.device("cuda", 1)] * 8
-    assert claim_device("cuda", cards=lambda: _cards(50, 9, 7), folder=tmp_path) == torch.device("cuda", 1)
-    assert claimants.claim("5,9,7") == [2]
-
-
-def test_a_lock_file_of_somebody_else(tmp_path: Path) -> None:
-    lock = tmp_path / "prasanga-card-uuid-0.lock"
-    lock.touch()
-    lock.chmod(0o444)  # as another user's file: to be read, not written
-    assert claim_cards(_cards(9, 5), folder=tmp_path)[0].index == 0
-    assert lock.read_bytes() == b""
-
-
-def test_lock_files_are_readable_whatever_the_umask(tmp_path: Path) -> None:
-    before = os.umask(0o077)
     try:
-        claim_cards(_cards(9), folder=tmp_path)
+        assert claim(2) == [0, 1]
+        assert claim() == [2]
+        assert claim() == [0]  # all are taken: one is shared
+        running[1].kill()
+        running[1].wait()
+        assert claim() == [2]
     finally:
-        os.umask(before)
-    assert (tmp_path / "prasanga-card-uuid-0.lock").stat().st_mode & 0o777 == 0o644
+        for process in running:
+            process.kill()
+            process.communicate()
 
 
-def test_a_link_in_place_of_a_lock_file_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "prasanga-card-uuid-0.lock").symlink_to(tmp_path / "elsewhere")
-    assert claim_cards(_cards(9, 5), folder=tmp_path)[0].index == 1
-    assert not (tmp_path / "elsewhere").exists()
-
-
-def test_explicit_single_and_no_cards(tmp_path: Path) -> None:
-    two, one, none = (lambda: _cards(9, 5)), (lambda: _cards(9)), list
-    assert claim_device("cuda:1", cards=two, folder=tmp_path) == torch.device("cuda", 1)
-    assert claim_device("auto", cards=one, folder=tmp_path) == torch.device("cuda", 0)
-    assert claim_device("auto", cards=none, folder=tmp_path) == torch.device("cpu")
-    assert claim_device("cpu", cards=two, folder=tmp_path) == torch.device("cpu")
-    assert not list(tmp_path.iterdir())  # nothing to share, nothing to lock
-    with pytest.raises(InputError, match="device is 'cuda', but torch sees no CUDA device here"):
-        claim_device("cuda", cards=none)
-    with pytest.raises(
-        InputError, match="is 'cuda:2', but this job sees 2 CUDA cards: write auto, or cuda:0 to cuda:1"
-    ):
-        check_device("cuda:2", cards=two)
+def test_devices_by_name(gpus: Callable[..., None]) -> None:
+    gpus((9, 0), (9, 0))
+    found = [check_device(device) for device in ("cpu", "cuda:0", "cuda:1", "cuda", "auto")]
+    assert found == [CPU, GPU, torch.device("cuda", 1), None, None]
+    assert claim_devices("cuda:1") == [torch.device("cuda", 1)]
+    assert claim_devices("auto") == claim_devices("auto") == [GPU]  # who asks again gets the same one
+    assert claim_devices("auto", 2) == [GPU, torch.device("cuda", 1)]
+    gpus()
+    assert claim_devices("auto", 0) == claim_devices("auto") == [CPU]
 
 
 @pytest.mark.parametrize(
-    "device",
-    ["gpu", "mps", "xpu", "meta", "cpu:0", "cuda:", "cuda:-1", "cuda:01", "cuda:১", "cuda:0,1", "CUDA", ""],
+    ("device", "count", "present", "message"),
+    [
+        ("mps", 1, 1, "device is 'mps'; write auto, cpu, cuda or cuda:<number>"),
+        ("cuda:০", 1, 1, "write auto, cpu, cuda"),
+        ("", 1, 1, "write auto, cpu, cuda"),
+        ("cuda", 1, 0, "device is 'cuda', but torch sees no GPU here. Write auto or cpu"),
+        ("cuda:2", 1, 2, "device is 'cuda:2', but this job sees 2 GPUs: write auto, or cuda:0"),
+        ("auto", 4, 3, "cards is 4 and device is 'auto', and this job sees 3 GPUs"),
+        ("cuda:0", 2, 3, "cards is 2 and device is 'cuda:0'.* Write device: auto"),
+        ("auto", 2, 0, r"this job sees 0 GPUs.* ask the cluster for 2 \(resources: gpu=2\)"),
+    ],
 )
-def test_devices_that_were_never_tried_are_refused(device: str) -> None:
-    with pytest.raises(InputError) as caught:
-        check_device(device, cards=lambda: _cards(9, 5))
-    assert str(caught.value) == (
-        f"device is {device!r}; write auto, cpu, cuda or cuda:<number>. Models run on CPUs and CUDA cards only."
-    )
-
-
-def test_devices_that_are_taken() -> None:
-    found = [check_device(device, cards=lambda: _cards(9, 5)) for device in ("cpu", "cuda:0", "cuda:1", "cuda", "auto")]
-    assert found == [torch.device("cpu"), torch.device("cuda", 0), torch.device("cuda", 1), None, None]
-    with pytest.raises(InputError, match="is 'cuda:4096', but this job sees 2 CUDA cards"):
-        check_device("cuda:4096", cards=lambda: _cards(9, 5))
-
-
-def test_several_cards_for_one_model(tmp_path: Path) -> None:
-    claimed = claim_several(2, cards=lambda: _cards(1, 9, 5), folder=tmp_path)
-    assert [card.index for card in claimed] == [1, 2]
-    with pytest.raises(InputError, match="cards is 4, but this job sees 3 CUDA cards"):
-        claim_several(4, cards=lambda: _cards(1, 9, 5), folder=tmp_path)
-    with pytest.raises(InputError, match="cards is 2, but this job sees 0 CUDA cards"):
-        claim_several(2, cards=list, folder=tmp_path)
+def test_devices_that_there_are_not(
+    gpus: Callable[..., None], device: str, count: int, present: int, message: str
+) -> None:
+    gpus(*[(9, 0)] * present)
+    with pytest.raises(InputError, match=message):
+        claim_devices(device, count)
 
 
 @pytest.mark.parametrize(
-    ("dtype", "device", "cards", "expected"),
+    ("dtype", "device", "capabilities", "expected"),
     [
         ("auto", "auto", [(9, 0), (9, 0)], "bfloat16"),
         ("auto", "auto", [(9, 0), (7, 5)], "float32"),
@@ -184,53 +123,29 @@ def test_several_cards_for_one_model(tmp_path: Path) -> None:
         ("float16", "cuda", [(7, 5)], "float16"),
     ],
 )
-def test_auto_is_bfloat16_where_every_card_in_question_has_it(
-    monkeypatch: pytest.MonkeyPatch, dtype: str, device: str, cards: list[tuple[int, int]], expected: str
+def test_auto_is_bfloat16_where_every_gpu_in_question_has_it(
+    gpus: Callable[..., None], dtype: str, device: str, capabilities: list[tuple[int, int]], expected: str
 ) -> None:
-    monkeypatch.setattr(cards_module, "_capabilities", lambda: cards)
+    gpus(*capabilities)
     assert resolve_dtype(dtype, device) == expected
-
-
-def test_other_precisions_are_refused() -> None:
     with pytest.raises(InputError, match="dtype is 'half'; write auto, float32, bfloat16, float16"):
         resolve_dtype("half")
-
-
-def test_half_precision_on_a_cpu_without_it_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def cpuinfo(text: str) -> None:
-        (tmp_path / "cpuinfo").write_text(text)
-
-    monkeypatch.setattr(cards_module, "_CPUINFO", tmp_path / "cpuinfo")
-    assert not cpu_has_bfloat16()  # there is no such file
-    cpuinfo("processor : 0\nFeatures\t: fp asimd bf16 i8mm\n")
-    assert cpu_has_bfloat16()
-    cpuinfo("processor : 0\nflags\t\t: fpu sse avx512f avx512_bf16\n")
-    assert cpu_has_bfloat16()
-    cpu = torch.device("cpu")
-    warn_if_slow("bfloat16", cpu)
-    cpuinfo("processor : 0\nflags\t\t: fpu sse avx512f\n")
-    assert not cpu_has_bfloat16()
-    warn_if_slow("float32", cpu)
-    warn_if_slow("bfloat16", torch.device("cuda", 0))
-    assert not caplog.records
-    warn_if_slow("bfloat16", cpu)
-    assert "bfloat16 is allowed on this CPU, but will be slow" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("dtype", "device", "flags", "expected"),
     [
-        ("bfloat16", "cpu", "avx2", "float32"),
-        ("bfloat16", "cpu", "avx512_bf16", "bfloat16"),
-        ("float16", "cpu", "avx512_bf16", "float32"),
-        ("auto", "cpu", "avx512_bf16", "float32"),
-        ("bfloat16", "auto", "avx2", "bfloat16"),  # there is a card
-        ("float32", "cpu", "avx2", "float32"),
+        ("bfloat16", "cpu", "flags\t: fpu avx2", "float32"),
+        ("bfloat16", "cpu", "flags\t: fpu avx512_bf16", "bfloat16"),
+        ("bfloat16", "cpu", "Features\t: fp asimd bf16", "bfloat16"),
+        ("float16", "cpu", "flags\t: fpu avx512_bf16", "float32"),
+        ("auto", "cpu", "flags\t: fpu avx512_bf16", "float32"),
+        ("bfloat16", "auto", "flags\t: fpu avx2", "bfloat16"),  # there is a GPU
+        ("float32", "cpu", "flags\t: fpu avx2", "float32"),
     ],
 )
-def test_a_study_computes_in_no_precision_that_the_processor_emulates(
+def test_a_study_computes_in_no_precision_that_the_cpu_emulates(
+    gpus: Callable[..., None],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -239,12 +154,71 @@ def test_a_study_computes_in_no_precision_that_the_processor_emulates(
     flags: str,
     expected: str,
 ) -> None:
-    (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu sse {flags}\n")
-    monkeypatch.setattr(cards_module, "_CPUINFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(cards_module, "_capabilities", lambda: [(9, 0)])
+    gpus((9, 0))
+    monkeypatch.setattr(module, "_CPUINFO", tmp_path / "cpuinfo")
+    assert not cpu_has_bfloat16()  # there is no such file
+    (tmp_path / "cpuinfo").write_text(f"processor : 0\n{flags}\n")
     assert dtype_of_study(dtype, device) == expected
-    said = f"this processor does not compute in {dtype} itself, and float32 is faster: float32 is used"
+    said = f"this CPU does not compute in {dtype} itself, and float32 is faster"
     assert (said in caplog.text) == (expected == "float32" and dtype not in ("float32", "auto"))
+    caplog.clear()
+    warn_if_slow(resolve_dtype(dtype, device), CPU if device == "cpu" else GPU)
+    assert ("is slow on this CPU" in caplog.text) == (expected == "float32" and dtype not in ("float32", "auto"))
+
+
+def test_a_model_that_does_not_fit_is_refused_with_figures_and_remedies(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert weights_bytes(LLAMA, "float32") == 4 * 6_607_343_616
+    assert weights_bytes(LLAMA, "float16", "int8") == 2 * 131_338_240 + 6_476_005_376
+    monkeypatch.setattr(module, "free_memory", lambda device: {"cuda": 12e9, "cpu": 8e9}[device.type])
+    require_room("llama", LLAMA, [GPU], "bfloat16", "int8")
+    require_room("llama", LLAMA, [GPU, torch.device("cuda", 1)], "bfloat16")
+    with pytest.raises(InputError) as caught:
+        require_room("llama", LLAMA, [GPU], "float32")
+    assert str(caught.value).startswith(
+        "model llama: its weights need 26.4 GB in float32, but 12.0 GB of memory are free on cuda:0. Write dtype:"
+        " bfloat16 (13.2 GB), or quantization: int8 (6.7 GB with dtype: bfloat16), or cards: 2 or more under the model"
+    )
+    with pytest.raises(InputError, match=r"need 13\.2 GB in bfloat16, but 8\.0 GB of memory are free on cpu"):
+        require_room("llama", LLAMA, [CPU], "bfloat16")
+
+
+def test_a_model_is_refused_before_its_weights_are_read(
+    tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "free_memory", lambda _: 1000)
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", None)
+    with pytest.raises(InputError, match=r"its weights need 0\.0 GB in float32, but 0\.0 GB of memory are free on cpu"):
+        load_model(tiny("bert"), device="cpu")
+
+
+def test_a_device_that_fills_up_meanwhile_is_said(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr("prasanga.models.loading._read", full)
+    with pytest.raises(InputError, match=r"but memory ran out on cpu\. Write dtype: bfloat16"):
+        load_model(tiny("bert"), device="cpu")
+
+
+def test_eight_bits_need_torchao(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torchao.quantization", None)
+    with pytest.raises(InputError, match=r"quantization is int8, which needs the package torchao\. Install it"):
+        load_model(tiny("bert"), device="cpu", options=ModelOptions(quantization="int8"))
+
+
+@pytest.mark.parametrize("kind", ["bert", "mbart", "t5", "albert"])
+@pytest.mark.parametrize("seed", [None, 5])
+def test_weights_in_eight_bits_give_nearly_the_same_states(
+    tiny: Callable[[str], Path], kind: str, seed: int | None
+) -> None:
+    pytest.importorskip("torchao", reason="quantization needs torchao, which is optional")
+    exact = load_model(tiny(kind), device="cpu", options=ModelOptions(random_weights=seed))
+    coarse = load_model(tiny(kind), device="cpu", options=ModelOptions(quantization="int8", random_weights=seed))
+    ids = torch.tensor([coarse.tokenizer("ফুল মা Rose")["input_ids"]])
+    with torch.inference_mode():
+        pair = [loaded.encoder(input_ids=ids).last_hidden_state for loaded in (exact, coarse)]
+    assert not torch.equal(*pair)
+    assert torch.nn.functional.cosine_similarity(*pair, dim=-1).min() > 0.999
 
 
 def test_options_need_no_torch() -> None:

@@ -23,9 +23,8 @@ from transformers import AutoTokenizer
 from prasanga.base.errors import InputError
 from prasanga.models import load_model, model_identity, resolve_dtype
 from prasanga.models.checking import audit_tokenizer
-from prasanga.models.devices import Card
 from prasanga.models.hub import open_source
-from prasanga.models.loading import load_tokenizer, place_model
+from prasanga.models.loading import load_tokenizer
 from prasanga.models.options import ModelOptions
 from prasanga.models.pieces import read_pieces
 from prasanga.models.shape import use_onednn
@@ -345,36 +344,6 @@ def test_of_an_encoder_decoder_the_encoder_alone_is_kept(
         expected = whole.get_encoder()(input_ids=ids).last_hidden_state
     torch.testing.assert_close(got, expected)
     assert loaded.config.num_hidden_layers == 2
-
-
-def test_without_cards_a_model_runs_on_the_processor(
-    tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    none, source, asked = ModelOptions(cards=0), open_source(tiny("bert")), []
-    monkeypatch.setattr(
-        "prasanga.models.loading.claim_device", lambda device: asked.append(device) or torch.device("cpu")
-    )
-    for device in ("auto", "cpu"):
-        assert place_model(source, device, none) == ([torch.device("cpu")], None)
-    assert load_model(tiny("bert"), options=none).device.type == "cpu"
-    assert asked == ["cpu", "cpu", "cpu"]
-    with pytest.raises(InputError, match=r"device is 'cuda' and cards is 0\. Write device: auto"):
-        place_model(source, "cuda", none)
-
-
-def test_cards_need_cards(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    two = ModelOptions(cards=2)
-    with pytest.raises(InputError, match=r"cards is 2, but this job sees 0 CUDA cards"):
-        load_model(tiny("bert"), options=two)
-    with pytest.raises(InputError, match=r"device is 'cpu' and cards is 2\. Write device: auto"):
-        load_model(tiny("bert"), device="cpu", options=two)
-    monkeypatch.setattr(
-        "prasanga.models.loading.claim_several", lambda count: [Card(i, str(i), 100) for i in range(count)]
-    )
-    source = open_source(tiny("bert"))
-    devices, memory = place_model(source, "auto", two)
-    assert devices == [torch.device("cuda", 0), torch.device("cuda", 1)]
-    assert memory == {0: 90, 1: 90}
 
 
 def test_options_are_checked_when_they_are_made() -> None:

@@ -123,8 +123,8 @@ def _index(folder: Path, weight_map: dict[str, str]) -> None:
             "model-00002-of-00002.safetensors",
             r"lists 2 files of weights, but 1 of them are missing, for example 'model-00002",
         ),
-        ("pytorch_model.bin", r"lists 'pytorch_model\.bin', which is no \*\.safetensors file beside it"),
-        ("../other.safetensors", r"lists '\.\./other\.safetensors', which is no"),
+        ("pytorch_model.bin", "1 of them are missing, for example 'pytorch_model"),
+        ("../other.safetensors", r"1 of them are missing, for example '\.\./other"),
     ],
 )
 def test_an_index_that_lists_what_is_not_there(tiny_copy: Copy, listed: str, message: str) -> None:
