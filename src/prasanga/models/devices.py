@@ -200,15 +200,13 @@ def require_room(
     Raises:
         InputError: with what it needs, what there is, and what can be done.
     """
+    if weights_bytes(size, dtype, quantization) > sum(map(free_memory, devices)):
+        raise no_room(name, size, devices, dtype, quantization)
+
+
+def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, quantization: str) -> InputError:
+    """Return what to raise where a model does not fit; the arguments are those of `require_room`."""
     room = sum(map(free_memory, devices))
-    if weights_bytes(size, dtype, quantization) > room:
-        raise no_room(name, size, devices, dtype, quantization, f"{room / 1e9:.1f} GB of memory are free")
-
-
-def no_room(
-    name: str, size: Size, devices: Sequence[torch.device], dtype: str, quantization: str, found: str
-) -> InputError:
-    """Return what to raise where a model does not fit; `found` says how much memory there is, the rest is as above."""
     half = "bfloat16" if dtype == "float32" else dtype
     ways = [f"dtype: bfloat16 ({weights_bytes(size, 'bfloat16') / 1e9:.1f} GB)"] if dtype == "float32" else []
     if quantization == "none":
@@ -216,6 +214,6 @@ def no_room(
     ways.append("cards: 2 or more")
     return InputError(
         f"model {name}: its weights need {weights_bytes(size, dtype, quantization) / 1e9:.1f} GB in {dtype}, but"
-        f" {found} on {' and '.join(map(str, devices))}. Write {', or '.join(ways)} under the model; or use a machine"
+        f" {room / 1e9:.1f} GB of memory are free on {' and '.join(map(str, devices))}. Write {', or '.join(ways)} under the model; or use a machine"
         " with more memory, or a smaller model."
     )

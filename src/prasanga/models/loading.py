@@ -146,7 +146,7 @@ def load_part(
         elif len(devices) == 1:
             module = module.to(devices[0])
     except torch.OutOfMemoryError as error:
-        raise no_room(name, size, devices, precision, options.quantization, "memory ran out") from error
+        raise no_room(name, size, devices, precision, options.quantization) from error
     if (devices[0].type, precision, options.quantization) == ("cpu", "float32", "none"):
         use_onednn(module)
     return LoadedModel(name, tokenizer, module.eval().requires_grad_(False), config, devices[0], precision)

@@ -196,7 +196,7 @@ def test_a_device_that_fills_up_meanwhile_is_said(tiny: Callable[[str], Path], m
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr("prasanga.models.loading._read", full)
-    with pytest.raises(InputError, match=r"but memory ran out on cpu\. Write dtype: bfloat16"):
+    with pytest.raises(InputError, match=r"GB of memory are free on cpu\. Write dtype: bfloat16"):
         load_model(tiny("bert"), device="cpu")
 
 
