@@ -195,7 +195,34 @@ def test_code_of_a_model_is_not_run(model: Path, canary: Path, file: str, known:
     assert not canary.exists()
 
 
+def test_code_of_another_repository_is_not_run_even_where_code_may(model: Path, canary: Path) -> None:
+    with_code(model, canary)
+    rewrite(model / "config.json", auto_map={"AutoModel": "somebody/evil--evil.M"})
+    assert "code of another repository" in refused(model, remote_code=True)
+    assert not canary.exists()
+
+
 KEYS = ["attn_implementation", "_attn_implementation", "_attn_implementation_internal", "experts_implementation"]
+
+
+@pytest.mark.parametrize("key", [*KEYS, "kernel_config"])
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "evil/kernel",
+        {"": "evil/kernel"},
+        {"text_config": {"a": "evil/kernel"}},
+        ["sdpa", ["evil/kernel"]],
+        {"evil/kernel": 1},
+    ],
+    ids=str,
+)
+def test_compiled_code_of_the_hub_is_not_fetched(model: Path, key: str, nested: bool, value: object) -> None:
+    rewrite(model / "config.json", **({"text_config": {key: value}} if nested else {key: value}))
+    message = refused(model)
+    assert "compiled code" in message
+    assert "'evil/kernel'" in message
 
 
 def test_an_adapter_does_not_lead_to_another_model(model: Path) -> None:

@@ -214,6 +214,6 @@ def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, 
     ways.append("cards: 2 or more")
     return InputError(
         f"model {name}: its weights need {weights_bytes(size, dtype, quantization) / 1e9:.1f} GB in {dtype}, but"
-        f" {room / 1e9:.1f} GB of memory are free on {' and '.join(map(str, devices))}. Write {', or '.join(ways)} under the model; or use a machine"
-        " with more memory, or a smaller model."
+        f" {room / 1e9:.1f} GB of memory are free on {' and '.join(map(str, devices))}. Write {', or '.join(ways)}"
+        " under the model; or use a machine with more memory, or a smaller model."
     )

@@ -35,6 +35,7 @@ from prasanga.base.errors import InputError
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 
 _ADAPTER = "adapter_config.json"
+_NAMES_CODE = re.compile("attn_implementation|experts_implementation|kernel")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
 
 
@@ -130,6 +131,86 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
         raise InputError(_refusal(name, revision, error)) from error
     commit = path.parent.name  # the cache keeps files as snapshots/<commit>/<file>
     return Source(name, None, commit, pinned=bool(re.fullmatch(r"[0-9a-f]{40}", revision or "")))
+
+
+def require_own_code(source: Source) -> None:
+    """Refuse a model that runs Python code of another repository.
+
+    transformers takes such code from that repository's main branch, whatever is there on the day: no revision that a
+    user can write holds it still, and the identity of the model does not tell it.
+
+    Raises:
+        InputError: `auto_map` in config.json or tokenizer_config.json names code of a repository other than the
+            model's own; or one of them cannot be read.
+    """
+    for name in ("config.json", "tokenizer_config.json"):
+        path = source.find(name)
+        if path is None:
+            continue
+        with explaining(source, name):
+            references = list(_code_references(json.loads(path.read_text(encoding="utf-8"))))
+        for reference in references:
+            repository, marked, own = reference.partition("--")
+            if marked and (source.folder is not None or repository != source.name):
+                place = "the folder" if source.folder is not None else "a folder with a copy of the model"
+                raise InputError(
+                    f"model {source.name}: auto_map in its {name} has {reference!r}, code of another repository, whose"
+                    " newest state would run, and not the one that you have read. Put that repository's *.py files"
+                    f" into {place}, write {own!r} there in place of {reference!r}, and give that folder as the"
+                    " model's path."
+                )
+
+
+def require_no_compiled_code(source: Source) -> None:
+    """Refuse a config.json that names compiled code of the hub, which transformers would fetch and run.
+
+    Raises:
+        InputError: with the key and the value; config.json is no JSON.
+    """
+    path = source.find("config.json")
+    with explaining(source, "config.json"):
+        config = json.loads(path.read_bytes()) if path is not None else {}
+    for key, value in _settings(config):
+        code = [text for text in _texts(value) if "/" in text] if _NAMES_CODE.search(key) else []
+        if code:
+            raise InputError(
+                f"model {source.name}: `{key}` in its config.json is {code[0]!r}, compiled code that would be fetched"
+                " from the hub and run. Take the line out; or read that code, pin its revision, and write remote_code: true."
+            )
+
+
+def _settings(config: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every key with its value, those of parts included (a text model within another)."""
+    pending = [config]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield from value.items()
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a value, names and values of mappings, however deep."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            pending += [*part, *part.values()]
+        elif isinstance(part, list):
+            pending += part
+
+
+def _code_references(settings: Any) -> Iterator[str]:
+    """Yield every piece of code that the `auto_map`s of a configuration name, those of its parts included."""
+    for key, named in _settings(settings):
+        if key == "auto_map":
+            # A tokenizer's entry is a list, of the code of the slow and of the fast one, with null where there is none.
+            for entry in named.values() if isinstance(named, dict) else [named]:
+                yield from (one for one in (entry if isinstance(entry, list) else [entry]) if isinstance(one, str))
 
 
 @contextmanager

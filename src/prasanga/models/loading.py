@@ -31,6 +31,8 @@ from prasanga.models.hub import (
     explaining,
     find_weights,
     open_source,
+    require_no_compiled_code,
+    require_own_code,
 )
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import apply_options, check_options, keep_normalizer_of_file
@@ -184,6 +186,9 @@ def open_config(source: Source, options: ModelOptions) -> Any:
             " you can do on this machine.",
             source.name,
         )
+        require_own_code(source)
+    else:
+        require_no_compiled_code(source)
     with quiet(), explaining(source, "config.json"):
         config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
         kind = model_kind(config)
@@ -203,6 +208,8 @@ def open_tokenizer(source: Source, options: ModelOptions) -> Any:
             " tokenizer_config.json), for example with `tokenizer.save_pretrained`."
         )
     check_options(source.name, options.tokenizer)
+    if options.remote_code:
+        require_own_code(source)
     with quiet(), explaining(source, "tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             **source.arguments, trust_remote_code=options.remote_code, **options.tokenizer
