@@ -175,7 +175,8 @@ def require_no_compiled_code(source: Source) -> None:
         if code:
             raise InputError(
                 f"model {source.name}: `{key}` in its config.json is {code[0]!r}, compiled code that would be fetched"
-                " from the hub and run. Take the line out; or read that code, pin its revision, and write remote_code: true."
+                " from the hub and run. Take the line out; or read that code, pin its revision, and write remote_code:"
+                " true."
             )
 
 
