@@ -7,6 +7,8 @@ One job makes the vectors of a model, and of its random copies, at all lengths. 
 `embeddings.shard_size` segments has a job per bucket of words, and jobs of their own for the copies.
 """
 
+# The models of a study share the cores of this machine.
+CORES_OF_ENCODER = cores_beside(0, len(STUDY.models.names), workflow.cores)
 EMBEDDER = machine_for(STUDY.models.embedded)
 SHARDED = len(STUDY.buckets) > 1
 BUCKET = "{bucket}" if SHARDED else STUDY.buckets[0]
@@ -28,7 +30,7 @@ if STUDY.computed and STUDY.labels:
             f"logs/embeddings/{{model}}/{BUCKET}.log",
         wildcard_constraints:
             model=name_in(FILES.embedded.models),
-        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
+        threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
         resources:
             **EMBEDDER,
         params:
@@ -46,7 +48,7 @@ if STUDY.computed and STUDY.labels:
             "results/embeddings/{model}/precision.json",
         log:
             "logs/embeddings/{model}/precision.log",
-        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
+        threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
         resources:
             **EMBEDDER,
         params:
@@ -93,7 +95,7 @@ if STUDY.computed and STUDY.asks_for("seat"):
             "logs/embeddings/{model}/templates.log",
         wildcard_constraints:
             model=name_in(FILES.embedded.models),
-        threads: lambda wildcards: cores_beside(STUDY.models.embedded[wildcards.model]["cards"])
+        threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
         resources:
             **EMBEDDER,
         params:

@@ -251,6 +251,13 @@ def test_the_first_screen_has_the_picture_the_findings_and_the_caution(
     expect(page.locator(".three li")).to_have_count(2)  # nothing was asked of lengths, and there are no pairs
 
 
+def test_marks_of_models_are_as_high_as_their_names(open_page: OpenPage, page_file: Path) -> None:
+    marks = open_page(f"{page_file}#method-ceat").locator("svg.mark")
+    sizes = marks.evaluate_all("(marks) => marks.map((mark) => mark.getBoundingClientRect().height)")
+    assert sizes
+    assert max(sizes) < 20
+
+
 def test_a_word_leads_to_its_sentences(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#category-C1")
     page.locator("#category-C1-words").get_by_role("link", name="গোলাপ").click()

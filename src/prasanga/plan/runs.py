@@ -78,9 +78,15 @@ def machine_for(
     return {"gpu": cards, "cards": cards, "mem_mb": megabytes}
 
 
-def cores_beside(cards: int) -> int:
-    """Return the cores of a job that runs a model on so many cards; without any, several models run, on a core each."""
-    return 2 if cards else 1
+def cores_beside(cards: int, models: int = 1, cores: int | None = None) -> int:
+    """Return the cores of a job that runs a model.
+
+    Args:
+        cards: GPUs of the job; beside them two cores are enough.
+        models: number of models, between whose jobs the cores of this machine are divided.
+        cores: cores that Snakemake may use; None on a cluster, where a job has one.
+    """
+    return 2 if cards else max(1, (cores or 1) // models)
 
 
 def keep_vectors(outputs: Iterable[str]) -> bool:

@@ -161,7 +161,11 @@ def segments(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("dtype", "quantization", "pieces"),
-    [("bfloat16", "none", "all"), ("bfloat16", "none", "root"), ("float32", "int8", "all")],
+    [
+        ("bfloat16", "none", "all"),
+        ("bfloat16", "none", "root"),
+        pytest.param("float32", "int8", "all", marks=pytest.mark.long),
+    ],
 )
 def test_half_precision_and_eight_bits_are_compared_with_float32(
     tmp_path: Path, tiny_model: Callable[..., Path], segments: Path, dtype: str, quantization: str, pieces: str

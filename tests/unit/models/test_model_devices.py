@@ -206,6 +206,7 @@ def test_eight_bits_need_torchao(tiny: Callable[[str], Path], monkeypatch: pytes
         load_model(tiny("bert"), device="cpu", options=ModelOptions(quantization="int8"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["bert", "mbart", "t5", "albert"])
 @pytest.mark.parametrize("seed", [None, 5])
 def test_weights_in_eight_bits_give_nearly_the_same_states(

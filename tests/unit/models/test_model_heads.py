@@ -243,6 +243,7 @@ def test_a_discriminator_has_no_head(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", ["bert", "llama", "mt5"])
 @torch.no_grad()
 def test_8_bits_leave_the_head_alone(folder: Callable[[str], Path], family: str) -> None:
