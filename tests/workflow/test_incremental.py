@@ -82,9 +82,10 @@ def test_without_snakemakes_folder_no_change_is_noticed_until_it_is_told(study: 
     assert "extract_sentences" in clone.plan(), "its corpus is newer than its results"
     for path in (clone.root / "resources/demo/corpus").rglob("*.txt"):
         shutil.copystat(study.root / path.relative_to(clone.root), path)
-    assert clone.plan() == {}
+    # only times count now, and they may ask for the page once more
+    assert clone.plan().keys() <= {"write_page"}
     clone.configure({"associations": {"n_samples": 41}})
-    assert clone.plan() == {}
+    assert clone.plan().keys() <= {"write_page"}
     assert "associations.n_samples (40 there, 41 here). Without the folder .snakemake" in clone.run("--dry-run")
     clone.configure({"associations": {"n_samples": study.config["associations"]["n_samples"]}})
     clone.run("--touch", "--forceall")
