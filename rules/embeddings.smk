@@ -7,8 +7,9 @@ One job makes the vectors of a model, and of its random copies, at all lengths. 
 `embeddings.shard_size` segments has a job per bucket of words, and jobs of their own for the copies.
 """
 
-# The models of a study share the cores of this machine.
-CORES_OF_ENCODER = cores_beside(0, len(STUDY.models.names), workflow.cores)
+# The models of a study share the cores of this machine; on a cluster a job without a GPU has one core.
+CORES = None if workflow.resource_settings.nodes else workflow.resource_settings.cores
+CORES_OF_ENCODER = cores_beside(0, len(STUDY.models.names), CORES)
 EMBEDDER = machine_for(STUDY.models.embedded)
 SHARDED = len(STUDY.buckets) > 1
 BUCKET = "{bucket}" if SHARDED else STUDY.buckets[0]

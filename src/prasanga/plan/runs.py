@@ -83,10 +83,10 @@ def cores_beside(cards: int, models: int = 1, cores: int | None = None) -> int:
 
     Args:
         cards: GPUs of the job; beside them two cores are enough.
-        models: number of models, between whose jobs the cores of this machine are divided.
+        models: number of models, between whose jobs the cores of this machine are divided; may be 0.
         cores: cores that Snakemake may use; None on a cluster, where a job has one.
     """
-    return 2 if cards else max(1, (cores or 1) // models)
+    return 2 if cards else max(1, (cores or 1) // max(1, models))
 
 
 def keep_vectors(outputs: Iterable[str]) -> bool:

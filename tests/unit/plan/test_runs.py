@@ -50,7 +50,7 @@ def test_memory_grows_with_each_attempt_and_cards_are_those_of_the_model() -> No
     gathering = runs.machine_for(study, models, lambda _: ["00"])  # type: ignore[arg-type]
     assert (gathering["gpu"](wildcards), gathering["cards"](wildcards)) == (0, 0)
     assert [runs.cores_beside(cards) for cards in (0, 1, 4)] == [1, 2, 2]
-    assert [runs.cores_beside(0, models, 8) for models in (1, 3, 20)] == [8, 2, 1]
+    assert [runs.cores_beside(0, models, 8) for models in (0, 1, 3, 20)] == [8, 8, 2, 1]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
