@@ -9,6 +9,7 @@ word, and a sentence that goes wrong is not passed over in silence. The model is
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,10 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertFo
 from prasanga.models.shape import quiet, use_onednn
 from prasanga.pairs import align_spans
 from prasanga.text import words
+
+# Outside pytest nothing has put this package on the path.
+sys.path.append(str(Path(__file__).parents[2] / "calibration"))
+
 from prasanga_calibration.training import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 
 Vectors = NDArray[np.float32]
