@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import read_table
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import forms_table, load_lexicon
@@ -18,129 +19,7 @@ def message(files: Any) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "expected"),
-    [
-        (
-            "flowers",
-            "gloss: rose",
-            "glos: rose",
-            r"flowers.yaml, line 4: unknown key `glos` in a word\. Did you mean `gloss`",
-        ),
-        ("flowers", "set: flowers", "sets: flowers", r"line 1: unknown key `sets` in a word set\. Did you mean `set`"),
-        (
-            "flowers",
-            "group: thing}",
-            "group: things}",
-            r"line 4: the stimulus গোলাপ names the suffix group `things`, which is not in .*\. Did you mean `thing`\?",
-        ),
-        ("flowers", ", group: thing}", "}", r"line 4: the stimulus গোলাপ has no `group`"),
-        (
-            "flowers",
-            "group: thing}",
-            "group: thing, groups: [fixed]}",
-            r"line 4: the stimulus গোলাপ has both `group` and",
-        ),
-        (
-            "flowers",
-            "stimulus: গোলাপ",
-            "stimulus: রং",
-            r"line 5: the stimulus রং stands twice in the word set `flowers` \(first: .*flowers.yaml, line 4\)",
-        ),
-        ("flowers", "stimulus: গোলাপ", "stimulus: 7", r"line 4: `stimulus` holds 7, but must be text"),
-        ("flowers", "stimulus: গোলাপ", "stimulus: ' '", r"line 4: `stimulus` is empty"),
-        (
-            "flowers",
-            "variants: [রঙ]",
-            "variants: [রং]",
-            r"line 5: a variant of রং stands twice, or is the stimulus itself",
-        ),
-        (
-            "flowers",
-            "variants: [রঙ]",
-            "variants: [গোলাপ]",
-            r"line 5: গোলাপ is a spelling of the stimulus রং, and also of গোলাপ \(.*line 4\)",
-        ),
-        ("flowers", "variants: [রঙ]", "variants: {}", r"line 5: `variants` is \{\}, but must be a list"),
-        ("flowers", "set: flowers", "set: insects", r"there is another file with `set: insects`"),
-        (
-            "flowers",
-            "gloss: rose,",
-            "gloss: rose, gloss: rose,",
-            r"flowers.yaml, line 4: the key `gloss` is there",
-        ),
-        ("good", "  - {stimulus: সৎ, gloss: honest, group: fixed}", "", r"good.yaml: the word set `good` is empty"),
-        (
-            "good",
-            "stimulus: সৎ, gloss: honest, group: fixed",
-            "stimulus: রং, group: thing",
-            r"good.yaml, line 3: the stimulus রং has the variants \[\], but \[রঙ\] at .*line 5",
-        ),
-        (
-            "good",
-            "words:",
-            "words:\n  - {stimulus: গোলাপ, group: fixed}",
-            r"good.yaml, line 3: the stimulus গোলাপ has the suffix groups \[fixed\], but \[thing\] at .*line 4",
-        ),
-        (
-            "insects",
-            "case: objective",
-            "case: objektive",
-            r"insects.yaml, line 4: a form of মা has the case `objektive`\. Did you mean `objective`",
-        ),
-        (
-            "categories",
-            "[flowers, insects]",
-            "[flower, insects]",
-            r"categories.yaml, line 3: the category `C1` names the word set `flower` .*Did you mean `flowers`",
-        ),
-        (
-            "categories",
-            "[flowers, insects]",
-            "[flowers]",
-            r"`targets` of the category `C1` is \[flowers\], but must name two different word sets",
-        ),
-        ("categories", "[flowers, insects]", "[flowers, flowers]", r"must name two different word sets"),
-        ("categories", "targets", "target", r"unknown key `target` in the category `C1`\. Did you mean `targets`"),
-        ("categories", "language: bn", "language: hi", r"`language` is 'hi', but .*groups.yaml is for 'bn'"),
-        (
-            "groups",
-            "ending: consonant",
-            "ending: consonants",
-            r"groups.yaml, line 4: the suffix group `thing` has the ending class `conson.* Did you mean `consonant`",
-        ),
-        (
-            "groups",
-            "ending: consonant",
-            "ending: '-'",
-            r"the suffix group `thing` has the ending class `-`.* Or write the end of the stems, with a hyphen",
-        ),
-        ("groups", "language: bn", "language: bn\nhyphenated: 1", r"`hyphenated` is 1\. Write `hyphenated: true` or"),
-        (
-            "groups",
-            "    ending: consonant",
-            "    ending: consonant\n    capitalized: yess",
-            r"groups.yaml, line 4: `capitalized` is 'yess'\. Write `capitalized: true` or `capitalized: false`",
-        ),
-        ("groups", "language: bn", "languages: bn", r"unknown key `languages` in a file of suffix groups"),
-        (
-            "groups",
-            "{genitive: [ের], obj",
-            "{genetive: [ের], obj",
-            r"line 6: unknown case `genetive`\. Did you mean `genitive`",
-        ),
-        ("groups", "      plural: {", "      plurals: {", r"unknown number `plurals`\. Did you mean `plural`"),
-        ("groups", "      plural: {", "      singular: {", r"the singular's endings stand under `cases`"),
-        ("groups", "alternation: {ং:", "alternation: {'':", r"`alternation` has an empty key, but a key is the last"),
-        (
-            "groups",
-            "emphatic: [ই",
-            "emphatics: [ই",
-            r"unknown key `emphatics` in the suffix group `thing`\. Did you mean `emphatic`",
-        ),
-        ("groups", "suffixes: [গুলো]", "suffixes: []", r"`suffixes` of the number `plural` is empty"),
-    ],
-)
+@pytest.mark.parametrize(("name", "old", "new", "expected"), read_table(__file__, "mistakes"))
 def test_mistakes(files: Any, name: str, old: str, new: str, expected: str) -> None:
     assert re.search(expected, message(files.change(name, old, new)))
 
@@ -261,20 +140,11 @@ def test_an_uncounted_form_is_marked_in_the_table(files: Any) -> None:
     assert {row["stimulus"]: row["counted"] for row in rows} == {"গোলাপ": True, "গোলাপের": False}
 
 
-@pytest.mark.parametrize(
-    ("entry", "expected"),
-    [
-        (
-            "{form: গোলাপীর, resolution: none, reason: x}",
-            r"the form গোলাপীর is listed under `ambiguous`, but no stimulus",
-        ),
-        ("{form: গোলাপকে, resolution: গোলাপ, reason: x}", r"only গোলাপ claims it .*`resolution: none`"),
-        ("{form: গোলাপের, resolution: রং, reason: x}", r"has the resolution `রং`\. Allowed: both, none, গোলাপ, গোলাপের"),
-        ("{form: গোলাপের, resolution: both}", r"an ambiguous form lacks the key `reason`"),
-    ],
-)
-def test_wrong_decisions(files: Any, entry: str, expected: str) -> None:
-    files.change("good", "words:", AMBIGUOUS).append("categories", f"ambiguous:\n  - {entry}\n")
+@pytest.mark.parametrize(("key", "entry", "expected"), read_table(__file__, "decisions"))
+def test_wrong_decisions_and_neighbours(files: Any, key: str, entry: str, expected: str) -> None:
+    if key == "ambiguous":
+        files.change("good", "words:", AMBIGUOUS)
+    files.append("categories", f"{key}:\n  - {entry}\n")
     assert re.search(expected, message(files))
 
 
@@ -282,29 +152,6 @@ def test_a_decision_listed_twice(files: Any) -> None:
     entry = "  - {form: গোলাপের, resolution: both, reason: x}\n"
     files.change("good", "words:", AMBIGUOUS).append("categories", f"ambiguous:\n{entry}{entry}")
     assert "categories.yaml, line 6: the form গোলাপের is listed twice" in message(files)
-
-
-@pytest.mark.parametrize(
-    ("entry", "expected"),
-    [
-        (
-            "{forms: [গোলাপী], not_after: [না], reason: t}",
-            r"গোলাপী is listed under `neighbours`, but no stimulus claims it",
-        ),
-        ("{stimuli: [গোলাপের], not_after: [না], reason: t}", r"গোলাপের is listed under `neighbours`, but no stimulus"),
-        ("{forms: [গোলাপ], reason: t}", r"needs forms and what does not stand beside them\. Write `forms: \[\.\.\.\]`"),
-        ("{not_after: [না], reason: t}", r"line \d+: an entry of `neighbours` needs forms"),
-        ("{forms: [গোলাপ], not_after: [না]}", r"neighbours of a form lacks the key `reason`"),
-        ("{forms: [গোলাপ], after: [না], reason: t}", r"unknown key `after` in neighbours of a form"),
-        (
-            "{forms: [গোলাপ], not_before: [না না], reason: t}",
-            r"`not_before` holds 'না না', but a neighbour is one word or one",
-        ),
-    ],
-)
-def test_neighbours_that_say_nothing_are_refused(files: Any, entry: str, expected: str) -> None:
-    files.append("categories", f"neighbours:\n  - {entry}\n")
-    assert re.search(expected, message(files))
 
 
 def test_neighbours_of_all_forms_of_a_word_and_of_one(files: Any) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import read_table
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import (
@@ -22,11 +24,10 @@ from prasanga.lexicon import (
     load_templates,
     require_searched,
 )
-from prasanga.lexicon.model import require_language
+from prasanga.lexicon.model import require_language, spelling_of
 from prasanga.lexicon.templates import require_classes, texts_of, with_article
 from prasanga.plan.words import plan_lexicon
 from prasanga.sentences import Matcher
-from prasanga.text import normalize
 
 NAMES = """\
 set: hindu_names
@@ -126,29 +127,7 @@ def test_a_joined_set_is_searched_if_all_of_its_sets_are(named: Any) -> None:
     assert named.load().categories["S1"].targets[0] == WordSet("names", "all names", ("গোলাপ", "রং", "রহিমা", "অনিমা"))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        (
-            "[hindu_names,",
-            "[hindi_names,",
-            r"the joined set `names` names the word set `hindi_names` .*Did you mean `hindu_",
-        ),
-        (", muslim_names]", "]", r"`sets` of the joined set `names` is \[hindu_names\], but must name two or more"),
-        (
-            "[hindu_names, ",
-            "[muslim_names, ",
-            r"is \[muslim_names, muslim_names\], but must name two or more different",
-        ),
-        ("set: names", "set: flowers", r"is called `flowers`, as a word set is\. Give it another name"),
-        (", gloss: all", ", glos: all", r"unknown key `glos` in a joined set of the category `S1`"),
-        (
-            "insects], attributes: [good, bad]}\n  S1",
-            "7], attributes: [good, bad]}\n  S1",
-            r"holds 7, but each of the two is",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "expected"), read_table(__file__, "joined_sets"))
 def test_wrong_joined_sets(named: Any, old: str, new: str, expected: str) -> None:
     assert re.search(expected, message(named.change("categories", old, new)))
 
@@ -205,6 +184,7 @@ def templates(tmp_path: Path, text: str, *, language: str = "bn", word_class: st
     return load_templates(path)
 
 
+@cache
 def lexicon_of(language: str) -> Lexicon:
     """The lexicon that comes with the project, all of its words in the class `x`."""
     lexicon = load_lexicon(RESOURCES / "stimuli" / language, RESOURCES / f"suffix_groups/{language}.yaml")
@@ -216,69 +196,18 @@ def bangla() -> Lexicon:
     return lexicon_of("bn")
 
 
-@pytest.fixture(scope="module")
-def hindi() -> Lexicon:
-    return lexicon_of("hi")
-
-
-@pytest.fixture(scope="module")
-def english() -> Lexicon:
-    return lexicon_of("en")
-
-
 def fill(lexicon: Lexicon, tmp_path: Path, stimulus: str, text: str) -> tuple[str, str]:
     """The sentence, and the word in it."""
     (found,) = filled_templates(lexicon, [stimulus], templates(tmp_path, text, language=lexicon.language))
     return found.text, found.text[found.start : found.end]
 
 
-@pytest.mark.parametrize(
-    ("stimulus", "text", "sentence", "word"),
-    [
-        ("মা", "এ হলো {word}।", "এ হলো মা।", "মা"),
-        ("মা", "এটি {word:genitive} কথা।", "এটি মায়ের কথা।", "মায়ের"),
-        ("মা", "{word:plural genitive} কথা", "মায়েদের কথা", "মায়েদের"),
-        ("মা", "{word:genitive plural} কথা", "মায়েদের কথা", "মায়েদের"),
-        ("মা", '"{ word : objective }", বলল।', '"মাকে", বলল।', "মাকে"),
-        ("বোন", "{word:plural}!", "বোনেরা!", "বোনেরা"),
-        ("গোলাপ", "এই {word}টি", "এই গোলাপটি", "গোলাপটি"),  # an ending written in the template belongs to the word
-        ("শাশুড়ি", "{word:genitive}", "শাশুড়ির", "শাশুড়ির"),  # the stimulus's own spelling comes before its variants'
-    ],
-)
-def test_bangla(bangla: Lexicon, tmp_path: Path, stimulus: str, text: str, sentence: str, word: str) -> None:
-    found = fill(bangla, tmp_path, normalize(stimulus), text)
-    assert found == (normalize(sentence), normalize(word))
-
-
-@pytest.mark.parametrize(
-    ("stimulus", "text", "sentence", "word"),
-    [
-        ("लड\u093cका", "{word:oblique} को देखो।", "लड\u093cके को देखो।", "लड\u093cके"),
-        ("लड\u093cका", "वहाँ {word:plural oblique} का घर है।", "वहाँ लड\u093cकों का घर है।", "लड\u093cकों"),
-        ("राहुल", "यह {word} है।", "यह राहुल है।", "राहुल"),
-    ],
-)
-def test_hindi(hindi: Lexicon, tmp_path: Path, stimulus: str, text: str, sentence: str, word: str) -> None:
-    found = fill(hindi, tmp_path, stimulus, text)
-    assert tuple(part.replace("\u093c", "") for part in found) == (
-        sentence.replace("\u093c", ""),
-        word.replace("\u093c", ""),
-    )
-
-
-@pytest.mark.parametrize(
-    ("stimulus", "text", "sentence", "word"),
-    [
-        ("orchid", "This is {word:indefinite}.", "This is an orchid.", "orchid"),
-        ("tulip", "This is {word:indefinite}.", "This is a tulip.", "tulip"),
-        ("tulip", "{word:indefinite} is here.", "A tulip is here.", "tulip"),
-        ("tulip", "{word:plural} are here.", "Tulips are here.", "Tulips"),
-        ("tulip", "“{word}” is a word.", "“Tulip” is a word.", "Tulip"),
-        ("tulip", "The {Word}", "The Tulip", "Tulip"),
-    ],
-)
-def test_english(english: Lexicon, tmp_path: Path, stimulus: str, text: str, sentence: str, word: str) -> None:
-    assert fill(english, tmp_path, stimulus, text) == (sentence, word)
+@pytest.mark.parametrize(("language", "stimulus", "text", "sentence", "word"), read_table(__file__, "filled"))
+def test_a_slot_takes_the_form_that_it_asks_for(
+    tmp_path: Path, language: str, stimulus: str, text: str, sentence: str, word: str
+) -> None:
+    clean = spelling_of(language)
+    assert fill(lexicon_of(language), tmp_path, clean(stimulus), text) == (clean(sentence), clean(word))
 
 
 @pytest.mark.parametrize(
@@ -324,50 +253,7 @@ def test_every_word_in_every_template_of_its_class(files: Any, tmp_path: Path) -
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("এটি", r"line 4: the template `t` has no slot: এটি\. Write one slot, such as \{word\} or"),
-        ("{word} {word}", r"has 2 slots: "),
-        ("{word} {", r"has an open brace: "),
-        ("{target}", r"has the slot \{target\}\. Write \{word\}, or"),
-        ("{word:genetive}", r"asks in its slot \{word:genetive\} for `genetive`\. Did you mean `genitive`\?"),
-        ("{word:accusative}", r"for `accusative`\. .*Allowed: .*objective"),
-        ("{word:genitive locative}", r"for `genitive` and `locative`, but a word has one case"),
-        ("{word:plural singular}", r"for `plural` and `singular`, but a word has one number"),
-        ("{word:indefinite}", r"for `indefinite`, which puts an English article .* for 'bn'"),
-    ],
-)
-def test_wrong_slots(tmp_path: Path, text: str, expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
-        templates(tmp_path, text)
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("templates: {x: []}", r"lacks the key `language`"),
-        ("language: bn\ntemplates: {}", r"seat\.yaml: `templates` is empty"),
-        ("language: bn\ntemplates: {x: []}", r"the class `x` has no templates\. Write at least one"),
-        ("language: bn\ntemplates: {x: }", r"the class `x` has no templates"),
-        (
-            "language: bn\ntemplates:\n  x: [{text: '{word}'}]",
-            r"line 3: a template of the class `x` lacks the key `id`",
-        ),
-        (
-            "language: bn\ntemplates:\n  x: [{id: a, test: '{word}'}]",
-            r"unknown key `test` in a template of the class `x`",
-        ),
-        (
-            "language: bn\ntemplates:\n  x:\n    - {id: a, text: '{word}'}\n    - {id: a, text: '{word}।'}",
-            r"line 5: the class `x` has the id `a` twice \(first: .*line 4\)",
-        ),
-        (
-            "language: bn\ntemplates:\n  x:\n    - {id: a, text: '{word}'}\n    - {id: b, text: '{word}'}",
-            r"line 5: the class `x` has the text `\{word\}` twice \(first: .*line 4\)",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("content", "expected"), read_table(__file__, "templates"))
 def test_wrong_files(tmp_path: Path, content: str, expected: str) -> None:
     path = tmp_path / "seat.yaml"
     path.write_text(content, encoding="utf-8")
