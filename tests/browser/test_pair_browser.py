@@ -11,7 +11,7 @@ from browser import OpenPage, overflow
 from playwright.sync_api import expect
 
 from prasanga.report.section import View, page_to_html
-from prasanga.report.sections.pair_browser import pair_browser
+from prasanga.report.sections.likelihoods import pair_browser
 
 PAIRS = [
     ("g1", "gender", "stereo", "মেয়েটি রোজ রাঁধে।", "ছেলেটি রোজ রাঁধে।", -1.0, -1.5),

@@ -24,7 +24,8 @@ from prasanga.base.errors import InputError
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
-from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Row, Sheet, group_heads, html, shown
+from prasanga.report.findings import agree, plural
+from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Row, Sheet, group_heads, html, plain, shown, two
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
 from prasanga.schema.columns import HEADINGS
@@ -403,17 +404,21 @@ def fold(name: str, more: str, **parts: Any) -> Section:
     return Section(html("<strong>{}</strong> {}", name, more), folded=True, **parts)
 
 
-def figure_of(results: Results, name: str, *, label: str) -> list[Figure]:
-    """Return a figure of the study with the caption of its entry, as a list; empty where it was not drawn.
+def figure_of(results: Results, *names: str, label: str = "") -> list[Figure]:
+    """Return those of these figures of the study that were drawn, with their captions.
 
     Args:
         results: the study's.
-        name: of the figure's file.
-        label: what it shows, for those who do not see it.
+        names: of the figures' files.
+        label: passage that says what a figure shows, for those who do not see it; by default `<name>_label`.
     """
-    svg, entry = results.figures.get(name), figure_named(name)
+    drawn = [(name, svg) for name in names if (svg := results.figures.get(name))]
     # as an attribute a label has no tags
-    return [Figure(inline(svg, label=shown(label).striptags()), entry.caption)] if svg and entry else []
+    return [
+        Figure(inline(svg, label=prose(label or f"{name}_label").striptags()), entry.caption)
+        for name, svg in drawn
+        if (entry := figure_named(name))
+    ]
 
 
 def with_code(text: str) -> Markup:
@@ -436,11 +441,6 @@ def preset_of(config: Mapping[str, Any]) -> str:
 def hides_texts(config: Mapping[str, Any]) -> bool:
     """Return whether sentences of the corpus and of pairs are to stay out of the page."""
     return bool(config.get("report", {}).get("texts") == "hidden")
-
-
-def count(n: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: "1 pair", "1,200 pairs"."""
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def language_of(config: Mapping[str, Any]) -> str:
@@ -478,4 +478,5 @@ TEMPLATES.filters |= {
     "table": pass_context(lambda context, sheet: sheet_to_html(sheet, context["language"])),
     "cell": _cell_to_html,
     "with_code": with_code,
+    **{"plural": plural, "agree": agree, "plain": plain, "two": two},
 }

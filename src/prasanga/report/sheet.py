@@ -9,7 +9,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
@@ -208,6 +208,32 @@ def sortable(name: str, value: object, form: str = "") -> Cell:
     return Cell(show_value(name, value, form), order=order)
 
 
+FEW_ROWS = 10
+"""A table of more rows sorts and filters on the page."""
+
+
+def tabulate(
+    caption: str, heads: Mapping[str, str], rows: Iterable[Sequence[Any]], *, look: str | None = None
+) -> Sheet:
+    """Return a table of rows of texts, numbers and cells.
+
+    Args:
+        caption: of the table.
+        heads: of the label and the columns, each with its kind (`Sheet.kinds`; empty for numbers).
+        rows: the label and a value for each column.
+        look: classes of the table on the page; by default it is explorable if it is long.
+    """
+    lines = [Row((row[0],), tuple(map(_write_cell, row[1:]))) for row in rows]
+    label, *others = heads
+    kinds = {head: kind for head, kind in heads.items() if kind}
+    look = "explorable" * (len(lines) > FEW_ROWS) if look is None else look
+    return Sheet((label,), numbers(*others), lines, caption, look, kinds)
+
+
+def _write_cell(value: Any) -> Cell:
+    return value if isinstance(value, Cell) else Cell(value if isinstance(value, str) else f"{value:,}")
+
+
 _KEPT = ("effect_size", "bias_percentage")
 """Columns that a table has even if no row has a value."""
 
@@ -221,6 +247,7 @@ def list_numbers(
     hidden: str = "",
     forms: Mapping[str, str] | None = None,
     look: str = "explorable",
+    cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]] | None = None,
 ) -> Sheet:
     """Return a table of columns of the registry, without those that have no value in any row.
 
@@ -232,32 +259,23 @@ def list_numbers(
         hidden: columns that are shown when they are chosen.
         forms: formats of numbers, if others than those of the registry.
         look: classes of the table on the page.
+        cells: for some columns, what sets a cell off by its row.
     """
-    rows, forms = list(rows), forms or {}
+    rows, forms, cells = list(rows), forms or {}, cells or {}
     first, *others = names.split()
     shown = [name for name in others if name in _KEPT or any(row.get(name) not in (None, "", []) for row in rows)]
     heads = {name: HEADINGS[name].en for name in (first, *shown)}
-    texts = {name for name in shown if not any(is_number(row.get(name)) for row in rows)}
+    texts = [name for name in shown if not any(is_number(row.get(name)) for row in rows)]
+    explorable = "explorable" in look
+    kinds = {heads[n]: "list" if explorable and n in lists.split() else "text" for n in [first] * explorable + texts}
+    lines = []
+    for row in rows:
+        plain_cells = [(name, sortable(name, row.get(name), forms.get(name, ""))) for name in shown]
+        written = tuple(cells[name](row, cell) if name in cells else cell for name, cell in plain_cells)
+        lines.append(Row((show_value(first, row[first]),), written))
+    columns = numbers(*(heads[name] for name in shown))
     return Sheet(
-        (heads[first],),
-        numbers(*(heads[name] for name in shown)),
-        [
-            Row(
-                (show_value(first, row[first]),),
-                tuple(sortable(name, row.get(name), forms.get(name, "")) for name in shown),
-            )
-            for row in rows
-        ],
-        caption,
-        look,
-        {
-            heads[name]: "list" if name in lists.split() else "text"
-            for name in (first, *shown)
-            if name in texts | {first}
-        }
-        if "explorable" in look
-        else {heads[name]: "text" for name in texts},
-        [heads[name] for name in hidden.split() if name in shown],
+        (heads[first],), columns, lines, caption, look, kinds, [heads[n] for n in hidden.split() if n in shown]
     )
 
 
@@ -276,14 +294,13 @@ def split_columns(sheet: Sheet, at_most: int) -> list[Sheet]:
         for start in range(0, len(columns), at_most):
             parts += [[]] if start else []
             parts[-1] += columns[start : start + at_most]
-    return [
-        replace(
-            sheet,
-            columns=tuple(sheet.columns[i] for i in part),
-            rows=[replace(row, cells=tuple(row.cells[i] for i in part)) for row in sheet.rows],
-        )
-        for part in parts
-    ]
+    return [select_columns(sheet, part) for part in parts]
+
+
+def select_columns(sheet: Sheet, kept: Sequence[int]) -> Sheet:
+    """Return the sheet with these columns, by their numbers, and all labels."""
+    rows = [replace(row, cells=tuple(row.cells[i] for i in kept)) for row in sheet.rows]
+    return replace(sheet, columns=tuple(sheet.columns[i] for i in kept), rows=rows)
 
 
 # --------------------

@@ -15,7 +15,7 @@ from report_pages import CATEGORIES, CONFIG, estimates, write_page
 from report_tables import SCHEMA, estimate
 
 from prasanga.report.grid import address_of_number, grid_of
-from prasanga.report.sections.words import index, panel_data
+from prasanga.report.sections.words import list_numbers_behind, panel_data
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.words import SENTENCES_SCHEMA, choose_sentences
 
@@ -231,7 +231,7 @@ def test_texts_of_a_page_that_is_sent_on_can_be_left_out(tmp_path: Path) -> None
 def test_without_a_script_the_files_are_named() -> None:
     rows = [("ceat", row) for row in results().ceat.iter_rows(named=True)]  # type: ignore[union-attr]
     files = ["data/ceat_words.parquet", "data/measured_sentences.tsv", "data/forms.tsv"]
-    listed = index("C1", "category-C1", rows, results(files=files))
+    listed = list_numbers_behind("C1", "category-C1", rows, results(files=files))
     (item,) = listed.items
     assert "words and sentences are in data/ceat_words.parquet, data/measured_sentences.tsv." in listed.text[0]
     assert item.startswith("CEAT, wide_1, fixed draws: ")

@@ -18,7 +18,7 @@ from prasanga.report.cards import (
     publications,
     quantities,
 )
-from prasanga.report.page import overview_sheet
+from prasanga.report.page import list_measured
 from prasanga.report.study import Results, losses_of
 from prasanga.report.summary import study_summary
 
@@ -70,7 +70,7 @@ def test_what_was_measured_is_what_the_table_says(small: pl.DataFrame) -> None:
         "C1, C4, C10; 9, >75 words; fixed and random draws",
         "22 of 24",
     ]
-    assert cells_of(card, "CEAT")[4] == overview_sheet(Results(ceat=small)).rows[0].cells[-1].text == "4 of 22"
+    assert cells_of(card, "CEAT")[4] == list_measured(Results(ceat=small)).rows[0].cells[-1].text == "4 of 22"
     assert "+1.00 (C1, wide\\_1, \\>75 words; 95 % interval +0.46 to +1.54; p = .040 by Holm)" in card
     assert "- CEAT, 2: weapons has 1 of 4 stimuli left, and a target set needs 2\n" in card
     assert "p\\_draws" in card

@@ -14,7 +14,7 @@ from prasanga.base.errors import InputError
 from prasanga.report.figures import MODELS
 from prasanga.report.figures.canvas import WIDTHS, save_figure
 from prasanga.report.figures.effects import plot_effect_by_length
-from prasanga.report.sections.ceat import effect_by_length
+from prasanga.report.sections.associations import ceat_sections
 from prasanga.report.study import Results
 
 
@@ -137,13 +137,9 @@ def test_the_section_says_what_contexts_and_words_make_of_the_variance(table: Ca
     half = {**parts, "variance_words": 2.0, "variance_contexts": 2.0}
     below = {**parts, "variance_attributes": -1.0, "variance_contexts": 0.3, "variance_rest": 0.1}
     rows = [("C1", "a", "9", "fixed", 0.5, half), ("C1", "a", "25", "fixed", 0.5, below)]
-    section = effect_by_length(Results(ceat=table(*rows)))
-    assert section is not None
-    (finding,) = section.notes
+    (finding,) = ceat_sections({}, Results(ceat=table(*rows)))[0][0].notes
     assert str(finding).endswith(
         "each in one other context: contexts 62 % (from 50 to 75 %), target words 25 %, attribute words 0 %, their"
         " combinations 12 %; medians of 2 estimates."
     )
-    section = effect_by_length(Results(ceat=table(rows[0][:5])))
-    assert section is not None
-    assert section.notes == []
+    assert ceat_sections({}, Results(ceat=table(rows[0][:5])))[0][0].notes == []

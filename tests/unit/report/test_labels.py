@@ -53,7 +53,7 @@ def heads_in_code() -> set[str]:
     source = of_page.read_text("utf-8")
     for entry, name in re.findall(r'View\(\s*"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', source):
         found |= {entry, name} - {""}
-    for names in re.findall(r"method, paper, how = (.*)", source):
+    for names in re.findall(r"method, data, how, paper = (.*)", source):
         found |= set(re.findall('"([^"]+)"', names))
     found |= {
         *overview.QUESTIONS,

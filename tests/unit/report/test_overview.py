@@ -15,8 +15,7 @@ from planted_pairs import planted_scores
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.findings import SAME_BY_LABEL
 from prasanga.report.grid import grid_of
-from prasanga.report.sections.ceat import Change, changes_of
-from prasanga.report.sections.overview import OPEN, SHOWN, overview
+from prasanga.report.sections.overview import OPEN, SHOWN, compare_lengths, overview
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
@@ -54,12 +53,11 @@ def test_changes_are_between_the_ends_that_have_the_same_texts(table: Table) -> 
     found = differences(
         ("C1", "9", "75", 0.4, 0.1, 0.7), ("C1", "9", ">75", 9.0, 8.0, 10.0), ("C4", "9", "75", 0.1, -0.2, 0.4)
     )
-    changes = changes_of(grid_of(effects(table, "9", "75", ">75")), Results(differences=found))
+    changes = compare_lengths(grid_of(effects(table, "9", "75", ">75")), Results(differences=found))
     assert (changes.shortest, changes.longest) == ("9", "75")
-    assert changes.of == {("C1", "m"): Change(0.4, 0.1, 0.7), ("C4", "m"): Change(0.1, -0.2, 0.4)}
-    assert [change.is_shown for change in changes.of.values()] == [True, False]
-    two = changes_of(grid_of(effects(table, "9", ">75")), Results(differences=found))
-    assert (two.longest, two.of) == (">75", {("C1", "m"): Change(9.0, 8.0, 10.0)})
+    assert {key: row["difference"] for key, row in changes.found.items()} == {("C1", "m"): 0.4, ("C4", "m"): 0.1}
+    two = compare_lengths(grid_of(effects(table, "9", ">75")), Results(differences=found))
+    assert (two.longest, two.found["C1", "m"]["difference"]) == (">75", 9.0)
 
 
 def test_what_is_well_supported_comes_first_and_names_its_direction(table: Table) -> None:

@@ -21,7 +21,7 @@ import prasanga.report
 from prasanga.base.errors import InputError
 from prasanga.report.cards import fixed_choices, publications, quantities
 from prasanga.report.page import render_page
-from prasanga.report.sections.estimates import shade_of
+from prasanga.report.sections.associations import shade_of
 from prasanga.report.study import AuditTables, EmbeddingFiles, Results
 from prasanga.schema import TABLES
 

@@ -14,8 +14,8 @@ from page_parts import lines_of, names_of, part_of, plain, said_in
 from prasanga.base.errors import InputError
 from prasanga.pairs.preferences import add_differences
 from prasanga.report.section import section_to_html
-from prasanga.report.sections import pair_browser as module
-from prasanga.report.sections.pair_browser import pair_browser
+from prasanga.report.sections import likelihoods as module
+from prasanga.report.sections.likelihoods import pair_browser
 
 HOSTILE = "</script><script>alert(1)</script>"
 PAIRS = [

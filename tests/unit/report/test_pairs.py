@@ -26,7 +26,7 @@ from prasanga.report.findings import (
 from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
-from prasanga.report.sections.estimates import shade_of
+from prasanga.report.sections.associations import shade_of
 from prasanga.report.sections.likelihoods import THRESHOLDS, pairs
 from prasanga.report.study import Results
 

@@ -15,7 +15,7 @@ from scipy import stats
 from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
 from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.figures.agreement import plot_methods, plot_scales, plot_specifications
-from prasanga.report.sections.estimates import other_choices
+from prasanga.report.sections.associations import other_choices
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]

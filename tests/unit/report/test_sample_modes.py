@@ -11,7 +11,8 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.report.figures import MODELS, MUTED
 from prasanga.report.figures.agreement import plot_sample_modes
-from prasanga.report.sections.ceat import sample_modes
+from prasanga.report.grid import grid_of
+from prasanga.report.sections.associations import sample_modes
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
@@ -59,7 +60,7 @@ def test_every_estimate_is_a_point(ceat: pl.DataFrame) -> None:
 
 def test_one_mode_alone_is_no_figure_and_no_section(ceat: pl.DataFrame) -> None:
     fixed = ceat.filter(sample_mode="fixed")
-    assert sample_modes(Results(ceat=fixed)) is None
+    assert sample_modes(grid_of(fixed), Results(ceat=fixed)) == []
     with pytest.raises(InputError, match=r"no random draws.*sample_modes: \[fixed, random\]"):
         plot_sample_modes(fixed)
     nothing = plot_sample_modes(ceat.with_columns(effect_size=pl.lit(None, pl.Float64)))

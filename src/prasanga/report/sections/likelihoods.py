@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS
+from prasanga.pairs.alignment import align_spans
+from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
 from prasanga.pairs.reading import KINDS
 from prasanga.report.findings import (
     ALL,
@@ -18,6 +19,7 @@ from prasanga.report.findings import (
     findings_of_structures,
     interval_of_percentage,
     is_found_of_pairs,
+    plural,
 )
 from prasanga.report.grid import (
     Estimate,
@@ -35,11 +37,11 @@ from prasanga.report.grid import (
     tests_of,
     why_no_percentage,
 )
-from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose, sheet_to_html
-from prasanga.report.sections.estimates import shade_of
-from prasanga.report.sections.pair_browser import pair_browser
+from prasanga.report.section import Section, conventions_note, figure_of, fold, hides_texts, prose, sheet_to_html
+from prasanga.report.sections.associations import shade_of
 from prasanga.report.sheet import (
     MARK,
+    MISSING,
     Cell,
     Row,
     Sheet,
@@ -49,10 +51,11 @@ from prasanga.report.sheet import (
     numbers,
     one_decimal,
     probability,
-    row_of,
     show_value,
     shown,
+    signed,
     sortable,
+    tabulate,
 )
 from prasanga.report.study import Results
 
@@ -75,15 +78,21 @@ _ORIGINS = {OVERALL: "all pairs", "inherited": "inherited", "tuples": "from tupl
 _EXAMPLES, _LONGEST = 3, 60
 """Oddities of a kind that are shown, and characters of each, at most."""
 
+MOST_PAIRS = 5000
+"""The page has the first pairs, up to this number; the file of scores has all of them."""
+
+_SHOWN_MODELS = 4
+_PAIR = ("set", "language", "pair_id", "bias_type", "label")
+_HEADS = {"set": "Set", "language": "Language", "bias_type": "Type", "label": "Label"}
+_TWIN = "-random"
+
 
 def structures(results: Results) -> Section | None:
     """Return the section on traits in sentence structures."""
     spread, differences = results.structures, results.structure_differences
     if spread is None or differences is None:
         return None
-    rows = list(spread.iter_rows(named=True))
-    named = ", ".join(sorted(set(spread["structure"])))
-    most = max((row["n"] + row["n_left_out"] for row in rows), default=0)
+    rows = spread.rows(named=True)
     unscored = [
         f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
         f" {row['n'] + row['n_left_out']} traits without a score"
@@ -91,48 +100,49 @@ def structures(results: Results) -> Section | None:
         if row["quantity"] == "fill" and row["polarity"] != ALL and row["n_left_out"]
     ]
     conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
-    has_twins = any(is_number(row["twin_sd"]) for row in rows)
     lists = "structure model polarity quantity structure_1 structure_2"
     caption = "Associations over traits by structure"
     all_numbers = list_numbers(rows, _SPREAD, caption=caption, lists=lists, forms={"median": "+.2f"})
-    compared = [row for row in differences.iter_rows(named=True) if row["quantity"] in QUANTITIES[:2]]
+    compared = differences.filter(pl.col("quantity").is_in(QUANTITIES[:2])).rows(named=True)
     forms = {"difference": "+.2f"}
     of_two = list_numbers(compared, _COMPARED, caption="Structures compared", lists=lists, forms=forms)
     title = "Two structures compared on the same traits"
+    n = max((row["n"] + row["n_left_out"] for row in rows), default=0)
     return Section(
         "Traits in sentence structures",
         "structures",
-        text=[prose("structures", structures=named, n=most)],
+        text=[prose("structures", structures=", ".join(sorted(set(spread["structure"]))), n=n)],
         findings=list(findings_of_structures(spread, differences)),
-        figures=figure_of(results, "structures", label=prose("structures_label")),
+        figures=figure_of(results, "structures"),
         parts=[
             *_hexbins(results),
             Section("Spread by structure: all numbers", sheets=[all_numbers], folded=True),
-            *_traits_of_structures(results),
+            *_list_traits(results),
             Section(title, text=[prose("structures_compared")], sheets=[of_two], folded=True),
             *([Section("Traits without a score", items=unscored, folded=True)] if unscored else []),
         ],
-        notes=[conventions_note(conventions, prose("structures_note", has_twins=has_twins))],
+        notes=[
+            conventions_note(
+                conventions, prose("structures_note", has_twins=any(is_number(row["twin_sd"]) for row in rows))
+            )
+        ],
     )
 
 
-def _hexbins(results: Results) -> list[Section]:
-    """Return the figures of prior against corrected scores, one for each model, packed."""
-    label = "Prior against corrected association of each trait, one panel for each sentence structure."
-    parts = []
+def _hexbins(results: Results) -> Iterator[Section]:
+    """Yield the figures of prior against corrected scores, one for each model, packed."""
     for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=natural_order):
         file = f"figures/{name}.svg"
-        linked = '<a href="{0}">{0}</a>' if file in results.files else "<code>{}</code>"
-        packed = html(f"A script unpacks this figure; without one it is in the file {linked}.", Markup.escape(file))
-        head = name.removeprefix("hexbins_"), "prior against corrected, trait by trait"
-        parts.append(fold(*head, figures=figure_of(results, name, label=label), packed=packed))
-    return parts
+        packed = prose("hexbins_unscripted", file=file, is_there=file in results.files)
+        figures = figure_of(results, name, label="hexbins_label")
+        model = name.removeprefix("hexbins_")
+        yield fold(model, "prior against corrected, trait by trait", figures=figures, packed=packed)
 
 
-def _traits_of_structures(results: Results) -> list[Section]:
-    """Return every trait of each structure with its scores and its sentences; packed."""
+def _list_traits(results: Results) -> Iterator[Section]:
+    """Yield every trait of each structure with its scores and its sentences; packed."""
     if results.traits is None:
-        return []
+        return
     traits = results.traits.filter(pl.col("corrected").is_finite())
     models = traits["model"].unique(maintain_order=True).to_list()
     texts: dict[tuple[str, str], list[str]] = {}
@@ -140,23 +150,25 @@ def _traits_of_structures(results: Results) -> list[Section]:
         chosen = results.sentences.filter(method="structures").sort("rank")
         for structure, trait, text in chosen.select("category", "stimulus", "text").iter_rows():
             texts.setdefault((structure, trait), []).append(text)
-    columns = numbers("Gloss", "Traits", *models, *(["Sentences"] if texts else []))
-    kinds = {"Gloss": "text", "Traits": "list", "Sentences": "text"}
-    parts = []
+    heads = {"Trait": "", "Gloss": "text", "Traits": "list", **dict.fromkeys(models, "")}
+    heads |= {"Sentences": "text"} if texts else {}
     for (structure,), of_structure in traits.group_by("structure", maintain_order=True):
         key = ["polarity", "trait", "gloss"]
         scores = of_structure.pivot("model", index=key, values="corrected", maintain_order=True)
         order = pl.max_horizontal(name for name in models if name in scores.columns)
         rows = []
         for row in scores.sort(order, descending=True, maintain_order=True).iter_rows(named=True):
-            cells = [sortable("mean", row.get(model), "+.3f") for model in models]
             said = [Markup("<br>").join(map(shown, texts.get((structure, row["trait"]), ())))] if texts else []
-            rows.append(row_of(row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
-        sheet = Sheet(("Trait",), columns, rows, f"Traits in {structure}: corrected association", "explorable", kinds)
-        more = f"{count(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
+            cells = [sortable("mean", row.get(model), "+.3f") for model in models]
+            rows.append((row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
+        sheet = tabulate(f"Traits in {structure}: corrected association", heads, rows, look="explorable")
+        more = f"{plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
         packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
-        parts.append(fold(structure, more, id=anchor_of(structure, "structure"), sheets=[sheet], packed=packed))
-    return parts
+        yield fold(structure, more, id=anchor_of(structure, "structure"), sheets=[sheet], packed=packed)
+
+
+# --------------------
+# Sentence pairs
 
 
 def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
@@ -171,32 +183,27 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     if bias is None:
         return Section("Sentence pairs", "pairs", text=[text], parts=[browser, *sets])
     grid = pair_grid_of(bias)
-    n_tests = tests_of(grid)
-    tests = "the one percentage" if n_tests == 1 else f"the {n_tests} percentages"
-    conventions = list(dict.fromkeys(row["conventions"] for row in grid.rows.values()))
     heats = Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups)
+    conventions = list(dict.fromkeys(row["conventions"] for row in grid.rows.values()))
     return Section(
         "Sentence pairs",
         "pairs",
-        text=[text, prose("percentages", percentages=tests)],
+        text=[text, prose("percentages", n_tests=tests_of(grid))],
         findings=list(findings_of_pairs(bias)),
         widget=html('<div class="beside">{}</div>', heats),
-        figures=figure_of(results, "score_differences", label=prose("densities_label")),
+        figures=figure_of(results, "score_differences"),
         definitions=_readings(next(iter(grid.rows.values()))),
-        parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
+        parts=[*(part for group in grid.groups for part in _list_percentages(grid, group)), browser, *sets],
         notes=[conventions_note(conventions, prose("pairs_note"))],
     )
 
 
 def _readings(row: Estimate) -> list[tuple[str, str]]:
     """Return what the numbers of a bias percentage say, by the conventions of the study."""
-    apart = (
-        ", and of the percentage" if row["ties"] == "apart" else "; in the percentage they count as not stereotypical"
-    )
     runs = prose("pairs_runs", n=row["n_runs"], share=f"{100 * (row['share'] or 0):g}")
     return [
         ("The interval", prose("pairs_interval", fewest=FEWEST_PAIRS)),
-        ("Exact p", f"The two-sided binomial test against 50. Pairs with equal scores are left out of it{apart}."),
+        ("Exact p", prose("pairs_exact", ties=row["ties"])),
         *([("Mean and deviation over runs", runs)] if row["n_runs"] else []),
         ("Stereo and antistereo pairs", prose("pairs_labels")),
     ]
@@ -206,57 +213,144 @@ def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
     """Return the percentages of one language of one set by bias type and model."""
     models = grid.models_of(group)
     rows = [
-        row_of(name_of_type(name), *(_percentage_cell(model, grid.at(group, model, name)) for model in models))
+        (name_of_type(name), *(_percentage_cell(grid.at(group, model, name), model) for model in models))
         for name in (*grid.types, OVERALL)
     ]
     caption = f"Bias percentage by bias type and model, {group.title}"
-    look = "heat-table overview of-pairs"
-    return Sheet(("Bias type",), numbers(*models), rows, caption, look, {"Bias type": "corner"})
+    heads = {"Bias type": "corner", **dict.fromkeys(models, "")}
+    return tabulate(caption, heads, rows, look="heat-table overview of-pairs")
 
 
-def _percentage_cell(model: str, row: Estimate | None) -> Cell:
+def _percentage_cell(row: Estimate | None, model: str) -> Cell:
     """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
     if row is None or not is_number(row["bias_percentage"]):
         return Cell(shade="missing", hover=f"{model}: {why_no_percentage(row)}")
     twin, marked = row["twin_bias_percentage"], is_found_of_pairs(row)
     lines = [
-        f"{model}\nbias percentage {one_decimal(row['bias_percentage'])}, {count(pairs_counted(row), 'pair')}",
+        f"{model}\nbias percentage {one_decimal(row['bias_percentage'])}, {plural(pairs_counted(row), 'pair')}",
         f"95 % interval {interval_of_percentage(row, 'ci')}, exact {interval_of_percentage(row, 'exact')}",
         f"exact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm",
         f"random twins {one_decimal(twin)}{from_twins(row, 1)}" if is_number(twin) else "",
     ]
-    shade = shade_of(row["bias_percentage"] - 50, THRESHOLDS)
-    text, hover = one_decimal(row["bias_percentage"]), "\n".join(filter(None, lines))
-    return Cell(text, MARK * marked, bold=marked, shade=shade, hover=hover)
+    text, shade = one_decimal(row["bias_percentage"]), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
+    return Cell(text, MARK * marked, bold=marked, shade=shade, hover="\n".join(filter(None, lines)))
 
 
-def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
-    """Return all numbers of one language of one set, and its pairs left out with the reasons."""
-    found = [
-        (model, row)
+def _list_percentages(grid: PairGrid, group: Group) -> Iterator[Section]:
+    """Yield all numbers of one language of one set, and its pairs left out with the reasons."""
+    rows = [
+        row
         for name in (*grid.types, OVERALL)
         for model in grid.models_of(group)
         if (row := grid.at(group, model, name)) is not None
     ]
-    rows = [{**row, "bias_type": name_of_type(row["bias_type"])} for _, row in found]
-    for row in rows:
-        row["interval_note"] = f"Not computed: {why}." if (why := why_no_percentage(row)) else row["interval_note"]
-    caption = f"Sentence pairs, {group.title}"
-    sheet = list_numbers(rows, _PERCENTAGES, caption=caption, lists="model bias_type", forms=_FORMS)
-    at = [name for _, name in sheet.columns].index("Bias percentage")
-    lines = []
-    for line, (model, row) in zip(sheet.rows, found, strict=True):
-        cells = list(line.cells)
-        cells[at] = replace(_percentage_cell(model, row), order=cells[at].order, hover="")
-        lines.append(replace(line, cells=tuple(cells)))
+    notes = [f"Not computed: {why}." if (why := why_no_percentage(row)) else row["interval_note"] for row in rows]
+    named = [
+        {**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note}
+        for row, note in zip(rows, notes, strict=True)
+    ]
+
+    def set_off(row: Estimate, cell: Cell) -> Cell:
+        return replace(_percentage_cell(row, ""), order=cell.order, hover="")
+
+    caption, cells = f"Sentence pairs, {group.title}", {"bias_percentage": set_off}
+    sheet = list_numbers(named, _PERCENTAGES, caption=caption, lists="model bias_type", forms=_FORMS, cells=cells)
+    yield fold(group.title, "all numbers", sheets=[sheet])
     left_out = []
-    for model, row in found:
+    for row in rows:
         if row["bias_type"] == OVERALL and row["n_left_out"]:
-            left_out.append(f"{model}: {row['n_left_out']} of {count(row['n_pairs'], 'pair')}.")
+            left_out.append(f"{row['model'] or ''}: {row['n_left_out']} of {plural(row['n_pairs'], 'pair')}.")
             listed = pairs_left_out(row).items()
             left_out += [f"{REASONS.get(reason, reason)}: {', '.join(pairs)}" for reason, pairs in listed]
-    parts = [fold(group.title, "all numbers", sheets=[replace(sheet, rows=lines)])]
-    return [*parts, *([fold(group.title, "pairs left out, and why", items=left_out)] if left_out else [])]
+    if left_out:
+        yield fold(group.title, "pairs left out, and why", items=left_out)
+
+
+# --------------------
+# The pairs browser: a table of all pairs with the difference of their scores by every model.
+#
+# The page unpacks the table when a reader opens it, and then sorts, filters, searches and saves it as any long table.
+
+
+def pair_browser(scores: Sequence[pl.DataFrame], *, texts: bool, scored: bool) -> Section:
+    """Return the part of the page in which every pair can be looked through.
+
+    Args:
+        scores: tables of `prasanga.likelihoods.score_pairs` with the columns set and model; a random-weight copy is
+            called as its model with `-random` after it.
+        texts: whether the sentences go into the page. Without them no word of a sentence does.
+        scored: whether there are percentages, though the scores behind them may be missing.
+
+    Raises:
+        InputError: a column is missing, or a label is neither stereo nor antistereo.
+    """
+    title, anchor = "Every pair and its scores", "pair-browser-title"
+    tables = [add_differences(table) for table in scores if len(table)]
+    if not tables:
+        return Section(title, anchor, text=[prose("no_pairs", scored=scored)])
+    rows = pl.concat(tables, how="diagonal_relaxed").with_columns(pl.col(*_PAIR).fill_null(""))
+    models, sets = (rows[name].unique(maintain_order=True).to_list() for name in ("model", "set"))
+    twins = [name for name in models if name.endswith(_TWIN) and name.removesuffix(_TWIN) in models]
+    n_pairs, n_models = rows.n_unique(_PAIR), len(models) - len(twins)
+    about = {"n": n_pairs, "sets": sets, "n_models": n_models, "has_twins": bool(twins), "texts": texts}
+    hidden = [model for n, model in enumerate(models) if n >= _SHOWN_MODELS or model in twins]
+    browser = Section(
+        prose("pairs_warning" if texts else "pairs_without_texts"),
+        "pair-browser",
+        folded=True,
+        sheets=[replace(_list_pairs(rows, models, texts=texts), hidden=hidden)],
+        notes=[prose("pairs_differences", texts=texts, n_more=max(0, n_pairs - MOST_PAIRS))],
+        packed=prose("pairs_unscripted"),
+        look="pair-browser",
+    )
+    return Section(title, anchor, text=[prose("pair_browser", **about)], parts=[browser])
+
+
+def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sheet:
+    """Return the table of pairs, a column for each model."""
+    named = {name: head for name, head in _HEADS.items() if name in ("bias_type", "label") or rows[name].n_unique() > 1}
+    sentences = ("First sentence", "Second sentence") if texts else ()
+    by_pair: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    for row in rows.iter_rows(named=True):
+        key = tuple(row[name] for name in _PAIR)
+        if key in by_pair or len(by_pair) < MOST_PAIRS:
+            by_pair.setdefault(key, {})[row["model"]] = row
+    names = {"language": name_of_language, "bias_type": name_of_type}
+    lines = []
+    for by_model in by_pair.values():
+        pair = next(iter(by_model.values()))
+        cells = [names.get(name, str)(pair[name]) for name in named]
+        differences = [_difference_cell(by_model.get(model)) for model in models]
+        lines.append((pair["pair_id"], *cells, *(_mark_words(pair) if texts else ()), *differences))
+    heads = {"Pair": "text", **dict.fromkeys(named.values(), "list"), **dict.fromkeys(sentences, "text")}
+    caption = "Difference of the scores of each pair, by model"
+    return tabulate(caption, heads | dict.fromkeys(models, ""), lines, look="explorable")
+
+
+def _mark_words(pair: dict[str, Any]) -> list[Markup]:
+    """Return both sentences with the words in which they differ marked."""
+    first, second = pair["first"], pair["second"]
+    found = align_spans(first, second, punctuation=pair.get("punctuation") or "apart")
+    marked = []
+    for text, spans in ((first, found.modified_first), (second, found.modified_second)):
+        parts, end = [], 0
+        for start, stop in spans:
+            parts += [shown(text[end:start]), html("<mark>{}</mark>", text[start:stop])]
+            end = stop
+        marked.append(Markup("").join([*parts, shown(text[end:])]))
+    return marked
+
+
+def _difference_cell(row: dict[str, Any] | None) -> Cell:
+    if row is None:
+        return Cell(MISSING, hover="this model has no score for this set and language")
+    if row["left_out"]:
+        return Cell(row["left_out"], hover=REASONS.get(row["left_out"], ""), order="")
+    return Cell(signed(row["difference"]))
+
+
+# --------------------
+# The sets of pairs
 
 
 def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], files: Sequence[str]) -> Section:
@@ -283,28 +377,25 @@ def _set(table: pl.DataFrame, group: Group) -> Section:
     n_pairs = dict(means.select("subset", "n_pairs").iter_rows())
     # a subset of all pairs would say everything twice
     subsets = [subset for subset, n in n_pairs.items() if subset == OVERALL or n < n_pairs[OVERALL]]
-    rows = [row_of("Pairs", *(f"{n_pairs[subset]:,}" for subset in subsets))]
+    rows = [("Pairs", *(f"{n_pairs[subset]:,}" for subset in subsets))]
     for (statistic, category), part in table.group_by("statistic", "category", maintain_order=True):
         values = {subset: (value, n) for subset, value, n in part.select("subset", "value", "n_pairs").iter_rows()}
-        name = {"mean_words": "Words in a sentence, mean", "label_percentage": f"Labelled {category}"}.get(
-            str(statistic), name_of_type(str(category))
-        )
-        cells = (values.get(subset, (None, 0)) for subset in subsets)
-        form = ".2f" if statistic == "mean_words" else ".1f"
-        said = (
-            show_value("value", value, form) + f" % ({n:,})" * (form == ".1f" and value is not None)
-            for value, n in cells
-        )
-        rows.append(row_of(name, *said))
-    columns = numbers(*(_ORIGINS.get(subset, subset) for subset in subsets))
-    sheet = Sheet(("Statistic",), columns, rows, f"What the pairs consist of, {group.title}")
-    return fold(group.title, count(n_pairs[subsets[0]], "pair"), sheets=[sheet])
+        cells = [values.get(subset, (None, 0)) for subset in subsets]
+        if statistic == "mean_words":
+            rows.append(("Words in a sentence, mean", *(show_value("value", value, ".2f") for value, _ in cells)))
+            continue
+        name = f"Labelled {category}" if statistic == "label_percentage" else name_of_type(str(category))
+        said = [MISSING if value is None else f"{show_value('value', value, '.1f')} % ({n:,})" for value, n in cells]
+        rows.append((name, *said))
+    heads = {"Statistic": "", **{_ORIGINS.get(subset, subset): "" for subset in subsets}}
+    sheet = tabulate(f"What the pairs consist of, {group.title}", heads, rows, look="")
+    return fold(group.title, plural(n_pairs[subsets[0]], "pair"), sheets=[sheet])
 
 
 def _oddities_of(name: str, table: pl.DataFrame) -> Section:
     """Return the oddities of one set: per kind the pairs of each language that have it, and the first of them."""
-    order = {kind: place for place, kind in enumerate(KINDS)}
-    kinds = sorted(table["kind"].unique(), key=order.__getitem__)
+    order = list(KINDS)
+    kinds = sorted(table["kind"].unique(), key=order.index)
     rows = []
     for kind in kinds:
         found = table.filter(kind=kind)
@@ -320,5 +411,5 @@ def _oddities_of(name: str, table: pl.DataFrame) -> Section:
     texts = ("Pairs", "Pair, language, column", "Found", "Done")
     caption = f"Oddities of {name}, the first of each kind"
     sheet = Sheet(("Kind",), numbers(*texts), rows, caption, "oddities", dict.fromkeys(texts, "text"))
-    what = f"{count(len(table), 'oddity', 'oddities')} of {count(len(kinds), 'kind')}"
+    what = f"{plural(len(table), 'oddity', 'oddities')} of {plural(len(kinds), 'kind')}"
     return fold(name, what, text=[prose("oddities", name=name)], sheets=[sheet])

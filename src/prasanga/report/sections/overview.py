@@ -7,9 +7,9 @@ page, each with how sure it is; the best supported come first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.stats import binom
 
@@ -28,8 +28,10 @@ from prasanga.report.findings import (
 from prasanga.report.grid import (
     ALPHA,
     METHODS,
+    Estimate,
     Grid,
     anchor_of,
+    excludes_zero,
     few_words,
     is_number,
     is_significant,
@@ -39,7 +41,8 @@ from prasanga.report.grid import (
     pairs_counted,
 )
 from prasanga.report.section import Section, language_of, render, said, with_code
-from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
+from prasanga.report.sections.associations import ceat_grid
+from prasanga.report.sections.chart import draw_line
 from prasanga.report.sheet import one_decimal, two
 from prasanga.report.study import Results
 from prasanga.stats.intervals import FEWEST_WORDS
@@ -59,64 +62,84 @@ QUESTIONS = (
 _N_FINDINGS = 3
 
 
+class Changes(NamedTuple):
+    """Changes from the shortest length to the longest with the same texts, in the first sample mode.
+
+    `found` has the rows of the table of differences by category and model; those that rest on few words, or were not
+    computed, are not there. `apart` has the lengths of other texts.
+    """
+
+    shortest: str
+    longest: str
+    apart: tuple[str, ...]
+    found: Mapping[tuple[str, str], Estimate]
+
+
 def overview(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section of the first screen."""
     say = partial(said, language=language_of(config))
     grid = ceat_grid(results)
-    changes = None if grid is None else changes_of(grid, results)
+    changes = None if grid is None else compare_lengths(grid, results)
     first, *others = _cautions(config, results, say)
     widget = render(
         "overview",
         language=language_of(config),
-        lead=_measured(grid, results, say),
-        picture=None if grid is None or changes is None else _picture(grid, changes),
+        lead=_describe_study(grid, results, say),
+        picture=None if grid is None or changes is None else _draw_picture(grid, changes),
         changes=changes,
-        numbers=changes and say("Numbers: at {shortest} and at {longest} words.", **changes._asdict()),
-        apart=changes and changes.apart,
         findings=list_findings(results),
         caution=first,
         others=others,
     )
-    return Section(_question(grid, results), "findings", widget=widget)
+    asked = (
+        grid is not None and len(grid.lengths) > 1,
+        results.estimates,
+        results.bias_percentages is not None,
+        results.structures is not None,
+        True,
+    )
+    question = next(question for question, is_asked in zip(QUESTIONS, asked, strict=True) if is_asked)
+    return Section(question, "findings", widget=widget)
 
 
-def _question(grid: Grid | None, results: Results) -> str:
-    """Return what the study asks, by what it measured."""
-    of_context, of_associations, of_pairs, of_structures, of_nothing = QUESTIONS
-    if grid is not None and len(grid.lengths) > 1:
-        return of_context
-    if results.estimates:
-        return of_associations
-    if results.bias_percentages is not None:
-        return of_pairs
-    return of_nothing if results.structures is None else of_structures
+def compare_lengths(grid: Grid, results: Results) -> Changes:
+    """Return the changes with length; contexts above a length (">75") are other texts, so they are no end of it."""
+    fixed = [length for length in grid.lengths if not length.startswith(">")]
+    shortest, *_, longest = fixed if len(fixed) > 1 else (grid.lengths[0], *grid.lengths)
+    found: dict[tuple[str, str], Estimate] = {}
+    if results.differences is not None:
+        wanted = {"kind": "length", "sample_mode": grid.modes[0], "first": shortest, "second": longest}
+        for row in results.differences.filter(**wanted).iter_rows(named=True):
+            key = row["category"], row["model"]
+            few = any(few_words(grid.at(*key, length, grid.modes[0])) for length in (shortest, longest))
+            if all(is_number(row[name]) for name in ("difference", "ci_low", "ci_high")) and not few:
+                found[key] = row
+    apart = tuple(length for length in grid.lengths if length.startswith(">") and length != longest)
+    return Changes(shortest, longest, apart, found)
 
 
 def list_findings(results: Results) -> list[dict[str, Any]]:
     """Return the facts of the findings, the best supported first: `kind`, `sure`, and the values of the sentences."""
-    found = [*_of_context(results), *_of_methods(results), *_of_pairs(results), *_of_twins(results)]
+    found = [*_find_change(results), *_find_association(results), *_find_percentage(results), *_find_twins(results)]
     if not found and results.structures is not None and len(results.structures):
         n, k = results.structures["n"].max(), results.structures["structure"].n_unique()
         found = [{"kind": "structures", "sure": OPEN, "n": n, "k": k}]
     return sorted(found, key=lambda facts: (SHOWN, LIKELY, OPEN).index(facts["sure"]))[:_N_FINDINGS]
 
 
-def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> str:
+def _describe_study(grid: Grid | None, results: Results, say: Callable[..., str]) -> str:
     """Return in one sentence what was measured."""
     tables = (*results.estimates.values(), results.structures, results.bias_percentages)
     models = sorted({model for table in tables if table is not None for model in table["model"]})
     parts = []
     if grid is not None:
-        many, one = (
-            "{n} categories in contexts of {lengths} words (CEAT)",
-            "one category in contexts of {lengths} words (CEAT)",
-        )
-        n = len(grid.categories)
-        parts.append(say(many if n > 1 else one, n=n, lengths=", ".join(grid.lengths)))
+        n, lengths = len(grid.categories), ", ".join(grid.lengths)
+        many = say("{n} categories in contexts of {lengths} words (CEAT)", n=n, lengths=lengths)
+        parts.append(many if n > 1 else say("one category in contexts of {lengths} words (CEAT)", lengths=lengths))
     for name, table in results.methods:
-        n = table["category"].n_unique()
-        many, one = "{n} categories by {method}", "one category by {method}"
-        parts.append(say(many if n > 1 else one, n=n, method=METHODS[name]))
+        n, method = table["category"].n_unique(), METHODS[name]
+        many = say("{n} categories by {method}", n=n, method=method)
+        parts.append(many if n > 1 else say("one category by {method}", method=method))
     if results.structures is not None:
         parts.append(say("traits in sentence structures"))
     if results.bias_percentages is not None and len(results.bias_percentages):
@@ -126,75 +149,72 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
     told = "; ".join(parts)
     if len(models) == 1:
         return say("What {models} associates with people and things: {parts}.", models=models[0], parts=told)
-    named = say("{n} models", n=len(models))
-    if len(models) == 2:
-        named = say("{first} and {second}", first=models[0], second=models[1])
+    both = len(models) == 2 and say("{first} and {second}", first=models[0], second=models[1])
+    named = both or say("{n} models", n=len(models))
     return say("What {models} associate with people and things: {parts}.", models=named, parts=told)
 
 
-def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
-    """Return a row for each category: it, its address, and (model, picture, effects, change) for each model.
+def _draw_picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
+    """Return a row for each category: it, its address, and (model, picture, effects, change if shown) for each model.
 
     The effects are those at both ends of the line, and at lengths of other texts, which are points of their own.
     """
-    ends = (changes.shortest, changes.longest, *changes.apart)
     rows = []
     for category in grid.categories:
         cells = []
         for model in grid.models:
-            change = changes.of.get((category.name, model))
-            effects = _at(grid, category.name, model, ends)
-            shown = change is not None and change.is_shown
-            cells.append((model, small_picture(grid, category, model, changed=shown), effects, change))
+            change = changes.found.get((category.name, model))
+            change = change if change and excludes_zero(change, "ci") else None
+            ends = (changes.shortest, changes.longest, *changes.apart)
+            effects = [_show_effect(grid, category.name, model, length) for length in ends]
+            cells.append((model, draw_line(grid, category, model, changed=bool(change)), effects, change))
         rows.append((category, anchor_of(category.name), cells))
     return rows
 
 
-def _at(grid: Grid, category: str, model: str, lengths: Iterable[str]) -> list[str]:
-    """Return the effects at these lengths, in the first sample mode."""
-    rows = (grid.at(category, model, length, grid.modes[0]) for length in lengths)
-    return [two(row["effect_size"] if row else None) for row in rows]
+def _show_effect(grid: Grid, category: str, model: str, length: str) -> str:
+    """Return the effect at a length, in the first sample mode."""
+    row = grid.at(category, model, length, grid.modes[0])
+    return two(row["effect_size"] if row else None)
 
 
-def _exceeds_chance(k: int, n: int) -> str:
-    """Return how sure it is that k of n tests at `ALPHA` are more than chance."""
-    return LIKELY if k and binom.sf(k - 1, n, ALPHA) < ALPHA else OPEN
+def _exceeds_chance(k: int, n: int) -> dict[str, Any]:
+    """Return k of n tests at `ALPHA`, how many are expected by chance, and how sure it is that these are more."""
+    is_likely = k and binom.sf(k - 1, n, ALPHA) < ALPHA
+    return {"k": k, "n": n, "chance": f"{ALPHA * n:.1f}", "sure": LIKELY if is_likely else OPEN}
 
 
-def _of_context(results: Results) -> Iterator[dict[str, Any]]:
+def _find_change(results: Results) -> Iterator[dict[str, Any]]:
     """Yield in how many cases the association changes with context, and where most."""
     grid = ceat_grid(results)
-    changes = None if grid is None else changes_of(grid, results)
-    if grid is None or changes is None or not changes.of:
+    if grid is None or not (changes := compare_lengths(grid, results)).found:
         return
-    shown = {key: change for key, change in changes.of.items() if change.is_shown}
-    n, k = len(changes.of), len(shown)
-    facts = {"n": n, "k": k, "short": changes.shortest, "long": changes.longest, "sure": _exceeds_chance(k, n)}
-    if not k:
-        most = max(max(abs(change.low), abs(change.high)) for change in changes.of.values())
-        yield facts | {"kind": "no_change", "most": f"{most:.1f}"}
-        return
-    category, model = max(shown, key=lambda key: abs(shown[key].difference))
-    first, second = _at(grid, category, model, (changes.shortest, changes.longest))
-    where = {"category": category, "model": model, "first": first, "second": second}
-    yield facts | where | {"kind": "change", "chance": f"{ALPHA * n:.1f}"}
+    shown = {key: row["difference"] for key, row in changes.found.items() if excludes_zero(row, "ci")}
+    facts = {"short": changes.shortest, "long": changes.longest, **_exceeds_chance(len(shown), len(changes.found))}
+    if shown:
+        category, model = max(shown, key=lambda key: abs(shown[key]))
+        first, second = (_show_effect(grid, category, model, length) for length in changes[:2])
+        where = {"category": category, "model": model, "first": first, "second": second}
+        yield {"kind": "change", **facts, **where}
+    else:
+        most = max(abs(row[end]) for row in changes.found.values() for end in ("ci_low", "ci_high"))
+        yield {"kind": "no_change", **facts, "most": f"{most:.1f}"}
 
 
-def _of_methods(results: Results) -> Iterator[dict[str, Any]]:
+def _find_association(results: Results) -> Iterator[dict[str, Any]]:
     """Yield the strongest association that any method found, or that none was found, and the limits."""
     every = [(row, name) for name, table in results.estimates.items() for row in table.iter_rows(named=True)]
-    computed = [row for row, _ in every if is_number(row["effect_size"])]
-    rows = [(row, name) for row, name in every if is_number(row["effect_size"]) and not few_words(row)]
+    computed = [(row, name) for row, name in every if is_number(row["effect_size"])]
+    rows = [(row, name) for row, name in computed if not few_words(row)]
     found = [(row, name) for row, name in rows if is_found(row)]
     facts = {"n": len(rows), "sure": OPEN}
     if found:
         row, name = max(found, key=lambda each: abs(each[0]["effect_size"]))
-        x, y, kept, other = order_sides(row)
         where = ", ".join(filter(None, [row["category"], METHODS[name], row["model"]]))
         yield facts | {
-            **{"kind": "found", "sure": SHOWN, "x": x, "y": y, "kept": kept, "other": other, "where": where},
+            **{"kind": "found", "sure": SHOWN, "where": where, "k": len(found)},
+            **dict(zip(("x", "y", "kept", "other"), order_sides(row), strict=True)),
             **{"effect": two(row["effect_size"]), "low": two(row["ci_low"]), "high": two(row["ci_high"])},
-            "k": len(found),
             "has_twins": is_number(row.get("p_twins")),
             "has_templates": "ci_templates_low" not in row or is_number(row["ci_templates_low"]),
         }
@@ -211,7 +231,7 @@ def _of_methods(results: Results) -> Iterator[dict[str, Any]]:
         for row, _ in every:
             for words in group_lost_words(row["lost"], without=COUNTED).values():
                 lost.setdefault(row["category"], {}).update(dict.fromkeys(filter(None, words)))
-        effects = [row["effect_size"] for row in computed]
+        effects = [row["effect_size"] for row, _ in computed]
         yield facts | {
             **{"kind": "few_words", "n": len(every), "k": len(effects), "fewest": FEWEST_WORDS},
             "words": "; ".join(f"{', '.join(words)} ({category})" for category, words in lost.items()),
@@ -219,54 +239,54 @@ def _of_methods(results: Results) -> Iterator[dict[str, Any]]:
         }
 
 
-def _of_pairs(results: Results) -> Iterator[dict[str, Any]]:
+def _find_percentage(results: Results) -> Iterator[dict[str, Any]]:
     """Yield the percentage farthest from 50 that differs from it, or that over all pairs; of few none is ranked."""
     if results.bias_percentages is None or results.bias_percentages.is_empty():
         return
     grid = pair_grid_of(results.bias_percentages)
     key = farthest_percentage(grid)
-    facts: dict[str, Any] = {"kind": "percentage", "sure": OPEN, "reason": ""}
+    facts: dict[str, Any] = {"kind": "percentage", "sure": OPEN, "reason": "", "differs": True}
     if key is not None and is_significant(grid.rows[key]):
-        row, which = grid.rows[key], f"{name_of_type(key[3]).lower()}, {name_of_language(key[1])}"
-        reason = doubt(row)
-        facts |= {"which": which, "reason": reason, "sure": OPEN if reason else SHOWN, "differs": True}
+        facts |= {"which": f"{name_of_type(key[3]).lower()}, {name_of_language(key[1])}"}
+        if reason := doubt(grid.rows[key]):
+            facts |= {"reason": reason}
+        else:
+            facts |= {"sure": SHOWN}
     else:
-        overall = {
-            key: row for key, row in grid.rows.items() if key[3] == OVERALL and is_number(row["bias_percentage"])
-        }
+        overall = {k: row for k, row in grid.rows.items() if k[3] == OVERALL and is_number(row["bias_percentage"])}
         if not overall:
             yield facts | {"kind": "no_percentage", "n": len(grid.rows)}
             return
         key = max(overall, key=lambda key: (is_ranked(overall[key]), abs(overall[key]["bias_percentage"] - 50)))
-        row = overall[key]
-        few = [each for place, each in grid.rows.items() if place[:3] == key[:3] and place[3] != OVERALL]
-        facts |= {"which": name_of_language(key[1]), "differs": False, "is_ranked": is_ranked(row)}
-        facts |= {"n_few": sum(pairs_counted(each) < FEWEST_PAIRS for each in few), "fewest": FEWEST_PAIRS}
-    names = {"percent": "bias_percentage", "low": "exact_low", "high": "exact_high"}
-    balanced = {"percent": "balanced_percentage", "low": "balanced_ci_low", "high": "balanced_ci_high"}
+        types = [row for place, row in grid.rows.items() if place[:3] == key[:3] and place[3] != OVERALL]
+        facts |= {"which": name_of_language(key[1]), "differs": False, "is_ranked": is_ranked(overall[key])}
+        facts |= {"n_few": sum(pairs_counted(row) < FEWEST_PAIRS for row in types), "fewest": FEWEST_PAIRS}
+    row = grid.rows[key]
     yield facts | {
         **{"model": key[2], "n": pairs_counted(row), "has_twins": is_number(row["p_twins"])},
-        **{name: one_decimal(row[column]) for name, column in names.items()},
-        "balanced": {name: one_decimal(row[column]) for name, column in balanced.items()}
-        if is_number(row["balanced_percentage"])
-        else None,
+        **_show_percentage(row, "bias_percentage", "exact"),
+        "balanced": is_number(row["balanced_percentage"])
+        and _show_percentage(row, "balanced_percentage", "balanced_ci"),
     }
 
 
-def _of_twins(results: Results) -> Iterator[dict[str, Any]]:
+def _show_percentage(row: Estimate, name: str, ends: str) -> dict[str, str]:
+    names = {"percent": name, "low": f"{ends}_low", "high": f"{ends}_high"}
+    return {key: one_decimal(row[column]) for key, column in names.items()}
+
+
+def _find_twins(results: Results) -> Iterator[dict[str, Any]]:
     """Yield how many effects differ from those of models that have learned nothing."""
     rows = [] if results.ceat is None else results.ceat.iter_rows(named=True)
     known = [row["p_twins"] for row in rows if is_number(row.get("p_twins")) and not few_words(row)]
-    n, k = len(known), sum(p < ALPHA for p in known)
     if known:
-        yield {"kind": "twins", "sure": _exceeds_chance(k, n), "n": n, "k": k, "chance": f"{ALPHA * n:.1f}"}
+        yield {"kind": "twins", **_exceeds_chance(sum(p < ALPHA for p in known), len(known))}
 
 
 def _cautions(config: Mapping[str, Any], results: Results, say: Callable[..., str]) -> list[str]:
     """Return what to know before anything is quoted, the most urgent first."""
-    vectors = (config.get("static") or {}).get("vectors") or {}
-    made = (*config.get("models", {}).items(), *vectors.items())
-    trained = no_model_of_a_language([str(name) for name, settings in made if settings.get("train")])
+    made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
+    trained = no_model_of_a_language([str(name) for name, settings in made.items() if settings.get("train")])
     return [
         *([say("This study is not finished."), *map(with_code, results.missing)] if results.missing else []),
         *filter(None, [config.get("note", ""), trained]),

@@ -24,6 +24,7 @@ from prasanga.report.comparison import (
     why_nothing_compared,
 )
 from prasanga.report.figures import COLUMN, figure_named, shown_in
+from prasanga.report.findings import plural
 from prasanga.report.grid import natural_order
 from prasanga.report.paper_tables import (
     ENDINGS,
@@ -36,8 +37,8 @@ from prasanga.report.paper_tables import (
     with_fewer_draws,
 )
 from prasanga.report.published import PAPERS, PUBLISHED_AS
-from prasanga.report.section import Section, count, figure_of, fold, preset_of, prose, with_code
-from prasanga.report.sheet import MISSING, escape_latex, html
+from prasanga.report.section import Section, figure_of, fold, preset_of, prose, with_code
+from prasanga.report.sheet import MISSING, escape_latex, html, select_columns
 from prasanga.report.study import Results
 
 OPEN = "sadhu_table4"
@@ -94,21 +95,24 @@ def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
     paper, _, number = table.name.partition("_table")
     sheet = table.sheet
     there = [n for n in range(len(sheet.columns)) if any(row.cells[n].text != MISSING for row in sheet.rows)]
-    rows = [replace(row, cells=tuple(row.cells[n] for n in there)) for row in sheet.rows]
-    columns, n_empty = tuple(sheet.columns[n] for n in there), len(sheet.columns) - len(there)
-    empty = f"{count(n_empty, 'column')} without a number in this study {'is' if n_empty == 1 else 'are'} in the files."
+    shown = select_columns(sheet, there)
+    n_empty = len(sheet.columns) - len(there)
     title = f"Table {number} of {PAPERS[_NAMES[paper]]}"
-    paths = ((f"tables/{table.name}.{ending}", _FORMATS[ending]) for ending in ENDINGS)
     return fold(
         title,
         _ABOUT[table.name],
         id=table.name,
-        sheets=[replace(sheet, columns=columns, rows=rows, caption=table.caption, look="paper-table")],
-        notes=[*table.notes, *([empty] if n_empty else [])],
-        files=[(path, what) for path, what in paths if path in files],
+        sheets=[replace(shown, caption=table.caption, look="paper-table")],
+        notes=[*table.notes, *([prose("empty_columns", n=n_empty)] if n_empty else [])],
+        files=_list_files(f"tables/{table.name}", ENDINGS, files),
         files_text=f"{title} as",
         is_open=table.name == OPEN,
     )
+
+
+def _list_files(path: str, endings: Iterable[str], files: Collection[str]) -> list[tuple[str, str]]:
+    """Return those of the files with these endings that are there, each with its format."""
+    return [(f"{path}.{end}", _FORMATS[end]) for end in endings if f"{path}.{end}" in files]
 
 
 def _names_of_ceat(ceat: pl.DataFrame | None) -> list[str]:
@@ -130,11 +134,10 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     if not _is_compared(config, results):
         return None
     paper = config.get("comparison", {}).get("paper", "none")
-    files = [(f"comparison.{ending}", _FORMATS[ending]) for ending in ("csv", "md")]
     section = Section(
         f"Beside {PAPERS.get(paper, 'the papers' if paper == 'none' else paper)}",
         "beside-paper",
-        files=[file for file in files if file[0] in results.files],
+        files=_list_files("comparison", ("csv", "md"), results.files),
         files_text="The comparison as",
     )
     if results.comparison is None:
@@ -143,20 +146,19 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     if rows.is_empty():
         nothing = why_nothing_compared(results.comparison) or "No row of the two is the same."
         return replace(section, text=[with_code(nothing)])
-    doubts = list_doubts(rows)
-    items = [f"{text} ({count(n, 'row')})." for text, n in doubts.items()]
-    all_rows = html("{:,} numbers of the paper beside this study's", len(rows))
+    doubts = [f"{text} ({plural(n, 'row')})." for text, n in list_doubts(rows).items()]
+    all_rows = f"{len(rows):,} numbers of the paper beside this study's"
     return replace(
         section,
         title=f"Beside {PAPERS.get(rows['paper'][0], rows['paper'][0])}",
         text=[prose("beside_paper")],
-        findings=_findings(rows),
+        findings=_count_agreeing(rows),
         sheets=[agreement_sheet(rows)],
-        figures=figure_of(results, "published", label=prose("published_label")),
+        figures=figure_of(results, "published"),
         parts=[
             fold("All rows", all_rows, sheets=[rows_sheet(rows)]),
             Section("How to read this", items=describe_reading(rows), folded=True),
-            *([fold("Doubts about the paper's numbers", str(len(doubts)), items=items)] if doubts else []),
+            *([fold("Doubts about the paper's numbers", str(len(doubts)), items=doubts)] if doubts else []),
         ],
     )
 
@@ -165,29 +167,18 @@ def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
     return results.comparison is not None or config.get("comparison", {}).get("paper", "none") != "none"
 
 
-def _findings(rows: pl.DataFrame) -> list[str]:
+def _count_agreeing(rows: pl.DataFrame) -> list[str]:
     """Return for each method how many signs agree, and how many published numbers lie in our intervals."""
-    said = []
+    said: list[str] = []
     for method in rows["method"].unique(maintain_order=True):
         found = rows.filter(pl.col("method") == method, pl.col("measured").is_not_null())
-        if method == PAIRS:
-            found = found.filter(pl.col("category") != OVERALL)
-            said.append(f"Sentence pairs: {_counts(found, 'is on the same side of 50', 'are on the same side of 50')}")
-        else:
-            said.append(f"{PUBLISHED_AS[method]}: {_counts(found, 'has the same sign', 'have the same sign')}")
+        of_pairs = method == PAIRS
+        found = found.filter(pl.col("category") != OVERALL) if of_pairs else found
+        signs, inside = found["same_sign"].drop_nulls(), found["published_inside"].drop_nulls()
+        counts = {"n": len(signs), "k": signs.sum(), "n_intervals": len(inside), "n_inside": inside.sum()}
+        name = "Sentence pairs" if of_pairs else PUBLISHED_AS[method]
+        said.append(prose("agreeing", method=name, n_rows=len(found), of_pairs=of_pairs, **counts))
     return said
-
-
-def _counts(rows: pl.DataFrame, one: str, many: str) -> str:
-    signs, inside = rows["same_sign"].drop_nulls(), rows["published_inside"].drop_nulls()
-    if rows.is_empty():
-        return "no row has a number of both."
-    n_same, n_inside = int(signs.sum()), int(inside.sum())
-    sign = f"{n_same} of {len(signs)} numbers {one if n_same == 1 else many}" if len(signs) else "no sign is known"
-    if not len(inside):
-        return f"{sign} as in the paper; there are no intervals."
-    lie = "published number lies" if len(inside) == 1 else "published numbers lie"
-    return f"{sign} as in the paper, and {n_inside} of {len(inside)} {lie} in our interval."
 
 
 def figures(config: Mapping[str, Any], results: Results) -> Section | None:
@@ -205,14 +196,16 @@ def figures(config: Mapping[str, Any], results: Results) -> Section | None:
         if figure := figure_named(name):
             method = re.sub(r"\{([\w.]+)\}", lambda key: values.get(key[1], "not stated"), figure.method)
             about = [html("<strong>Caption.</strong> {}", figure.caption), html("<strong>Methods.</strong> {}", method)]
-            latex = _latex(name, [path for path, _ in files if path.endswith((".pdf", ".png"))], figure.caption)
+            latex = _include_figure(
+                name, [path for path, _ in files if path.endswith((".pdf", ".png"))], figure.caption
+            )
             parts.append(Section(figure.label, text=about, widget=latex, files=files, files_text="Files:", folded=True))
     text = "A click on the LaTeX selects it. The sentences on methods name the choices of this study."
     return Section("Figures to paste", "figures", text=[text], parts=parts) if parts else None
 
 
-def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
-    """Return what includes a figure, the first of these files; nothing if LaTeX can read none of them."""
+def _include_figure(name: str, paths: Sequence[str], caption: str) -> Markup:
+    """Return what includes a figure in LaTeX, the first of these files; nothing if LaTeX can read none of them."""
     if not paths:
         return Markup("")
     column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
@@ -232,6 +225,16 @@ def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
 
 
 _FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
+
+
+def downloads(results: Results) -> Section:
+    """Return the section on the files beside the page."""
+    parts = [
+        Section(title, items=[prose("download", name=name, files=files) for name, files in found])
+        for title, found in downloads_of(results.files).items()
+    ]
+    text = "All of it lies in the folder of this page, which can be packed and sent as it is."
+    return Section("Downloads", "downloads", text=[text if parts else "Nothing lies beside this page."], parts=parts)
 
 
 def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[str, str]]]]]:

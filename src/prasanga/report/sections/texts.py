@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
+from prasanga.report.findings import plural
 from prasanga.report.grid import anchor_of, sort_lengths
-from prasanga.report.section import Section, count, fold, hides_texts, prose
-from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
-from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers
+from prasanga.report.section import Section, fold, hides_texts, prose
+from prasanga.report.sections.associations import ceat_grid, list_left_out
+from prasanga.report.sheet import Cell, Sheet, html, language_of, tabulate
 from prasanga.report.study import (
     WORDING,
     EmbeddingFiles,
@@ -27,9 +28,6 @@ from prasanga.report.study import (
     totals,
 )
 from prasanga.report.words import glosses_of, list_words, pieces_as_text
-
-_FEW = 10
-"""A table of more rows sorts and filters."""
 
 _OF_LENGTHS = {
     "Stimuli": "n_stimuli",
@@ -47,16 +45,10 @@ _DAMAGES = {"unknown": "Unknown pieces", "marks_lost": "Marks lost", "identical"
 """Damage that a tokenizer may do to a form, by the names of the audit."""
 
 
-def tabulate(caption: str, heads: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> Sheet:
-    """Return a table of rows of cells under heads, each with its kind (`Sheet.kinds`; empty for numbers)."""
-    lines = [Row((row[0],), tuple(map(_cell, row[1:]))) for row in rows]
-    kinds = {head: kind for head, kind in heads.items() if kind}
-    label, *others = heads
-    return Sheet((label,), numbers(*others), lines, caption, "explorable" if len(lines) > _FEW else "", kinds)
-
-
-def _cell(value: Any) -> Cell:
-    return value if isinstance(value, Cell) else Cell(value if isinstance(value, str) else f"{value:,}")
+def _aside(text: str, asides: Mapping[str, int]) -> Markup:
+    """Return a text with those numbers set off after it that are not zero."""
+    there = (html(' <span class="aside">{:,} {}</span>', n, what) for what, n in asides.items() if n)
+    return html("{}{}", text, Markup("").join(there))
 
 
 # ---- contexts
@@ -68,30 +60,25 @@ def coverage(results: Results) -> Section | None:
     table = None if results.coverage is None or results.coverage.is_empty() else results.coverage
     if grid is None and table is None:
         return None
-    text: list[str] = []
-    if read := totals(results.corpus):
-        counts = {name: f"{n:,}" for name, n in read.items()}
-        text.append(prose("read", files=count(read["files"], "file"), read=counts))
-    if table is None:
-        text.append(prose("no_coverage"))
-    left_out = [] if grid is None else left_out_of_estimates(grid)
-    said = [] if left_out else ["Nothing: every listed stimulus was used in every estimate."]
+    read = {name: f"{n:,}" for name, n in totals(results.corpus).items()}
     without = Counter[tuple[str, str]]()
-    if results.embeddings is not None:
-        for stimulus, length, _, _, n in count_left_out(results.embeddings):
-            without[stimulus, length] += n
-    if without:
-        said.insert(0, prose("without_vectors", stimuli=len({stimulus for stimulus, _ in without})))
-    histogram = [] if results.audit is None else [_count_by_words(results.audit.lengths)]
+    for stimulus, length, _, _, n in count_left_out(results.embeddings) if results.embeddings else ():
+        without[stimulus, length] += n
+    left_out = [] if grid is None else list_left_out(grid)
+    said = [] if left_out else ["Nothing: every listed stimulus was used in every estimate."]
+    missed = [prose("without_vectors", stimuli=len({stimulus for stimulus, _ in without}))] if without else []
     return Section(
         "Coverage",
         "coverage",
-        text=text,
+        text=[
+            *([prose("read", n=len(results.corpus), read=read)] if read else []),
+            *([prose("no_coverage")] if table is None else []),
+        ],
         sheets=[] if table is None else [_count_by_length(table)],
         parts=[
             *([] if table is None else _list_contexts(table, results, without)),
-            *histogram,
-            Section("Left out of the estimates", text=said, items=left_out),
+            *([] if results.audit is None else [_count_by_words(results.audit.lengths)]),
+            Section("Left out of the estimates", text=[*missed, *said], items=left_out),
         ],
     )
 
@@ -106,52 +93,43 @@ def _count_by_length(table: pl.DataFrame) -> Sheet:
 def _list_contexts(table: pl.DataFrame, results: Results, without: Mapping[tuple[str, str], int]) -> Iterator[Section]:
     """Yield the parts with all stimuli at every length, and with the stimuli that have no contexts."""
     glosses, lengths = glosses_of(results.categories), sort_lengths(table["segment_length"])
-    stimuli: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for row in table.sort("stimulus").iter_rows(named=True):
-        stimuli.setdefault(row["stimulus"], {})[row["segment_length"]] = row
     counts = [name for name in ("occurrences", "contexts", "copies") if name in table.columns]
     heads = {"Stimulus": "text", "Gloss": "text", **{name.capitalize(): "" for name in counts}}
     heads |= {f"{length} words": "" for length in lengths}
-    rows = [
-        (
-            *(stimulus, glosses.get(stimulus, "")),
-            *(next(iter(by_length.values()))[name] for name in counts),
-            *(_describe_contexts(by_length.get(length, {}), without.get((stimulus, length), 0)) for length in lengths),
-        )
-        for stimulus, by_length in stimuli.items()
-    ]
+    rows = []
+    for (stimulus,), of_stimulus in table.sort("stimulus").group_by("stimulus", maintain_order=True):
+        at = {row["segment_length"]: row for row in of_stimulus.iter_rows(named=True)}
+        cells = (_describe_contexts(at.get(length, {}), without.get((stimulus, length), 0)) for length in lengths)
+        first = of_stimulus.row(0, named=True)
+        rows.append((stimulus, glosses.get(stimulus, ""), *(first[name] for name in counts), *cells))
     caption = "Contexts kept of those possible, by stimulus and length"
     yield Section(f"All {len(rows)} stimuli at every length", sheets=[tabulate(caption, heads, rows)], folded=True)
     if missing := stimuli_without_contexts(table):
         found = [(stimulus, glosses.get(stimulus, ""), *where) for stimulus, *where in missing]
         heads = {"Stimulus": "text", "Gloss": "text", "Words": "list", "Reason": "list"}
         sheet = tabulate("Stimuli without contexts", heads, found)
-        yield Section(f"{count(len(found), 'time')} a stimulus has no contexts", sheets=[sheet], folded=True)
+        yield Section(f"{plural(len(found), 'time')} a stimulus has no contexts", sheets=[sheet], folded=True)
 
 
 def _describe_contexts(row: Mapping[str, Any], without_vector: int) -> Cell:
     """Return the contexts kept of those possible, and how many of them count only in part."""
-    sampled, eligible, supplement = (row.get(name, 0) for name in ("sampled", "eligible", "from_supplement"))
-    asides = [
-        *([f"{supplement:,} from the supplement"] if supplement else []),
-        *(["below the minimum"] if row.get("short") else []),
-        *([f"{without_vector:,} without a vector"] if without_vector else []),
-    ]
-    text = Markup("").join(html(' <span class="aside">{}</span>', aside) for aside in asides)
-    return Cell(html("{:,} of {:,}{}", sampled, eligible, text), bold=bool(row.get("short")), order=str(sampled))
+    kept, possible, is_short = row.get("sampled", 0), row.get("eligible", 0), bool(row.get("short"))
+    text = _aside(f"{kept:,} of {possible:,}", {"from the supplement": row.get("from_supplement", 0)})
+    text += html(' <span class="aside">{}</span>', "below the minimum") if is_short else ""
+    return Cell(_aside(text, {"without a vector": without_vector}), bold=is_short, order=str(kept))
 
 
 def _count_by_words(lengths: pl.DataFrame) -> Section:
     """Return how many contexts have how many words."""
-    counts = lengths["contexts"].to_list()
-    total = max(sum(counts), 1)
+    n = pl.col("contexts")
+    total = pl.max_horizontal(n.sum(), 1)
+    counts = lengths.with_columns(share=100 * n / total, longer=100 * n.cum_sum(reverse=True) / total)
     rows = [
         (
-            f"{low} or more" if high is None else f"{low}–{high}",
-            counts[place],
-            *(f"{100 * n / total:.1f} %" for n in (counts[place], sum(counts[place:]))),
+            f"{row['at_least']} or more" if row["at_most"] is None else f"{row['at_least']}–{row['at_most']}",
+            *(row["contexts"], f"{row['share']:.1f} %", f"{row['longer']:.1f} %"),
         )
-        for place, (low, high) in enumerate(lengths.select("at_least", "at_most").iter_rows())
+        for row in counts.iter_rows(named=True)
     ]
     heads = {"Words": "text", "Contexts": "", "Share": "", "This long or longer": ""}
     sheet = tabulate("Contexts by their number of words", heads, rows)
@@ -164,27 +142,15 @@ def left_out(results: Results) -> Section | None:
     if found is None:
         return None
     heads = dict.fromkeys(("Stage", "What", "Is"), "text") | dict.fromkeys(("How many", "of", "Share"), "")
-    rows = [
-        (
-            loss.stage,
-            loss.what,
-            loss.lost,
-            loss.n,
-            loss.of,
-            loss.share,
-            loss.why,
-            html('<a href="{}">{}</a>', *loss.place),
-        )
-        for loss in found.rows
-    ]
-    sheet = tabulate("Left out, by stage and reason", heads | {"Why": "text", "Listed under": "text"}, rows)
+    heads |= {"Why": "text", "Listed under": "text"}
+    rows = [(*each[:5], each.share, each.why, html('<a href="{}">{}</a>', *each.place)) for each in found.rows]
     nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
     return Section(
         "What was left out, and why",
         "left-out",
         text=[prose("left_out")] if rows else [],
-        sheets=[sheet] if rows else [],
-        items=[*([html("Nothing was lost here:")] if nothing else []), *nothing],
+        sheets=[tabulate("Left out, by stage and reason", heads, rows)] if rows else [],
+        items=[*(["Nothing was lost here:"] if nothing else []), *nothing],
     )
 
 
@@ -194,9 +160,9 @@ def left_out(results: Results) -> Section | None:
 def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section for judging the lexicon: suffixes with their hits, and hits in their surroundings."""
     if results.audit is None:
-        if ceat_grid(results) is None:
-            return None
-        return Section("Audit of the lexicon", "audit", text=[prose("no_audit")])
+        return (
+            None if ceat_grid(results) is None else Section("Audit of the lexicon", "audit", text=[prose("no_audit")])
+        )
     used = results.audit.suffixes.filter(pl.col("occurrences") > 0).sort("occurrences", descending=True)
     heads = {"Suffix": "text", "Group": "list", "Kind": "list", "Read as": "text", "Hits": "", "Stimuli": ""}
     rows = [
@@ -209,7 +175,7 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     ]
     n_unused = len(results.audit.suffixes) - len(used)
     sheet = tabulate("Suffixes that occur", heads | {"Most frequent forms": "text"}, rows)
-    notes = [f"{count(n_unused, 'suffix', 'suffixes')} more do not occur."] if n_unused else []
+    notes = [f"{plural(n_unused, 'suffix', 'suffixes')} more do not occur."] if n_unused else []
     return Section(
         "Audit of the lexicon",
         "audit",
@@ -224,30 +190,25 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
 
 def _concordance(results: Results, *, hidden: bool) -> Section:
     """Return the hits of every stimulus once, in the first word set that has it; those of no set at the end."""
-    tables, file = results.audit, "data/concordance.tsv"
+    file = "data/concordance.tsv"
     there = file in results.files
-    is_empty = tables is None or tables.concordance.is_empty()
+    is_empty = results.audit is None or results.audit.concordance.is_empty()
     text = prose("concordance", hidden=hidden, is_empty=is_empty, file=file if there else "")
-    if tables is None or hidden or is_empty:
-        return Section("Concordance", "concordance", text=[text])
-    hits: defaultdict[str, list[Markup]] = defaultdict(list)
-    for row in tables.concordance.sort("stimulus", "rank").iter_rows(named=True):
-        hit = Markup("<li><span>{}</span><mark>{}</mark><span>{}</span></li>")
-        hits[row["stimulus"]].append(hit.format(row["left"], row["form"], row["right"]))
-    totals = dict(tables.forms.group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
-    unpacked = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
     parts = []
-    for name, words in words_with_hits(results).items():
-        folds = []
-        for word in words:
-            stimulus, drawn = word["stimulus"], hits[word["stimulus"]]
-            group = html(" · <code>{}</code>", word["group"]) if word["group"] else ""
-            more = html("{}{} · {} of {:,} hits", word["gloss"], group, len(drawn), totals.get(stimulus, 0))
-            lines = html('<ol class="kwic" lang="{}">{}</ol>', language_of(stimulus), Markup("").join(drawn))
-            folds.append(fold(stimulus, more, id=anchor_of(stimulus, "word"), widget=lines))
-        n_hits = count(sum(len(hits[word["stimulus"]]) for word in words), "hit")
-        about = {"id": anchor_of(name, "hits"), "packed": unpacked, "look": "concordance"}
-        parts.append(fold(name, f"{count(len(words), 'stimulus', 'stimuli')}, {n_hits}", parts=folds, **about))
+    if results.audit is not None and not hidden:
+        hits = results.audit.concordance.sort("stimulus", "rank").rows_by_key("stimulus", named=True)
+        n_hits = dict(results.audit.forms.group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
+        for name, words in words_with_hits(results).items():
+            folds = []
+            for word in words:
+                drawn, stimulus = hits[word["stimulus"]], word["stimulus"]
+                more = prose("hits", word=word, n=len(drawn), of=n_hits.get(stimulus, 0))
+                lines = prose("kwic", hits=drawn, language=language_of(stimulus))
+                folds.append(fold(stimulus, more, id=anchor_of(stimulus, "word"), widget=lines))
+            n_drawn = plural(sum(len(hits[word["stimulus"]]) for word in words), "hit")
+            packed = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
+            about = {"id": anchor_of(name, "hits"), "packed": packed, "look": "concordance"}
+            parts.append(fold(name, f"{plural(len(words), 'stimulus', 'stimuli')}, {n_drawn}", parts=folds, **about))
     return Section("Concordance", "concordance", text=[text], parts=parts)
 
 
@@ -271,50 +232,46 @@ def embeddings(results: Results) -> Section | None:
     """Return the section on vectors; if contexts were measured without files on them, it says so."""
     files = results.embeddings
     if files is None:
-        if ceat_grid(results) is None:
-            return None
-        return Section("Embeddings", "embeddings", text=[prose("no_embeddings")])
+        return (
+            None if ceat_grid(results) is None else Section("Embeddings", "embeddings", text=[prose("no_embeddings")])
+        )
     glosses = glosses_of(results.categories)
     models = [_describe_model(files, name) for name in files.studied]
-    by_kind = {kind: [row[0] for row in models if row[1] == kind] for kind in ("decoder", "encoder-decoder")}
     lengths = sort_lengths(length for _, length in files.lists)
     vectors = [(name, *(_count_vectors(files.lists.get((name, each))) for each in lengths)) for name in files.studied]
     columns = {"Model": "text", **{f"{length} words": "" for length in lengths}}
     lost = [
         (stimulus, glosses.get(stimulus, ""), model, f"{length} words", WORDING["targets"].get(reason, reason), n)
-        for stimulus, length, model, reason, n in (*count_left_out(files), *count_left_out(files, "cut"))
+        for key in ("left_out", "cut")
+        for stimulus, length, model, reason, n in count_left_out(files, key)
     ]
     heads = dict.fromkeys(("Stimulus", "Gloss"), "text") | dict.fromkeys(("Model", "Length", "Reason"), "list")
-    of_lost = tabulate("Targets left out and contexts cut", heads | {"Number": ""}, lost)
+    lost_sheet = tabulate("Targets left out and contexts cut", heads | {"Number": ""}, lost)
+    notes = [prose("left_out_of_vectors")]
+    kinds = [(kind, [row["Model"] for row in models if row["Kind"] == kind]) for kind in ("decoder", "encoder-decoder")]
     return Section(
         "Embeddings",
         "embeddings",
         text=[
             *_list_missing(files),
-            *(prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in by_kind.items() if names),
+            *(prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in kinds if names),
         ],
         sheets=[
-            tabulate("Models, and how their vectors were made", dict.fromkeys(_OF_MODELS, "text"), models),
+            tabulate(
+                "Models, and how their vectors were made",
+                dict.fromkeys(models[0], "text"),
+                [tuple(row.values()) for row in models],
+            ),
             tabulate("Vectors by segment length, and the targets and contexts that were lost", columns, vectors),
         ],
         parts=[
-            *(
-                [Section("Lost targets", sheets=[of_lost], notes=[prose("left_out_of_vectors")], folded=True)]
-                if lost
-                else []
-            ),
-            *_tokenizers(files, glosses),
+            *([Section("Lost targets", sheets=[lost_sheet], notes=notes, folded=True)] if lost else []),
+            *_audit_tokenizers(files, glosses),
         ],
     )
 
 
-_OF_MODELS = (
-    *("Model", "Kind", "Reads pieces", "Least cosine with float32", "Layer", "Pieces of the target", "Run in"),
-    *("Kept in", "Tokenizer options", "Quantization", "Python code of its own"),
-)
-
-
-def _describe_model(files: EmbeddingFiles, name: str) -> tuple[str, ...]:
+def _describe_model(files: EmbeddingFiles, name: str) -> dict[str, str]:
     """Return how the vectors of a model were made, a text for each column."""
     settings, precision = files.studied[name], files.precisions.get(name, {})
     report = files.reports.get(settings.get("family", name), {})
@@ -322,20 +279,21 @@ def _describe_model(files: EmbeddingFiles, name: str) -> tuple[str, ...]:
     made = json.loads(listed.get("made_from", {}).get("settings", "{}"))
     kind, cosine = report.get("kind") or settings.get("kind", "auto"), precision.get("cosine_min")
     options = settings.get("tokenizer", {}).items()
-    found = (
-        name,
-        None if kind == "auto" else kind,
-        report["max_pieces"] or "no limit" if "max_pieces" in report else None,
-        precision.get("reason") or (cosine and f"{cosine:.7f}"),
-        settings.get("layer"),
-        settings.get("pieces", "all"),
-        made.get("dtype") or precision.get("dtype") or settings.get("dtype"),
-        listed.get("stored_dtype") or precision.get("stored_dtype"),
-        ", ".join(f"{option}: {json.dumps(value, ensure_ascii=False)}" for option, value in options) or "none",
-        settings.get("quantization", "none"),
-        "yes" if settings.get("remote_code") else "no",
-    )
-    return tuple(NOT_KNOWN if value is None else str(value) for value in found)
+    found = {
+        "Model": name,
+        "Kind": None if kind == "auto" else kind,
+        "Reads pieces": report["max_pieces"] or "no limit" if "max_pieces" in report else None,
+        "Least cosine with float32": precision.get("reason") or (cosine and f"{cosine:.7f}"),
+        "Layer": settings.get("layer"),
+        "Pieces of the target": settings.get("pieces", "all"),
+        "Run in": made.get("dtype") or precision.get("dtype") or settings.get("dtype"),
+        "Kept in": listed.get("stored_dtype") or precision.get("stored_dtype"),
+        "Tokenizer options": ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in options)
+        or "none",
+        "Quantization": settings.get("quantization", "none"),
+        "Python code of its own": "yes" if settings.get("remote_code") else "no",
+    }
+    return {head: NOT_KNOWN if value is None else str(value) for head, value in found.items()}
 
 
 def _count_vectors(listed: Report | None) -> Cell:
@@ -344,8 +302,7 @@ def _count_vectors(listed: Report | None) -> Cell:
         return Cell(NOT_KNOWN)
     left_out = sum(sum(reasons.values()) for reasons in listed.get("left_out", {}).values())
     lost = {"left out": left_out, "cut": sum(listed.get("cut", {}).values())}
-    asides = (html(' <span class="aside">{:,} {}</span>', n, what) for what, n in lost.items() if n)
-    return Cell(html("{:,}{}", listed["n_segments"], Markup("").join(asides)), order=str(listed["n_segments"]))
+    return Cell(_aside(f"{listed['n_segments']:,}", lost), order=str(listed["n_segments"]))
 
 
 def _list_missing(files: EmbeddingFiles) -> list[str]:
@@ -361,11 +318,12 @@ def _list_missing(files: EmbeddingFiles) -> list[str]:
     return [text.format(", ".join(missing)) for text, missing in absent.items() if missing]
 
 
-def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> Iterator[Section]:
+def _audit_tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> Iterator[Section]:
     """Yield the audit of the tokenizers: shares of damaged forms, and the pieces of every stimulus."""
-    audits = {family: files.audits[family] for family in families_of(files) if family in files.audits}
     rows, pieces = [], []
-    for family, found in audits.items():
+    for family in families_of(files):
+        if (found := files.audits.get(family)) is None:
+            continue
         counts = (found["n_forms"], *(found.get(name, "") for name in ("n_occurrences", "n_unseen")))
         rows.append((family, *counts, *(f"{100 * found[name]:.3g} %" for name in _DAMAGES)))
         for row in files.audit_tables.get(family, pl.DataFrame()).iter_rows(named=True):
@@ -373,7 +331,7 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> Iterator[S
             texts = (row["stimulus"], glosses.get(row["stimulus"], ""), family, pieces_as_text(row))
             lost = (row["forms"], row["unknown_forms"], row["marks_lost_forms"])
             pieces.append((*texts, *lost, ", ".join(row["identical_to"]), examples))
-    if not audits:
+    if not rows:
         return
     heads = dict.fromkeys(("Forms", "Occurrences", "Forms that do not occur", *_DAMAGES.values()), "")
     sheet = tabulate("What the tokenizers make of the forms", {"Model": "text", **heads}, rows)

@@ -1,8 +1,8 @@
-"""Views of words: which of them carry an effect, the lexicon, and the panel behind every number."""
+"""Views of words: each category by all methods, which words carry an effect, the lexicon, and the panel of a number."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -10,9 +10,19 @@ from markupsafe import Markup
 
 from prasanga.methods import CEAT, SEAT, method_named
 from prasanga.report.figures import name_of
-from prasanga.report.grid import METHODS, Estimate, Grid, address_of_number, anchor_of, is_number, names_of_sets
+from prasanga.report.grid import (
+    METHODS,
+    Estimate,
+    Grid,
+    address_of_number,
+    anchor_of,
+    is_number,
+    names_of_sets,
+    natural_order,
+)
 from prasanga.report.section import (
     Section,
+    View,
     and_more,
     hides_texts,
     inline_data,
@@ -21,8 +31,10 @@ from prasanga.report.section import (
     render,
     utf16_length,
 )
-from prasanga.report.sections.estimates import told_of
-from prasanga.report.sheet import Sheet, html, numbers, row_of, two
+from prasanga.report.sections.associations import ceat_grid, list_estimates
+from prasanga.report.sections.chart import describe_estimate, draw_chart, name_place
+from prasanga.report.sections.texts import words_with_hits
+from prasanga.report.sheet import html, tabulate, two
 from prasanga.report.study import EmbeddingFiles, Results, family_of
 from prasanga.report.words import (
     TEMPLATES,
@@ -35,6 +47,69 @@ from prasanga.report.words import (
 )
 
 _KEY = ("category", "model", "segment_length", "sample_mode")
+Rows = list[tuple[str, Estimate]]
+
+
+# --------------------
+# A view for each category: the same words through all methods, which of them carry an effect, and their sentences.
+
+
+def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
+    """Return a view for each category that any method measured, in natural order."""
+    grid = ceat_grid(results)
+    rows: dict[str, Rows] = {}
+    for method, row in list_all_estimates(results, grid):
+        rows.setdefault(row["category"], []).append((method, row))
+    with_hits = {} if hides_texts(config) else words_with_hits(results)
+    hits = {word["stimulus"]: anchor_of(name, "hits") for name, found in with_hits.items() for word in found}
+    return [_category_view(name, rows[name], grid, results, hits) for name in sorted(rows, key=natural_order)]
+
+
+def _category_view(name: str, rows: Rows, grid: Grid | None, results: Results, hits: Mapping[str, str]) -> View:
+    anchor, title = anchor_of(name), rows[0][1]["category_title"]
+    of_ceat = [(n, each) for n, each in enumerate(grid.categories, start=1) if each.name == name] if grid else []
+    # of CEAT the estimates of the first sample mode
+    first_mode = grid.modes[0] if grid else ""
+    names = "method model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
+    sheet = list_estimates(
+        [(method, row) for method, row in rows if row.get("sample_mode", first_mode) == first_mode],
+        names,
+        caption=f"{name} by every method and model",
+        look="by-methods",
+    )
+    about = Section(
+        f"{name}: {title}",
+        f"{anchor}-methods",
+        widget=draw_chart(grid, [each for _, each in of_ceat], choose=False) if grid and of_ceat else "",
+        sheets=[sheet],
+        notes=[prose("link_to_numbers", n=n, category=name) for n, _ in of_ceat],
+    )
+    its_words = Section("Its words", f"{anchor}-words", definitions=_list_sets(results, name, rows[0][1], hits))
+    folded = [carrying_words(results, name, anchor), list_numbers_behind(name, anchor, rows, results)]
+    return View(anchor, "By category", name, [about, its_words], folded, hover=title)
+
+
+def _list_sets(results: Results, name: str, row: Estimate, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
+    """Return each set with its words and their glosses, each a link to its sentences if there are any."""
+    about, glosses = results.categories.get(name), glosses_of(results.categories)
+    if about is None:
+        return [(each, Markup("The words of this set are with its templates.")) for each in names_of_sets(row)]
+    return [
+        (
+            title_of_set(each),
+            Markup(", ").join(
+                prose(
+                    "word",
+                    stimulus=stimulus,
+                    gloss=gloss_of(stimulus, glosses),
+                    hits=hits.get(stimulus, ""),
+                    anchor=anchor_of(stimulus, "word"),
+                )
+                for stimulus in dict.fromkeys(each["stimuli"])
+            ),
+        )
+        for each in (*about["targets"], *about["attributes"])
+    ]
 
 
 def carrying_words(results: Results, category: str, anchor: str) -> Section | None:
@@ -42,30 +117,26 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
     if results.ceat_words is None:
         return None
     title, anchor = "Which words carry the effect", f"{anchor}-carrying"
-    words = results.ceat_words
-    length, mode, table = measured_words(words, category)
+    length, mode, table = measured_words(results.ceat_words, category)
     if table.is_empty():
         return Section(title, anchor, text=[f"No target word of {category} has an association."])
-    about = results.categories.get(category)
-    named = dict(words.filter(category=category).select("role", "set").iter_rows())
+    about, glosses = results.categories.get(category), glosses_of(results.categories)
+    titles = dict(results.ceat_words.filter(category=category).select("role", "set").iter_rows())
     sides = zip("xyab", (*about["targets"], *about["attributes"]), strict=True) if about else ()
-    titles = named | {role: title_of_set(word_set) for role, word_set in sides}
-    glosses, models = glosses_of(results.categories), table["model"].unique(maintain_order=True).to_list()
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    titles |= {role: title_of_set(word_set) for role, word_set in sides}
+    models = table["model"].unique(maintain_order=True).to_list()
     ordered = table.with_columns(mean=pl.col("value").mean().over("role", "stimulus"))
     ordered = ordered.sort("role", "mean", "stimulus", descending=[False, True, False])
-    for role, stimulus, model, value in ordered.select("role", "stimulus", "model", "value").iter_rows():
-        found.setdefault((role, stimulus), {})[model] = value
+    by_word = ordered.pivot("model", index=["role", "stimulus"], values="value", maintain_order=True)
     rows = [
-        row_of(stimulus, titles[role], gloss_of(stimulus, glosses), *(two(values.get(model)) for model in models))
-        for (role, stimulus), values in found.items()
+        (stimulus, titles[role], gloss_of(stimulus, glosses), *map(two, values))
+        for role, stimulus, *values in by_word.select("role", "stimulus", *models).iter_rows()
     ]
     listed = [word for word_set in about["targets"] for word in word_set["stimuli"]] if about else []
-    lost = [word for word in dict.fromkeys(listed) if word not in {stimulus for _, stimulus in found}]
+    lost = [word for word in dict.fromkeys(listed) if word not in set(by_word["stimulus"])]
     caption = f"Standardized associations of the target words of {category} by model"
-    kinds = {"Word": "text", "Set": "list", "Gloss": "text"}
+    heads = {"Word": "text", "Set": "list", "Gloss": "text", **dict.fromkeys(models, "")}
     file = "data/ceat_words.parquet"
-    where = html('; without one they are in the <a href="{}">table of words</a>', file) if file in results.files else ""
     return Section(
         title,
         anchor,
@@ -73,9 +144,9 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
             prose("words_where", length=length, mode=mode, a=titles["a"], b=titles["b"]),
             prose("words", figure=name_of("words_{category}", category=category)),
         ],
-        sheets=[Sheet(("Word",), numbers("Set", "Gloss", *models), rows, caption, "explorable", kinds)],
+        sheets=[tabulate(caption, heads, rows, look="explorable")],
         notes=[f"Without an association: {', '.join(lost)}."] if lost else [],
-        packed=html("A script unpacks these words{}.", where),
+        packed=prose("words_unscripted", file=file if file in results.files else ""),
     )
 
 
@@ -83,27 +154,24 @@ def lexicon(results: Results) -> Section | None:
     """Return the section of the words of all sets, with a few of their forms."""
     words = list_words(results.categories, results.forms)
     if not words:
-        if not results.estimates:
-            return None
-        return Section("Lexicon", "lexicon", text=["The word sets are not there, so that this page cannot show them."])
-    n_sets, has_forms = len({word["set"] for word in words}), results.forms is not None
-    text = f"{n_sets} word sets. A word is found in the corpus in its inflected forms; some are shown, one for each"
-    heads = {"Set": "list", "Used in": "text", "Gloss": "text"}
+        text = "The word sets are not there, so that this page cannot show them."
+        return Section("Lexicon", "lexicon", text=[text]) if results.estimates else None
+    has_forms = results.forms is not None
+    heads = {"Word": "text", "Set": "list", "Used in": "text", "Gloss": "text"}
     heads |= {"Suffix group": "list", "Forms": "text"} if has_forms else {}
     rows = []
     for word in words:
         forms = and_more(", ".join(word["forms"]), word["n_forms"] - len(word["forms"]))
-        cells = (word["set"], word["used_in"], word["gloss"], word["group"], forms)
-        rows.append(row_of(word["stimulus"], *cells[: len(heads)]))
+        cells = (word["stimulus"], word["set"], word["used_in"], word["gloss"], word["group"], forms)
+        rows.append(cells[: len(heads)])
+    text = f"{len({word['set'] for word in words})} word sets. A word is found in the corpus in its inflected forms;"
     missing = [] if has_forms else ["The table of forms is not there, so the words are listed without their forms."]
-    sheet = Sheet(("Word",), numbers(*heads), rows, "Words by set", "explorable", {"Word": "text", **heads})
-    return Section("Lexicon", "lexicon", text=[f"{text} number and case.", *missing], sheets=[sheet])
-
-
-def gloss_after(stimulus: str, glosses: Mapping[str, str]) -> Markup:
-    """Return the gloss as it is written after a word; nothing if there is none."""
-    gloss = gloss_of(stimulus, glosses)
-    return html(' <span class="more">{}</span>', gloss) if gloss else Markup("")
+    return Section(
+        "Lexicon",
+        "lexicon",
+        text=[f"{text} some are shown, one for each number and case.", *missing],
+        sheets=[tabulate("Words by set", heads, rows, look="explorable")],
+    )
 
 
 # --------------------
@@ -126,9 +194,9 @@ _NOT_THERE = (
 )
 
 
-def panel(config: Mapping[str, Any], results: Results, grid: Grid | None) -> Markup:
+def panel(config: Mapping[str, Any], results: Results) -> Markup:
     """Return the panel with its data, to be put once into the page; empty if no method of words was measured."""
-    data = panel_data(config, results, grid)
+    data = panel_data(config, results, ceat_grid(results))
     if not data["estimates"]:
         return Markup("")
     kind, payload = inline_data(data)
@@ -144,7 +212,7 @@ def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -
         and word: how many there were, and of the first [text, from, to, start, end, source] in UTF-16 units; `why` a
         method has no sentences.
     """
-    is_hidden = hides_texts(config)
+    hidden = hides_texts(config)
     tables = {
         (method, *(first.get(name) for name in _KEY)): rows
         for method, table in ((CEAT.name, results.ceat_words), *results.words.items())
@@ -155,23 +223,21 @@ def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -
     words: dict[str, int] = {}
     estimates = {
         address_of_number(method, row): _describe_estimate(method, row, tables, words)
-        for method, row in estimates_of(results, grid)
+        for method, row in list_all_estimates(results, grid)
         if is_number(row["effect_size"])
     }
-    known = pieces_by_word(results.embeddings)
+    known, glosses = _pieces_by_word(results.embeddings), glosses_of(results.categories)
     models = dict.fromkeys(model for model, _ in known)
-    chosen = None if is_hidden else results.sentences
+    kept = {each["sentences"] for each in estimates.values()}
+    missing = _HIDDEN if hidden else _NOT_THERE
     return {
         "decimals": _DECIMALS,
         "words": list(words),
-        "glosses": [gloss_of(word, glosses_of(results.categories)) for word in words],
+        "glosses": [gloss_of(word, glosses) for word in words],
         "pieces": {model: [known.get((model, word), "") for word in words] for model in models},
         "estimates": estimates,
-        **_sentences(chosen, {each["sentences"] for each in estimates.values()}, words),
-        "why": {
-            name: _STATIC if method_named(name).unit == "vectors" else _HIDDEN if is_hidden else _NOT_THERE
-            for name in METHODS
-        },
+        **_list_sentences(None if hidden else results.sentences, kept, words),
+        "why": {name: _STATIC if method_named(name).unit == "vectors" else missing for name in METHODS},
     }
 
 
@@ -180,7 +246,6 @@ def _describe_estimate(
 ) -> dict[str, Any]:
     """Return an estimate with its words; each word has a number, given when it first occurs."""
     length = row.get("segment_length")
-    where = f"{row['model']}, {length} words, {row.get('sample_mode')} draws"
     words = tables.get((method, *(row.get(name) for name in _KEY)))
     if words is None:
         words = pl.DataFrame(schema=["role", "stimulus", "association", "effect_without"])
@@ -189,6 +254,7 @@ def _describe_estimate(
     # the sentences of CEAT and SEAT are those of all categories
     lengths = {CEAT.name: length, SEAT.name: TEMPLATES}
     kept_for = (method, "" if method in lengths else row["category"], str(lengths.get(method, "")))
+    where = name_place(row["model"], length, row.get("sample_mode")) if method == CEAT.name else ""
     return {
         "title": f"{row['category']}, {METHODS[method]}",
         "category": row["category"],
@@ -197,16 +263,20 @@ def _describe_estimate(
         "model": row["model"],
         "sets": list(names_of_sets(row)),
         "effect": row["effect_size"],
-        "told": told_of(row, where if method == CEAT.name else ""),
+        "told": describe_estimate(row, where),
         "sentences": "\t".join(kept_for),
         "roles": "".join(words["role"].to_list()),
         "words": [numbers.setdefault(word, len(numbers)) for word in words["stimulus"].to_list()],
-        "associations": [_rounded(value, _DECIMALS) for value in words["association"].to_list()],
-        "without": [_rounded(value, _DECIMALS - 1) for value in words["effect_without"].to_list()],
+        "associations": _round(words["association"], _DECIMALS),
+        "without": _round(words["effect_without"], _DECIMALS - 1),
     }
 
 
-def index(category: str, anchor: str, rows: Iterable[tuple[str, Estimate]], results: Results) -> Section:
+def _round(values: pl.Series, decimals: int) -> list[float | None]:
+    return [round(value, decimals) if is_number(value) else None for value in values.to_list()]
+
+
+def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Estimate]], results: Results) -> Section:
     """Return the section with a link to the panel of each number of a category."""
     places: dict[str, list[Markup]] = {}
     for method, row in rows:
@@ -224,7 +294,7 @@ def index(category: str, anchor: str, rows: Iterable[tuple[str, Estimate]], resu
     )
 
 
-def estimates_of(results: Results, grid: Grid | None) -> Iterator[tuple[str, Estimate]]:
+def list_all_estimates(results: Results, grid: Grid | None) -> Iterator[tuple[str, Estimate]]:
     """Yield method and estimate of all methods of words; those of CEAT from short to long, by sample mode."""
     if grid is not None:
         lengths, modes = grid.lengths.index, grid.modes.index
@@ -235,7 +305,7 @@ def estimates_of(results: Results, grid: Grid | None) -> Iterator[tuple[str, Est
             yield name, row
 
 
-def pieces_by_word(files: EmbeddingFiles | None) -> dict[tuple[str, str], str]:
+def _pieces_by_word(files: EmbeddingFiles | None) -> dict[tuple[str, str], str]:
     """Return the pieces of every stimulus by the model's name in the results and the stimulus."""
     if files is None:
         return {}
@@ -251,26 +321,20 @@ def pieces_by_word(files: EmbeddingFiles | None) -> dict[tuple[str, str], str]:
     }
 
 
-def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapping[str, int]) -> dict[str, Any]:
+def _list_sentences(chosen: pl.DataFrame | None, keys: set[str], numbers: Mapping[str, int]) -> dict[str, Any]:
     """Return texts, sources, and the places of the sentences by key, of those that are asked for, and word."""
     found: dict[str, dict[int, list[Any]]] = {}
     texts: dict[str, int] = {}
     sources: dict[str, int] = {}
     if chosen is not None:
-        of = pl.concat_str("method", "category", "segment_length", separator="\t")
-        asked = chosen.with_columns(key=of).filter(pl.col("stimulus").is_in([*numbers]) & pl.col("key").is_in([*keys]))
-        rows = asked.rows(named=True)
-        for most in range(max((row["rank"] for row in rows), default=0), 1, -1):
-            if sum(len(row["text"]) for row in rows) > MOST_CHARACTERS:
-                rows = [row for row in rows if row["rank"] < most]
-        for row in rows:
+        key = pl.concat_str("method", "category", "segment_length", separator="\t")
+        asked = chosen.with_columns(key=key).filter(pl.col("stimulus").is_in([*numbers]) & pl.col("key").is_in([*keys]))
+        while asked["text"].str.len_chars().sum() > MOST_CHARACTERS and (most := max(asked["rank"].to_list())) > 1:
+            asked = asked.filter(pl.col("rank") < most)
+        for row in asked.iter_rows(named=True):
             text, marked = row["text"], (0, 0) if row["start"] is None else (row["start"], row["end"])
             units = [0, *(utf16_length(text[:at]) for at in (len(text), *marked))]
             place = [texts.setdefault(text, len(texts)), *units, sources.setdefault(row["source"], len(sources))]
             of_word = found.setdefault(row["key"], {}).setdefault(numbers[row["stimulus"]], [row["n_measured"]])
             of_word.append(place)
     return {"texts": list(texts), "sources": list(sources), "sentences": found}
-
-
-def _rounded(value: float | None, decimals: int) -> float | None:
-    return round(value, decimals) if is_number(value) else None

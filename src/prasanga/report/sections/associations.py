@@ -1,0 +1,452 @@
+"""Views of the methods of word associations: CEAT, the other methods, all of them together, and other choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+from statistics import median
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from prasanga.losses import describe_losses
+from prasanga.methods import CEAT, method_named
+from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
+from prasanga.report.cards import quantities
+from prasanga.report.figures import FOLDER, name_of
+from prasanga.report.findings import findings_of_differences, headline_findings, other_method, plural
+from prasanga.report.grid import (
+    FIRST_DRAWS,
+    HOLM,
+    LABELS,
+    METHODS,
+    MODES,
+    NOT_BY_DRAWS,
+    Estimate,
+    Grid,
+    address_of_number,
+    anchor_of,
+    category_of,
+    conventions_of,
+    excludes_zero,
+    few_words,
+    grid_of,
+    is_number,
+    natural_order,
+    why_missing,
+)
+from prasanga.report.section import Section, conventions_note, figure_of, fold, preset_of, prose, render, sheet_to_html
+from prasanga.report.sections.chart import describe_estimate, draw_chart, name_place
+from prasanga.report.sheet import MARK, MINUS, Cell, Sheet, html, list_numbers, tabulate, two
+from prasanga.report.study import Results
+from prasanga.stats.crossed import VarianceComponents
+
+THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
+"""Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are called small, medium and large."""
+
+_IN_PAPER = ((0.2, 0.5, 0.8), 2)
+"""Where the shades of Tables 5 and 6 of Sadhu et al. (2024) begin, small, medium and large, and the first shade."""
+
+FIRST_NUMBERS = (
+    "effect_size ci_low ci_high p_association_holm twin_difference p_twins smallest_effect n_x n_y n_a n_b lost"
+)
+"""The numbers of an estimate that a table shows at first."""
+
+MORE_NUMBERS = (
+    "p_association p_association_bh p_stimuli p_attributes p_sentences interval_note leave_out_low leave_out_high"
+    " twin_effect_size n_twins twin_difference_low twin_difference_high shuffled_low shuffled_high p_equivalence"
+    " equivalent_within n_templates ci_templates_low ci_templates_high by_template_low by_template_high"
+    " without_template_low without_template_high variance_words variance_attributes variance_contexts variance_rest"
+    " contexts_min contexts_enough draws_settled standard_error p_draws tau2 i2 q n_samples"
+    " listed_x listed_y listed_a listed_b"
+)
+"""The others, which are shown when they are chosen."""
+
+
+def list_estimates(
+    rows: Sequence[tuple[str, Estimate]], names: str, *, caption: str, hidden: str = "", look: str = "explorable"
+) -> Sheet:
+    """Return a table of estimates with columns of the registry; effects are shaded and lead to their words.
+
+    Args:
+        rows: methods and rows of their tables.
+        names: columns, the label first.
+        caption: of the table.
+        hidden: columns that are shown when they are chosen.
+        look: classes of the table on the page.
+    """
+
+    def shade(row: Estimate, cell: Cell) -> Cell:
+        return shade_effect(row["name"], row, cell)
+
+    named = [{**row, "method": METHODS[method], "name": method} for method, row in rows]
+    cells = {"effect_size": shade}
+    return list_numbers(named, f"{names} {hidden}", caption=caption, hidden=hidden, look=look, cells=cells)
+
+
+def shade_effect(method: str, row: Estimate, cell: Cell) -> Cell:
+    """Return the cell of an effect in its shade, bold with a mark if it is significant, with a link to its words."""
+    effect, marked = row["effect_size"], HOLM.marks(row)
+    if not is_number(effect):
+        return replace(cell, shade="missing")
+    looks: dict[str, Any] = {"mark": MARK * marked, "bold": marked, "shade": shade_of(effect)}
+    return replace(cell, **looks, words=few_words(row), link=address_of_number(method, row))
+
+
+def shade_of(value: float, steps: Sequence[float] = THRESHOLDS, *, first: int = 1) -> str:
+    """Return the class of a cell's shade: `zero`, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below.
+
+    Args:
+        value: of the cell.
+        steps: where the shades begin.
+        first: number of the first shade.
+    """
+    reached = sum(abs(value) >= threshold for threshold in steps)
+    return f"{'plus' if value > 0 else 'minus'}-{first + reached - 1}" if reached else "zero"
+
+
+def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
+    """Return a cell of a heat table."""
+    if row is None or not is_number(row["effect_size"]):
+        return Cell(shade="missing", hover=f"{where}: {why_missing(row)}")
+    return shade_effect(method, row, Cell(two(row["effect_size"]), hover=describe_estimate(row, where)))
+
+
+# --------------------
+# CEAT
+
+
+def ceat_grid(results: Results) -> Grid | None:
+    """Return the estimates of CEAT as a grid; None without any."""
+    return None if results.ceat is None or results.ceat.is_empty() else grid_of(results.ceat)
+
+
+def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section]]:
+    """Return the sections of the view of CEAT that are open, and those that are folded."""
+    grid = ceat_grid(results)
+    if grid is None or results.ceat is None:
+        return [], settling(config, results)
+    by_length = Section(
+        "Effect size against context length",
+        "figure",
+        text=[prose("effect_by_length")],
+        widget=draw_chart(grid, grid.categories, choose=True),
+        notes=_note_variance(grid),
+    )
+    in_paper = preset_of(config) == "paper"
+    tables = {mode: sheet_to_html(_heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
+    effects = Section(
+        "Effects by category, model and length",
+        "effects",
+        text=[prose("effects", in_paper=in_paper)],
+        widget=render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper),
+        parts=[Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)],
+    )
+    meanings = [(each.name, f"{each.meaning} {each.limit}") for each in quantities() if CEAT.name in each.methods]
+    reading = Section("Reading the numbers", "reading", text=[prose("reading")], definitions=meanings)
+    folded = [reading, _all_numbers(grid), *settling(config, results)]
+    return [by_length, effects], [*folded, *sample_modes(grid, results)]
+
+
+def _note_variance(grid: Grid) -> list[str]:
+    """Return how much of the variance of an effect is due to words, and how much to their contexts."""
+    names = [f"variance_{name}" for name in VarianceComponents._fields]
+    rows = (row for (*_, mode), row in grid.estimates.items() if mode == grid.modes[0])
+    parts = [VarianceComponents(*map(row.get, names)) for row in rows if is_number(row.get(names[0]))]  # type: ignore[arg-type]
+    shares = [part.shares for part in parts if part.shares[0] >= 0]
+    if not shares:
+        return []
+    columns = list(zip(*shares, strict=True))
+    values = [*map(median, columns), min(columns[2]), max(columns[2])]
+    return [prose("variance", of=[f"{value:.0f}" for value in values], n=len(shares))]
+
+
+def _heat_sheet(grid: Grid, mode: str, *, in_paper: bool) -> Sheet:
+    """Return the heat table of one sample mode; `in_paper` with marks and shades of Tables 5 and 6 of Sadhu et al."""
+    places = list(product(grid.models, grid.lengths))
+    rows = []
+    for category in grid.categories:
+        label = html(
+            '<a href="#{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
+            *(anchor_of(category.name), Markup.escape(category.title)),
+            *(category.name, category.targets, category.attributes),
+        )
+        found = [(grid.at(category.name, *place, mode), name_place(*place, mode)) for place in places]
+        cells = [(row, heat_cell(CEAT.name, row, where)) for row, where in found]
+        rows.append((label, *(_shade_in_paper(row, cell) if in_paper else cell for row, cell in cells)))
+    sheet = tabulate(f"Effect size, {mode} draws", {"Category": "corner"}, rows, look="heat-table")
+    columns = tuple((model, html('{}<span class="unseen"> words</span>', length)) for model, length in places)
+    return replace(sheet, columns=columns)
+
+
+def _shade_in_paper(row: Estimate | None, cell: Cell) -> Cell:
+    if row is None or not is_number(row["effect_size"]):
+        return cell
+    shade = shade_of(row["effect_size"], _IN_PAPER[0], first=_IN_PAPER[1])
+    return replace(cell, mark=MARK * NOT_BY_DRAWS.marks(row), bold=False, shade=shade)
+
+
+def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
+    """Return shade and range of each colour of the heat table, the most negative first; the hatching comes last."""
+    steps, first = _IN_PAPER if in_paper else (THRESHOLDS, 1)
+    ranges = [*(f"+{low} to +{high}" for low, high in pairwise(steps)), f"+{steps[-1]} and beyond"]
+    plus = [(f"plus-{step}", text) for step, text in enumerate(ranges, start=first)]
+    minus = [(shade.replace("plus", "minus"), text.replace("+", MINUS)) for shade, text in reversed(plus)]
+    hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, grid.estimates.values()))
+    return [*minus, ("zero", f"within ±{steps[0]}"), *plus, *hatched]
+
+
+def _all_numbers(grid: Grid) -> Section:
+    """Return the section with every number of every estimate of CEAT; links lead to the first row of a category."""
+    every = product(grid.places, grid.modes)
+    found = [(category, grid.at(category.name, model, length, mode)) for (category, model, length), mode in every]
+    rows = [(category, row) for category, row in found if row is not None]
+    sheet = list_estimates(
+        [(CEAT.name, row) for _, row in rows],
+        f"category model segment_length sample_mode {FIRST_NUMBERS}",
+        caption="All estimates of CEAT. Lost words: stimuli that an estimate does without, and why",
+        hidden=MORE_NUMBERS,
+    )
+    lines, seen = [], set[str]()
+    for line, (category, _) in zip(sheet.rows, rows, strict=True):
+        number = str(grid.categories.index(category) + 1)
+        anchor = "" if category.name in seen else f"numbers-{number}"
+        seen.add(category.name)
+        lines.append(replace(line, anchor=anchor, search=f"{category.name} {category.title}", order=number))
+    link = '<a href="#numbers" data-row="numbers-{}">{}</a> {}: {} and {}, {} and {}'
+    items = [
+        html(link, n, each.name, each.title, each.target_x, each.target_y, each.attribute_a, each.attribute_b)
+        for n, each in enumerate(grid.categories, start=1)
+    ]
+    head = "Conventions of these estimates"
+    text = conventions_note(conventions_of(grid.estimates.values()), prose("all_numbers"), head=head)
+    title = f"estimate{'' if len(rows) == 1 else 's'} with all their numbers"
+    parts = [fold(str(len(rows)), title, sheets=[replace(sheet, rows=lines)])]
+    return Section("All numbers", "numbers", text=[text], items=items, parts=parts)
+
+
+def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
+    """Return the section on the length from which on effects stay, and on effects as draws are added."""
+    if results.settling is None or results.differences is None or results.settling.is_empty():
+        return []
+    # with so few draws there is one point, which shows nothing
+    has_draws = results.ceat is not None and (results.ceat["n_samples"] > FIRST_DRAWS).any()
+    sheet = list_numbers(
+        _by_category(results.settling),
+        "category model sample_mode settled_length largest_distance sure",
+        caption="From which length on the effect stays",
+    )
+    return [
+        Section(
+            "Where effects settle",
+            "lengths",
+            text=[prose("settling", band=config["associations"]["band"])],
+            findings=list(findings_of_differences(results.differences, results.settling)),
+            figures=figure_of(results, *["settling", "convergence"][: 1 + has_draws]),
+            parts=[Section("All categories and models", sheets=[sheet], folded=True)],
+        )
+    ]
+
+
+def sample_modes(grid: Grid, results: Results) -> list[Section]:
+    """Return the section on the distance of effects by fixed and by random draws."""
+    if not set(MODES) <= set(grid.modes):
+        return []
+    rows: list[dict[str, Any]] = []
+    for category, model, length in grid.places:
+        by_mode = {mode: grid.at(category.name, model, length, mode) or {} for mode in MODES}
+        fixed, random = (row.get("effect_size") for row in by_mode.values())
+        row = {**(by_mode["fixed"] or by_mode["random"]), "fixed": fixed, "random": random, "difference": None}
+        row |= {"category": category.name, "model": model, "segment_length": length}
+        rows.append(row | ({"difference": random - fixed} if is_number(fixed) and is_number(random) else {}))
+    names = "category model segment_length fixed random difference p_association"
+    caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
+    apart = sorted((row for row in rows if is_number(row["difference"])), key=lambda row: -abs(row["difference"]))
+    distances = [abs(row["difference"]) for row in apart]
+    said = prose("distance_of_modes", n=len(apart), median=median(distances or [0.0]), largest=next(iter(apart), None))
+    n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
+    sheet = list_numbers(rows, names, caption=caption)
+    return [
+        Section(
+            "Fixed against random draws",
+            "sample_modes",
+            text=[prose("sample_modes", n_samples=n_samples), said],
+            figures=figure_of(results, "sample_modes"),
+            parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
+        )
+    ]
+
+
+def list_left_out(grid: Grid) -> list[Markup]:
+    """Return what the estimates of each category say of stimuli left out: each text once, with where it holds."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for (category, *where), row in grid.estimates.items():
+        if said := describe_losses(row.get("lost")):
+            found.setdefault((category, said), []).append(" ".join(where))
+    total = len(grid.models) * len(grid.lengths) * len(grid.modes)
+    order = [category.name for category in grid.categories]
+    return [
+        html("<strong>{}</strong>: {} ({})", *key, "all estimates" if len(where) == total else ", ".join(where))
+        for key, where in sorted(found.items(), key=lambda each: order.index(each[0][0]))
+    ]
+
+
+# --------------------
+# SEAT, WEAT and log-probability bias
+
+
+def other_methods(results: Results) -> list[Section]:
+    """Return the sections of SEAT, WEAT and log-probability bias, as far as they were measured."""
+    return [_describe_method(method, table) for method, table in results.methods]
+
+
+def _describe_method(method: str, table: pl.DataFrame) -> Section:
+    rows, about = _by_category(table), method_named(method)
+    named, caption = [(method, row) for row in rows], f"{LABELS[method]}: all numbers"
+    every = list_estimates(named, f"category model {FIRST_NUMBERS}", caption=caption, hidden=MORE_NUMBERS)
+    exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
+    more = prose("method_note", has_twins=about.has_twins)
+    return Section(
+        about.title,
+        method,
+        text=[prose("other_method", about=about, exchanged=sorted(exchanged, key=natural_order))],
+        findings=[*filter(None, [other_method(LABELS[method], table)]), *_compare_templates(rows)],
+        sheets=[_show_effects(method, rows)],
+        parts=[fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[every])],
+        notes=[conventions_note(conventions_of(rows), more)],
+    )
+
+
+def _by_category(table: pl.DataFrame) -> list[Estimate]:
+    return sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
+
+
+def _compare_templates(rows: Sequence[Estimate]) -> list[str]:
+    """Return in how many estimates the sign depends on the template, and how much wider templates make intervals."""
+    known = [row for row in rows if is_number(row.get("by_template_low")) and (row.get("n_templates") or 0) > 1]
+    both = [row for row in known if is_number(row.get("ci_templates_low")) and is_number(row["ci_low"])]
+    turned, changed = (
+        sum(row[f"{name}_low"] < 0 < row[f"{name}_high"] for row in known)
+        for name in ("by_template", "without_template")
+    )
+    words, words_and_templates = (sum(excludes_zero(row, name) for row in both) for name in ("ci", "ci_templates"))
+    found = {"turned": turned, "changed": changed, "of_words": words, "of_both": words_and_templates}
+    return [prose("templates", **found, n=len(known), n_intervals=len(both))] if known else []
+
+
+def _show_effects(method: str, rows: Sequence[Estimate]) -> Sheet:
+    """Return the effects by category and model."""
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    estimates = {(row["category"], row["model"]): row for row in rows}
+    sets = '{} <span class="sets">{}; {}</span>'
+    categories = list(dict.fromkeys(map(category_of, rows)))
+    lines = [
+        (
+            html(sets, each.name, each.targets, each.attributes),
+            *(heat_cell(method, estimates.get((each.name, model)), model) for model in models),
+        )
+        for each in categories
+    ]
+    caption = f"Effect size by category and {'vectors' if method_named(method).unit == 'vectors' else 'model'}"
+    heads = {"Category": "corner", **dict.fromkeys(models, "")}
+    sheet = tabulate(caption, heads, lines, look="heat-table overview")
+    hovers = zip(sheet.rows, categories, strict=True)
+    return replace(sheet, rows=[replace(row, hover=category.title) for row, category in hovers])
+
+
+# --------------------
+# Other vectors, all methods together, other choices
+
+
+def raw_numbers(results: Results) -> Section | None:
+    """Return the section on differences of mean cosines: of vectors scaled otherwise, and of words that are alike."""
+    rows = [
+        {**row, "method": METHODS[method]}
+        for method, table in results.estimates.items()
+        if {"difference_centered", "difference_adjusted"} <= set(table.columns)
+        for row in _by_category(at_longest(table) if method == CEAT.name else table)
+        if is_number(row["effect_size"])
+    ]
+    if not rows:
+        return None
+    names = "category method model difference difference_centered difference_standardized effect_size effect_centered"
+    more = "effect_standardized difference_adjusted adjusted_low adjusted_high effect_adjusted adjusted_note"
+    caption = "Differences of mean cosines, and effect sizes of the same vectors"
+    sheet = list_numbers(rows, f"{names} {more}", caption=caption, lists="category method model")
+    scaled = [row for row in rows if is_number(row["effect_standardized"])]
+    adjusted = [row for row in rows if is_number(row["adjusted_low"])]
+    turned = sum(row["effect_size"] * row["effect_standardized"] < 0 for row in scaled)
+    apart = sum(excludes_zero(row, "adjusted") for row in adjusted)
+    findings = [
+        *([prose("standardized", turned=turned, n=len(scaled))] if scaled else []),
+        *([prose("adjusted", apart=apart, n=len(adjusted))] if adjusted else []),
+        *([prose("unadjusted", n=len(rows) - len(adjusted))] if len(adjusted) < len(rows) else []),
+    ]
+    title = f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers"
+    return Section(
+        "Raw numbers, and what cosines rest on",
+        "raw",
+        text=[prose("raw_numbers")],
+        findings=findings,
+        figures=figure_of(results, "scales"),
+        parts=[Section(title, sheets=[sheet], folded=True)],
+    )
+
+
+def methods_agree(results: Results) -> Section | None:
+    """Return the section with all methods side by side, and Kendall's tau of every two."""
+    estimates = side_by_side(results.estimates)
+    if estimates["method"].n_unique() < 2:
+        return None
+    found = agreement(estimates).with_columns(pl.col("method_1", "method_2").replace(METHODS)).rows(named=True)
+    names = "method_1 method_2 tau tau_low tau_high twin_tau same_sign n_points n_categories n_models"
+    sheet = list_numbers(found, names, caption="Agreement of every two methods", look="", forms={"same_sign": ".0%"})
+    every = list_numbers(
+        estimates.with_columns(pl.col("method").replace(METHODS)).rows(named=True),
+        "category method model effect_size ci_low ci_high p_association_holm twin_effect_size",
+        caption="Effect size by every method, with its 95% interval over words",
+        lists="category method model",
+    )
+    return Section(
+        "Agreement of methods",
+        "agreement",
+        text=[prose("agreement")],
+        findings=[prose("agreement_of_two", row=row) for row in found if row["tau"] is not None],
+        sheets=[sheet],
+        figures=figure_of(results, "methods"),
+        parts=[Section("Each category by every method", sheets=[every], folded=True)],
+    )
+
+
+def other_choices(results: Results) -> Section | None:
+    """Return the section on what holds under other choices: a row per method, category and model."""
+    if results.multiverse is None or (shares := shares_that_hold(results.multiverse)).is_empty():
+        return None
+    shares = shares.with_columns(pl.col("method").replace(METHODS))
+    sheet = list_numbers(
+        shares.rows(named=True),
+        "category method model n sign_holds star_holds low median high",
+        caption="Estimates under all choices",
+        lists="category method model",
+        forms={"median": "+.2f"},
+    )
+    file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
+    return Section(
+        "Other choices",
+        "choices",
+        text=[prose("other_choices", file=file)],
+        findings=list(_count_shares(shares)),
+        parts=[Section(f"{plural(len(shares), 'estimate')} under all choices", sheets=[sheet], folded=True)],
+    )
+
+
+def _count_shares(shares: pl.DataFrame) -> Iterator[str]:
+    """Yield, for each method, in how many estimates sign and star hold whatever is chosen."""
+    sign, star = pl.col("sign_holds"), pl.col("star_holds")
+    counts = shares.group_by("method", maintain_order=True).agg(
+        n=pl.len(), always=(sign == 1).sum(), starred=(star == 1).sum(), never=(star == 0).sum()
+    )
+    for row in counts.iter_rows(named=True):
+        yield prose("choices_of_method", **row)
