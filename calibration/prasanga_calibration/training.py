@@ -25,7 +25,6 @@ from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator, seed_of
 from prasanga.models.batches import pad
-from prasanga.models.hub import TRAINING
 from prasanga.models.packaged import write_model
 
 _LOG = logging.getLogger(__name__)
@@ -554,7 +553,7 @@ def train_model(
         losses=tuple(round(float(np.mean(part)), 4) for part in np.array_split(losses, min(20, len(losses)))),
     )
     named = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=POSITIONS, **family.names)
-    write_model(folder, model.eval(), named, TRAINING, asdict(report))
+    write_model(folder, model.eval(), named, "training.json", asdict(report))
     return report
 
 

@@ -78,7 +78,7 @@ class Bench:
     def encoder(self, name: str = "bert", **how: Any) -> Any:
         """A model of those that `prepare` wrote, on the device."""
         from prasanga.embeddings import load_encoder
-        from prasanga.models.shape import quiet
+        from prasanga.models.loading import quiet
 
         with quiet():
             return load_encoder(self.folder / name, **{"device": self.device, "dtype": self.half, **how})
@@ -86,7 +86,7 @@ class Bench:
     def scorer(self, **how: Any) -> Any:
         """The encoder with its head."""
         from prasanga.likelihoods import load_scorer
-        from prasanga.models.shape import quiet
+        from prasanga.models.loading import quiet
 
         with quiet():
             return load_scorer(self.folder / "bert", **{"device": self.device, "dtype": self.half, **how})

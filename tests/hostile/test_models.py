@@ -202,29 +202,6 @@ def test_code_of_another_repository_is_not_run_even_where_code_may(model: Path, 
     assert not canary.exists()
 
 
-KEYS = ["attn_implementation", "_attn_implementation", "_attn_implementation_internal", "experts_implementation"]
-
-
-@pytest.mark.parametrize("key", [*KEYS, "kernel_config"])
-@pytest.mark.parametrize("nested", [False, True])
-@pytest.mark.parametrize(
-    "value",
-    [
-        "evil/kernel",
-        {"": "evil/kernel"},
-        {"text_config": {"a": "evil/kernel"}},
-        ["sdpa", ["evil/kernel"]],
-        {"evil/kernel": 1},
-    ],
-    ids=str,
-)
-def test_compiled_code_of_the_hub_is_not_fetched(model: Path, key: str, nested: bool, value: object) -> None:
-    rewrite(model / "config.json", **({"text_config": {key: value}} if nested else {key: value}))
-    message = refused(model)
-    assert "compiled code" in message
-    assert "'evil/kernel'" in message
-
-
 def test_an_adapter_does_not_lead_to_another_model(model: Path) -> None:
     (model / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "evil/base"}))
     assert "adapter to another model" in refused(model)

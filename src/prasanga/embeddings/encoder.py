@@ -39,9 +39,8 @@ from prasanga.models.batches import (
     plan_batches,
     send,
 )
-from prasanga.models.loading import LoadedModel, load_model
+from prasanga.models.loading import LoadedModel, load_model, max_pieces
 from prasanga.models.options import NO_OPTIONS, ModelOptions, depth_of
-from prasanga.models.shape import max_pieces
 
 # --------------------
 # Forward passes: batches of pieces to vectors at some layers, as large as pays, halved where memory runs out.

@@ -241,7 +241,9 @@ def _find_targets(
             f"span {start[bad]}-{end[bad]} does not lie in its text of {sizes[bad]} characters:"
             f" {shorten(texts[bad])!r}."
         )
-    found = (table.starts[piece] < end[item]) & (table.ends[piece] > start[item]) & ~table.special[piece]
+    found: NDArray[np.bool_] = (
+        (table.spans[piece, 0] < end[item]) & (table.spans[piece, 1] > start[item]) & ~table.special[piece]
+    )
     for bad in np.flatnonzero(np.bincount(item[found], minlength=len(texts)) == 0).tolist():
         raise InputError(
             f"the tokenizer makes no piece of the target {texts[bad][start[bad] : end[bad]]!r} at"
@@ -277,7 +279,7 @@ def _choose(
         at = at[last[len(last) - len(at) :]]
     elif pooling.positions == "root":
         # A piece that begins before the target (with the space before it) is its first one.
-        at = at[first[: len(at)] | (table.starts[piece[at]] < np.array(roots)[item[at]])]
+        at = at[first[: len(at)] | (table.spans[piece[at], 0] < np.array(roots)[item[at]])]
     chosen = np.zeros_like(whole)
     chosen[at] = True
     return chosen

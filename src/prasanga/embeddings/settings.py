@@ -195,7 +195,7 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         InputError: the files of a model on this machine are others than those that were looked at; as `load_encoder`.
     """
     from prasanga.embeddings.encoder import load_encoder
-    from prasanga.models.checking import require_unchanged
+    from prasanga.models.hub import require_unchanged
 
     require_unchanged(settings.model, report["identity"], settings.options)
     encoder = load_encoder(

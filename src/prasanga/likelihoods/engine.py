@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.models.batches import ON_A_CPU, Halving, find_budget, no_memory_for, plan_batches
-from prasanga.models.heads import ModelWithHead, load_with_head, mask_of
+from prasanga.models.heads import ModelWithHead, load_with_head, mask_piece
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, unknown_pieces
 
@@ -86,7 +86,6 @@ def load_scorer(
     dtype: str = "auto",
     threads: int | None = None,
     pieces_per_batch: int | None = None,
-    attentions: bool = False,
     options: ModelOptions = NO_OPTIONS,
 ) -> Scorer:
     """Load a model, a folder or the id of a model of the hub, for log-probabilities.
@@ -100,7 +99,6 @@ def load_scorer(
         threads: threads of torch in this process; left alone if None.
         pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for what a
             trial finds when the first batch is run.
-        attentions: whether an encoder will be asked how much attention pieces get, as `aula` does.
         options: of the tokenizer, the weights and the cards.
 
     Raises:
@@ -110,9 +108,7 @@ def load_scorer(
         torch.set_num_threads(threads)
     if kind != "auto":
         options = replace(options, kind=kind)
-    loaded = load_with_head(
-        model, revision=revision, device=device, dtype=dtype, attentions=attentions, options=options
-    )
+    loaded = load_with_head(model, revision=revision, device=device, dtype=dtype, options=options)
     return Scorer(loaded, pieces_per_batch=pieces_per_batch)
 
 
@@ -135,7 +131,7 @@ class Scorer:
         self.model = model
         self.name, self.kind = model.name, model.kind
         self.tokenizer, self.max_pieces = model.tokenizer, model.max_pieces
-        self.mask = mask_of(model)
+        self.mask = mask_piece(model.tokenizer, model.kind)
         self.unknown = unknown_pieces(model.tokenizer)
         self.report = ScorerReport()
         on_a_cpu = model.device.type == "cpu"
@@ -197,15 +193,14 @@ class Scorer:
         that a text of more than 4,096 pieces runs alone.
 
         Raises:
-            InputError: the scorer was loaded without `attentions`, or a text for which the device has no memory.
+            InputError: the family does not say, or a text for which the device has no memory.
         """
-        self.model.require_attention()
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         rows = [texts[place] for place in order]
         found: list[NDArray[np.float64]] = [np.empty(0)] * len(texts)
 
         def work(batch: slice) -> None:
-            _, received = self.model.states_and_attention(rows[batch])
+            received = self.model.attention(rows[batch])
             for place, row, weights in zip(order[batch], rows[batch], received.double().cpu().numpy(), strict=True):
                 found[place] = weights[: len(row)]
 

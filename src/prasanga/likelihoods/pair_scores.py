@@ -61,8 +61,7 @@ def score_pairs(
     """Score both sentences of each pair.
 
     Args:
-        model: a folder, the id of a model of the hub, or a scorer that is loaded already (for `aula`, with
-            attentions).
+        model: a folder, the id of a model of the hub, or a scorer that is loaded already.
         pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`). Scores that the
             table has already, all columns of `prasanga.pairs.preferences.SCORES`, are replaced.
         family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
@@ -88,8 +87,8 @@ def score_pairs(
 
     Raises:
         InputError: the model cannot be had, is a scorer of another kind than `family`, or its kind does not have this
-            measure; a scorer without attentions is asked for `aula`; a column is missing, or a pair lacks a sentence
-            or its language; the model has no piece for a language and needs one.
+            measure; a column is missing, or a pair lacks a sentence or its language; the model has no piece for a
+            language and needs one.
     """
     choices = {"reduction": reduction, "pieces": pieces, "punctuation": punctuation, "unknown": unknown}
     for key, allowed in (("reduction", REDUCTIONS), ("pieces", PIECES), ("unknown", UNKNOWN)):
@@ -110,7 +109,6 @@ def score_pairs(
             dtype=dtype,
             threads=threads,
             pieces_per_batch=pieces_per_batch,
-            attentions=measure in WEIGHTED,
             options=options,
         )
     if family not in ("auto", scorer.kind):
@@ -119,8 +117,6 @@ def score_pairs(
             f" {scorer.kind} (or auto), or load another model."
         )
     chosen = resolve_measure(scorer.kind, measure, scorer.name)
-    if chosen in WEIGHTED:
-        scorer.model.require_attention()
     rows: list[tuple[float | int | str | None, ...]] = [()] * len(pairs)
     languages = pairs["language"].to_list()
     for language in sorted(set(languages)):
@@ -320,7 +316,7 @@ class SentenceQueries:
         """
         self._model, self.measure, self._how = model, measure, how
         self._code = language_piece(model.name, model.tokenizer, language, language_codes or {})
-        self._mask = require_mask(model) if measure in OF_WORDS else -1
+        self._mask = require_mask(model.name, model.tokenizer, model.kind) if measure in OF_WORDS else -1
         self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
         self._special = _special_pieces(model)
         # T5's decoder names the gap before it fills it. Looked up once: a vocabulary is long.

@@ -58,19 +58,18 @@ class Job(NamedTuple):
         found: dict[str, Any] = read_document(self.model)["identity"]
         return found
 
-    def open_scorer(self, which: Mapping[str, Any], *, attentions: bool) -> Scorer:
+    def open_scorer(self, which: Mapping[str, Any]) -> Scorer:
         """Load the model; of one of the hub the commit that was looked at, wherever its branch has moved since.
 
         Args:
             which: plain values `model`, `revision`, `dtype`, and `options` (`prasanga.models.ModelOptions`).
-            attentions: whether attention weights will be asked for.
 
         Raises:
             InputError: the files of a model on this machine are others than those looked at; as `load_scorer`.
         """
         from prasanga.likelihoods.engine import load_scorer
-        from prasanga.models.checking import require_unchanged
         from prasanga.models.devices import dtype_of_study
+        from prasanga.models.hub import require_unchanged
 
         options = ModelOptions(**{**which["options"], "cards": self.cards})
         require_unchanged(which["model"], self.identity, options)
@@ -79,7 +78,6 @@ class Job(NamedTuple):
             revision=self.identity.get("commit", which["revision"]),
             dtype=dtype_of_study(which["dtype"], options.device),
             threads=self.threads,
-            attentions=attentions,
             options=options,
         )
 
@@ -307,9 +305,7 @@ def score_rows(
 
     @functools.cache
     def scorer() -> Scorer:
-        from prasanga.likelihoods.pair_scores import WEIGHTED
-
-        return job.open_scorer(which, attentions=settings.get("measures", {}).get("encoder") in WEIGHTED)
+        return job.open_scorer(which)
 
     def score(missing: pl.DataFrame) -> pl.DataFrame:
         nonlocal n_scored

@@ -1,7 +1,7 @@
 """Finds out in seconds whether a model can be used, before hours of work depend on it.
 
-Everything that can be told from the configuration, the tokenizer and the heads of the weight files is checked, and no
-weight is read into memory. Files of the hub are fetched into the cache on the way, so that later jobs need no network.
+The model is loaded as its jobs will load it, but on a device where tensors have a shape and no content, so that no
+weight is read. Files of the hub are fetched into the cache on the way, so that later jobs need no network.
 """
 
 from __future__ import annotations
@@ -21,34 +21,22 @@ import regex
 
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
-from prasanga.models.devices import weights_bytes
-from prasanga.models.heads import mask_piece, no_mask
-from prasanga.models.hub import (
-    PACKAGE,
-    Source,
-    Weights,
-    find_weights,
-    identity_of,
-    model_identity,
-    open_source,
-    package_of,
-    require_as_written,
-    stored_shapes,
-)
-from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
-from prasanga.models.options import KINDS, NO_OPTIONS, POOLING_FILE, POOLINGS, ModelOptions, depth_of, no_pooling
-from prasanga.models.pieces import encoded_by, read_pieces, require_language_pieces, unknown_pieces
-from prasanga.models.shape import (
-    WITH_HEAD,
-    Size,
+from prasanga.models.devices import DTYPES, Size, weights_bytes
+from prasanga.models.heads import mask_piece, require_mask
+from prasanga.models.hub import Source, find_weights, identify, open_source
+from prasanga.models.loading import (
+    build_bare,
     max_pieces,
-    missing_of_head,
+    measure_size,
     model_kind,
-    no_head,
-    require_text_model,
-    size_of,
-    skeleton,
+    open_config,
+    open_tokenizer,
+    read_weights,
+    require_fitting_tokenizer,
 )
+from prasanga.models.options import KINDS, NO_OPTIONS, POOLING_FILE, POOLINGS, ModelOptions, depth_of, no_pooling
+from prasanga.models.packaged import PACKAGE
+from prasanga.models.pieces import encode, language_piece, unknown_pieces
 from prasanga.schema import TABLES
 
 _LOG = logging.getLogger(__name__)
@@ -96,21 +84,17 @@ def check_model(
         `vocabulary` (pieces of the tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such
         as [CLS], before a text), `sentence_vector` (what its files take as the vector of a sentence, as those for
         sentence-transformers do: `cls`, `mean`, `last`; None where they say nothing), `unknown_pooling` (what they say
-        where it is something else; empty otherwise), `head` (whether the files have the vocabulary head;
-        None where no probabilities are asked, and of pickles, which are not opened), `mask` (the piece that stands for
-        a hidden word, if it has one);
-        `package`, if it comes from one: what `prasanga.models.packaged` says of it.
+        where it is something else; empty otherwise), `head` (True where probabilities are asked, None elsewhere),
+        `mask` (the piece for a hidden word, if it has one); `package`, if it comes from one: what
+        `prasanga.models.packaged` says of it.
 
     Raises:
-        InputError: everything that `load_model` refuses except lack of memory and of devices, and weights that are
-            missing as single tensors. Where probabilities are asked: the model is of none of `kinds`, its files have no
-            vocabulary head, or it is of a kind of `masked` and its tokenizer has no mask. A piece of `language_codes`
-            is none of the tokenizer's. `sentence_vector` is `auto`, and the files name a pooling that is not known. The
-            workflow has written the model, and a file of it is not as it was.
+        InputError: everything that `load_model` refuses except lack of memory and of devices. Where probabilities are
+            asked: the model is of none of `kinds`, its files have no vocabulary head, or it is of a kind of `masked`
+            and its tokenizer has no mask. The tokenizer lacks a piece of `language_codes`. `sentence_vector` is `auto`,
+            and the files name a pooling that is not known.
     """
     source = open_source(model, revision)
-    if source.folder is not None:
-        require_as_written(source.folder)
     if not source.pinned:
         _LOG.warning(
             "model %s: revision is %s, which may stand for other weights tomorrow. To be able to repeat the study,"
@@ -121,145 +105,81 @@ def check_model(
         )
     config = open_config(source, options)
     tokenizer = open_tokenizer(source, options)
-    require_language_pieces(source.name, tokenizer, language_codes or {})
-    bare = skeleton(source, config, options)
-    rows = int(bare.get_input_embeddings().num_embeddings)
-    require_fitting_tokenizer(source.name, tokenizer, rows)
-    weights = find_weights(source, options)
-    require_fitting_tokenizer(source.name, tokenizer, _stored_rows(source, weights, bare) or rows)
+    for language in language_codes or {}:
+        language_piece(source.name, tokenizer, language, language_codes or {})
+    bare = build_bare(source, config, options, head=False)
+    require_fitting_tokenizer(source.name, tokenizer, bare)
     text = config.get_text_config(encoder=True)
-    require_text_model(source.name, config, lambda: text.num_hidden_layers, lambda: text.hidden_size)
     blocks = int(text.num_hidden_layers)
-    depths = [depth_of(layer, blocks, source.name) for layer in layers]
-    if len(set(depths)) < len(depths):
+    if len({depth_of(layer, blocks, source.name) for layer in layers}) < len(layers):
         raise InputError(
             f"model {source.name}: layer is {list(layers)}, and names one twice (of {blocks} blocks, -1 and {blocks}"
             " are the same). Name each layer once."
         )
     kind = model_kind(config)
-    mask = mask_piece(tokenizer, kind)
-    head: bool | None = None
-    whole: Size | None = None
-    if "likelihoods" in stages:
-        _require_kind(source.name, kind, kinds, options)
-        if kind in masked and mask is None:
-            raise no_mask(source.name, kind)
-        with_head = skeleton(source, config, options, part=WITH_HEAD)
-        stored = stored_shapes(source, weights)
-        if stored and (missing := missing_of_head(with_head, stored)):
-            raise no_head(source.name, with_head, missing)
-        head = True if stored else None  # of pickles, which are not opened, nobody knows
-        # An 8-bit model keeps the last layer of its head as it is.
-        whole = size_of(with_head, apart=with_head.get_output_embeddings())
-
-    def in_memory(size: Size) -> int:
-        return weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization)
-
-    own_pooling, unknown_pooling = _own_pooling(source)
+    asks_head = "likelihoods" in stages
+    if asks_head and kind not in kinds:
+        raise InputError(
+            f"model {source.name} is of the kind {kind}, and the probabilities that are asked of it can be had from the"
+            f" kind {' or '.join(kinds)}. Write kind: {kind} under it, so that only what such a model can give is"
+            " asked; or stages: [embeddings]; or leave it out."
+        )
+    mask = require_mask(source.name, tokenizer, kind) if asks_head and kind in masked else mask_piece(tokenizer, kind)
+    weights = find_weights(source, options)
+    read = read_weights(source, weights, config, options, DTYPES["float32"], head=asks_head, device_map="meta")
+    package = read_document(path) if (path := source.find(PACKAGE)) else {}
+    own_pooling, unknown_pooling = (package.get("sentence_vector"), "") if package else _find_pooling(source)
     if unknown_pooling and sentence_vector == "auto":
         raise no_pooling(source.name, unknown_pooling)
-    size = size_of(bare)
-    special = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT].special
+
+    def count_bytes(size: Size) -> int:
+        return weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization)
+
+    size, whole = measure_size(bare, head=False), measure_size(read, head=True) if asks_head else None
+    (begin,) = encode(tokenizer, [_ANY_TEXT], special=True)
     return {
-        "identity": identity_of(source, options),
+        "identity": identify(source, options),
         "pinned": source.pinned,
         "kind": kind,
         "parameters": size.parameters,
-        "weights_bytes": in_memory(size),
-        "parameters_with_head": None if whole is None else whole.parameters,
-        "weights_bytes_with_head": None if whole is None else in_memory(whole),
+        "weights_bytes": count_bytes(size),
+        "parameters_with_head": whole and whole.parameters,
+        "weights_bytes_with_head": whole and count_bytes(whole),
         "hidden_size": int(text.hidden_size),
         "blocks": blocks,
         "max_pieces": max_pieces(tokenizer, text, bare),
         "vocabulary": len(tokenizer),
-        "begins_with_special": len(special) > 0 and special[0] == 1,
+        "begins_with_special": begin.special_tokens_mask[:1] == [1],
         "sentence_vector": own_pooling,
         "unknown_pooling": unknown_pooling,
-        "head": head,
+        "head": True if asks_head else None,
         "mask": None if mask is None else str(tokenizer.convert_ids_to_tokens(mask)),
-        **({"package": package} if (package := package_of(source.folder)) else {}),
+        **(
+            {"package": {key: package[key] for key in ("name", "requirement", "licence", "weights")}} if package else {}
+        ),
     }
 
 
-def _own_pooling(source: Source) -> tuple[str | None, str]:
+def _find_pooling(source: Source) -> tuple[str | None, str]:
     """Return the pooling that a model's files name, and what they say where that is not known."""
-    if source.folder is not None and (source.folder / PACKAGE).is_file():
-        return read_document(source.folder / PACKAGE).get("sentence_vector"), ""
     path = source.find(POOLING_FILE)
     if path is None:
         return None, ""
     try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        settings = None
-    modes: list[Any] = []
-    if not isinstance(settings, Mapping):
-        found = "no JSON object"
-    elif "pooling_mode" in settings:
-        found = f"pooling_mode: {json.dumps(settings['pooling_mode'])[:200]}"
-        modes = settings["pooling_mode"] if isinstance(settings["pooling_mode"], list) else [settings["pooling_mode"]]
+        settings = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None, "no JSON object"
+    if "pooling_mode" in settings:
+        found, named = f"pooling_mode: {json.dumps(settings['pooling_mode'])[:200]}", settings["pooling_mode"]
     else:
         keys = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
-        found = ", ".join(f"{key}: true" for key in keys) or "no pooling_mode"
-        modes = [_OLDER_POOLINGS.get(key) for key in keys]
-    if len(modes) == 1 and isinstance(modes[0], str) and modes[0] in POOLINGS:
-        return POOLINGS[modes[0]], ""
-    return None, found
-
-
-def _require_kind(name: str, kind: str, kinds: Sequence[str], options: ModelOptions) -> None:
-    if kind not in kinds:
-        less = f"kind: {kind} under it, so that only what such a model can give is asked; or write "
-        raise InputError(
-            f"model {name} is of the kind {kind}, and the probabilities that are asked of it can be had from the kind"
-            f" {' or '.join(kinds)}. Write {'' if options.kind == kind else less}stages: [embeddings] under it, or"
-            " leave it out."
+        found, named = (
+            ", ".join(f"{key}: true" for key in keys) or "no pooling_mode",
+            list(map(_OLDER_POOLINGS.get, keys)),
         )
-
-
-def _stored_rows(source: Source, weights: Weights, bare: Any) -> int | None:
-    """Return how many rows the table of embeddings has in the file; None if the file's head does not tell."""
-    table = bare.get_input_embeddings().weight
-    names = [name for name, parameter in bare.named_parameters(remove_duplicate=False) if parameter is table]
-    for name, shape in stored_shapes(source, weights).items():
-        if len(shape) == 2 and any(name == own or name.endswith(f".{own}") for own in names):
-            return shape[0]
-    return None
-
-
-_MADE = Path("results/models")  # where the workflow makes models, below the study's folder; reports on all lie there
-
-
-def require_unchanged(model: str | Path, identity: Mapping[str, str], options: ModelOptions) -> None:
-    """Refuse a folder whose files are not those that `identity` tells of; all of them are read once a process.
-
-    A byte of the weights that has flipped on the disk changes every vector a little and is seen nowhere else.
-
-    Args:
-        model: a folder; of a model of the hub nothing is asked here, its cache has checksums of its own.
-        identity: from `prasanga.models.check_model`.
-        options: as it is loaded with.
-
-    Raises:
-        InputError: they are others.
-    """
-    expected, folder = identity.get("sha256"), Path(model)
-    is_made = folder.parent == _MADE
-    if expected is None or not (is_made or folder.is_dir()):
-        return
-    is_gone = is_made and not (folder / "config.json").is_file()
-    found = "" if is_gone else model_identity(model, options=options)["sha256"]
-    if found != expected and is_made:
-        raise InputError(
-            f"model {model}: files are missing, or are not those that were looked at. Delete {folder} and"
-            f" {folder}.json, and run again: the workflow makes the model again."
-        )
-    if found != expected:
-        raise InputError(
-            f"model {model}: its files are not those that were looked at (sha256 {found[:12]}..., not"
-            f" {expected[:12]}...): replaced since, or damaged. Put them back if they are damaged; if you meant to"
-            " replace them, delete the report on the model under results/models. Then run again."
-        )
+    modes = named if isinstance(named, list) else [named]
+    known = [POOLINGS[mode] for mode in modes if isinstance(mode, str) and mode in POOLINGS]
+    return (known[0], "") if len(modes) == len(known) == 1 else (None, found)
 
 
 # --------------------
@@ -454,11 +374,8 @@ def _summary(tried: pl.DataFrame, table: pl.DataFrame) -> dict[str, Any]:
 
 def _read(tokenizer: Any, forms: list[str]) -> dict[str, _Reading]:
     """Return what the tokenizer makes of each of these different forms."""
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()  # some tokenizer files pad every text to hundreds of pieces
-    unknown_ids = unknown_pieces(tokenizer)
-    texts = [_normalized(backend.normalizer, form) for form in forms]
+    unknown_ids, normalizer = unknown_pieces(tokenizer), tokenizer.backend_tokenizer.normalizer
+    texts = [_normalized(normalizer, form) for form in forms]
     shorter = [_lost(form, text) for form, text in zip(forms, texts, strict=True)]
     # Offsets do not tell what is covered where normalization composes letters: they skip the second half. So a form
     # that is another text once normalized, but still has its letters and marks, is tried a second time as that text.
@@ -491,7 +408,7 @@ def _pieces(tokenizer: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, .
     n = len(_BEFORE)
     for begin in range(0, len(words), _AT_A_TIME):
         texts = [_BEFORE + word for word in words[begin : begin + _AT_A_TIME]]
-        for encoding in encoded_by(tokenizer, texts, special=False):
+        for encoding in encode(tokenizer, texts, special=False):
             ids, spans = encoding.ids, encoding.offsets
             mine = [place for place, (_, end) in enumerate(spans) if end > n]
             yield tuple([ids[place] for place in mine]), [(spans[place][0] - n, spans[place][1] - n) for place in mine]

@@ -8,16 +8,13 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import torch
 
 from prasanga.base.errors import InputError
-
-if TYPE_CHECKING:
-    from prasanga.models.shape import Size
 
 _LOG = logging.getLogger(__name__)
 
@@ -166,6 +163,19 @@ def cpu_has_bfloat16() -> bool:
 
 # --------------------
 # How much memory the weights of a model need, and whether they fit.
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many numbers a model has.
+
+    Attributes:
+        parameters: all of them.
+        linear: those in the weights of linear layers (without biases), which can be kept in 8 bits.
+    """
+
+    parameters: int
+    linear: int = 0
 
 
 def weights_bytes(size: Size, dtype: str, quantization: str = "none") -> int:

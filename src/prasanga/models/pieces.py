@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import json
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from prasanga.base.errors import InputError, gave_up, reason
+from prasanga.base.errors import InputError, reason
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ class Pieces(NamedTuple):
 
     Attributes:
         ids: their numbers in the vocabulary.
-        spans: the characters (start, end) that each stands for; of no meaning where `special` is 1.
+        spans: the characters (start, end) that each covers; of no meaning where `special` is 1.
         special: 1 where the tokenizer added the piece, else 0.
     """
 
@@ -42,97 +41,72 @@ class Pieces(NamedTuple):
     special: Sequence[int]
 
 
-def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
-    """Return the pieces of each different text, never cut short; `tokenizer` is a fast one of transformers."""
-    different = list(dict.fromkeys(texts))
-    return {
-        text: Pieces(
-            found.ids,
-            [(start + begin, end + begin) for start, end in found.offsets] if begin else found.offsets,
-            found.special_tokens_mask,
-        )
-        for text, begin, found in zip(different, *_encode(tokenizer, different), strict=True)
-    }
-
-
 class PieceTable(NamedTuple):
     """The pieces of n texts one after the other, special ones included, as arrays.
 
     Attributes:
         ids: (pieces,) their numbers in the vocabulary.
-        starts: (pieces,) the first character that each stands for; of no meaning where `special` is true.
-        ends: (pieces,) the character after the last.
+        spans: (pieces, 2) the first character that each covers, and the one after the last; of no meaning where
+            `special` is true.
         special: (pieces,) whether the tokenizer added the piece.
         borders: (n + 1,) the pieces of text i are those from `borders[i]` to `borders[i + 1]`.
     """
 
     ids: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    spans: NDArray[np.int64]
     special: NDArray[np.bool_]
     borders: NDArray[np.int64]
 
     def pieces(self, text: int) -> Pieces:
         """Return the pieces of one text."""
         mine = slice(self.borders[text], self.borders[text + 1])
-        spans = zip(self.starts[mine].tolist(), self.ends[mine].tolist(), strict=True)
-        return Pieces(self.ids[mine].tolist(), list(spans), self.special[mine].tolist())
+        spans = [(start, end) for start, end in self.spans[mine].tolist()]
+        return Pieces(self.ids[mine].tolist(), spans, self.special[mine].astype(int).tolist())
+
+
+def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
+    """Return the pieces of each different text, never cut short; `tokenizer` is a fast one of transformers."""
+    different = list(dict.fromkeys(texts))
+    table = read_piece_table(tokenizer, different)
+    return {text: table.pieces(place) for place, text in enumerate(different)}
 
 
 def read_piece_table(tokenizer: Any, texts: Sequence[str]) -> PieceTable:
     """Return the pieces of all texts, never cut short; `tokenizer` is a fast one of transformers."""
-    begins, encoded = _encode(tokenizer, texts)
+    begins = [_count_dropped_at_start(tokenizer.backend_tokenizer.normalizer, text) for text in texts]
+    encoded = encode(tokenizer, [text[begin:] for text, begin in zip(texts, begins, strict=True)], special=True)
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     borders = np.concatenate([[0], np.cumsum(lengths)])
-    total = int(borders[-1])
-    flat = itertools.chain.from_iterable
+    total, flat = int(borders[-1]), chain.from_iterable
     ids = np.fromiter(flat(each.ids for each in encoded), np.int64, total)
     special = np.fromiter(flat(each.special_tokens_mask for each in encoded), np.bool_, total)
     spans = np.fromiter(flat(flat(each.offsets for each in encoded)), np.int64, 2 * total).reshape(-1, 2)
-    spans += np.repeat(np.array(begins, np.int64), lengths)[:, None]
-    return PieceTable(ids, spans[:, 0], spans[:, 1], special, borders)
+    return PieceTable(ids, spans + np.repeat(np.array(begins, np.int64), lengths)[:, None], special, borders)
 
 
-def _encode(tokenizer: Any, texts: Sequence[str]) -> tuple[list[int], list[Any]]:
-    """Return how many characters were left out at the start of each text, and what the engine makes of the rest.
+def encode(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:
+    """Return what the engine of a tokenizer makes of each text, with the special pieces around it or without.
 
     The tokenizer's own engine is asked, because it works on many texts at once and without Python's lock.
+
+    Raises:
+        InputError: it gives up, for example on a letter it does not know if its vocabulary lacks a piece for that.
     """
     engine = tokenizer.backend_tokenizer
     engine.no_truncation()
     engine.no_padding()  # some tokenizer files pad every text to hundreds of pieces
-    begins = [_dropped_at_start(engine.normalizer, text) for text in texts]
-    cut = [text[begin:] if begin else text for text, begin in zip(texts, begins, strict=True)]
-    return begins, encoded_by(tokenizer, cut, special=True)
-
-
-def encoded_by(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:
-    """Return what the engine of a tokenizer makes of each text, with the special pieces around it or without.
-
-    Raises:
-        InputError: it meets what it does not know, and its vocabulary lacks the piece that stands for that; or it gives
-            up on a text for another reason.
-    """
-    engine = tokenizer.backend_tokenizer
     try:
         encoded: list[Any] = engine.encode_batch(texts, add_special_tokens=special)
         return encoded
-    except BaseException as error:
-        if isinstance(error, MemoryError) or not (isinstance(error, Exception) or gave_up(error)):
-            raise
-        named = getattr(engine.model, "unk_token", None)
-        if "unk" in str(error).lower():
-            piece = f"piece {named!r}" if named else "piece"
-            why = f"knows not all of a text, and its vocabulary lacks the {piece} that stands for the unknown"
-        else:
-            why = f"cannot cut a text into pieces ({reason(error)})"
+    except Exception as error:
         raise InputError(
-            f"model {tokenizer.name_or_path}: its tokenizer {why}. Fetch the tokenizer that the model was trained with,"
-            " or add the piece to tokenizer.json where the model has a row of embeddings for it."
+            f"model {tokenizer.name_or_path}: its tokenizer cannot cut a text into pieces ({reason(error)}). Fetch the"
+            " tokenizer that the model was trained with, or add the piece that it lacks to tokenizer.json where the"
+            " model has a row of embeddings for it."
         ) from error
 
 
-def _dropped_at_start(normalizer: Any, text: str) -> int:
+def _count_dropped_at_start(normalizer: Any, text: str) -> int:
     """Return how many control characters at the start of a text the normalizer drops.
 
     SentencePiece's map (`Precompiled`) drops them there without counting them, so that the spans of the whole text
@@ -147,7 +121,7 @@ def _dropped_at_start(normalizer: Any, text: str) -> int:
 
 
 def unknown_pieces(tokenizer: Any) -> frozenset[int]:
-    """Return the pieces that stand for what the tokenizer does not know; none for most byte-level ones."""
+    """Return the pieces for what the tokenizer does not know; none for most byte-level ones."""
     engine = tokenizer.backend_tokenizer
     named = getattr(engine.model, "unk_token", None)  # a tokenizer's file may name it where its settings do not
     known = {tokenizer.unk_token_id, engine.token_to_id(named) if named else None}
@@ -155,7 +129,7 @@ def unknown_pieces(tokenizer: Any) -> frozenset[int]:
 
 
 def overlapping(pieces: Pieces, start: int, end: int) -> list[int]:
-    """Return the positions of the ordinary pieces that stand for a character of `start` to `end`."""
+    """Return the positions of the ordinary pieces that cover a character of `start` to `end`."""
     return [i for i, (begin, stop) in enumerate(pieces.spans) if begin < end and stop > start and not pieces.special[i]]
 
 
@@ -183,6 +157,7 @@ def cut_around(pieces: Pieces, begin: int, end: int, limit: int | None) -> list[
 
 
 _LONG_CODES = {"bn": "ben", "hi": "hin", "en": "eng"}
+_CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]*")
 
 
 def language_pieces(tokenizer: Any) -> dict[str, int]:
@@ -190,29 +165,8 @@ def language_pieces(tokenizer: Any) -> dict[str, int]:
     if not hasattr(tokenizer, "src_lang"):
         return {}
     vocabulary = tokenizer.get_vocab()
-    named = [str(token) for token in tokenizer.all_special_tokens if "_" in str(token).strip("_")]
-    return {piece: vocabulary[piece] for piece in named if piece in vocabulary and _is_code(piece)}
-
-
-def require_language_pieces(name: str, tokenizer: Any, codes: Mapping[str, str]) -> None:
-    """Refuse codes of languages that are no pieces.
-
-    Args:
-        name: of the model, for the message.
-        tokenizer: the model's.
-        codes: by language, the piece that stands for it (`models.<m>.language_codes`).
-
-    Raises:
-        InputError: a code that is none of the tokenizer's pieces.
-    """
-    for language, piece in codes.items():
-        if piece not in tokenizer.get_vocab():
-            known = ", ".join(sorted(language_pieces(tokenizer)))
-            remedy = f"It has {known}: write one of these" if known else "No pieces for languages are known in it"
-            raise InputError(
-                f"model {name}: language_codes has {language}: {piece}, which is no piece of the tokenizer. {remedy}."
-                f" Or leave {language} out of language_codes."
-            )
+    named = map(str, tokenizer.all_special_tokens)
+    return {piece: vocabulary[piece] for piece in named if piece in vocabulary and _CODE.fullmatch(piece)}
 
 
 def language_piece(name: str, tokenizer: Any, language: str, codes: Mapping[str, str]) -> str | None:
@@ -222,31 +176,29 @@ def language_piece(name: str, tokenizer: Any, language: str, codes: Mapping[str,
         name: of the model, for messages.
         tokenizer: the model's.
         language: bn, hi, en.
-        codes: by language, the piece that stands for it, where that is not to be found by the language's own code.
+        codes: by language, the piece that stands for it (`models.<m>.language_codes`), where that is not to be found by
+            the language's own code.
 
     Raises:
-        InputError: the piece asked for is none of the tokenizer's, or there is no telling which one it is.
+        InputError: the tokenizer lacks the piece asked for, or it is open which piece it is.
     """
-    if language in codes:
-        require_language_pieces(name, tokenizer, {language: codes[language]})
-        return codes[language]
     known = language_pieces(tokenizer)
-    if not known:
-        return None
+    listed = f"It has {', '.join(sorted(known))}" if known else "No pieces for languages are known in it"
+    if language in codes:
+        if codes[language] not in tokenizer.get_vocab():
+            raise InputError(
+                f"model {name}: language_codes has {language}: {codes[language]}, which is no piece of the tokenizer."
+                f" {listed}. Write the right one, or leave {language} out of language_codes."
+            )
+        return codes[language]
     fitting = [piece for piece in known if piece.partition("_")[0] in (language, _LONG_CODES.get(language))]
-    if len(fitting) != 1:
+    if known and len(fitting) != 1:
         raise InputError(
             f"model {name}: the tokenizer has {' and '.join(fitting) or 'no piece'} for the language {language}."
-            f" It has {', '.join(sorted(known))}. Write which of them it is under the model, for example"
+            f" {listed}. Write which of them it is under the model, for example"
             f" language_codes: {{{language}: {min(known)}}}."
         )
-    return fitting[0]
-
-
-def _is_code(piece: str) -> bool:
-    """Return whether a piece is a language code, such as hi_IN (mBART) or hin_Deva (NLLB)."""
-    first, _, second = piece.partition("_")
-    return first.isalpha() and first.islower() and len(first) in (2, 3) and second[:1].isupper() and second.isalpha()
+    return fitting[0] if fitting else None
 
 
 # --------------------
@@ -258,84 +210,50 @@ def _is_code(piece: str) -> bool:
 # that changes nothing, because this tokenizer does not know it, is refused.
 
 
-Option = bool | int | float | str
-
-_KNOWN_TO_ALL = {
-    "model_max_length",
-    "padding_side",
-    "truncation_side",
-    "split_special_tokens",
-    "add_bos_token",
-    "add_eos_token",
-    "fix_mistral_regex",
+_KNOWN_TO_ALL = (
+    *("model_max_length", "padding_side", "truncation_side", "split_special_tokens"),
+    *("add_bos_token", "add_eos_token", "fix_mistral_regex"),
+)
+_SETTINGS = {
+    "keep_accents": ("normalizer", "strip_accents"),
+    "strip_accents": ("normalizer", "strip_accents"),
+    "do_lower_case": ("normalizer", "lowercase"),  # marks go with the case, if BERT's normalizer says nothing of them
+    "add_prefix_space": ("pre_tokenizer", "add_prefix_space"),
 }
-_NOT_OF_A_TOKENIZER = {
-    "trust_remote_code": "remote_code: true under the model",
-    "revision": "revision under the model",
-    "code_revision": "revision under the model",
-    "use_fast": "nothing, since only fast tokenizers are used",
-    **dict.fromkeys(
-        ("subfolder", "tokenizer_file", "vocab_file", "merges_file", "gguf_file", "vocab", "merges"),
-        "the path of a folder that has the right files",
-    ),
-    **dict.fromkeys(
-        ("cache_dir", "token", "local_files_only", "force_download", "proxies"), "variables such as HF_HOME"
-    ),
-    **dict.fromkeys(
-        ("tokenizer_type", "tokenizer_object", "mistral_format", "config", "backend", "use_auth_token"),
-        "the path of a folder with the right tokenizer_config.json",
-    ),
-}
-_OF_A_NORMALIZER = frozenset(("do_lower_case", "strip_accents", "tokenize_chinese_chars", "keep_accents"))
-_UNICODE_SPLITS = ("NFD", "NFKD")  # they only serve to make marks strippable
+"""By name of an option: the part of the backend that it concerns, and the setting of a step there."""
+_SEQUENCES = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 
 
-def check_options(model: str, options: Mapping[str, Option]) -> None:
-    """Refuse options that have a key of their own in the config, and values of the wrong type.
-
-    Raises:
-        InputError: naming the option.
-    """
-    for name, value in options.items():
-        if name in _NOT_OF_A_TOKENIZER:
-            raise InputError(
-                f"model {model}: tokenizer has {name!r}, which is no option of a tokenizer. Remove it; write"
-                f" {_NOT_OF_A_TOKENIZER[name]} instead."
-            )
-        if name in _SETTERS and not isinstance(value, bool):
-            raise InputError(f"model {model}: tokenizer: {name} is {value!r}; write true or false.")
-
-
-def apply_options(model: str, tokenizer: Any, options: Mapping[str, Option]) -> None:
+def apply_options(model: str, tokenizer: Any, options: Mapping[str, bool | int | float | str]) -> None:
     """Make `options`, with which `tokenizer` was loaded, take effect in its backend.
 
     Raises:
-        InputError: an option that this tokenizer does not know and that changes nothing.
+        InputError: an option that this tokenizer does not know and that changes nothing; a value of another type.
     """
-    if not options:
-        return
-    backend = tokenizer.backend_tokenizer
-    before = {part: _state(getattr(backend, part)) for part in ("normalizer", "pre_tokenizer")}
-    state = dict(before)
     for name, value in options.items():
-        known = name in _KNOWN_TO_ALL or name in _parameters(type(tokenizer))
-        applies = False
-        if name in _SETTERS:
-            part, setter = _SETTERS[name]
-            state[part], applies = setter(state[part], bool(value))
-        if not known and not applies:
+        part, setting = _SETTINGS.get(name, ("normalizer", ""))
+        if setting and not isinstance(value, bool):
+            raise InputError(f"model {model}: tokenizer: {name} is {value!r}; write true or false.")
+        steps = _list_steps(_get_state(tokenizer, part))
+        changed = [_change_step(step, setting, bool(value) != (name == "keep_accents")) for step in steps]
+        is_known = name in _KNOWN_TO_ALL or name in _list_parameters(type(tokenizer))
+        if not is_known and all(each is None for each in changed):
             raise InputError(
                 f"model {model}: tokenizer: {name} has no effect: {type(tokenizer).__name__} has no such option, and"
                 f" its tokenizer.json nothing that {name}: {json.dumps(value)} would change. Remove the line, or look"
                 " the name up in the documentation of this tokenizer."
             )
-    for part in state:
-        if state[part] != before[part]:
-            setattr(backend, part, _rebuilt(part, state[part]))
+        kept: list[dict[str, Any]] = []
+        for step, others in zip(steps, changed, strict=True):
+            if others == [] and step["type"] == "StripAccents" and kept and kept[-1]["type"] in ("NFD", "NFKD"):
+                kept.pop()  # it only made marks strippable
+            kept += [step] if others is None else others
+        if kept != steps:
+            _set_state(tokenizer, part, kept[0] if len(kept) == 1 else {"type": "Sequence", _SEQUENCES[part]: kept})
 
 
 def keep_normalizer_of_file(
-    tokenizer: Any, file: Path | None, settings: Path | None, options: Mapping[str, Option] | None = None
+    tokenizer: Any, file: Path | None, settings: Path | None, options: Mapping[str, Any]
 ) -> None:
     """Normalize as `file` says, where nothing asks for something else.
 
@@ -352,22 +270,18 @@ def keep_normalizer_of_file(
         settings: its tokenizer_config.json; None if it has none.
         options: what it was loaded with; those that `apply_options` sets by itself do not count.
     """
-    if file is None:
-        return
     said = json.loads(settings.read_text(encoding="utf-8")) if settings is not None else {}
-    asked = said.keys() | ((options or {}).keys() - _SETTERS.keys())
-    if not _OF_A_NORMALIZER.isdisjoint(asked):
+    asked = any(name in said for name in ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "keep_accents"))
+    if file is None or asked or "tokenize_chinese_chars" in options:
         return
-    engine = tokenizer.backend_tokenizer
-    written = _first_of("normalizer", file.read_text(encoding="utf-8"))
-    built = _state(engine.normalizer)
-    if written == built or _marking_spaces(written) != _marking_spaces(built):
-        return
-    _LOG.info("the normalizer is that of %s, and not the one that transformers builds", file)
-    engine.normalizer = _rebuilt("normalizer", written)
+    written = json.loads(file.read_text(encoding="utf-8")).get("normalizer")
+    built = _get_state(tokenizer, "normalizer")
+    if written != built and _list_space_marks(written) == _list_space_marks(built):
+        _LOG.info("the normalizer is that of %s, and not the one that transformers builds", file)
+        _set_state(tokenizer, "normalizer", written)
 
 
-def _parameters(kind: type) -> set[str]:
+def _list_parameters(kind: type) -> set[str]:
     """Return the names that the constructors of a tokenizer's class and of its bases list, and of special pieces."""
     from transformers import PreTrainedTokenizerBase  # not where scores are only put together
 
@@ -378,87 +292,39 @@ def _parameters(kind: type) -> set[str]:
     return names - {"self", "args", "kwargs"}
 
 
-def _state(part: Any) -> Any:
+def _get_state(tokenizer: Any, part: str) -> Any:
     """Return a normalizer or pre-tokenizer as JSON has it; the whole tokenizer would be written for half a second."""
-    return None if part is None else json.loads(part.__getstate__())
+    found = getattr(tokenizer.backend_tokenizer, part)
+    return None if found is None else json.loads(found.__getstate__())
 
 
-def _first_of(key: str, text: str) -> Any:
-    """Return the value of a key of a JSON object, and read no further: before the vocabulary, which is long."""
-    decode, place = json.JSONDecoder().raw_decode, text.index("{") + 1
-    while before := re.compile(r"\s*,?\s*(?=\")").match(text, place):
-        name, place = decode(text, before.end())
-        value, place = decode(text, re.compile(r"\s*:\s*").match(text, place).end())  # type: ignore[union-attr]
-        if name == key:
-            return value
-    return None
-
-
-def _rebuilt(part: str, state: Any) -> Any:
-    """Return a normalizer or pre-tokenizer from its JSON, by way of a tokenizer that has no other part."""
-    if state is None:
-        return None
+def _set_state(tokenizer: Any, part: str, state: Any) -> None:
+    """Set a normalizer or pre-tokenizer from its JSON, by way of a tokenizer that has no other part."""
     model = {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}
-    return getattr(Tokenizer.from_str(json.dumps({"version": "1.0", "model": model, part: state})), part)
+    made = Tokenizer.from_str(json.dumps({"version": "1.0", "model": model, part: state}))
+    setattr(tokenizer.backend_tokenizer, part, getattr(made, part))
 
 
-def _steps(state: Any) -> list[dict[str, Any]]:
+def _list_steps(state: Any) -> list[dict[str, Any]]:
     """Return the steps of a normalizer or pre-tokenizer, in order, nested sequences unfolded."""
-    if state is None:
-        return []
-    inner = state.get("normalizers", state.get("pretokenizers")) if state["type"] == "Sequence" else None
-    return [state] if inner is None else [step for part in inner for step in _steps(part)]
+    if state is None or state["type"] != "Sequence":
+        return [] if state is None else [state]
+    return [step for key in _SEQUENCES.values() for part in state.get(key, []) for step in _list_steps(part)]
 
 
-def _marking_spaces(state: Any) -> list[dict[str, Any]]:
+def _list_space_marks(state: Any) -> list[dict[str, Any]]:
     """Return the steps of a normalizer that write a sign for a space, of which a pre-tokenizer then knows."""
-    return [step for step in _steps(state) if step["type"] == "Prepend" or step.get("pattern") == {"String": " "}]
+    return [step for step in _list_steps(state) if step["type"] == "Prepend" or step.get("pattern") == {"String": " "}]
 
 
-def _set_step(state: Any, on: bool, *, setting: str, step_of: str) -> tuple[Any, bool]:
-    """Strip marks or fold case, or do not; return the new state, and whether there was a step that this concerns.
-
-    In BERT's normalizer it is a `setting`, in others a step of its own, of the type `step_of`.
-    """
-    kept: list[dict[str, Any]] = []
-    applies = False
-    for step in _steps(state):
-        if step["type"] == "BertNormalizer":
-            step, applies = {**step, setting: on}, True
-        elif step["type"] == step_of:
-            applies = True
-            if not on:
-                if step_of == "StripAccents" and kept and kept[-1]["type"] in _UNICODE_SPLITS:
-                    kept.pop()
-                continue
-        kept.append(step)
-    changed = kept[0] if len(kept) == 1 else {"type": "Sequence", "normalizers": kept}
-    return (changed if applies else state), applies
-
-
-_set_stripping = partial(_set_step, setting="strip_accents", step_of="StripAccents")
-_set_lowercase = partial(_set_step, setting="lowercase", step_of="Lowercase")  # marks go with the case, if it says not
-
-
-def _set_prefix_space(state: Any, add: bool) -> tuple[Any, bool]:
-    """Treat the first word of a text as one after a space, or not (byte-level tokenizers and SentencePiece's)."""
-    if state is None:
-        return state, False
-    if state["type"] == "Sequence":
-        pairs = [_set_prefix_space(part, add) for part in state["pretokenizers"]]
-        return {**state, "pretokenizers": [part for part, _ in pairs]}, any(applies for _, applies in pairs)
-    if state["type"] == "ByteLevel":
-        return {**state, "add_prefix_space": add}, True
-    if state["type"] == "Metaspace":
-        has_it = state["prepend_scheme"] != "never"
-        return (state if add == has_it else {**state, "prepend_scheme": "always" if add else "never"}), True
-    return state, False
-
-
-_SETTERS: dict[str, tuple[str, Callable[[Any, bool], tuple[Any, bool]]]] = {
-    "keep_accents": ("normalizer", lambda state, keep: _set_stripping(state, not keep)),
-    "strip_accents": ("normalizer", _set_stripping),
-    "do_lower_case": ("normalizer", _set_lowercase),
-    "add_prefix_space": ("pre_tokenizer", _set_prefix_space),
-}
-"""By name of an option: the part of the backend that it concerns, and what sets it there."""
+def _change_step(step: dict[str, Any], setting: str, on: bool) -> list[dict[str, Any]] | None:
+    """Return the steps that take the place of one, with a setting on or off; None if it does not concern the step."""
+    match step["type"], setting:
+        case ("BertNormalizer", "strip_accents" | "lowercase") | ("ByteLevel", "add_prefix_space"):
+            return [{**step, setting: on}]
+        case ("StripAccents", "strip_accents") | ("Lowercase", "lowercase"):
+            return [step] if on else []
+        case "Metaspace", "add_prefix_space":
+            is_on = step["prepend_scheme"] != "never"
+            return [step if on == is_on else {**step, "prepend_scheme": "always" if on else "never"}]
+    return None

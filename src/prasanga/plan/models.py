@@ -262,7 +262,7 @@ def kind_at_hand(settings: Mapping[str, Any]) -> str:
 
 
 def _kind_of(own: Mapping[str, Any]) -> str:
-    """Return the kind of a model by its config.json; never another one than `prasanga.models.shape.model_kind` says."""
+    """Return the kind of a model by its config.json; it never contradicts `prasanga.models.loading.model_kind`."""
     if own.get("is_encoder_decoder"):
         return "encoder-decoder"
     listed = own.get("architectures")

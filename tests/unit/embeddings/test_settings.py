@@ -18,9 +18,9 @@ from prasanga.embeddings import VectorSettings, compare_with_full_precision, ope
 from prasanga.embeddings.settings import decide_once
 from prasanga.models import ModelOptions, check_model
 
-REPORT: dict[str, Any] = {"identity": {"sha256": "ab"}, "blocks": 12}
+REPORT: dict[str, Any] = {"identity": {"id": "someone/mine", "commit": "c0ffee"}, "blocks": 12}
 SETTINGS = VectorSettings(
-    model="models/mine",
+    model="someone/mine",
     revision=None,
     layer=-1,
     layers=(-1,),
@@ -52,7 +52,7 @@ def key(tmp_path: Path, report: dict[str, Any] = REPORT, **changed: Any) -> str:
         {"sentence_vector": "mean"},
         {"sentence_vector": "last"},
         {"sentence_vector": "position"},
-        {"report": {**REPORT, "identity": {"sha256": "ac"}}},
+        {"report": {**REPORT, "identity": {"id": "someone/mine", "commit": "decade"}}},
     ],
     ids=str,
 )
@@ -127,8 +127,7 @@ def test_of_the_hub_the_commit_is_loaded_that_was_looked_at(tmp_path: Path, monk
         prasanga.embeddings.encoder, "load_encoder", lambda *_, revision, **__: asked.append(revision) or Loaded()
     )
     start_encoder(SETTINGS, {"identity": {"id": "a/b", "commit": "c0ffee"}}, tmp_path, threads=1)
-    start_encoder(SETTINGS, {"identity": {"sha256": "ab"}}, tmp_path, threads=1)
-    assert asked == ["c0ffee", None]
+    assert asked == ["c0ffee"]
 
 
 def test_the_size_of_batches_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

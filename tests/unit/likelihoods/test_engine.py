@@ -165,20 +165,20 @@ def test_a_long_text_runs_within_the_bounds(folder: Path, monkeypatch: pytest.Mo
 def test_attention_runs_in_batches_of_bounded_area(
     folder: Path, monkeypatch: pytest.MonkeyPatch, budget: int | None
 ) -> None:
-    scorer = load_scorer(folder, pieces_per_batch=budget, attentions=True)
+    scorer = load_scorer(folder, pieces_per_batch=budget)
     texts = [list(query.ids) for query in random_queries(13, 30, scorer.model.vocabulary)]
     texts += [[5, 6, 7, 8], [9, 10, 11]] * 5
     wanted = scorer.attention(texts)
     assert [len(weights) for weights in wanted] == [len(text) for text in texts]
     assert all(weights.sum() == pytest.approx(1, abs=1e-5) for weights in wanted)
     ran: list[tuple[int, int]] = []
-    real = type(scorer.model).states_and_attention
+    real = type(scorer.model).attention
     monkeypatch.setattr(
         type(scorer.model),
-        "states_and_attention",
+        "attention",
         lambda self, ids: ran.append((len(ids), max(map(len, ids)))) or real(self, ids),
     )
-    monkeypatch.setattr(engine, "_ATTENTION_NUMBERS", 900)
+    monkeypatch.setattr(engine, "_ATTENTION_NUMBERS", 900 * scorer.model.weights_kept)
     found = scorer.attention(texts)
     assert all(np.allclose(one, other, atol=1e-6) for one, other in zip(found, wanted, strict=True))
     assert sum(rows for rows, _ in ran) == 40
@@ -187,16 +187,11 @@ def test_attention_runs_in_batches_of_bounded_area(
     assert any(length**2 > 900 for _, length in ran)
 
 
-def test_attention_without_weights_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"load_scorer\(\.\.\., attentions=True\)"):
-        load_scorer(folder).attention([[5, 6]])
-
-
 def test_a_model_that_runs_whole_has_small_batches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each piece of a batch has a row of logits, so that 50 pieces are as many as the bound allows."""
     queries = random_queries(15, 40, 190)
     wanted = load_scorer(folder).log_probabilities(queries)
-    monkeypatch.setattr(heads, "_runs_in", lambda *_: False)
+    monkeypatch.setattr(heads, "_runs_in_halves", lambda *_: False)
     monkeypatch.setitem(engine._HEAD_NUMBERS, "cpu", 190 * 50)
     scorer = load_scorer(folder)
     assert scorer.model.whole

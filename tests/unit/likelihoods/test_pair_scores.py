@@ -50,10 +50,10 @@ def scorer(folder: Callable[[str], Path]) -> Callable[..., Scorer]:
     """`scorer(family)`: the same, loaded."""
 
     @cache
-    def get(family: str, attentions: bool) -> Scorer:
-        return load_scorer(folder(family), attentions=attentions)
+    def get(family: str) -> Scorer:
+        return load_scorer(folder(family))
 
-    return lambda family, attentions=False: get(family, attentions)
+    return get
 
 
 def table(pairs: list[tuple[str, str, str]]) -> pl.DataFrame:
@@ -97,7 +97,7 @@ def cases() -> list[tuple[str, str]]:
 def test_scores_are_those_of_one_copy_at_a_time(
     folder: Callable[[str], Path], scorer: Callable[..., Scorer], family: str, measure: str
 ) -> None:
-    loaded = scorer(family, attentions=measure in WEIGHTED)
+    loaded = scorer(family)
     found = score_pairs(loaded, table(PAIRS), measure=measure, unknown="keep")
     plain = PlainScorer(folder(family), KINDS[family], attentions=measure in WEIGHTED)
 
@@ -123,7 +123,7 @@ def test_scores_are_those_of_one_copy_at_a_time(
 def test_a_pair_is_left_out_if_one_of_its_queries_is_longer_than_the_model_takes(
     scorer: Callable[..., Scorer], monkeypatch: pytest.MonkeyPatch, family: str, measure: str
 ) -> None:
-    loaded = scorer(family, attentions=measure in WEIGHTED)
+    loaded = scorer(family)
     run, asked = loaded.log_probabilities, []
 
     def log_probabilities(queries: Sequence[Query], **named: Any) -> Any:
@@ -144,7 +144,7 @@ def test_a_pair_is_left_out_if_one_of_its_queries_is_longer_than_the_model_takes
 
 
 def test_aula_is_a_mean_of_products_and_the_renormalized_one_a_weighted_mean(scorer: Callable[..., Scorer]) -> None:
-    loaded = scorer("bert", attentions=True)
+    loaded = scorer("bert")
     scores = {one: score_pairs(loaded, table(PAIRS), measure=one, unknown="keep") for one in ("aul", *WEIGHTED)}
 
     shares = scores["aula"]["score_first"] / scores["aula_renormalized"]["score_first"]  # mean alpha, about 1/n
@@ -352,7 +352,6 @@ def test_a_set_without_pairs_has_a_table_without_rows(scorer: Callable[..., Scor
 @pytest.mark.parametrize(
     ("family", "arguments", "message"),
     [
-        ("bert", {"measure": "aula"}, "Load it with load_scorer(..., attentions=True)"),
         ("bert", {"family": "decoder"}, "family is decoder, but the scorer is of the kind encoder"),
         ("bert", {"punctuation": "away"}, "punctuation: 'away' is not known"),
         ("gpt2", {"measure": "p_modified"}, "is of the kind decoder, and p_modified is a measure of the kind encoder"),

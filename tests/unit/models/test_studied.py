@@ -230,7 +230,7 @@ def test_the_kind_at_hand_is_never_another_one_than_the_models(tmp_path: Path) -
     from transformers import CONFIG_MAPPING
     from transformers.models.auto import modeling_auto
 
-    from prasanga.models.shape import model_kind
+    from prasanga.models.loading import model_kind
 
     causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     common = {"albert", "bloom", "deberta-v2", "gpt2", "gpt_neox", "llama", "mistral", "gemma", "qwen2"}

@@ -1,0 +1,775 @@
+"""What can be loaded is; what cannot is refused with a sentence that says what to do; a hub is played by a cache."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import pickle
+import shutil
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from huggingface_hub import errors
+from safetensors.torch import load_file, save_file
+from scoring_models import KINDS as KIND_OF
+from tiny_models import byte_fallback, save_tokenizer
+from transformers import AutoTokenizer
+
+from prasanga.base.errors import InputError
+from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer, model_identity
+from prasanga.models.heads import load_with_head
+from prasanga.models.hub import find_weights, open_source, require_unchanged
+from prasanga.models.loading import model_kind, use_onednn
+from prasanga.models.pieces import read_pieces
+
+Folder = Callable[[str], Path]
+Hub = Callable[..., str]
+BOTH = ["embeddings", "likelihoods"]
+HIDING = ["encoder", "encoder-decoder"]
+
+
+# ---- what a model is
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("bert", ("encoder", 36_992, 37_246, 128, 190, True, "[MASK]")),
+        ("albert", ("encoder", 14_976, 14_650, 128, 170, True, "<mask>")),
+        ("gpt2", ("decoder", 53_792, 53_792, 128, 360, False, None)),
+        ("llama", ("decoder", 39_392, 50_912, 128, 360, True, None)),
+        ("mbart", ("encoder-decoder", 35_808, 65_760, 128, 184, True, "<mask>")),
+        ("mt5", ("encoder-decoder", 36_896, 65_920, None, 182, False, "<extra_id_0>")),
+    ],
+)
+def test_what_a_model_is(tiny: Folder, kind: str, expected: tuple[Any, ...]) -> None:
+    keys = ("kind", "parameters", "parameters_with_head", "max_pieces", "vocabulary", "begins_with_special", "mask")
+    found = check_model(tiny(kind), stages=BOTH, masked=HIDING)
+    assert json.loads(json.dumps(found)) == found
+    assert tuple(found[key] for key in keys) == expected
+    assert (found["weights_bytes"], found["weights_bytes_with_head"]) == (4 * expected[1], 4 * expected[2])
+    assert (found["hidden_size"], found["blocks"], found["head"], found["pinned"]) == (32, 3, True, True)
+    assert found["identity"] == model_identity(tiny(kind))
+    loaded = load_model(tiny(kind), device="cpu")
+    assert sum(each.numel() for each in loaded.encoder.parameters()) == expected[1]
+    vectors = check_model(tiny(kind), dtype="bfloat16")
+    assert (vectors["head"], vectors["weights_bytes_with_head"], vectors["weights_bytes"]) == (
+        None,
+        None,
+        2 * expected[1],
+    )
+    eight = check_model(tiny(kind), dtype="bfloat16", options=ModelOptions(quantization="int8"))
+    assert expected[1] < eight["weights_bytes"] <= 2 * expected[1]
+
+
+def test_kinds() -> None:
+    def config(model_type: str, **more: Any) -> Any:
+        found = SimpleNamespace(model_type=model_type, **more)
+        found.get_text_config = lambda: found
+        return found
+
+    decoders = ("gpt2", "bloom", "llama", "mistral")
+    assert {model_kind(config(name, is_decoder=False, is_encoder_decoder=False)) for name in decoders} == {"decoder"}
+    encoders = ("bert", "electra", "roberta", "xlm-roberta", "albert", "deberta-v2")
+    assert {model_kind(config(name, is_decoder=False, is_encoder_decoder=False)) for name in encoders} == {"encoder"}
+    assert {model_kind(config(name, is_encoder_decoder=True)) for name in ("t5", "mt5", "mbart")} == {"encoder-decoder"}
+    assert model_kind(config("bert", is_decoder=True)) == "decoder"
+    assert model_kind(config("mine", architectures=["MineForCausalLM"])) == "decoder"
+    assert model_kind(config("mine", architectures=["MineModel"])) == "encoder"
+
+
+def test_tokenizer_and_base_model_without_head(tiny: Folder) -> None:
+    loaded = load_model(tiny("bert"), device="cpu")
+    assert loaded.tokenizer.is_fast
+    assert type(loaded.encoder).__name__ == "BertModel"
+    assert not loaded.encoder.training
+    assert not any(parameter.requires_grad for parameter in loaded.encoder.parameters())
+    assert (loaded.device.type, loaded.dtype) == ("cpu", "float32")
+    weights = load_file(tiny("bert") / "model.safetensors")
+    read = loaded.encoder.get_input_embeddings().weight
+    torch.testing.assert_close(read, weights["bert.embeddings.word_embeddings.weight"])
+    assert load_model(tiny("bert"), device="cpu", dtype="bfloat16").encoder.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("kind", ["mbart", "mt5"])
+def test_only_the_encoder_of_an_encoder_decoder_is_kept(
+    tiny: Folder, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    from transformers.models import mbart, mt5
+
+    layers = {"mbart": mbart.modeling_mbart.MBartDecoderLayer, "mt5": mt5.modeling_mt5.MT5LayerCrossAttention}
+    layer = layers[kind]
+    in_memory = weakref.WeakSet[torch.nn.Module]()
+    begin = layer.__init__
+
+    def noted(self: torch.nn.Module, *args: Any, **options: Any) -> None:
+        begin(self, *args, **options)
+        in_memory.add(self)
+
+    monkeypatch.setattr(layer, "__init__", noted)
+    loaded = load_model(tiny(kind), device="cpu")
+    gc.collect()
+    assert not in_memory
+    whole = transformers.AutoModel.from_pretrained(tiny(kind))
+    assert len(in_memory) == 2
+    ids = torch.tensor([loaded.tokenizer("মায়ের হাতে গোলাপ")["input_ids"]])
+    with torch.no_grad():
+        got = loaded.encoder(input_ids=ids).last_hidden_state
+        torch.testing.assert_close(got, whole.get_encoder()(input_ids=ids).last_hidden_state)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "mt5"])
+def test_other_names_of_the_same_weights(copied: Folder, family: str) -> None:
+    """Old files have gamma and beta for norms, those of a base model no prefix; a head that is tied may be stored."""
+    folder = copied(family)
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    table = {"bert": "bert.embeddings.word_embeddings.weight", "gpt2": "transformer.wte.weight", "mt5": "shared.weight"}
+    tied = {"bert": "cls.predictions.decoder.weight", "gpt2": "lm_head.weight", "mt5": "lm_head.weight"}
+    renamed = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+        for name, tensor in weights.items()
+    }
+    save_file(renamed, path, metadata={"format": "pt"})
+    assert check_model(folder, stages=BOTH)["head"] is True
+    save_file({**weights, tied[family]: weights[table[family]].clone()}, path, metadata={"format": "pt"})
+    assert check_model(folder, stages=BOTH)["head"] is True
+    if family == "gpt2":  # as its first files are, which are those of the base model
+        bare = {name.removeprefix("transformer."): tensor for name, tensor in weights.items()}
+        save_file(bare, path, metadata={"format": "pt"})
+        assert check_model(folder, stages=BOTH)["head"] is True
+        assert load_with_head(folder, device="cpu").kind == "decoder"
+
+
+# ---- folders that cannot be used
+
+
+def rewrite(path: Path, **changes: object) -> None:
+    content = {**json.loads(path.read_text()), **changes}
+    path.write_text(json.dumps({key: value for key, value in content.items() if value is not None}))
+
+
+def drop(prefix: str) -> Callable[[Path], None]:
+    """Leave the weights out whose name begins so."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "model.safetensors"
+        kept = {name: tensor for name, tensor in load_file(path).items() if not name.startswith(prefix)}
+        save_file(kept, path, metadata={"format": "pt"})
+
+    return spoil
+
+
+def pickle_weights(folder: Path, shards: int = 1) -> dict[str, str]:
+    """Turn the weights of `folder` into pickles; their sha256 by name."""
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names = ["pytorch_model.bin"]
+    if shards > 1:
+        names = [f"pytorch_model-{i + 1:05}-of-{shards:05}.bin" for i in range(shards)]
+        place = {key: names[i % shards] for i, key in enumerate(weights)}
+        (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"metadata": {}, "weight_map": place}))
+    for number, name in enumerate(names):
+        torch.save({key: weights[key] for i, key in enumerate(weights) if i % shards == number}, folder / name)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.bin")}
+
+
+def truncate(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+
+
+def take_rows_from_the_table(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    name = "bert.embeddings.word_embeddings.weight"
+    save_file({**weights, name: weights[name][:40].clone()}, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def add_code(folder: Path) -> None:
+    (folder / "modeling_mine.py").write_text("raise SystemExit('this code must never run')\n")
+    names = {"AutoConfig": "modeling_mine.Config", "AutoModel": "modeling_mine.Model"}
+    rewrite(folder / "config.json", model_type="mine", auto_map=names)
+
+
+def index_missing_file(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    names = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
+
+
+def remove(*patterns: str) -> Callable[[Path], None]:
+    return lambda folder: [path.unlink() for pattern in patterns for path in folder.glob(pattern)] and None
+
+
+@pytest.mark.parametrize(
+    ("family", "spoil", "message"),
+    [
+        ("bert", remove("config.json"), r"the folder has no config\.json"),
+        ("bert", lambda folder: (folder / "config.json").write_text("{"), r"its config\.json cannot be loaded"),
+        ("bert", lambda folder: rewrite(folder / "config.json", model_type="no"), r"its config\.json cannot be loaded"),
+        ("bert", lambda folder: (folder / "adapter_config.json").write_text("{}"), r"adapter to another model\. Merge"),
+        ("bert", remove("tokenizer*"), r"no tokenizer\. Put the model's tokenizer\.json there"),
+        ("bert", lambda folder: (folder / "tokenizer.json").write_text("{}"), r"its tokenizer cannot be loaded"),
+        ("bert", lambda folder: rewrite(folder / "config.json", vocab_size=20), r"has 190 pieces, the model only 20"),
+        ("bert", remove("model.safetensors"), r"no weights\. Put its model\.safetensors there"),
+        ("bert", take_rows_from_the_table, r"1 weights are missing or of another shape, .*word_embeddings\.weight"),
+        ("bert", pickle_weights, r"only pickled ones: pytorch_model\.bin, sha256 [0-9a-f]{64}.*\n  weights_sha256:"),
+        ("bert", truncate, r"its weights cannot be loaded"),
+        ("bert", index_missing_file, r"lists 2 files of weights, but 1 of them are missing, for example 'model-00002"),
+        ("bert", drop("bert.encoder.layer.1"), r"16 weights are missing .*fetch the model again"),
+        ("bert", lambda folder: rewrite(folder / "config.json", intermediate_size=72), r"\d+ weights .* another shape"),
+        ("bert", add_code, r"needs Python code of its own.*not run here.*remote_code: true"),
+    ],
+)
+def test_a_folder_that_cannot_be_used(
+    copied: Folder, family: str, spoil: Callable[[Path], object], message: str
+) -> None:
+    folder = copied(family)
+    spoil(folder)
+    for use in (check_model, lambda path: load_model(path, device="cpu")):
+        with pytest.raises(InputError, match=f"(?s){message}") as caught:
+            use(folder)
+        assert str(caught.value).startswith(f"model {folder}: ")
+
+
+@pytest.mark.parametrize(
+    ("family", "spoil", "message"),
+    [
+        ("bert", drop("cls."), r"no vocabulary head \(5 weights of it are missing, for example 'cls\.predictions"),
+        ("xlm-roberta", drop("lm_head."), r"no vocabulary head \(5 weights"),
+        ("albert", drop("predictions."), r"no vocabulary head \(5 weights"),
+        ("llama", drop("lm_head."), r"no vocabulary head \(one weight of it is missing, for example 'lm_head\.weight'"),
+        ("mbart", drop("model.decoder."), r"no decoder \(\d+ weights .* 'model\.decoder\.embed_positions\.weight'"),
+        ("mt5", drop("decoder."), r"no decoder \(\d+ weights of it are missing, for example 'decoder\.block"),
+        ("electra", lambda _: None, r"no vocabulary head .* ELECTRA's discriminator: use its generator, or write stag"),
+    ],
+)
+def test_files_without_what_probabilities_need(
+    copied: Folder, family: str, spoil: Callable[[Path], object], message: str
+) -> None:
+    folder = copied(family)
+    spoil(folder)
+    assert check_model(folder)["head"] is None  # for vectors it has all that is needed
+    for use in (lambda: check_model(folder, stages=BOTH), lambda: load_with_head(folder, device="cpu")):
+        with pytest.raises(InputError, match=message):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("family", "asked", "message"),
+    [
+        ("bert", {"masked": HIDING}, r"its tokenizer has no mask piece, so no word can be masked\. Use a model"),
+        ("mt5", {"masked": HIDING}, r"no mask piece, so no word can be masked\. Ask for encoder_decoder: causal, or u"),
+        ("gpt2", {"kinds": HIDING}, r"kind decoder, .* from the kind encoder or encoder-decoder\. Write kind: decoder"),
+        ("gpt2", {"options": ModelOptions(kind="encoder")}, r"kind is encoder, but this is a decoder \(gpt2\)\. Write"),
+        ("bert", {"layers": [-1, 3]}, r"layer is \[-1, 3\], and names one twice"),
+        ("bert", {"layers": [4]}, r"layer is 4, but the model has 3 blocks"),
+        (
+            "mbart",
+            {"language_codes": {"bn": "bn_XX"}},
+            r"has bn: bn_XX, which is no piece .* It has bn_IN, en_XX, hi_IN",
+        ),
+        ("gpt2", {"language_codes": {"bn": "bn_IN"}}, r"which is no piece of the tokenizer\. No pieces for languages"),
+        ("bert", {"revision": "v2"}, r"a folder has no revision, but revision is 'v2'"),
+    ],
+)
+def test_what_a_model_cannot_give(copied: Folder, family: str, asked: dict[str, Any], message: str) -> None:
+    folder = copied(family)
+    rewrite(folder / "tokenizer_config.json", mask_token=None)
+    (folder / "tokenizer.json").write_text((folder / "tokenizer.json").read_text().replace("<extra_id_", "<other_id_"))
+    assert check_model(folder, stages=BOTH, masked=["none"])["kind"] == KIND_OF[family]
+    with pytest.raises(InputError, match=message):
+        check_model(folder, stages=BOTH, **asked)
+
+
+def test_a_slow_tokenizer_is_refused(tiny: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "prasanga.models.loading.AutoTokenizer.from_pretrained", lambda *_, **__: SimpleNamespace(is_fast=False)
+    )
+    with pytest.raises(InputError, match=r"SimpleNamespace is not a fast tokenizer.*Convert it once"):
+        load_model(tiny("bert"), device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"quantization": "int4"}, r"quantization is 'int4'; write none or int8"),
+        ({"kind": "causal"}, r"kind is 'causal'; write auto, encoder, decoder, encoder-decoder"),
+        ({"cards": -1}, r"cards is -1; write 1 or more, or 0 for the processor"),
+        ({"cards": 2, "quantization": "int8"}, r"do not go together"),
+        ({"random_weights": -1}, r"random_weights is -1; write a seed from 0 to 18446744073709551615"),
+        ({"random_weights": 1 << 64}, r"write a seed from 0 to"),
+    ],
+)
+def test_options_are_checked_when_they_are_made(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ModelOptions(**wrong)
+
+
+# ---- weights
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_pickles_with_their_digests_are_the_same_model(tiny: Folder, copied: Folder, shards: int) -> None:
+    folder = copied("bert")
+    digests = pickle_weights(folder, shards)
+    loaded = load_model(folder, device="cpu", options=ModelOptions(weights_sha256=digests))
+    expected = load_model(tiny("bert"), device="cpu").encoder.state_dict()
+    got = loaded.encoder.state_dict()
+    assert got.keys() == expected.keys()
+    # The pooler, which is not used, is in no file of a masked model.
+    assert [name for name in expected if not torch.equal(got[name], expected[name])] == ["pooler.dense.weight"]
+    assert check_model(folder, stages=BOTH, options=ModelOptions(weights_sha256=digests))["head"] is True
+    with pytest.raises(InputError, match="no safetensors weights, only pickled ones") as caught:
+        load_model(folder, device="cpu")
+    assert all(f"\n    {name}: {found}" in str(caught.value) for name, found in digests.items())
+    last = max(digests)
+    wrong = ModelOptions(weights_sha256={**digests, last: "0" * 64})
+    with pytest.raises(InputError, match=f"sha256 of {last} is {digests[last]}, but weights_sha256 has 0000"):
+        load_model(folder, device="cpu", options=wrong)
+
+
+def test_safetensors_go_before_pickles(copied: Folder) -> None:
+    folder = copied("bert")
+    (folder / "pytorch_model.bin").write_bytes(b"not even a pickle")
+    weights = find_weights(open_source(folder), ModelOptions())
+    assert ([path.name for path in weights.files], weights.safetensors) == (["model.safetensors"], True)
+    assert load_model(folder, device="cpu").dtype == "float32"
+
+
+def test_identity_is_the_content_that_counts(tiny: Folder, copied: Folder) -> None:
+    folder, identity = copied("bert"), model_identity(tiny("bert"))
+    for beside in ("README.md", "training.json", "pytorch_model.bin", "modeling.py"):
+        (folder / beside).write_text("{}")
+    assert model_identity(folder) == identity
+    remote = ModelOptions(remote_code=True)
+    with_code = model_identity(folder, options=remote)
+    (folder / "modeling.py").write_text("changed = True")
+    assert identity != with_code != model_identity(folder, options=remote)
+    rewrite(folder / "tokenizer_config.json", model_max_length=100)
+    assert model_identity(folder) != identity
+    pickle_weights(folder)
+    before = model_identity(folder)
+    with (folder / "pytorch_model.bin").open("ab") as file:
+        file.write(b"\0")
+    assert model_identity(folder) != before
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_model_that_changed_since_it_was_checked_is_refused(copied: Folder, name: str) -> None:
+    folder = copied("bert")
+    identity = model_identity(folder)
+    (folder / "README.md").write_text("a note beside the model is no change")
+    require_unchanged(folder, identity, ModelOptions())
+    require_unchanged("owner/name", {"id": "owner/name", "commit": "ab"}, ModelOptions())  # of the hub nothing is asked
+    data = bytearray((folder / name).read_bytes())
+    data[len(data) // 2] ^= 4
+    (folder / name).write_bytes(data)
+    with pytest.raises(InputError, match=r"its files are not those that were checked.* delete the report"):
+        require_unchanged(folder, identity, ModelOptions())
+    (folder / name).unlink()
+    with pytest.raises(InputError, match="replaced since, damaged or missing"):
+        require_unchanged(folder, identity, ModelOptions())
+
+
+# ---- random weights
+
+
+def load_twin(folder: Path, seed: int = 5, **more: Any) -> Any:
+    return load_model(folder, device="cpu", options=ModelOptions(random_weights=seed), **more)
+
+
+@pytest.mark.parametrize("kind", ["bert", "albert", "mbart", "mt5", "gpt2"])
+def test_random_weights_are_those_that_the_family_begins_with(tiny: Folder, kind: str) -> None:
+    before = torch.get_rng_state()
+    drawn = load_twin(tiny(kind)).encoder.state_dict()
+    assert torch.equal(torch.get_rng_state(), before)  # the process draws as if there had been no twin
+    config = transformers.AutoConfig.from_pretrained(tiny(kind))
+    if config.is_encoder_decoder:
+        config.decoder_layers = config.num_decoder_layers = 0
+    torch.manual_seed(5)
+    plain = transformers.AutoModel.from_config(config, dtype=torch.float32)
+    expected = (plain.get_encoder() if config.is_encoder_decoder else plain).state_dict()
+    again, other = load_twin(tiny(kind)).encoder.state_dict(), load_twin(tiny(kind), 6).encoder.state_dict()
+    assert drawn.keys() == expected.keys()
+    assert all(torch.equal(drawn[name], weights) for name, weights in expected.items())
+    assert all(torch.equal(drawn[name], again[name]) for name in drawn)
+    assert sum(not torch.equal(drawn[name], other[name]) for name in drawn) >= 5
+
+
+def test_a_twin_needs_nothing_but_configuration_and_tokenizer(copied: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = copied("bert")
+    whole = load_twin(folder)
+    assert whole.name == f"{folder} (random weights)"
+    (folder / "model.safetensors").unlink()
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", None)
+    without = load_twin(folder, (1 << 64) - 1), load_twin(folder)
+    weights = [each.encoder.get_input_embeddings().weight for each in (whole, *without)]
+    assert torch.equal(weights[0], weights[2])
+    assert not torch.equal(weights[0], weights[1])
+    assert without[0].tokenizer is without[1].tokenizer  # twins share it
+
+
+def test_what_stays_in_float32_in_a_real_model_does_so_in_a_twin(tiny: Folder) -> None:
+    real = load_model(tiny("llama"), device="cpu", dtype="bfloat16").encoder
+    drawn = load_twin(tiny("llama"), dtype="bfloat16").encoder
+    frequencies = dict(drawn.named_buffers())["rotary_emb.inv_freq"]
+    assert frequencies.dtype == torch.float32
+    assert torch.equal(frequencies, dict(real.named_buffers())["rotary_emb.inv_freq"])
+
+
+# ---- the hub
+
+
+def test_a_model_of_the_hub_by_branch_and_by_commit(tiny: Folder, hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
+    commit = hub(tiny("bert"), "someone/bert")
+    found = check_model("someone/bert")
+    assert found["identity"] == model_identity("someone/bert") == {"id": "someone/bert", "commit": commit}
+    assert found["pinned"] is False
+    assert f"write revision: {commit}" in caplog.text
+    caplog.clear()
+    assert check_model("someone/bert", revision=commit) == {**found, "pinned": True}
+    assert not caplog.records
+    loaded = load_model("someone/bert", revision=commit, device="cpu")
+    expected = load_model(tiny("bert"), device="cpu").encoder.get_input_embeddings().weight
+    assert torch.equal(loaded.encoder.get_input_embeddings().weight, expected)
+
+
+def test_a_revision_is_the_one_asked_for(tiny: Folder, copied: Folder, hub: Hub) -> None:
+    older = copied("bert")
+    weights = load_file(older / "model.safetensors")
+    name = "bert.embeddings.word_embeddings.weight"
+    save_file({**weights, name: weights[name] + 1}, older / "model.safetensors", metadata={"format": "pt"})
+    hub(older, "someone/bert", commit="a" * 40, branch="v1")
+    hub(tiny("bert"), "someone/bert", commit="b" * 40)
+    rows = load_model("someone/bert", revision="v1", device="cpu").encoder.get_input_embeddings().weight
+    torch.testing.assert_close(rows, weights[name] + 1)
+    assert model_identity("someone/bert", "v1")["commit"] == "a" * 40
+
+
+def test_a_cache_with_pickles_or_without_weights(copied: Folder, hub: Hub) -> None:
+    folder = copied("bert")
+    digests = pickle_weights(folder)
+    hub(folder, "someone/pickled")
+    with pytest.raises(InputError, match=r"someone/pickled: .*only pickled ones: pytorch_model\.bin"):
+        check_model("someone/pickled")
+    options = ModelOptions(weights_sha256=digests)
+    assert check_model("someone/pickled", options=options)["parameters"] == 36_992
+    (folder / "pytorch_model.bin").unlink()
+    commit = hub(folder, "someone/half")
+    message = f"neither model.safetensors nor .*hf download someone/half --revision {commit}"
+    with pytest.raises(InputError, match=message):
+        check_model("someone/half")
+
+
+@pytest.mark.parametrize(
+    ("model", "revision", "message"),
+    [
+        ("nobody/nothing", None, r"not found\. .*HF_HUB_OFFLINE is set.*`hf download nobody/nothing`"),
+        ("someone/bert", "v9", r"the model at revision v9 is not in the cache .*--revision v9"),
+        ("./models/mine", None, r"not found\. There is no folder .*/models/mine, and it cannot be the id"),
+        (Path("/nowhere/mine"), None, "not found"),
+        ("bad name!", None, r"not found\. .*the hub has no model of this id \(owner/name\)"),
+    ],
+)
+def test_a_model_that_is_nowhere(tiny: Folder, hub: Hub, model: str | Path, revision: str, message: str) -> None:
+    hub(tiny("bert"), "someone/bert")
+    with pytest.raises(InputError, match=message):
+        load_model(model, revision=revision)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (errors.GatedRepoError, 403, r"it is gated\. Ask for access on https://huggingface\.co/someone/model.*hf auth"),
+        (errors.RepositoryNotFoundError, 401, r"not found\. .*no model of this id .* that you may see"),
+        (errors.RevisionNotFoundError, 404, r"it has no revision 'v2'\. Write one of the commits"),
+        (errors.RemoteEntryNotFoundError, 404, r"its repository on the hub has no config\.json"),
+        (errors.HfHubHTTPError, 500, r"cannot be fetched to .* \(refused\).*hf download someone/model --revision v2"),
+        (errors.LocalEntryNotFoundError, 0, r"is not in the cache .*, while the hub cannot be reached"),
+    ],
+)
+def test_what_the_hub_refuses(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception], status: int, message: str
+) -> None:
+    def download(*_: object, **__: object) -> str:
+        if not status:
+            raise error("no connection")
+        raise error("refused\nby the hub", response=SimpleNamespace(status_code=status, headers={}, request=None))  # type: ignore[call-arg]
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    with pytest.raises(InputError, match=f"^model someone/model: .*{message}"):
+        check_model("someone/model", revision="v2")
+
+
+@pytest.mark.parametrize("proxies", [{}, {"https": "http://proxy:3128"}])
+def test_where_the_hub_has_no_address_only_the_cache_is_asked(
+    monkeypatch: pytest.MonkeyPatch, proxies: dict[str, str]
+) -> None:
+    """The library would try for half a minute; a proxy may know the address all the same."""
+    asked: list[bool] = []
+
+    def download(*_: object, local_files_only: bool, **__: object) -> str:
+        asked.append(local_files_only)
+        raise errors.LocalEntryNotFoundError("not in the cache")
+
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "https://hub.invalid")
+    monkeypatch.setattr("prasanga.models.hub.getproxies", lambda: proxies)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    with pytest.raises(InputError, match="is not in the cache"):
+        open_source("someone/model")
+    assert asked == [not proxies]
+
+
+# ---- code that comes with a model
+
+
+def write_code(folder: Path, log: Path, prefix: str = "") -> None:
+    """A model whose class is not part of transformers."""
+    (folder / "modeling_mine.py").write_text(
+        "from pathlib import Path\n"
+        "from transformers import BertConfig, BertModel\n"
+        f"Path({str(log)!r}).write_text('ran')\n"
+        "class Config(BertConfig):\n    model_type = 'mine'\n"
+        "class Model(BertModel):\n    config_class = Config\n"
+    )
+    names = {"AutoConfig": f"{prefix}modeling_mine.Config", "AutoModel": f"{prefix}modeling_mine.Model"}
+    rewrite(folder / "config.json", model_type="mine", auto_map=names)
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that transformers copies such code to."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    return tmp_path / "modules"
+
+
+@pytest.mark.usefixtures("modules")
+def test_code_of_a_model_runs_only_if_told_to(copied: Folder, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = shutil.move(copied("bert"), tmp_path / "with_code")
+    write_code(folder, tmp_path / "log")
+    with pytest.raises(InputError, match="needs Python code of its own"):
+        load_model(folder, device="cpu")
+    assert not (tmp_path / "log").exists()
+    allowed = ModelOptions(remote_code=True)
+    loaded = load_model(folder, device="cpu", options=allowed)
+    assert type(loaded.encoder).__name__ == "Model"
+    assert (tmp_path / "log").read_text() == "ran"
+    assert f"model {folder}: remote_code is true" in caplog.text
+    assert check_model(folder, options=allowed)["parameters"] == 36_992
+    options = ModelOptions(remote_code=True, random_weights=3)
+    twin = load_model(folder, device="cpu", dtype="bfloat16", options=options).encoder
+    assert (type(twin).__name__, str(twin.dtype)) == ("Model", "torch.bfloat16")
+
+
+@pytest.mark.usefixtures("modules")
+def test_code_is_that_of_the_revision_and_of_no_other_repository(copied: Folder, hub: Hub, tmp_path: Path) -> None:
+    """Also where transformers is asked for a model without weights, which it would build with main's code."""
+    folder = shutil.move(copied("bert"), tmp_path / "moving")
+    for log, commit, branch in (("read", "a" * 40, "v1"), ("newer", "b" * 40, "main")):
+        write_code(folder, tmp_path / log, "someone/moving--")
+        hub(folder, "someone/moving", commit=commit, branch=branch)
+    allowed = ModelOptions(remote_code=True)
+    assert check_model("someone/moving", revision="a" * 40, options=allowed)["parameters"] == 36_992
+    loaded = load_model("someone/moving", revision="v1", device="cpu", options=allowed)
+    assert "a" * 40 in type(loaded.encoder).__module__
+    assert (tmp_path / "read").exists()
+    assert not (tmp_path / "newer").exists()
+    hub(folder, "someone/else")
+    for elsewhere in ("someone/else", folder):
+        with pytest.raises(InputError, match="names code of another repository, someone/moving"):
+            check_model(elsewhere, options=allowed)
+
+
+# ---- tokenizers
+
+
+def get_backend(tokenizer: Any) -> dict[str, Any]:
+    return dict(json.loads(tokenizer.backend_tokenizer.to_str()))
+
+
+@pytest.mark.parametrize(
+    ("said", "normalized"),
+    [
+        (None, "ফুল 中文"),  # transformers builds a BERT tokenizer that strips vowel signs where nothing forbids it
+        ({"add_prefix_space": True}, "ফুল 中文"),
+        ({"do_lower_case": True}, "ফল  中  文 "),
+    ],
+)
+def test_a_tokenizer_normalizes_as_its_file_and_settings_say(
+    copied: Folder, said: dict[str, bool] | None, normalized: str
+) -> None:
+    folder = copied("bert")
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer", **(said or {})}))
+    built, tokenizer = AutoTokenizer.from_pretrained(folder), load_tokenizer(folder)
+    assert built.backend_tokenizer.normalizer.normalize_str("ফুল") == "ফল"
+    found = tokenizer.backend_tokenizer.normalizer
+    assert ("ফুল 中文" if found is None else found.normalize_str("ফুল 中文")) == normalized
+    assert {**get_backend(tokenizer), "normalizer": 0} == {**get_backend(built), "normalizer": 0}
+    options = ModelOptions(tokenizer={"tokenize_chinese_chars": False})  # which only transformers obeys
+    apart = load_tokenizer(folder, options=options).backend_tokenizer.normalizer
+    assert apart.normalize_str("中文") == "中文"
+
+
+def test_an_mbart_keeps_its_compatibility_map(copied: Folder) -> None:
+    folder = copied("mbart")
+    rewrite(folder / "tokenizer_config.json", tokenizer_class="MBartTokenizer")
+    built, kept = AutoTokenizer.from_pretrained(folder), load_tokenizer(folder)
+    assert type(kept).__name__ == type(built).__name__ == "MBartTokenizer"
+    assert built.backend_tokenizer.normalizer is None
+    assert kept.backend_tokenizer.normalizer.normalize_str("ﬁ①") == "fi1"
+
+
+def test_a_llama_is_left_as_transformers_builds_it(tiny: Folder) -> None:
+    """Its file puts ▁ before a text by the normalizer, its class by the pre-tokenizer; both would do it twice."""
+    built, tokenizer = AutoTokenizer.from_pretrained(tiny("llama")), load_tokenizer(tiny("llama"))
+    assert type(tokenizer).__name__ == "LlamaTokenizer"
+    assert get_backend(built)["normalizer"] is None
+    assert get_backend(tokenizer) == get_backend(built)
+
+
+@pytest.mark.parametrize("written", [None, {"type": "NFKC"}])
+def test_a_class_whose_normalizer_marks_spaces_keeps_it(tmp_path: Path, written: dict[str, str] | None) -> None:
+    folder = tmp_path / "gemma"
+    save_tokenizer(byte_fallback(), folder, "GemmaTokenizer", {})
+    rewrite(folder / "tokenizer.json", normalizer=written)
+    (folder / "config.json").write_text('{"model_type": "gemma"}')
+    tokenizer = load_tokenizer(folder)
+    assert type(tokenizer).__name__ == "GemmaTokenizer"
+    assert tokenizer.backend_tokenizer.normalizer.normalize_str("ফুল ফল") == "ফুল▁ফল"
+
+
+WORDS = "ফুল মাঁ Rose"
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+@pytest.mark.parametrize("kind", ["bert-without-marks", "albert"])
+@pytest.mark.parametrize(
+    ("options", "pieces"),
+    [
+        ({}, {"bert-without-marks": "ফল মা Rose", "albert": "ফল ম rose"}),
+        ({"keep_accents": True}, {"bert-without-marks": "ফুল মাঁ Rose", "albert": "ফুল মাঁ rose"}),
+        ({"strip_accents": False}, {"bert-without-marks": "ফুল মাঁ Rose", "albert": "ফুল মাঁ rose"}),
+        (
+            {"do_lower_case": True, "strip_accents": False},
+            {"bert-without-marks": "ফুল মাঁ rose", "albert": "ফুল মাঁ rose"},
+        ),
+        (
+            {"do_lower_case": False, "keep_accents": True},
+            {"bert-without-marks": "ফুল মাঁ Rose", "albert": "ফুল মাঁ Rose"},
+        ),
+    ],
+)
+def test_marks_and_case_are_as_told(
+    copied: Folder, kind: str, options: dict[str, bool], pieces: dict[str, str], by_class: bool
+) -> None:
+    """Where the tokenizer is rebuilt by its own class as well as where tokenizer.json is taken as it is."""
+    folder = copied(kind)
+    name = (
+        {"bert-without-marks": "BertTokenizer", "albert": "AlbertTokenizer"}[kind] if by_class else "TokenizersBackend"
+    )
+    rewrite(
+        folder / "tokenizer_config.json",
+        tokenizer_class=name if by_class else "PreTrainedTokenizerFast",
+        cls_token="<s>",
+        sep_token="</s>",
+    )
+    tokenizer = load_tokenizer(folder, options=ModelOptions(tokenizer=options))
+    assert type(tokenizer).__name__ == name
+    assert tokenizer.backend_tokenizer.normalizer.normalize_str(WORDS) == pieces[kind]
+    if options:
+        covered = read_pieces(tokenizer, [WORDS])[WORDS]
+        assert {place for span in covered.spans for place in range(*span)} >= {0, 1, 2, 4, 5, 6, 8, 9, 10, 11}
+
+
+def test_the_first_word_as_after_a_space(tiny: Folder) -> None:
+    plain = load_tokenizer(tiny("gpt2")).tokenize("Rose")
+    options = ModelOptions(tokenizer={"add_prefix_space": True, "model_max_length": 12})
+    tokenizer = load_tokenizer(tiny("gpt2"), options=options)
+    assert tokenizer.tokenize("Rose") == ["Ġ", *plain]
+    assert tokenizer.model_max_length == 12
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("bert", {"nonsense": 1}, r"tokenizer: nonsense has no effect: .* nothing that nonsense: 1 would change"),
+        ("gpt2", {"keep_accents": True}, r"tokenizer: keep_accents has no effect"),
+        ("mbart", {"strip_accents": False}, r"tokenizer: strip_accents has no effect"),
+        ("bert", {"keep_accents": "yes"}, r"tokenizer: keep_accents is 'yes'; write true or false"),
+        ("bert", {"revision": "v2"}, r"its tokenizer cannot be loaded \(.*revision"),
+    ],
+)
+def test_options_of_a_tokenizer_that_are_refused(
+    tiny: Folder, kind: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        load_model(tiny(kind), device="cpu", options=ModelOptions(tokenizer=options))
+
+
+def test_a_vocabulary_without_the_piece_for_the_unknown(copied: Folder) -> None:
+    """Texts of which all is known are read; the first other one is refused."""
+    folder = copied("bert")
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    content["model"]["unk_token"] = "[NONE]"
+    (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
+    tokenizer = load_tokenizer(folder)
+    assert len(read_pieces(tokenizer, ["গোলাপ"])["গোলাপ"].ids) > 1
+    with pytest.raises(InputError, match=f"^model {folder}: its tokenizer cannot cut a text into pieces"):
+        read_pieces(tokenizer, ["গোলাপ", "@ গোলাপ"])
+
+
+# ---- what runs
+
+
+def test_onednn_multiplies_in_float32() -> None:
+    """torch would leave it to MKL; the layers stay linear layers, and give the same but for rounding."""
+    layers = torch.nn.Sequential(torch.nn.Linear(24, 40), torch.nn.Tanh(), torch.nn.Linear(40, 8, bias=False))
+    given = torch.randn(5, 3, 24)
+    expected = layers(given)
+    use_onednn(layers)
+    copy = pickle.loads(pickle.dumps(layers))
+    with torch.inference_mode(), torch.profiler.profile() as profile:
+        found = layers(given)
+        transposed = layers(given.transpose(0, 1))
+    torch.testing.assert_close(found, expected.detach())
+    torch.testing.assert_close(transposed.transpose(0, 1), expected.detach())
+    names = [each.name for each in profile.events()]
+    has_avx = torch.backends.cpu.get_cpu_capability().startswith("AVX")
+    assert names.count("mkldnn::_linear_pointwise") == (4 if has_avx else 0)
+    with torch.inference_mode():
+        torch.testing.assert_close(copy(given), found, rtol=0, atol=0)
+    layers(given).sum().backward()  # with gradients torch multiplies
+    assert layers[0].weight.grad is not None
+
+
+def test_layers_by_onednn_go_with_their_model() -> None:
+    """Jobs collect garbage seldom: weights that only the collector frees would pile up, a twin's on another's."""
+    layers = torch.nn.Sequential(torch.nn.Linear(24, 40))
+    use_onednn(layers)
+    weight = weakref.ref(layers[0].weight)
+    gc.disable()
+    try:
+        del layers
+        assert weight() is None
+    finally:
+        gc.enable()
+
+
+def test_planning_imports_nothing_heavy() -> None:
+    program = (
+        "import sys, prasanga.models, prasanga.embeddings, prasanga.models.options, prasanga.models.packaged;"
+        "prasanga.models.model_identity; prasanga.embeddings.StoredEmbeddings;"
+        "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
