@@ -17,7 +17,6 @@ SHIPPED = (
     "profiles",
     "resources",
     "construction",
-    "docs/measured",
 )
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "prasanga_construction", "*.egg-info")
 

@@ -1,5 +1,6 @@
 """What all rules share: the config and what is planned from it, and how a change of code is noticed."""
 
+import logging
 import os
 import sys
 from functools import cache, partial
@@ -47,25 +48,25 @@ from prasanga.pairs.layouts import PAIRS_VERSION
 from prasanga.plan import Files, Settings, StudyPlan, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
 from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
-from prasanga.plan.runs import require_writable, tell_costs, vectors_at_hand
+from prasanga.plan.runs import count_texts, require_writable, vectors_at_hand
 from prasanga.report.figures import drawing_settings, shown_in
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
 
 collect_seldom()  # nearly all that a plan makes stays
+logging.raiseExceptions = False  # progress bars look for the logs of jobs that were stopped before they began one
 
 
 def readable(function, *arguments):
-    """Call `function`; an InputError of ours ends the run as a message, not as a traceback of Snakemake's.
-
-    So does any other error: what the system refuses, with its file; what is our mistake, with where its traceback lies.
-    """
+    """Call `function`; any error ends the run with a sentence, before a job runs with exit status 2."""
     try:
         return function(*arguments)
-    except InputError as error:
-        raise WorkflowError(str(error)) from None
     except Exception as error:
-        raise WorkflowError(said_of_failure(error, "logs/planning.log")) from None
+        sentence = str(error) if isinstance(error, InputError) else said_of_failure(error, "logs/planning.log")
+        if not workflow.is_main_process:
+            raise WorkflowError(sentence) from None
+    print(sentence, file=sys.stderr)
+    sys.exit(2)
 
 
 # A study is one file, complete by its own keys and the defaults of the schema: that of the folder or, with --configfile,
@@ -117,10 +118,8 @@ FROM_RESULTS = asks_only_for("figures", sys.argv, asked_for) and not vectors_at_
 STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
-if workflow.is_main_process and not readable(tell_costs, STUDY):
-    if getattr(arguments_of_snakemake(), "dryrun", False):
-        for sentence in STUDY.said_of_twins():
-            print(f"Twins: {sentence}", file=sys.stderr)
+if workflow.is_main_process and STUDY.computed and getattr(arguments_of_snakemake(), "dryrun", False):
+    print(*count_texts(STUDY), sep="\n", file=sys.stderr)
 if FROM_RESULTS:
     readable(require_results, FILES)
     readable(require_config_of_results, WRITTEN)

@@ -15,8 +15,8 @@ from huggingface_hub.errors import OfflineModeIsEnabled
 from typer.testing import CliRunner
 
 from prasanga import cli
-from prasanga.base.logs import EVENTS
 from prasanga.cli import app
+from prasanga.cli.running import list_effects
 from prasanga.config import complete, read_config
 
 COMMANDS = {
@@ -385,7 +385,7 @@ def test_what_came_out_is_said_once_in_three_closing_lines(here: Path, monkeypat
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
     by_hand = subprocess.run(workflow, cwd=here, check=True, capture_output=True, text=True)
     (here / "results/summary.json").unlink()
-    monkeypatch.setattr("prasanga.running.command", lambda *_, **__: workflow)
+    monkeypatch.setattr("prasanga.cli.running.snakemake_command", lambda *_, **__: workflow)
 
     assert prasanga("run").output.splitlines() == [
         "Warning: 52 of 52 pairs of mine in Hindi have no score by bert: results/likelihoods/bias_percentages.csv.",
@@ -396,27 +396,31 @@ def test_what_came_out_is_said_once_in_three_closing_lines(here: Path, monkeypat
     assert by_hand.stderr == prasanga("run").output
 
 
-def test_a_plan_shows_jobs_and_what_models_cost(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_shows_jobs_and_what_models_read(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
-    cost = {"model": "bert", "texts": 17_640, "pairs": 157, "n_twins": 8}
-    known = {**cost, "core_seconds": 3_600_000, "seconds_of_twins": 1_800_000, "n_bytes": 5.8e6}
-    unknown = {**cost, "model": "far", "core_seconds": None, "seconds_of_twins": None, "n_bytes": None}
-    events = [
-        {"event": "run_info", "stats": {"embed_segments": 3, "total": 3}},
-        {"event": "costs", "machine": "a machine, idle", "costs": [known, unknown]},
-    ]
-    lines = "".join(f"{json.dumps(event)}\n" for event in events).encode()
-    code = f"import os; os.write(int(os.environ['{EVENTS}']), {lines!r})"
-    monkeypatch.setattr("prasanga.running.command", lambda *_, **__: [sys.executable, "-c", code])
-    monkeypatch.setattr("os.cpu_count", lambda: 10)
-
+    job = "rule embed_segments:\n    jobid: 1\n    reason: Missing output files: a\n"
+    said = "Warning: old\nModel bert: at most 9 texts."
+    code = f"import sys; print({job!r} * 3); print({said!r}, file=sys.stderr)"
+    monkeypatch.setattr("prasanga.cli.running.snakemake_command", lambda *_, **__: [sys.executable, "-c", code])
     assert prasanga("plan").output.splitlines() == [
-        "stage\tjobs\twhy",
-        "embeddings\t3\t",
-        "3 jobs in all.",
-        "",
-        "model\ttexts\tpairs\ttwins\ttime on 10 cores\tof it twins\tvectors",
-        "bert\t17,640\t157\t8\t100 h\t50 h\t5.8 MB",
-        "far\t17,640\t157\t8\tnot known yet\tnot known yet\tnot known yet",
-        "At most, from nothing, without a card, as fast as a machine (docs/performance.md).",
+        *(
+            "Warning: old",
+            "stage\tjobs\twhy",
+            "embeddings\t3\tmissing",
+            "3 jobs in all.",
+            "Model bert: at most 9 texts.",
+        )
     ]
+    code = "import sys; print('Using workflow specific profile', 'No words.', sep='\\n', file=sys.stderr); sys.exit(1)"
+    done = prasanga("plan")
+    assert (done.exit_code, done.output) == (2, "No words.\n")
+
+
+def test_effects_are_listed_with_their_intervals(project_root: Path) -> None:
+    summary = json.loads((project_root / "docs/examples/demo.json").read_text("utf-8"))
+    rows = list_effects(summary["methods"])
+    assert [row[0] for row in rows] == [*["ceat"] * 4, *["seat"] * 4, "pairs"]
+    largest = max(summary["methods"]["ceat"]["estimates"], key=lambda each: abs(each["effect_size"] or 0))
+    assert rows[0][1:3] == [largest["category"], largest["model"]]
+    assert rows[0][4:] == [f"{largest['effect_size']:+.2f}", f"{largest['ci_low']:+.2f} to {largest['ci_high']:+.2f}"]
+    assert rows[-1] == ["pairs", "demo", "smollm2", "", "51.9%", "38.5% to 65.4%"]

@@ -103,7 +103,7 @@ def test_another_config_than_that_of_the_results_is_refused(study: Study) -> Non
     before = page_of(study)
     study.configure({"samples": {"lengths": [25]}})
     done = study.snakemake("figures")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "results/ was made with another config than this one: samples.lengths (9, >75 there, 25 here)" in done.stderr
     assert page_of(study) == before
     assert study.plan("figures", "--configfile", "results/config.yaml") == {}

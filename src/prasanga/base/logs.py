@@ -17,8 +17,8 @@ from types import TracebackType
 
 from prasanga.base.errors import InputError, gave_up, printable, reason
 
-EVENTS = "PRASANGA_EVENTS"
-"""Names the pipe by which Snakemake tells the command, which started it, of its events (`workflow/logger`)."""
+COMMAND = "PRASANGA_COMMAND"
+"""Environment variable that the command sets for Snakemake and its jobs."""
 
 # --------------------
 # How a job or a plan, which is a process of seconds, deals with garbage.
@@ -90,18 +90,22 @@ class _Printable(logging.Formatter):
 def log_to(path: str | Path) -> None:
     """Send all messages of this process, a job, to the file `path` and to standard error: the first thing that jobs do.
 
+    Where the command shows progress bars on a terminal, the file alone gets them; Snakemake shows it if the job fails.
+
     An `InputError` that nobody catches is shown as its message only, because it is written for the user. For any other
     exception a sentence says what to do (`said_of_failure`); the traceback of a defect of ours is in
     `<path>.traceback`. Where the file cannot be made, only the terminal gets the messages.
     """
     path = Path(path)
-    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    handlers = list[logging.Handler]()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _traceback_of(path).unlink(missing_ok=True)  # of an earlier failure
         handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
     except OSError as error:
         print(f"{path}: no log is written ({error.strerror}); messages are only shown here.", file=sys.stderr)
+    if not handlers or COMMAND not in os.environ or not sys.stderr.isatty():
+        handlers.append(logging.StreamHandler(sys.stderr))
     for handler in handlers:
         handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.INFO, handlers=handlers, force=True)

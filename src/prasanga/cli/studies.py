@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -27,16 +27,11 @@ from prasanga.cli.common import (
     Verbose,
     app,
     keep_in,
-    show_plan,
     stop,
-    table,
     told,
-    work,
+    write_table,
 )
-
-# All else is imported by the command that needs it: help is there in a moment.
-if TYPE_CHECKING:
-    pass
+from prasanga.cli.running import show_plan, work
 
 _METHODS = ("ceat", "seat", "log-probability", "pairs")
 
@@ -198,7 +193,7 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
             kind, memory = str(known.get("kind") or kind_at_hand(model)), f"{megabytes_of(model) / 1000:.1f} GB"
             size = f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet"
             rows.append([name, origin, kind, size, memory, _said_of_tokenizer(audit)])
-    table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
+    write_table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
 
 
 @app.command()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prasanga.cli.common import Folder, app, size, stop, table, told
+from prasanga.cli.common import Folder, app, size, stop, told, write_table
 
 if TYPE_CHECKING:
     from prasanga.base.places import Kept
@@ -40,7 +40,7 @@ def sets(
     if not rows:
         languages = ", ".join(sorted({row[2] for row in found} - {""}))
         stop(f"--language: nothing is there in {language!r}. Languages: {languages}.")
-    table(["what", "path", "language", "size", "source and licence"], rows)
+    write_table(["what", "path", "language", "size", "source and licence"], rows)
 
 
 @app.command()
@@ -121,7 +121,7 @@ def _show_kept(kept: Sequence[Kept]) -> None:
         changed = f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}"
         about = [each.what, each.model or "not stated", each.details, size(each.n_bytes)]
         rows.append([*about, changed, each.folder.name[:8]])
-    table(["what", "model", "made with", "size", "added to", "folder"], rows)
+    write_table(["what", "model", "made with", "size", "added to", "folder"], rows)
 
 
 # ---- what is there

@@ -6,22 +6,19 @@ import json
 import os
 import re
 import shlex
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from prasanga.base.errors import InputError
-from prasanga.base.logs import EVENTS
+from prasanga.base.logs import COMMAND
 from prasanga.base.parquet import write_text
-from prasanga.base.places import installation
 from prasanga.config import read_config
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.plan.study import StudyPlan
-from prasanga.samples import parse_length
 
 if TYPE_CHECKING:
     from prasanga.plan.files import Files
@@ -111,7 +108,7 @@ def require_writable(outputs: Iterable[str]) -> None:
 
 
 class LastWords:
-    """What came out of a run, in three lines, if it made summary or page; the command says it itself."""
+    """The last words of a run that made summary or page, unless the command prints them."""
 
     def __init__(self) -> None:
         """Remember what is there before."""
@@ -120,7 +117,7 @@ class LastWords:
     def say(self) -> None:
         """Print them; that it cannot be said is no failure."""
         try:
-            if EVENTS in os.environ or self._times() == self._before:
+            if COMMAND in os.environ or self._times() == self._before:
                 return
         except OSError:  # a folder that can no longer be read
             return
@@ -252,175 +249,69 @@ def require_results(files: Files) -> None:
         )
 
 
-# --------------------
-# What a study will cost at most: texts by model, time and room on the disk, computed from what was measured.
-#
-# The speeds stand in docs/measured; docs/performance.md is computed from the same.
+# ---- what models read at most
 
 
-LONGER = 2
-"""Words that a context of more than the longest length is taken to have, in multiples of that length."""
-_PACKAGED = {"multilingual-e5-small": (384, 12), "smollm2-135m-instruct": (576, 30)}
-_WIDTHS, _BLOCKS = ("hidden_size", "n_embd", "d_model"), ("num_hidden_layers", "n_layer", "num_layers", "blocks")
+_PACKAGED_WIDTHS = {"multilingual-e5-small": 384, "smollm2-135m-instruct": 576}
+_WIDTHS = ("hidden_size", "n_embd", "d_model")
+_BYTES_PER_VALUE = 2
 
 
-class Shape(NamedTuple):
-    """A transformer: width, blocks, and all parameters that are loaded."""
-
-    width: int
-    blocks: int
-    parameters: float
-
-    def flop(self, pieces: float) -> float:
-        """Multiplications and additions of the blocks for a text of so many pieces, as the benchmark counts them."""
-        of_a_block = 12 * self.width**2 + 13 * self.width
-        return pieces * self.blocks * (2 * of_a_block + 4 * self.width * pieces)
-
-
-BASE = Shape(768, 12, 110e6)
-"""The model that most was measured with."""
-
-
-class Constants:
-    """What was measured, by `file.name`, and what is assumed; `used` are the names that somebody asked for."""
-
-    def __init__(self, folder: Path | None = None) -> None:
-        """Read the JSON files of a folder, by default docs/measured."""
-        paths = sorted((folder or _measured()).glob("*.json"))
-        files = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
-        self.assumed: dict[str, Any] = files.pop("assumed")
-        self.files: dict[str, dict[str, Any]] = files
-        self.used: set[str] = set()
-
-    def __getitem__(self, name: str) -> float:
-        """Return what was measured."""
-        file, _, key = name.partition(".")
-        self.used.add(name)
-        return float(self.files[file]["constants"][key])
-
-    def pieces(self, words: float) -> float:
-        """Return the pieces of a segment of so many words: the line through those of 9 and of 75 words."""
-        few, many = self["embeddings.pieces_of_9_words"], self["embeddings.pieces_of_75_words"]
-        return few + (many - few) / (75 - 9) * (words - 9)
-
-    def core_flops(self, words: float) -> float:
-        """Return FLOP/s of one core with a text of so many words; two were measured together."""
-        return self[f"embeddings.teraflops_at_{75 if words >= 75 else 25 if words >= 25 else 9}_words"] * 1e12 / 2
-
-    def scored_flops(self) -> float:
-        """Return FLOP/s of one core with masked copies of pairs."""
-        rate = self["pairs.copies_per_second_of_32000_entries_in_bfloat16"]
-        return rate * BASE.flop(self["pairs.pieces_per_copy"]) / 2
-
-
-def _measured() -> Path:
-    return installation() / "docs/measured"
-
-
-class Cost(NamedTuple):
-    """What a model is asked for at most, from nothing, without a card.
-
-    Attributes:
-        model: name in the config.
-        texts: that are run through it for vectors.
-        pairs: that it scores.
-        n_twins: twins with random weights, which share sentences and pairs; of contexts each has a few.
-        core_seconds: of model and twins; None where width and depth are not known while planning.
-        seconds_of_twins: those of all twins together; None likewise.
-        n_bytes: of the vectors of model and twins; None likewise.
-    """
-
-    model: str
-    texts: int
-    pairs: int
-    n_twins: int
-    core_seconds: float | None
-    seconds_of_twins: float | None
-    n_bytes: float | None
-
-
-def tell_costs(study: StudyPlan) -> bool:
-    """Tell the command that began this run, if one did, what the study costs: it need not read the study again.
-
-    Returns:
-        Whether a command listens.
-    """
-    if EVENTS not in os.environ:
-        return False
-    if study.computed and _measured().is_dir():  # which a copy of the code without its docs has not
-        known = Constants()
-        costs = [cost._asdict() for cost in costs_of(study, known)]
-        event = {"event": "costs", "machine": known.files["embeddings"]["machine"], "costs": costs}
-        os.write(int(os.environ[EVENTS]), f"{json.dumps(event)}\n".encode())
-    return True
-
-
-def costs_of(study: StudyPlan, known: Constants) -> Iterator[Cost]:
-    """Yield what each model of a study costs.
+def count_texts(study: StudyPlan) -> Iterator[str]:
+    """Yield a sentence for each model: the texts and pairs that it and its random copies read at most, and gigabytes.
 
     Args:
         study: planned, in its folder.
-        known: speeds.
     """
-    config = study.config
-    of_a_word = config["samples"]["contexts_per_stimulus"]
-    per_length = len(stimuli_of(study.words.chosen)) * of_a_word
-    lengths = [parse_length(label) for label in study.labels.values()]
-    texts = [(length.words * (LONGER if str(length.label).startswith(">") else 1), per_length) for length in lengths]
-    n_contexts, n_sentences = per_length * len(texts), _sentences(study)
-    n_pairs = sum(_rows(Path(settings["path"])) for settings in study.sets.values())
-    layers = Counter(settings["family"] for settings in study.models.studied.values())
-    scored = {settings["family"] for settings in study.models.scored.values()}
-    for name, settings in config["models"].items():
-        of_family = {
-            model for model, each in {**study.models.studied, **study.models.scored}.items() if each["family"] == name
-        }
-        every = [*study.models.twins.values(), *study.models.scored_twins.values()]
-        n_twins = max((len(each["random_weights"]) for each in every if each["twin_of"] in of_family), default=0)
-        n_texts = n_contexts + n_sentences if name in layers else 0
-        pairs = n_pairs if name in scored else 0
-        shape, seconds, of_twins, n_bytes = _shape(name, settings), None, None, None
-        if shape is not None:
-            few = min(1, n_twins * MOST_OF_A_TWIN / of_a_word)
-            contexts, [sentences] = (
-                [n * shape.flop(known.pieces(words)) / known.core_flops(words) * (n_texts > 0) for words, n in each]
-                for each in (texts, [(9, n_sentences)])  # a template is about as short
-            )
-            masked = known["pairs.copies_of_sample"] / known["pairs.pairs_of_sample"]
-            copies = pairs * (2 if {study.models.kinds.get(model) for model in of_family} & {"decoder"} else masked)
-            sentences += copies * shape.flop(known["pairs.pieces_per_copy_of_sample"]) / known.scored_flops()
-            of_twins = few * sum(contexts) + (n_twins > 0) * sentences
-            seconds = sum(contexts) + sentences + of_twins
-            n_vectors = ((1 + few) * n_contexts + (1 + (n_twins > 0)) * n_sentences) * (n_texts > 0)
-            n_bytes = layers[name] * n_vectors * shape.width * known["embeddings.bytes_per_value"]
-        yield Cost(name, n_texts, pairs, n_twins, seconds, of_twins, n_bytes)
+    most = study.config["samples"]["contexts_per_stimulus"]
+    n_contexts = len(stimuli_of(study.words.chosen)) * most * len(study.labels)
+    n_sentences = _count_sentences(study)
+    n_pairs = sum(_count_rows(Path(settings["path"])) for settings in study.sets.values())
+    copies = {
+        each["twin_of"]: len(each["random_weights"])
+        for each in (*study.models.scored_twins.values(), *study.models.twins.values())
+    }
+    for family, settings in study.config["models"].items():
+        layers, scored = (
+            [model for model, each in models.items() if each["family"] == family]
+            for models in (study.models.studied, study.models.scored)
+        )
+        n_copies = max((copies.get(model, 0) for model in (*layers, *scored)), default=0)
+        n_texts, n_read = (n_contexts + n_sentences if layers else 0), n_pairs if scored else 0
+        said = f"Model {family}: at most {n_texts:,} texts and {n_read:,} pairs"
+        share = min(1, n_copies * MOST_OF_A_TWIN / most)  # of the contexts that the model reads
+        if n_copies:
+            of_copies = round(n_contexts * share) + n_sentences if layers else 0
+            said += f", {of_copies:,} texts and {n_read:,} pairs by its {n_copies} random copies"
+        width = _find_width(family, settings)
+        if layers and width:
+            n_vectors = n_contexts * (1 + share) + n_sentences * (1 + (n_copies > 0))
+            size = len(layers) * n_vectors * width * _BYTES_PER_VALUE
+            said += f"; {size / 1e9:.1f} GB of vectors" if size >= 1e9 else f"; {size / 1e6:.0f} MB of vectors"
+        yield f"{said}."
 
 
-def _sentences(study: StudyPlan) -> int:
-    """Return how many sentences of templates there are: of each word those of its class."""
+def _count_sentences(study: StudyPlan) -> int:
+    """Return the number of template sentences: each word has those of its class."""
     if not study.words.template_texts or study.words.lexicon is None:
         return 0
     by_class = study.words.template_texts["classes"]
     return sum(len(by_class[study.words.lexicon.classes[name][0]]) for name in stimuli_of(study.words.seat_chosen))
 
 
-def _rows(path: Path) -> int:
-    """Return the rows of a file of pairs, about: a cell may have several lines."""
+def _count_rows(path: Path) -> int:
     with path.open("rb") as file:
         return max(sum(1 for _ in file) - 1, 0)
 
 
-def _shape(name: str, settings: Mapping[str, Any]) -> Shape | None:
-    """Return width and depth of a model, by its config.json, its training or its check; None if nothing tells them."""
+def _find_width(name: str, settings: Mapping[str, Any]) -> int | None:
+    """Return the width of a model's vectors; None if it is not known before the model is checked."""
     if "train" in settings:
-        return Shape(settings["train"]["hidden_size"], settings["train"]["layers"], 0)
-    if settings.get("package") in _PACKAGED:
-        return Shape(*_PACKAGED[settings["package"]], 0)
+        return int(settings["train"]["hidden_size"])
+    if settings.get("package") in _PACKAGED_WIDTHS:
+        return _PACKAGED_WIDTHS[settings["package"]]
     for path in (Path(settings.get("path", ""), "config.json"), Path(f"results/models/{name}.json")):
-        try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-            width = next(said[key] for key in _WIDTHS if isinstance(said.get(key), int))
-            return Shape(width, next(said[key] for key in _BLOCKS if isinstance(said.get(key), int)), 0)
-        except (OSError, ValueError, StopIteration, AttributeError):
-            continue
+        if path.is_file():
+            known = json.loads(path.read_text(encoding="utf-8"))
+            return next((int(known[key]) for key in _WIDTHS if isinstance(known.get(key), int)), None)
     return None

@@ -15,7 +15,7 @@ from prasanga.base.documents import digest_of, sha256_of_file
 from prasanga.base.errors import InputError
 from prasanga.lexicon.model import require_language
 from prasanga.lexicon.templates import template_files
-from prasanga.methods import MOST_OF_A_TWIN, Method, Unit, method_named
+from prasanga.methods import Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan.models import ModelsPlan, VectorsPlan, megabytes_of, require_free_names, require_places
 from prasanga.plan.words import LexiconPlan, SentencesPlan, WordsPlan, plan_lexicon, words_from
@@ -214,22 +214,6 @@ class StudyPlan:
         if method.unit == "masked models":
             return {twin: self.models.scored_twin_of[twin] for twin in self.models.masked_twins}
         return dict(self.models.twin_of if method.unit == "embedded models" else self.models.scored_twin_of)
-
-    def said_of_twins(self) -> list[str]:
-        """Return what the study spends on twins with random weights, a sentence for each model that has some."""
-        most, lengths = self.config["samples"]["contexts_per_stimulus"], len(self.labels)
-        words = len(self.words.stimuli) * lengths
-        said = []
-        for name, twins in {**self.models.scored_twins, **self.models.twins}.items():
-            n = len(twins["random_weights"])
-            together = f"by its {n} {'twins' if n > 1 else 'twin'} with random weights{' together' * (n > 1)}"
-            sentences = f"as many sentences and pairs {together} as by the model"
-            if name in self.models.twins and words:
-                of_twins = words * min(most, n * MOST_OF_A_TWIN)
-                few = f" ({most} of them, as a word has {most} contexts at most)" if most < n else ""
-                sentences = f"{words * most:,} segments at most by the model, {of_twins:,} {together}{few}; {sentences}"
-            said.append(f"{twins['twin_of']}: {sentences}.")
-        return said
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""

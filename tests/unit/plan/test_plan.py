@@ -101,32 +101,6 @@ def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Plann
     assert files.shards(last, "templates") == [f"results/embeddings/{last}/templates/00.parquet"]
 
 
-def test_the_plan_says_what_is_spent_on_twins(planned: Planned) -> None:
-    models = {"tiny-narrow": {"random_twins": 3}, "tiny-decoder": {"random_twins": 0}}
-    study = planned({"models": models, "samples": {"contexts_per_stimulus": 200, "lengths": [9, 25]}})
-    words = len(
-        {
-            word
-            for category in study.words.chosen.values()
-            for side in (*category["targets"], *category["attributes"])
-            for word in side["stimuli"]
-        }
-    )
-    narrow, decoder, wide = study.said_of_twins()[0], study.said_of_twins()[1], study.said_of_twins()[-1]
-    assert narrow == (
-        f"tiny-narrow: {words * 2 * 200:,} segments at most by the model, {words * 2 * 3 * 64:,} by its 3 twins with"
-        " random weights together; as many sentences and pairs by its 3 twins with random weights together as by the"
-        " model."
-    )
-    assert decoder == (
-        "tiny-encoder-decoder: as many sentences and pairs by its 8 twins with random weights together as by the model."
-    )
-    assert f"{words * 2 * 200:,} by its 8 twins with random weights together;" in wide
-    few = planned({"samples": {"contexts_per_stimulus": 4}}).said_of_twins()
-    assert "by its 8 twins with random weights together (4 of them, as a word has 4 contexts at most);" in few[0]
-    assert planned({"associations": {"random_twins": 0}}).said_of_twins() == []
-
-
 def test_of_twins_ceat_is_the_effect_alone(planned: Planned) -> None:
     settings = Settings(planned())
     alone = {name: settings.ceat(name, "9")["effects_alone"] for name in ("tiny-narrow", "tiny-narrow-random")}

@@ -1,0 +1,328 @@
+"""Run the workflow: Snakemake as a process, one run per study, the plan as a table, and the effects at the end."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from prasanga.base.errors import InputError, printable
+from prasanga.base.logs import COMMAND
+from prasanga.base.places import installation, require_no_modules
+from prasanga.cli.common import FAILED, INTERRUPTED, PAGE, UNUSABLE, told, write_table
+
+_NOTES = Path(".snakemake")
+_N_EFFECTS = 4
+_RULE = re.compile(r"^ *(?:rule|checkpoint|use rule \w+ as) (\w+)(?::| with:)", re.MULTILINE)
+_INCLUDE = re.compile(r'include: "(\w+/(\w+)\.smk)"')
+_JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):\n.*?^    reason: (.*?)$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"'[\w.]+\.py [0-9a-f]+'")
+_REASONS = {
+    "Params have changed": "setting changed",
+    "Updated input files: ": "input changed: ",
+    "Set of input files": "other input files than before",
+    "Incomplete output files": "interrupted",
+    "Missing output files": "missing",
+    "Forced execution": "asked for",
+    "Input files updated by another job": "its inputs change",
+}
+"""The beginning of a reason that Snakemake prints, and what the plan says; the first that fits a stage is shown."""
+
+
+# ---- the command line of Snakemake
+
+
+def snakemake_command(
+    folder: Path,
+    targets: Sequence[str] = (),
+    *,
+    config: Path | None = None,
+    cores: str = "all",
+    gpus: int | None = None,
+    profile: str | None = None,
+    dry_run: bool = False,
+    others: Sequence[str] = (),
+) -> list[str]:
+    """Return the command line of Snakemake.
+
+    Args:
+        folder: the study's folder.
+        targets: rules or files; the whole study if empty.
+        config: the study's file, unless the folder has it under its usual name.
+        cores: a number or `all`; a profile takes precedence.
+        gpus: GPUs of this machine; None for those found. Without a GPU, jobs that run a model run one at a time.
+        profile: the name of a shipped profile, or a folder; None for the shipped `default`.
+        dry_run: plan only.
+        others: options for Snakemake.
+
+    Raises:
+        InputError: no such profile, no config in the file, or a folder from which Snakemake would import code.
+    """
+    from prasanga.config import read_config
+
+    asked = []
+    if config is not None:
+        read_config(config)  # Snakemake's own reader says less about mistakes
+        asked = ["--configfile", str(config.absolute())]
+    for place in (folder, Path.cwd()):  # Snakemake imports from both before it reads the Snakefile
+        require_no_modules(place)
+    if profile is None:
+        asked += ["--cores", cores, "--resources", f"gpu={max(count_gpus() if gpus is None else gpus, 1)}"]
+    # Snakemake's own choice would be a `profiles/default` of the working folder
+    chosen = installation() / "profiles/default" if profile is None else find_profile(profile, folder)
+    # options with one value or none come last: the others would take targets in `others` as their values
+    asked += ["--workflow-profile", str(chosen), "--snakefile", str(installation() / "Snakefile")]
+    asked += ["--directory", str(folder), "--nocolor", *(["--dry-run"] if dry_run else [])]
+    return [sys.executable, "-P", "-m", "snakemake", *targets, *asked, *others]  # -P: no import from the working folder
+
+
+def find_profile(name: str, folder: Path) -> Path:
+    """Return the folder of a profile: a path, one of the study's own, or a shipped one.
+
+    Raises:
+        InputError: no such profile.
+    """
+    places = [Path(name).absolute(), folder / "profiles" / name, installation() / "profiles" / name]
+    found = next((place for place in places if (place / "profile.yaml").is_file()), None)
+    if found is None:
+        shipped = sorted(path.parent.name for path in (installation() / "profiles").glob("*/profile.yaml"))
+        raise InputError(f"no profile {name!r}. Name a folder with profile.yaml, or one of {', '.join(shipped)}.")
+    return found
+
+
+def count_gpus(proc: Path = Path("/proc")) -> int:
+    """Return the number of NVIDIA GPUs of this machine that CUDA_VISIBLE_DEVICES allows."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return len([name for name in visible.split(",") if name.strip() not in ("", "-1")])
+    return len(list(proc.glob("driver/nvidia/gpus/*/information")))
+
+
+def _environment() -> dict[str, str]:
+    given = os.getenv("PYTHONPATH", "").split(os.pathsep)  # an empty entry is the working folder
+    width = {} if sys.stderr.isatty() else {"COLUMNS": "120"}
+    return {**width, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, given)), COMMAND: "1"}
+
+
+# ---- a run
+
+
+def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **asked: Any) -> None:
+    """Run the workflow and show what came out; end the command if the run fails.
+
+    Args:
+        folder: the study's folder.
+        targets: rules or files; the whole study if empty.
+        verbose: show everything that Snakemake prints, not its progress bars.
+        asked: options of `snakemake_command`.
+    """
+    is_free = asked.get("dry_run") or "--unlock" in asked.get("others", ())
+    with told():
+        line = snakemake_command(folder, targets, **asked)
+        with nullcontext() if is_free else only_run(folder) as held:
+            status = follow([*line, *([] if verbose or is_free else ["--logger", "rich"])], held)
+    if status == INTERRUPTED:
+        typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
+    elif status == FAILED:
+        typer.echo(
+            "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there.",
+            err=True,
+        )
+    elif not status and not is_free and (folder / "results/summary.json").is_file():
+        _show_results(folder)
+    if status:
+        raise typer.Exit(status)
+
+
+def follow(line: Sequence[str], held: int | None = None) -> int:
+    """Run a command to its end; one interrupt stops it and its jobs cleanly, a second one kills them.
+
+    Args:
+        line: the command line.
+        held: an open file that the process keeps open as well (`only_run`).
+
+    Returns:
+        Its exit status, or `INTERRUPTED`.
+    """
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if name == signal.SIGINT or signal.getsignal(name) != signal.SIG_IGN:  # ignored under nohup
+            signal.signal(name, signal.default_int_handler)
+    process = subprocess.Popen(
+        line,
+        env=_environment(),
+        pass_fds=[] if held is None else [held],
+        start_new_session=True,  # so that each signal reaches the jobs once, from here
+        stdin=subprocess.DEVNULL,
+    )
+    is_stopped = False
+    while True:
+        try:
+            status = process.wait()
+            return INTERRUPTED if is_stopped else status
+        except KeyboardInterrupt:
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL if is_stopped else signal.SIGINT)
+            is_stopped = True
+
+
+def _show_results(folder: Path) -> None:
+    """Show the largest effects with their intervals, and then what was left out and where the page is."""
+    from prasanga.report.summary import print_last_words
+
+    summary = folder / "results/summary.json"
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # print_last_words reports it
+        if rows := list_effects(json.loads(summary.read_text(encoding="utf-8"))["methods"]):
+            write_table(["method", "category", "model", "contexts", "effect", "95% interval"], rows)
+    print_last_words(summary, folder / PAGE)
+
+
+def list_effects(methods: Mapping[str, Any]) -> list[list[str]]:
+    """Return the largest effects of each method and all bias percentages, as rows of a table.
+
+    Args:
+        methods: `methods` of a summary.
+    """
+    rows = []
+    for name, method in methods.items():
+        estimates = [each for each in (method or {}).get("estimates", ()) if each["effect_size"] is not None]
+        for each in sorted(estimates, key=lambda each: -abs(each["effect_size"]))[:_N_EFFECTS]:
+            contexts = " ".join(filter(None, (each.get("segment_length"), each.get("sample_mode"))))
+            interval = "" if each["ci_low"] is None else f"{each['ci_low']:+.2f} to {each['ci_high']:+.2f}"
+            rows.append([name, each["category"], each["model"], contexts, f"{each['effect_size']:+.2f}", interval])
+    for each in (methods["pairs"] or {"overall": ()})["overall"]:
+        if each["bias_percentage"] is not None:
+            interval = "" if each["ci_low"] is None else f"{each['ci_low']:.1f}% to {each['ci_high']:.1f}%"
+            rows.append(["pairs", each["set"], each["model"], "", f"{each['bias_percentage']:.1f}%", interval])
+    return rows
+
+
+@contextmanager
+def only_run(folder: Path) -> Iterator[int]:
+    """Hold a study's folder for one run, by the open file that is yielded; remove locks that a killed run left.
+
+    Raises:
+        InputError: another run holds it, or the folder cannot be written.
+    """
+    place = folder / _NOTES / "prasanga/running"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file = place.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{folder}: nothing can be written in the study's folder ({error.strerror}). Let yourself write, make room,"
+            " or take another folder: `--directory`."
+        ) from None
+    with file:
+        file.seek(0)
+        before = file.read(200).strip()
+        locks = list((folder / _NOTES / "locks").glob("*"))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"{folder}: this study is being run already, by {before or 'another process'}. Wait until it has ended,"
+                " or stop it; another study can run at the same time in a folder of its own."
+            ) from None
+        except OSError:  # a file system without such locks, as of some clusters: Snakemake has a lock of its own
+            pass
+        if locks and not before:  # nobody who was killed is named
+            raise InputError(
+                f"{folder}: Snakemake has locked this folder: it is at work there, or was killed. If it is not running"
+                " any more, type `prasanga run -- --unlock`, and then the same command again."
+            )
+        for lock in locks:
+            lock.unlink(missing_ok=True)
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {os.uname().nodename} since {datetime.now():%Y-%m-%d %H:%M}")
+        file.flush()
+        try:
+            yield file.fileno()
+        finally:
+            with suppress(OSError):
+                file.truncate(0)
+
+
+# ---- a plan
+
+
+def show_plan(folder: Path, **asked: Any) -> None:
+    """Show what a run would do: the jobs of each stage with a reason, and what each model reads at most."""
+    with told():
+        line = snakemake_command(folder, dry_run=True, **asked)
+    done = subprocess.run(line, env=_environment(), capture_output=True, text=True, errors="replace", check=False)
+    said = [printable(text) for text in done.stderr.splitlines() if not text.startswith("Using workflow specific")]
+    if done.returncode:
+        typer.echo("\n".join([*said, *done.stdout.strip().splitlines()[-1:]]), err=True)
+        raise typer.Exit(UNUSABLE)
+    counts = [text for text in said if text.startswith("Model ")]
+    for text in said:
+        if text not in counts:
+            typer.echo(text, err=True)
+    rows = count_jobs(done.stdout)
+    if not rows:
+        typer.echo("Nothing to do: all results are what the study asks for.")
+        return
+    write_table(["stage", "jobs", "why"], [[stage, str(number), why] for stage, number, why in rows])
+    typer.echo(f"{sum(number for _, number, _ in rows)} jobs in all.")
+    stages = {stage for stage, _, _ in rows}
+    if "samples" in stages and "involves checkpoint jobs" in done.stdout:
+        typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
+    if {"embeddings", "likelihoods"} & stages:
+        typer.echo("\n".join(counts))
+
+
+def count_jobs(printed: str) -> list[tuple[str, int, str]]:
+    """Return each stage with its number of jobs and why they run, in the order of the workflow.
+
+    Args:
+        printed: the standard output of Snakemake's dry run.
+    """
+    stages: dict[str, list[str]] = {}
+    jobs = _JOB.findall(printed)
+    for rule, stage in stages_of_rules().items():
+        stages.setdefault(stage, []).extend(reason for name, reason in jobs if name == rule)
+    return [(stage, len(reasons), explain(reasons)) for stage, reasons in stages.items() if reasons]
+
+
+def stages_of_rules() -> dict[str, str]:
+    """Return the stage of each rule: the file that defines it. Stages are in the order of the workflow."""
+    included = _INCLUDE.findall((installation() / "Snakefile").read_text("utf-8"))
+    texts = {stage: installation() / path for path, stage in included}
+    return {
+        rule: stage
+        for stage, path in texts.items()
+        if path.is_file()
+        for rule in _RULE.findall(path.read_text("utf-8"))
+    }
+
+
+def explain(reasons: Sequence[str]) -> str:
+    """Return why the jobs of a stage run, in a few words, from what Snakemake says about each job."""
+    parts = [part for reason in reasons for part in reason.split("; ")]
+    for begin, why in _REASONS.items():
+        found = [part for part in parts if part.startswith(begin)]
+        if found and why.endswith(": "):
+            names = list(dict.fromkeys(name for part in found for name in part.removeprefix(begin).split(", ")))
+            return why + ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        if found and why == "setting changed" and all(map(_is_edited, found)):
+            return "code changed"
+        if found:
+            return why
+    return parts[0]
+
+
+def _is_edited(change: str) -> bool:
+    """Return whether parameters differ only by the fingerprint of a script."""
+    _, _, values = change.partition(" before: ")
+    return len(_CODE.findall(values)) == 2 and not re.search(r"\w", _CODE.sub("", values).replace(" now: ", ""))
