@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prasanga.associations import TestSettings
-from prasanga.likelihoods.categories import interval_of_terms
-from prasanga.likelihoods.log_probability import TERMS, TermScores
+from prasanga.likelihoods.categories import TERMS, TermScores, interval_of_terms
 from prasanga.stats.permutation import permutation_test_of_scores
 
 CASES = ((10, 1.0), (10, 3.0), (30, 1.0))

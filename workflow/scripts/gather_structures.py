@@ -7,7 +7,7 @@ from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
 from prasanga.base.parquet import read_frame, replacing, require_equal, write_table
 from prasanga.likelihoods.structures import compare_structures, gather_traits, spread_by_structure
-from prasanga.likelihoods.traits import load_traits, oddities_table
+from prasanga.likelihoods.templates import list_oddities, load_traits
 
 log_to(snakemake.log[0])
 settings = snakemake.params.gathering
@@ -21,7 +21,7 @@ tables = {
     "spread": spread,
     "differences": compare_structures(traits, **chance),
     "traits": traits,
-    "oddities": oddities_table(load_traits(path, settings["normalization"]) for path in settings["traits"]),
+    "oddities": list_oddities(load_traits(path, settings["normalization"]) for path in settings["traits"]),
 }
 for name, table in tables.items():
     write_table(snakemake.output[name], table.to_arrow(), made_from)

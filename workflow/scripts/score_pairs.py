@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import polars as pl
+
 from prasanga.base.parquet import read_frame
-from prasanga.likelihoods.stage import PAIRS, Job, deal_pairs, score_rows, set_table
+from prasanga.likelihoods.stage import Job, add_scores, deal_rows, read_buckets, score_rows
 from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
@@ -13,8 +15,9 @@ paths = iter(task.output)
 for settings in task.params.scoring:
     for pairs in task.input.pairs:
         path, name = next(paths), Path(pairs).stem
-        dealt, folder = deal_pairs(read_frame(pairs), settings["which"]), Path(path).with_suffix("")
+        dealt, folder = deal_rows(read_frame(pairs), settings["which"]), Path(path).with_suffix("")
         buckets = [bucket for bucket in task.input.buckets if Path(bucket).parent == folder]
-        scores = score_rows(PAIRS, dealt, name, settings, job, buckets=buckets)
+        scores = read_buckets(dealt, buckets) if buckets else score_rows(dealt, name, settings, job)
+        table = add_scores(dealt, scores).with_columns(set=pl.lit(name), model=pl.lit(settings["name"]))
         made_from = task.describe(settings, [pairs, task.input.model, *buckets], libraries)
-        task.write(path, set_table(dealt, scores, name, settings["name"]), made_from)
+        task.write(path, table.select(pl.exclude("twin"), pl.col("^twin$")), made_from)

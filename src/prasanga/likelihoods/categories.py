@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from prasanga.associations.estimates import (
@@ -26,134 +31,452 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.robustness import TEMPLATES_SCHEMA, measure_templates
 from prasanga.base.seeds import generator
-from prasanga.likelihoods.log_probability import (
-    SCORE_NOISE,
-    TERMS,
-    KnownScores,
-    LogProbabilityItem,
-    Score,
-    TermScores,
-    score_items,
-)
-from prasanga.likelihoods.templates import CategorySentence, FilledCategory
+from prasanga.likelihoods.templates import read_categories
 from prasanga.losses import Loss, Reason, describe_missing_effect
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray, choice
-from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import ConstantScoresError
-from prasanga.stats.permutation import permutation_test_of_scores
-
-if TYPE_CHECKING:
-    from prasanga.likelihoods.engine import Scorer
+from prasanga.stats.arguments import FloatArray, IndexArray, choice
+from prasanga.stats.controls import ShuffledControl
+from prasanga.stats.crossed import Counts, CrossedScores
+from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError
+from prasanga.stats.items import effects_of_items, in_blocks, item_counts
+from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, test_of_statistics
 
 # --------------------
-# Which words and sentences of a category a model could score, and why it could not score the others.
+# Scores of sentences from those of the terms in them, and how they move when the terms change.
+#
+# A set of terms has one score in a sentence. With `log-sum-exp` the terms' probabilities are added, fill and prior
+# alike, and the logarithm of the ratio is taken; with `mean` the corrected scores, which are logarithms, are
+# averaged:
+#
+#     log-sum-exp    log(sum of p_target over the terms) - log(sum of p_prior over the terms)
+#     mean           mean over the terms of log(p_target / p_prior)
+#
+# The score of a sentence is that of the first set minus that of the second. The test permutes words of the attributes,
+# with all their sentences. Terms may be resampled, dealt into other sets or left out, and are then counted again: a
+# term that counts twice has twice the probability.
 
 
-Scores: TypeAlias = Mapping[tuple[str, str, str], Score]
-"""The score of each attribute word, template and target word."""
+TERMS = ("log-sum-exp", "mean")
+"""How the terms of a set become one score (`log_probability.terms`)."""
+
+SCORE_NOISE = 1e-5
+"""Models give log-probabilities to about 1e-6: a spread of scores as small as this is rounding."""
+
+_RELATIVE_NOISE = 1e-13
+"""A spread of sums as small as this, relative to the largest score, is rounding."""
+
+_BLOCK = 2**21  # numbers of one block of replicates
 
 
-class UsableSentences(NamedTuple):
-    """What of a category can be measured.
+@dataclass(frozen=True, eq=False)
+class TermScores:
+    """Log-probabilities of all terms in all sentences of a category.
 
     Attributes:
-        words: X, Y, A and B, as far as they are left.
-        sentences: attribute word and template, those of A before those of B.
-        scores: of all that was asked.
+        fill: (n_sentences, n_terms); sentences of the first attribute set before those of the second, terms of the
+            first target set before those of the second.
+        prior: the same, with the attribute masked as well.
+        words: (n_sentences,) the attribute word of each sentence, those of the first set numbered first.
+        n_first: terms of the first target set.
+        n_a: words of the first attribute set; likewise `n_b` of the second.
+        terms: log-sum-exp or mean.
+    """
+
+    fill: FloatArray
+    prior: FloatArray
+    words: IndexArray
+    n_first: int
+    n_a: int
+    n_b: int
+    terms: str = "log-sum-exp"
+
+    @property
+    def n_terms(self) -> int:
+        """Terms of both sets."""
+        return int(self.fill.shape[1])
+
+    @property
+    def n_words(self) -> int:
+        """Attribute words of both sets."""
+        return self.n_a + self.n_b
+
+    @cached_property
+    def sentence_scores(self) -> FloatArray:
+        """(n_sentences,), the score of the first set minus that of the second."""
+        return np.asarray(self.scores_of(np.ones((1, self.n_terms)))[0])
+
+    def set_columns(self) -> dict[str, FloatArray]:
+        """Return (n_sentences,) scores: `fill`, `prior` and `corrected` of both sets, x and y, and their `score`."""
+        columns: dict[str, FloatArray] = {}
+        for name, side in zip("xy", self._sides, strict=True):
+            ones = np.ones((1, self.fill[:, side].shape[1]))
+            fill, prior = (self._combine(scores[:, side], ones)[0] for scores in (self.fill, self.prior))
+            columns |= {f"fill_{name}": fill, f"prior_{name}": prior, f"corrected_{name}": fill - prior}
+        return {**columns, "score": self.sentence_scores}
+
+    def scores_of(self, counts: Counts) -> FloatArray:
+        """Return (n_replicates, n_sentences) scores with the terms counted as (n_replicates, n_terms) says."""
+        first, second = (self._score(self.fill[:, side], self.prior[:, side], counts[:, side]) for side in self._sides)
+        return first - second
+
+    def dealt(self, in_first: npt.NDArray[np.bool_]) -> FloatArray:
+        """Return (n_replicates, n_sentences) scores with the terms dealt into two sets, (n_replicates, n_terms)."""
+        first = in_first.astype(np.float64)
+        return self._score(self.fill, self.prior, first) - self._score(self.fill, self.prior, 1 - first)
+
+    def crossed_scores(self) -> CrossedScores:
+        """Return the scores of sentences with terms, in nats.
+
+        X and Y are the two attribute sets, each word with its sentences, A and B the two target sets. With `mean` the
+        values are the terms' corrected scores. With `log-sum-exp` they are each term's share in the score,
+        s + n (p_fill / sum of p_fill - p_prior / sum of p_prior) for a set of n terms with score s: their mean is the
+        score, and to first order they say how it moves when terms are counted again (empirical influence values, Efron
+        1982).
+        """
+        parts = []
+        for side in self._sides:
+            fill, prior = self.fill[:, side], self.prior[:, side]
+            if self.terms == "mean":
+                parts.append(fill - prior)
+            else:
+                score = self._score(fill, prior, np.ones((1, fill.shape[1])))[0]
+                parts.append(score[:, None] + fill.shape[1] * (_shares(fill) - _shares(prior)))
+        values = np.concatenate(parts, axis=1)
+        noise = _RELATIVE_NOISE * float(np.abs(values).max())
+        sizes = (self.n_a, self.n_b, self.n_first, self.n_terms - self.n_first)
+        return CrossedScores(values[None], self.words, np.arange(self.n_terms), *sizes, noise)
+
+    def effects(
+        self,
+        word_counts: Counts | None = None,
+        term_counts: Counts | None = None,
+        std: str = "union_ddof1",
+        *,
+        template_counts: Counts | None = None,
+        places: IndexArray | None = None,
+    ) -> FloatArray:
+        """Return (n_replicates,) effect sizes with attribute words and terms counted several times or not at all.
+
+        Every word weighs the same, however many sentences it has, as in `CrossedScores.effects`, which this equals for
+        `mean`; NaN where an effect does not exist. With `template_counts`, (n_replicates, n_templates), templates are
+        counted as well, and `places` has that of each sentence, (n_sentences,) from 0.
+        """
+        choice("std", std, STD_CONVENTIONS)
+        of_sentence = np.zeros(len(self.fill), dtype=np.int64) if places is None else places
+
+        def effects(words: Counts, terms: Counts, templates: Counts) -> FloatArray:
+            weights = item_counts(self.words, of_sentence, words, templates)
+            return effects_of_items(self.scores_of(terms), weights, self.words < self.n_a, std)
+
+        sizes = ((word_counts, self.n_words), (term_counts, self.n_terms), (template_counts, 1))
+        counts = [np.ones((1, n)) if given is None else np.asarray(given, dtype=np.float64) for given, n in sizes]
+        return in_blocks(effects, counts, len(self.fill))
+
+    def without_each(self, std: str = "union_ddof1") -> FloatArray:
+        """Return the effect without each attribute word, then without each term, (n_words + n_terms,), NaN for none."""
+        kept = 1.0 - np.eye(self.n_words + self.n_terms)
+        return self.effects(kept[:, : self.n_words], kept[:, self.n_words :], std)
+
+    def shuffled(self, n_shuffles: int, rng: np.random.Generator, std: str = "union_ddof1") -> ShuffledControl:
+        """Return a null control as `shuffled_control` of associations: terms dealt at random, over the real spread.
+
+        If an effect belongs to what the two target sets mean, it should vanish when their terms are mixed.
+        """
+        observed = float(self.effects(std=std)[0])
+        spread = self._difference(self.sentence_scores[None])[0] / observed
+        effects = self._difference(self.dealt(self._deal(n_shuffles, rng))) / spread
+        return ShuffledControl.of(effects, abs(observed))
+
+    def test_terms(self, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
+        """Test whether other terms would do, by dealing them into sets of the same sizes.
+
+        Their probabilities are added again in each deal. All deals are counted if they are no more than would be drawn.
+        """
+        total = math.comb(self.n_terms, self.n_first)
+        if exact := total <= settings.n_permutations:
+            in_first = np.zeros((total, self.n_terms), dtype=bool)
+            for row, first in zip(in_first, combinations(range(self.n_terms), self.n_first), strict=True):
+                row[list(first)] = True
+        else:
+            in_first = self._deal(settings.n_permutations, rng)
+        rows = max(1, _BLOCK // len(self.fill))
+        starts = range(0, len(in_first), rows)
+        dealt = np.concatenate([self._difference(self.dealt(in_first[start : start + rows])) for start in starts])
+        observed = float(self._difference(self.sentence_scores[None])[0])
+        return test_of_statistics(dealt, observed, total, settings.alternative, exact=exact)
+
+    def term_associations(self) -> FloatArray:
+        """Return the association of each term, (n_terms,).
+
+        It is the term's mean corrected score over the first attribute set's words minus that over the second's.
+        """
+        return np.asarray(self._difference((self.fill - self.prior).T))
+
+    def _deal(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Return (n, n_terms), which terms are in the first set, in n deals."""
+        return np.asarray(rng.permuted(np.tile(np.arange(self.n_terms), (n, 1)), axis=1) < self.n_first)
+
+    @property
+    def _sides(self) -> tuple[slice, slice]:
+        return slice(None, self.n_first), slice(self.n_first, None)
+
+    def _score(self, fill: FloatArray, prior: FloatArray, counts: Counts) -> FloatArray:
+        return self._combine(fill, counts) - self._combine(prior, counts)
+
+    def _combine(self, scores: FloatArray, counts: Counts) -> FloatArray:
+        """Return (n_replicates, n_sentences) from the (n_sentences, n) log-probabilities of a set's terms."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.terms == "mean":
+                return np.asarray(counts @ scores.T / counts.sum(axis=1, keepdims=True))
+            largest = scores.max(axis=1)
+            logs = np.log(counts @ np.exp(scores - largest[:, None]).T) + largest
+        return np.asarray(np.where(np.isfinite(logs), logs, np.nan))
+
+    def _difference(self, scores: FloatArray) -> FloatArray:
+        """Return (n,) mean over the words of the first attribute set minus the second's, of (n, n_sentences) scores."""
+        belongs = self.words[:, None] == np.arange(self.n_words)
+        of_words = scores @ (belongs / belongs.sum(axis=0))
+        return np.asarray(of_words[:, : self.n_a].mean(axis=1) - of_words[:, self.n_a :].mean(axis=1))
+
+
+def _shares(scores: FloatArray) -> FloatArray:
+    """Return (n_sentences, n) shares of the terms in the sum of their probabilities."""
+    probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
+
+
+# --------------------
+# Log-probability bias of the categories C1 to C9 (Sadhu et al. 2024, section 3.3 and the last column of Table 4).
+#
+# A sentence is a template with an attribute word in it. Its score s is the corrected score of the first target set
+# minus that of the second, each over its terms (`TermScores`). With A and B the attribute sets,
+#
+#     d = (mean of s over the sentences of A - mean of s over those of B) / standard deviation of s over both
+#
+# The sentences of a word are nearly the same sentence, so the test moves an attribute word with all its sentences
+# (`p_stimuli`). The program of the paper moves single sentences (`p_sentences`); that p is below .05 far too often
+# where there is no effect. Everything else is as for SEAT, with the roles of targets and attributes exchanged:
+# intervals resample attribute words, and the terms of the targets, and `p_attributes` deals these terms.
+#
+# Effect and test come from `measure_cosines`, with the attribute words, and their sentences as items, in the place
+# of its targets. What depends on the terms - the interval, dealt terms, the effect without one of them - is linear
+# in them for the mean only; for log-sum-exp it is computed from counted terms (`TermScores`). There the studentized
+# interval takes the terms' shares to first order.
+
+
+LOG_PROBABILITY_SCHEMA = TABLES["log_probability"].arrow()
+"""Columns of the table of estimates, those of SEAT as far as they mean the same.
+
+Sets are given as they were measured: with `exchanged`, those of the category's attributes are the targets. `p_stimuli`
+moves attribute words, `p_attributes` the terms of the targets, `p_sentences` sentences. `masked_as_one` names the
+attributes of several pieces that one mask hid (`pieces` first).
+"""
+WORDS_SCHEMA = TABLES["log_probability_words"].arrow()
+"""Columns of the table of words. Of an attribute (a, b) the association is the mean of s over its sentences; of a
+target (x, y) its mean corrected score in the sentences of A minus that in those of B."""
+
+SENTENCES_SCHEMA = TABLES["log_probability_sentences"].arrow()
+"""Columns of the table of sentences, one row per template and attribute word. `text` has the first target in it,
+`n_pieces` is the number of pieces of all targets together, `score` is s."""
+
+_SENTENCE = ("attribute_word", "template")
+_LOG = logging.getLogger(__name__)
+
+
+class CategoryTables(NamedTuple):
+    """The measures of one model, or of its twins with the column `twin`."""
+
+    estimates: pa.Table
+    """`LOG_PROBABILITY_SCHEMA`"""
+    words: pa.Table
+    """`WORDS_SCHEMA`"""
+    sentences: pa.Table
+    """`SENTENCES_SCHEMA`"""
+    templates: pa.Table
+    """`TEMPLATES_SCHEMA`"""
+
+
+def measure_categories(
+    scored: pl.DataFrame,
+    categories: Mapping[str, Mapping[str, Any]],
+    *,
+    model: str,
+    settings: TestSettings,
+    exchanged: Collection[str] = (),
+    pieces: str = "all",
+    terms: str = "log-sum-exp",
+    seed: int = 47,
+) -> CategoryTables:
+    """Return the log-probability bias of all categories in one model, or in each of its twins.
+
+    Args:
+        scored: `templates.CATEGORY_SENTENCES` with the columns `log_probability.SCORES`; of twins also `twin`.
+        categories: names to the layout of `categories.json`.
+        model: its name, for the tables.
+        settings: how effects are tested.
+        exchanged: categories whose targets and attributes change places.
+        pieces: how a target of several pieces is scored (`log_probability`).
+        terms: how the terms of a set become one score (`TERMS`).
+        seed: of the study.
+
+    Returns:
+        A row per category; one per category and word; one per category, template and attribute word; one per category
+        and template. A target that the model cannot score in some template is left out altogether, an attribute word or
+        sentence by itself, each listed in `lost`; a category that cannot be computed is a row without numbers that
+        says why.
+
+    Raises:
+        InputError: an unknown way to combine terms.
+    """
+    choice("log_probability.terms", terms, TERMS)
+    twins = scored["twin"].unique().sort().to_list() if "twin" in scored.columns else [None]
+    schemas = LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TEMPLATES_SCHEMA
+    tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
+    for twin in twins:
+        rows = scored if twin is None else scored.filter(twin=twin)
+        for category in read_categories(categories, exchanged):
+            conventions = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms}
+            key = {"category": category.name, "model": model, "twin": twin}
+            found = _measure(category, rows.filter(category=category.name), model, settings, conventions, seed)
+            for table, more in zip(tables, found, strict=True):
+                table += ({**key, **row} for row in more)
+    if twins != [None]:
+        schemas = tuple(schema.append(pa.field("twin", pa.int64())) for schema in schemas)
+    return CategoryTables(*map(pa.Table.from_pylist, tables, schemas))
+
+
+class _Usable(NamedTuple):
+    """The words and sentences of a category that a model could score.
+
+    Attributes:
+        words: X, Y, A and B, as far as they are left: targets with a score in every sentence, attributes with a
+            sentence.
+        sentences: one row per attribute word and template, with `is_usable`: whether all targets that are left have a
+            score; and `left_out`, why not.
+        terms: scores of the targets in the usable sentences; None without any, or without a word in some set.
         lost: what was left out, and why.
-        reasons: of each word that was left out.
     """
 
     words: tuple[list[str], list[str], list[str], list[str]]
-    sentences: list[tuple[str, str]]
-    scores: Scores
+    sentences: pl.DataFrame
+    terms: TermScores | None
     lost: list[Loss]
-    reasons: dict[str, str]
-
-    def why_left_out(self, attribute: str, template: str) -> str:
-        """Return why a sentence has no score."""
-        if attribute in self.reasons:
-            return self.reasons[attribute]
-        found = dict.fromkeys(
-            score.left_out
-            for (of_attribute, of_template, target), score in self.scores.items()
-            if (of_attribute, of_template) == (attribute, template) and target not in self.reasons and score.left_out
-        )
-        return ", ".join(map(str, found)) or "no target left"
 
 
-def usable_sentences(category: Category, scores: Scores) -> UsableSentences:
-    """Return the targets that have a score in every sentence, and the sentences in which all of these have one.
+def _find_usable(category: Category, scored: pl.DataFrame, terms: str) -> _Usable:
+    """Return which targets have a score in every sentence, and the sentences in which all of these have one.
 
     The score of a sentence is that of a set of terms, which must be the same in all sentences: a target with an unknown
     piece in one template is left out of all. An attribute word, or a sentence that is too long, is left out by itself.
     """
-    x, y, a, b = category.sets
-    templates = dict.fromkeys(template for _, template, _ in scores)
-    reasons: dict[str, dict[str, None]] = {}
-    for (attribute, _, target), score in scores.items():
-        if score.left_out_role is not None:
-            word = target if score.left_out_role == "target" else attribute
-            reasons.setdefault(word, {})[str(score.left_out)] = None
-    unscored = {word: ", ".join(found) for word, found in reasons.items()}
-    targets = [word for word in dict.fromkeys((*x, *y)) if word not in unscored]
-    attributes = [word for word in dict.fromkeys((*a, *b)) if word not in unscored]
-    sentences = [
-        (attribute, template)
-        for attribute in attributes
-        for template in templates
-        if all(scores[attribute, template, target].left_out is None for target in targets)
-    ]
+    role = pl.col("left_out_role")
+    word = pl.when(role == "target").then("target_word").when(role == "attribute").then("attribute_word")
+    reasons = pl.col("left_out").drop_nulls().unique(maintain_order=True).str.join(", ")
+    blamed = scored.filter(role.is_not_null()).group_by(word.alias("word"), maintain_order=True)
+    unscored = dict(blamed.agg(reasons).iter_rows())
+    targets, attributes = (
+        [word for word in dict.fromkeys(first + second) if word not in unscored]
+        for first, second in (category.sets[:2], category.sets[2:])
+    )
+    known = scored.filter(pl.col("target_word").is_in(targets))
+    sentences = scored.group_by(_SENTENCE, maintain_order=True).agg(pl.col("text", "n_attribute_pieces").first())
+    of_sentence = known.group_by(_SENTENCE).agg(pl.col("n_pieces").sum(), reasons)
+    sentences = sentences.join(of_sentence, on=_SENTENCE, how="left", maintain_order="left").with_columns(
+        pl.col("n_pieces").fill_null(0), pl.col("left_out").fill_null("")
+    )
+    sentences = sentences.with_columns(
+        is_usable=pl.col("attribute_word").is_in(attributes) & (pl.col("left_out") == ""),
+        left_out=pl.col("attribute_word").replace_strict(unscored, default=pl.col("left_out"), return_dtype=pl.String),
+    )
+    usable = sentences.filter("is_usable")
     lost = [category.lose(word, Reason.NO_SCORE, found) for word, found in unscored.items()]
-    n_of = {word: sum(attribute == word for attribute, _ in sentences) for word in attributes}
-    for word, n in n_of.items():
-        if n < len(templates):
-            of_word = (
-                score.left_out
-                for (attribute, _, target), score in scores.items()
-                if attribute == word and target in targets and score.left_out is not None
-            )
-            detail = f"{n} of its {len(templates)} sentences ({', '.join(dict.fromkeys(of_word))})"
-            lost.append(category.lose(word, Reason.IN_PART, detail))
-    words = (
-        [word for word in targets if word in x],
-        [word for word in targets if word in y],
-        [word for word in attributes if word in a and n_of[word]],
-        [word for word in attributes if word in b and n_of[word]],
+    n_templates, n_of = scored["template"].n_unique(), dict(usable["attribute_word"].value_counts().iter_rows())
+    for attribute in attributes:
+        if (n := n_of.get(attribute, 0)) < n_templates:
+            found = known.filter(attribute_word=attribute).select(reasons).item()
+            lost.append(category.lose(attribute, Reason.IN_PART, f"{n} of its {n_templates} sentences ({found})"))
+    x, y = ([word for word in targets if word in side] for side in category.sets[:2])
+    a, b = ([word for word in attributes if word in side and word in n_of] for side in category.sets[2:])
+    if not all((len(usable), x, y, a, b)):
+        return _Usable((x, y, a, b), sentences, None, lost)
+    scores = known.join(usable, on=_SENTENCE, how="semi", maintain_order="left")
+    order = [targets.index(word) for word in x + y]
+    fill, prior = (scores[name].to_numpy().reshape(len(usable), len(targets))[:, order] for name in ("fill", "prior"))
+    number = {word: i for i, word in enumerate(a + b)}
+    words = np.array([number[word] for word in usable["attribute_word"]], dtype=np.int64)
+    return _Usable((x, y, a, b), sentences, TermScores(fill, prior, words, len(x), len(a), len(b), terms), lost)
+
+
+def _measure(
+    category: Category,
+    scored: pl.DataFrame,
+    model: str,
+    settings: TestSettings,
+    conventions: Mapping[str, Any],
+    seed: int,
+) -> tuple[list[dict[str, Any]], ...]:
+    """Return the row of a category, those of its words, of its sentences, and of its templates."""
+    words, sentences, terms, lost = _find_usable(category, scored, conventions["terms"])
+    usable = sentences.filter("is_usable")
+    numbers: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
+    templates: list[dict[str, Any]] = []
+    # attribute words are what the test permutes, so that there must be two of each set
+    if small := find_small_set(category, words, needed="1122", words="words"):
+        lost.append(small)
+        _LOG.warning("%s, %s: not computed: %s", model, category.name, describe_missing_effect([small.columns()]))
+    elif terms is not None:
+        try:
+            names = usable["template"].to_list()
+            numbers, rows, templates = _measure_terms(category, model, words, terms, names, settings, seed)
+        except ConstantScoresError as error:
+            lost.append(Loss(None, None, Reason.EQUAL_SCORES, str(error)))
+    one_mask = scored.filter(pl.col("n_attribute_pieces") > 1)["attribute_word"].unique(maintain_order=True)
+    one_mask = one_mask if conventions["pieces"] == "first" else one_mask.clear()
+    n_a = usable["attribute_word"].is_in(words[2]).sum()
+    estimate = {
+        **describe_category(category, words, lost),
+        **numbers,
+        "n_sentences_a": n_a,
+        "n_sentences_b": len(usable) - n_a,
+        "n_templates": scored["template"].n_unique(),
+        "n_masked_as_one": len(one_mask),
+        "masked_as_one": ", ".join(one_mask),
+        **conventions,
+        **settings.conventions(),
+        "seed": seed,
+    }
+    sentences = sentences.with_columns(
+        attribute="attribute_word",
+        role=pl.when(pl.col("attribute_word").is_in(category.sets[2])).then(pl.lit("a")).otherwise(pl.lit("b")),
+        left_out=pl.when(pl.col("left_out") == "").then(pl.lit("no target left")).otherwise("left_out"),
     )
-    return UsableSentences(words, sentences, scores, lost, unscored)
+    if terms is not None:
+        scores = usable.select(_SENTENCE).with_columns(**terms.set_columns())
+        sentences = sentences.join(scores, on=_SENTENCE, how="left", maintain_order="left")
+        sentences = sentences.with_columns(left_out=pl.when(~pl.col("is_usable")).then("left_out"))
+    return [estimate], rows, sentences.to_dicts(), templates
 
 
-def term_scores_of(usable: UsableSentences, terms: str) -> TermScores:
-    """Return the log-probabilities of all targets that are left, in all sentences that are left."""
-    x, y, a, b = usable.words
-    number = {word: i for i, word in enumerate((*a, *b))}
-    table = np.array(
-        [
-            [(score.fill, score.prior) for target in (*x, *y) for score in [usable.scores[attribute, template, target]]]
-            for attribute, template in usable.sentences
-        ],
-        dtype=np.float64,
-    )
-    words = np.array([number[attribute] for attribute, _ in usable.sentences], dtype=np.int64)
-    return TermScores(table[..., 0], table[..., 1], words, len(x), len(a), len(b), terms)
-
-
-# --------------------
-# What is said of a category by log-probability: the columns that WEAT, SEAT and CEAT have, from scores of
-# sentences.
-#
-# Effect and test come from `measure_cosines`, with the attribute words, and their sentences as items, in the place
-# of its targets. What depends on the terms - the interval, dealt terms, the effect without one of them - is linear
-# in them for the mean alone; for log-sum-exp it is computed anew (`TermScores`). There the studentized interval
-# takes the terms' shares to first order.
-
-
-def category_numbers(
-    category: Category, model: str, usable: UsableSentences, terms: TermScores, settings: TestSettings, seed: int
+def _measure_terms(
+    category: Category,
+    model: str,
+    words: tuple[list[str], list[str], list[str], list[str]],
+    terms: TermScores,
+    templates: Sequence[str],
+    settings: TestSettings,
+    seed: int,
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the columns of the estimate, the rows of words, and those of templates.
+
+    Args:
+        category: as it is measured.
+        model: its name.
+        words: X, Y, A and B that are left.
+        terms: their scores.
+        templates: (n_sentences,), that of each sentence.
+        settings: how the effect is tested.
+        seed: of the study.
 
     Raises:
         ConstantScoresError: all sentences have the same score.
@@ -161,7 +484,7 @@ def category_numbers(
     if float(terms.sentence_scores.std()) <= SCORE_NOISE:
         raise ConstantScoresError("all sentences have the same score, so that there is no effect size")
     crossed = terms.crossed_scores()
-    x, y, a, b = usable.words
+    x, y, a, b = words
     permuted, names = (a, b, x, y), ("log_probability", model)
     linear = terms.terms == "mean"
     tests = test_words(crossed, settings, category=category.name, seed=seed, names=names)
@@ -186,7 +509,6 @@ def category_numbers(
             rng = generator(seed, "shuffles", *names, category.name)
             columns |= terms.shuffled(settings.n_shuffles, rng, settings.std).columns()
     columns["difference"] = difference_of(crossed)
-    columns["interval_note"] = _in_roles(columns["interval_note"], category)
     of_a = terms.words < terms.n_a
     columns["p_sentences"] = permutation_test_of_scores(
         terms.sentence_scores[of_a],
@@ -196,20 +518,28 @@ def category_numbers(
         rng=generator(seed, "p_sentences", *names, category.name),
         statistic="difference",
     ).p_value
-    names_of_templates = list(dict.fromkeys(template for _, template in usable.sentences))
-    places = np.array([names_of_templates.index(template) for _, template in usable.sentences])
-    of_templates, templates = measure_templates(
+    place_of = {name: place for place, name in enumerate(dict.fromkeys(templates))}
+    places = np.array([place_of[name] for name in templates])
+    of_templates, template_rows = measure_templates(
         lambda words, terms_, counts, std: terms.effects(words, terms_, std, template_counts=counts, places=places),
-        names_of_templates,
+        list(place_of),
         crossed,
         settings,
         category=category.name,
         words=permuted,
         seed=seed,
     )
-    of_templates["templates_note"] = _in_roles(of_templates["templates_note"], category)
-    words = _word_rows(crossed, terms, permuted, category, without)
-    return {**columns, **of_templates}, words, templates
+    columns |= of_templates
+    names_x, names_y, names_a, names_b = category.set_names
+    set_names = (names_a, names_b, names_x, names_y)
+    for note in ("interval_note", "templates_note"):
+        columns[note] = columns[note] and _name_sets(columns[note], set_names)
+    rows = word_rows(crossed, permuted, set_names, without)
+    for row, association in zip(rows[terms.n_words :], terms.term_associations(), strict=True):
+        row |= {"association": float(association), "n_items": len(terms.words)}
+    for row in rows:
+        row["role"] = {"x": "a", "y": "b", "a": "x", "b": "y"}[row["role"]]
+    return columns, [*rows[terms.n_words :], *rows[: terms.n_words]], template_rows
 
 
 def interval_of_terms(
@@ -220,7 +550,7 @@ def interval_of_terms(
     settings: TestSettings,
     seed: int,
 ) -> dict[str, Any]:
-    """Return the interval, from replicates in which the terms' probabilities are added anew."""
+    """Return the interval, from replicates in which the terms' probabilities are added again."""
     if not settings.n_resamples:
         return {"interval_note": NO_INTERVAL_ASKED}
     resampling = settings.resampled(words, 1, seed=seed, category=category)
@@ -228,205 +558,7 @@ def interval_of_terms(
     return interval_of(crossed, resampling, replicates, settings)
 
 
-def _in_roles(note: str | None, category: Category) -> str | None:
-    """Return a note on the sets of `measure_cosines`, X to B, in the names of the category's sets."""
-    x, y, a, b = category.set_names
-    names = dict(zip("XYAB", (a, b, x, y), strict=True))
-    return note and re.sub(r"\bset ([XYAB])\b", lambda found: f"the set {names[found[1]]}", note)
-
-
-def _word_rows(
-    crossed: CrossedScores,
-    terms: TermScores,
-    permuted: tuple[list[str], list[str], list[str], list[str]],
-    category: Category,
-    without: FloatArray,
-) -> list[dict[str, Any]]:
-    """Return rows of targets, then of attributes: `word_rows` in the category's own roles."""
-    x, y, a, b = category.set_names
-    rows = word_rows(crossed, permuted, (a, b, x, y), without)
-    n_words = terms.n_words
-    for row, association in zip(rows[n_words:], terms.term_associations(), strict=True):
-        row |= {"association": float(association), "n_items": len(terms.words)}
-    for row in rows:
-        row["role"] = {"x": "a", "y": "b", "a": "x", "b": "y"}[row["role"]]
-    return [*rows[n_words:], *rows[:n_words]]
-
-
-# --------------------
-# Log-probability bias of the categories C1 to C9 (Sadhu et al. 2024, section 3.3 and the last column of Table 4).
-#
-# A sentence is a template with an attribute word in it. Its score s is the corrected score of the first target set
-# minus that of the second, each over its terms (`TermScores`). With A and B the attribute sets,
-#
-#     d = (mean of s over the sentences of A - mean of s over those of B) / standard deviation of s over both
-#
-# The sentences of a word are nearly the same sentence, so the test moves an attribute word with all its sentences
-# (`p_stimuli`). The program of the paper moves single sentences (`p_sentences`); that p is below .05 far too often
-# where there is no effect. Everything else is as for SEAT, with the roles of targets and attributes exchanged:
-# intervals resample attribute words, and the terms of the targets, and `p_attributes` deals these terms.
-
-
-LOG_PROBABILITY_SCHEMA = TABLES["log_probability"].arrow()
-"""Columns of the table of estimates, those of SEAT as far as they mean the same.
-
-Sets stand as they were measured: with `exchanged`, those of the category's attributes are the targets. `p_stimuli`
-moves attribute words, `p_attributes` the terms of the targets, `p_sentences` sentences. `masked_as_one` names the
-attributes of several pieces that one mask stood for (`pieces` first).
-"""
-WORDS_SCHEMA = TABLES["log_probability_words"].arrow()
-"""Columns of the table of words. Of an attribute (a, b) the association is the mean of s over its sentences; of a
-target (x, y) its mean corrected score in the sentences of A minus that in those of B."""
-
-SENTENCES_SCHEMA = TABLES["log_probability_sentences"].arrow()
-"""Columns of the table of sentences, one row a template and attribute word. `text` has the first target in it,
-`n_pieces` is the number of pieces of all targets together, `score` is s."""
-
-_LOG = logging.getLogger(__name__)
-
-
-class CategoryTables(NamedTuple):
-    """What one model comes to."""
-
-    estimates: pa.Table
-    """`LOG_PROBABILITY_SCHEMA`"""
-    words: pa.Table
-    """`WORDS_SCHEMA`"""
-    sentences: pa.Table
-    """`SENTENCES_SCHEMA`"""
-    templates: pa.Table
-    """`TEMPLATES_SCHEMA`"""
-
-
-def score_categories(
-    scorer: Scorer | KnownScores,
-    filled: Sequence[FilledCategory],
-    *,
-    model: str,
-    settings: TestSettings,
-    exchanged: Collection[str] = (),
-    pieces: str = "all",
-    terms: str = "log-sum-exp",
-    seed: int = 47,
-) -> CategoryTables:
-    """Compute the log-probability bias of all categories in one model.
-
-    Args:
-        scorer: an encoder, or what it gave all sentences.
-        filled: the categories with their sentences (`fill_categories`).
-        model: its name, for the tables.
-        settings: how effects are tested.
-        exchanged: categories whose targets and attributes change places.
-        pieces: how a target of several pieces is scored (`log_probability`).
-        terms: how the terms of a set become one score (`combined`).
-        seed: of the study.
-
-    Returns:
-        A row per category; one per category and word; one per category, template and attribute word; one per category
-        and template. A target that the model cannot score in some template is left out altogether, an attribute word or
-        sentence by itself, each listed in `lost`; a category that cannot be computed is a row without numbers that
-        says why.
-
-    Raises:
-        InputError: as `score_log_probability`.
-    """
-    choice("log_probability.terms", terms, TERMS)
-    items = [LogProbabilityItem(row.text, row.target, row.attribute) for _, rows in filled for row in rows]
-    scores = iter(score_items(scorer, items, pieces=pieces))
-    tables: tuple[list[Any], ...] = ([], [], [], [])
-    for category, rows in filled:
-        of_rows = [next(scores) for _ in rows]
-        conventions = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms}
-        found = _measure(category, model, rows, of_rows, settings, conventions, seed)
-        for table, more in zip(tables, found, strict=True):
-            table += more
-    schemas = LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TEMPLATES_SCHEMA
-    return CategoryTables(*(pa.Table.from_pylist(table, schema=s) for table, s in zip(tables, schemas, strict=True)))
-
-
-def _measure(
-    category: Category,
-    model: str,
-    rows: Sequence[CategorySentence],
-    of_rows: Sequence[Score],
-    settings: TestSettings,
-    conventions: Mapping[str, Any],
-    seed: int,
-) -> tuple[list[dict[str, Any]], ...]:
-    """Return the row of a category, those of its words, of its sentences, and of its templates."""
-    scores = {
-        (row.attribute_word, row.template, row.target_word): score for row, score in zip(rows, of_rows, strict=True)
-    }
-    usable = usable_sentences(category, scores)
-    lost = list(usable.lost)
-    terms = term_scores_of(usable, str(conventions["terms"])) if usable.sentences and all(usable.words) else None
-    numbers: dict[str, Any] = {}
-    words: list[dict[str, Any]] = []
-    templates: list[dict[str, Any]] = []
-    # attribute words are what the test permutes, so that there must be two of each set
-    if small := find_small_set(category, usable.words, needed="1122", words="words"):
-        lost.append(small)
-        _LOG.warning("%s, %s: not computed: %s", model, category.name, describe_missing_effect([small.columns()]))
-    elif terms is not None:
-        try:
-            numbers, words, templates = category_numbers(category, model, usable, terms, settings, seed)
-        except ConstantScoresError as error:
-            lost.append(Loss(None, None, Reason.EQUAL_SCORES, str(error)))
-    one_mask = dict.fromkeys(
-        row.attribute_word
-        for row, score in zip(rows, of_rows, strict=True)
-        if conventions["pieces"] == "first" and score.n_attribute_pieces > 1
-    )
-    key = {"category": category.name, "model": model}
-    n_a = sum(attribute in usable.words[2] for attribute, _ in usable.sentences)
-    estimate = {
-        **describe_category(category, usable.words, lost),
-        "model": model,
-        **numbers,
-        "n_sentences_a": n_a,
-        "n_sentences_b": len(usable.sentences) - n_a,
-        "n_templates": len({row.template for row in rows}),
-        "n_masked_as_one": len(one_mask),
-        "masked_as_one": ", ".join(one_mask),
-        **conventions,
-        **settings.conventions(),
-        "seed": seed,
-    }
-    sentences = [{**key, **row} for row in _sentence_rows(category, rows, usable, terms)]
-    return [estimate], [{**key, **word} for word in words], sentences, [{**key, **each} for each in templates]
-
-
-def _sentence_rows(
-    category: Category, rows: Sequence[CategorySentence], usable: UsableSentences, terms: TermScores | None
-) -> list[dict[str, Any]]:
-    """Return a row for each template and attribute word, without numbers where the sentence could not be used."""
-    numbers: dict[tuple[str, str], dict[str, float]] = {}
-    if terms is not None:
-        columns = {
-            f"{what}_{side}": values
-            for what in ("fill", "prior", "corrected")
-            for side, values in zip("xy", terms.set_scores(what), strict=True)
-        }
-        columns["score"] = terms.sentence_scores
-        for number, sentence in enumerate(usable.sentences):
-            numbers[sentence] = {name: float(values[number]) for name, values in columns.items()}
-    first: dict[tuple[str, str], CategorySentence] = {}
-    for row in rows:
-        first.setdefault((row.attribute_word, row.template), row)
-    targets = [*usable.words[0], *usable.words[1]]
-    found = []
-    for (attribute, template), row in first.items():
-        of_targets = [usable.scores[attribute, template, target] for target in targets]
-        found.append(
-            {
-                "role": "a" if attribute in category.sets[2] else "b",
-                "attribute": attribute,
-                "template": template,
-                "text": row.text,
-                **numbers.get((attribute, template), {}),
-                "n_pieces": sum(score.n_pieces for score in of_targets),
-                "n_attribute_pieces": usable.scores[attribute, template, row.target_word].n_attribute_pieces,
-                "left_out": None if (attribute, template) in numbers else usable.why_left_out(attribute, template),
-            }
-        )
-    return found
+def _name_sets(note: str, set_names: Sequence[str]) -> str:
+    """Return a note on the sets X to B of `measure_cosines` with the names of the category's sets."""
+    names = dict(zip("XYAB", set_names, strict=True))
+    return re.sub(r"\bset ([XYAB])\b", lambda found: f"the set {names[found[1]]}", note)

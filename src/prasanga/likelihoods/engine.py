@@ -3,18 +3,15 @@
 Equal passes of one call run once; passes are sorted by length and run in batches of a bounded number of pieces, which
 are halved where memory runs out; the vocabulary head runs at the positions that are read, and on so many of them at
 once that its output stays small. So memory grows with the longest row and not with the number of masked copies: one
-row takes what the model takes for it, and queries that are handed over part by part (`in_parts`) wait in bounded
-number. A model that only runs whole (`ModelWithHead.whole`) has its head run at every position of a batch, which is
-then so small that the output keeps the same bound, down to one row.
+row takes what the model takes for it, and the queries of many texts (`answer_texts`) wait in bounded number. A model
+that only runs whole (`ModelWithHead.whole`) has its head run at every position of a batch, which is then so small that
+the output keeps the same bound, down to one row.
 """
 
 from __future__ import annotations
 
-import hashlib
 import operator
 import time
-from array import array
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -65,16 +62,12 @@ class ScorerReport(NamedTuple):
     """What a scorer has done since it was loaded.
 
     Attributes:
-        queries: asked; not those that `in_parts` knew the answer of.
         passes: rows run through the model; equal ones of one call are run once.
         pieces: pieces run through the model, special ones included, padding not.
-        reads: log-probabilities read.
     """
 
-    queries: int = 0
     passes: int = 0
     pieces: int = 0
-    reads: int = 0
 
 
 def load_scorer(
@@ -145,7 +138,7 @@ class Scorer:
 
     @torch.inference_mode()
     def log_probabilities(
-        self, queries: Sequence[Query], told: Callable[[int, int], object] | None = None
+        self, queries: Sequence[Query], told: Callable[[float], object] | None = None
     ) -> list[NDArray[np.float64]]:
         """Return the natural logarithm of the probability of each query's targets at its positions.
 
@@ -156,7 +149,7 @@ class Scorer:
 
         Args:
             queries: what is asked.
-            told: told after each batch how many passes have run, of how many.
+            told: called after each batch with the share of all passes that have run.
 
         Raises:
             InputError: a number that is not finite, or a text for which the device has no memory.
@@ -170,7 +163,7 @@ class Scorer:
         def run(rows: slice) -> None:
             waiting.append(self._run(passes[rows]))
             if told is not None:
-                told(rows.stop, len(passes))
+                told(rows.stop / len(passes))
 
         for batch in plan_batches([one.query.size for one in passes], self._budget or ON_A_CPU):
             self._halving.run(batch, lambda rows: _padded([one.query for one in passes[rows]]), run)
@@ -180,9 +173,8 @@ class Scorer:
                 raise InputError(self._not_finite())
             for (query, place), value in zip(places, numbers, strict=True):
                 found[query][place] = value
-        pieces, reads = sum(one.query.size for one in passes), sum(map(len, found))
-        more = (len(queries), len(passes), pieces, reads)
-        self.report = ScorerReport(*(before + now for before, now in zip(self.report, more, strict=True)))
+        n_passes, n_pieces = self.report
+        self.report = ScorerReport(n_passes + len(passes), n_pieces + sum(one.query.size for one in passes))
         return found
 
     @torch.inference_mode()
@@ -289,140 +281,52 @@ def _padded(queries: Sequence[Query]) -> int:
 
 
 # --------------------
-# Queries answered as they are made: part by part, and an answer that is known is not asked for again.
+# Queries answered as they are made.
 
 
 WAITING = 1 << 21
 """Pieces of the queries that wait together to be asked: some tens of megabytes."""
-REMEMBERED = 1 << 18
-"""Log-probabilities that are remembered, the newest: 130 MB where each is of a pass of its own."""
 
 
-def in_parts(ask: Callable[[Sequence[Query]], Answers], queries: Iterable[Query]) -> Iterator[NDArray[np.float64]]:
-    """Yield the answer to each query, in order; never are all queries, or all answers, in memory.
-
-    Equal passes that wait together run once, as `ask` sees to. What was read from an earlier pass is remembered
-    (`REMEMBERED`). A pass runs once more where something else is to be read from it than before, or where it was last
-    seen that many reads ago.
-
-    Args:
-        ask: such as `Scorer.log_probabilities`.
-        queries: made as they are needed.
-    """
-    memory = _Memory()
-    waiting: list[Query | NDArray[np.float64]] = []  # what is not known yet, and answers that are
-    size = 0
-    for query in queries:
-        known = memory.answer(query)
-        waiting.append(query if known is None else known)
-        size += query.size if known is None else len(known)
-        if size >= WAITING:
-            yield from _filled(waiting, ask, memory)
-            waiting, size = [], 0
-    yield from _filled(waiting, ask, memory)
-
-
-def _filled(
-    waiting: Sequence[Query | NDArray[np.float64]], ask: Callable[[Sequence[Query]], Answers], memory: _Memory
-) -> Iterator[NDArray[np.float64]]:
-    unknown = [each for each in waiting if isinstance(each, Query)]
-    found = ask(unknown) if unknown else []
-    for query, values in zip(unknown, found, strict=True):
-        memory.keep(query, values)
-    asked = iter(found)
-    for each in waiting:
-        yield next(asked) if isinstance(each, Query) else each
-
-
-def answers(
+def answer_texts(
     ask: Callable[..., Answers], texts: Iterable[Iterable[Query]], n: int, what: str
-) -> Iterator[tuple[int, Iterator[NDArray[np.float64]]]]:
-    """Yield the answers to the queries of each text, by its number, and tell how far that is.
+) -> Iterator[tuple[int, Answers]]:
+    """Yield the number of each text that has queries, and their answers, and log how far that is.
+
+    Equal passes that wait together run once. Never are the queries of all texts in memory.
 
     Args:
         ask: `Scorer.log_probabilities`.
-        texts: the queries of each, made as they are needed; a text without any is passed over.
+        texts: the queries of each, made as they are needed.
         n: how many texts there are.
         what: is done, for the log.
     """
-    owners: deque[int] = deque()
+    told = 0.0
 
-    def stream() -> Iterator[Query]:
+    def tell(place: float) -> None:
+        nonlocal told
+        done.advance(place - told)
+        told = place
+
+    def answer(part: Sequence[tuple[int, Query]], begun: int, end: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        found = ask([query for _, query in part], told=lambda share: tell(begun + share * (end - begun)))
+        return zip((number for number, _ in part), found, strict=True)
+
+    def answers() -> Iterator[tuple[int, NDArray[np.float64]]]:
+        part: list[tuple[int, Query]] = []
+        size = begun = 0
         for number, queries in enumerate(texts):
-            answered.reached = number + 1
             for query in queries:
-                owners.append(number)
-                yield query
+                part.append((number, query))
+                size += query.size
+                if size >= WAITING:
+                    yield from answer(part, begun, number + 1)
+                    part, size, begun = [], 0, number + 1
+        yield from answer(part, begun, n)
 
     with progress(what, n, "sentences") as done:
-        answered = Answered(done.advance)
-        found = in_parts(partial(ask, told=answered), stream())
-        owned = ((owners.popleft(), values) for values in found)  # which has made the query, and noted whose it is
-        for number, of_text in groupby(owned, key=operator.itemgetter(0)):
-            yield number, (values for _, values in of_text)
-        answered.finish()
-
-
-class Answered:
-    """Counts the texts whose queries are answered, while the queries of many texts run together.
-
-    A part (`in_parts`) has the queries of some texts. Of these, so many count as answered as of the part's passes have
-    run: the longest run last, but this is told while the work goes on and not at its end.
-
-    Attributes:
-        reached: texts whose queries have been made.
-    """
-
-    def __init__(self, advance: Callable[[float], object]) -> None:
-        """Begin with none; `advance` is told how many more are answered, in fractions."""
-        self._advance = advance
-        self.reached = 0
-        self._before = 0
-        self._told = 0.0
-
-    def __call__(self, n_run: int, n_passes: int) -> None:
-        """Tell how far a part is: of its `n_passes`, `n_run` have run."""
-        self._tell(self._before + (self.reached - self._before) * n_run / n_passes)
-        if n_run == n_passes:
-            self._before = self.reached
-
-    def finish(self) -> None:
-        """Tell that all are answered, those of the last part too if nothing had to run for them."""
-        self._tell(self.reached)
-
-    def _tell(self, answered: float) -> None:
-        self._advance(answered - self._told)
-        self._told = answered
-
-
-class _Memory:
-    """What was read from passes, by a digest of the pass; the oldest passes go first."""
-
-    def __init__(self) -> None:
-        self._reads: dict[bytes, dict[tuple[int, int], float]] = {}
-        self._count = 0
-
-    def answer(self, query: Query) -> NDArray[np.float64] | None:
-        """Return the query's answer if all of it is known."""
-        known = self._reads.get(_digest(query), {})
-        values = [known.get(read) for read in zip(query.positions, query.targets, strict=True)]
-        found = [value for value in values if value is not None]
-        return np.array(found, dtype=np.float64) if known and len(found) == len(values) else None
-
-    def keep(self, query: Query, values: NDArray[np.float64]) -> None:
-        """Remember the query's answer."""
-        reads = self._reads.setdefault(_digest(query), {})
-        before = len(reads)
-        reads.update(zip(zip(query.positions, query.targets, strict=True), values.tolist(), strict=True))
-        self._count += len(reads) - before
-        while self._count > REMEMBERED:
-            oldest = next(iter(self._reads))
-            self._count -= len(self._reads.pop(oldest))
-
-
-def _digest(query: Query) -> bytes:
-    numbers = array("q", (len(query.ids), *query.ids, *query.decoder_ids))
-    return hashlib.blake2b(numbers.tobytes(), digest_size=16).digest()
+        for number, found in groupby(answers(), key=operator.itemgetter(0)):
+            yield number, [values for _, values in found]
 
 
 # --------------------
@@ -453,36 +357,26 @@ def masked_queries(
     own = overlapping(pieces, *span)
     if not own:
         return []
-    others = [overlapping(pieces, *other) for other in hidden]
+    others = [word for other in hidden if (word := overlapping(pieces, *other))]
     if how == "first":
-        return [_one_mask_a_word(pieces, own, others, mask)]
+        return [_mask_words_once(pieces, [own, *others], mask)]
     covered = {position for word in others for position in word}
     begins = range(len(own)) if how == "left-to-right" else [0]
-    read = [[own[begin]] if how == "left-to-right" else own for begin in begins]
     return [
         Query(
-            ids=tuple(_replaced(pieces.ids, covered | set(own[begin:]), mask)),
+            ids=tuple(mask if n in covered or n in own[begin:] else piece for n, piece in enumerate(pieces.ids)),
             positions=tuple(positions),
             targets=tuple(pieces.ids[position] for position in positions),
         )
-        for begin, positions in zip(begins, read, strict=True)
+        for begin in begins
+        for positions in [own[begin : begin + 1] if how == "left-to-right" else own]
     ]
 
 
-def _replaced(ids: Sequence[int], positions: Iterable[int], mask: int) -> list[int]:
-    replaced = list(ids)
-    for position in positions:
-        replaced[position] = mask
-    return replaced
-
-
-def _one_mask_a_word(pieces: Pieces, own: Sequence[int], others: Sequence[Sequence[int]], mask: int) -> Query:
-    words = [own, *(word for word in others if word)]
-    firsts = {word[0] for word in words}
-    dropped = {position for word in words for position in word[1:]} - firsts
+def _mask_words_once(pieces: Pieces, words: Sequence[Sequence[int]], mask: int) -> Query:
+    """Return the query with one mask for each word, which reads the first piece of the first word."""
+    own, firsts = words[0][0], {word[0] for word in words}
+    dropped = {position for word in words for position in word} - firsts
     kept = [position for position in range(len(pieces.ids)) if position not in dropped]
-    return Query(
-        ids=tuple(mask if position in firsts else pieces.ids[position] for position in kept),
-        positions=(kept.index(own[0]),),
-        targets=(pieces.ids[own[0]],),
-    )
+    ids = tuple(mask if position in firsts else pieces.ids[position] for position in kept)
+    return Query(ids, (kept.index(own),), (pieces.ids[own],))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame
-from prasanga.likelihoods.engine import Query, Scorer, answers, load_scorer, masked_queries
+from prasanga.likelihoods.engine import Query, Scorer, answer_texts, load_scorer, masked_queries
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import (
@@ -214,7 +214,7 @@ def _summed(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Senten
     sums, counts = [0.0] * len(sentences), [0] * len(sentences)
     queries = (asking.queries(*sentence) for sentence in sentences)
     what = f"scoring sentences by {scorer.name}"
-    for number, found in answers(scorer.log_probabilities, queries, len(sentences), what):
+    for number, found in answer_texts(scorer.log_probabilities, queries, len(sentences), what):
         for values in found:
             sums[number] += float(values.sum() if weights is None else weights[number] @ values)
             counts[number] += len(values)

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import polars as pl
+
 from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.base.fingerprint import fingerprint
 from prasanga.base.places import user_cache
@@ -237,19 +239,15 @@ def _read_sentences(
 ) -> dict[str, SentencesPlan]:
     # Imported here: a plan that is known needs none of it.
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.likelihoods.templates import fill_categories, load_category_templates
-    from prasanga.likelihoods.traits import load_structures, load_traits, trait_sentences
+    from prasanga.likelihoods.templates import read_category_sentences, read_trait_sentences
 
-    normalization, forms = lexicon["normalization"], lexicon_of(lexicon)
+    forms = lexicon_of(lexicon)
     plan = {"structures": SentencesPlan(), "log_probability": SentencesPlan()}
     if asked["traits"]:
-        structures = load_structures(asked["structures"], normalization)
-        lists = [load_traits(path, normalization) for path in asked["traits"]]
-        rows = trait_sentences(structures, lists, forms)
-        plan["structures"] = SentencesPlan(digest_of([list(row._replace(gloss="")) for row in rows]), len(rows))
+        rows = read_trait_sentences(asked, forms).with_columns(gloss=pl.lit(""))
+        plan["structures"] = SentencesPlan(digest_of(rows.rows()), len(rows))
     if asked["categories"]:
-        templates = load_category_templates(asked["templates"], normalization)
-        filled = fill_categories(categories, templates, forms, asked["exchanged"])
-        digest = digest_of([[list(row) for row in rows] for _, rows in filled])
-        plan["log_probability"] = SentencesPlan(digest, sum(len(rows) for _, rows in filled))
+        rows = read_category_sentences(asked, categories, forms)
+        digest = digest_of([part.rows() for part in rows.partition_by("category", include_key=False)])
+        plan["log_probability"] = SentencesPlan(digest, len(rows))
     return plan

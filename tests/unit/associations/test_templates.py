@@ -12,7 +12,7 @@ import pytest
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.robustness import TEMPLATES_SCHEMA, InTemplates
 from prasanga.associations.weat import SeatTables, measure_seat, seat
-from prasanga.likelihoods.log_probability import TermScores
+from prasanga.likelihoods.categories import TermScores
 from prasanga.stats import items
 from prasanga.stats.items import effects_of_items, item_counts
 

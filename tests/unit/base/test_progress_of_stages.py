@@ -24,9 +24,7 @@ from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
 from prasanga.extras.release import Text, write_release
-from prasanga.likelihoods import engine, load_scorer, score_pairs
-from prasanga.likelihoods.engine import Answered
-from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
+from prasanga.likelihoods import engine, load_scorer, score_log_probability, score_pairs
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, corpus, extract_shard, find_shards, passages, records
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
@@ -240,25 +238,10 @@ def test_sentences_of_pairs(tmp_path: Path, caplog: Log, monkeypatch: pytest.Mon
     with long_job(caplog, "scoring sentences by"):
         assert score_pairs(scorer, pairs, unknown="keep").equals(expected)
     assert ": 12 sentences in" in progress_lines(caplog, "scoring sentences by")[-1]
-    words = [LogProbabilityItem(text, (0, 2), (7, 12)) for text in pairs["first"]]
-    found = score_items(scorer, words)
+    words = [(text, (0, 2), (7, 12)) for text in pairs["first"]]
+    found = score_log_probability(scorer, words)
     with long_job(caplog, "scoring words in sentences by"):
-        assert score_items(scorer, words) == found
-
-
-def test_sentences_are_counted_by_the_share_of_their_passes_that_has_run() -> None:
-    told: list[float] = []
-    answered = Answered(told.append)
-    answered.reached = 10
-    answered(1, 4)
-    answered(4, 4)
-    answered.reached = 16
-    answered(3, 6)
-    assert told == [2.5, 7.5, 3.0]
-    answered(6, 6)
-    answered.reached = 20  # known from before: nothing runs for the last four
-    answered.finish()
-    assert sum(told) == 20
+        assert score_log_probability(scorer, words).equals(found)
 
 
 SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 120, "sequence_length": 32}

@@ -13,7 +13,7 @@ from scoring_models import build
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import engine, load_scorer
-from prasanga.likelihoods.engine import Query, Scorer, in_parts, masked_queries
+from prasanga.likelihoods.engine import Query, Scorer, answer_texts, masked_queries
 from prasanga.models import heads
 from prasanga.models.pieces import Pieces, read_pieces
 
@@ -68,7 +68,6 @@ def test_equal_passes_run_once(folder: Path) -> None:
     scorer.log_probabilities([*queries, *queries])
     different = {query.ids for query in queries}
     assert len(different) == 20
-    assert scorer.report.queries == 60
     assert scorer.report.passes == 20
     assert scorer.report.pieces == sum(map(len, different))
 
@@ -80,31 +79,37 @@ def test_the_order_of_the_queries_changes_no_bit(folder: Path) -> None:
     assert all(np.array_equal(one, other) for one, other in zip(forwards, backwards, strict=True))
 
 
-def test_queries_in_parts_are_run_as_they_are_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "WAITING", 100)
+@pytest.mark.parametrize("waiting", [1, 100])
+def test_the_queries_of_texts_are_run_as_they_are_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
+) -> None:
+    monkeypatch.setattr(engine, "WAITING", waiting)
     scorer = load_scorer(folder)
-    queries = random_queries(9, 40, scorer.model.vocabulary)
+    queries = random_queries(9, 34, scorer.model.vocabulary)
     made = 0
 
-    def stream() -> Iterator[Query]:
+    def stream() -> Iterator[list[Query]]:
+        """Two queries per text; every seventh text has none."""
         nonlocal made
-        for query in queries:
-            made += 1
-            yield query
+        for number in range(20):
+            more = [] if number % 7 == 0 else queries[made : made + 2]
+            made += len(more)
+            yield more
 
-    answers = in_parts(scorer.log_probabilities, stream())
+    answers = answer_texts(scorer.log_probabilities, stream(), 20, "asking")
     first = next(answers)
-    assert made < 15  # and not all 40 of them
+    assert made < 16  # and not all 40 of them
     found = [first, *answers]
+    assert [number for number, _ in found] == [number for number in range(20) if number % 7]
     wanted = scorer.log_probabilities(queries)
-    assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, wanted, strict=True))
-    assert len(found) == 40
+    both = zip((values for _, each in found for values in each), wanted, strict=True)
+    assert all(np.allclose(one, other, atol=1e-5) for one, other in both)
 
 
 def test_no_query_is_no_work(folder: Path) -> None:
     scorer = load_scorer(folder)
     assert scorer.log_probabilities([]) == []
-    assert list(in_parts(scorer.log_probabilities, [])) == []
+    assert list(answer_texts(scorer.log_probabilities, [], 0, "asking")) == []
     assert scorer.report.passes == 0
 
 
@@ -153,12 +158,12 @@ def test_a_long_text_runs_within_the_bounds(folder: Path, monkeypatch: pytest.Mo
         spans=[(0, 0), *((2 * i, 2 * i + 1) for i in range(words)), (0, 0)],
         special=[1, *[0] * words, 1],
     )
-    made = (query for i in range(0, words, 400) for query in masked_queries(pieces, (2 * i, 2 * i + 1), 4))
+    made = (masked_queries(pieces, (2 * i, 2 * i + 1), 4) for i in range(0, words, 400))
     device = _SmallDevice(scorer.model, 2048)
     monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
-    found = list(in_parts(scorer.log_probabilities, made))
+    found = list(answer_texts(scorer.log_probabilities, made, 5, "asking"))
     assert device.ran == [words + 2] * 5
-    assert all(len(values) == 1 and values[0] < 0 for values in found)
+    assert all(values < 0 for _, (values,) in found)
 
 
 @pytest.mark.parametrize("budget", [None, 64])

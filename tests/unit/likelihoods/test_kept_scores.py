@@ -1,109 +1,223 @@
-"""Scores that are kept: a pair is scored once, whatever it is called and whatever set it is in."""
+"""Scores that are kept: each row is scored once, in buckets of any number, with the same scores to the last digit."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from scoring_models import build
 
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.base.store import Store
-from prasanga.likelihoods import stage
-from prasanga.likelihoods.stage import PAIRS
+from prasanga.likelihoods import load_scorer, score_log_probability, score_pairs
+from prasanga.likelihoods.engine import Scorer
+from prasanga.likelihoods.log_probability import score_sentences
+from prasanga.likelihoods.stage import (
+    PAIRS,
+    SENTENCES,
+    add_scores,
+    cached,
+    deal_rows,
+    open_store,
+    read_buckets,
+)
+from prasanga.likelihoods.templates import SPANS
 from prasanga.pairs.preferences import SCORES
 
-
-class Counting:
-    """Scores a pair by the lengths of its sentences, and notes which it was asked for."""
-
-    def __init__(self) -> None:
-        self.asked: list[list[str]] = []
-
-    def __call__(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        self.asked.append(pairs["first"].to_list())
-        return pairs.with_columns(
-            score_first=-pl.col("first").str.len_chars().cast(pl.Float64),
-            score_second=-pl.col("second").str.len_chars().cast(pl.Float64),
-            n_first=pl.lit(1, pl.Int64),
-            n_second=pl.lit(2, pl.Int64),
-            left_out=pl.when(pl.col("first") == pl.col("second")).then(pl.lit("identical")),
-            kind=pl.lit("encoder"),
-            measure=pl.lit("p_unmodified"),
-            reduction=pl.lit("mean"),
-            pieces=pl.lit("all"),
-            punctuation=pl.lit("apart"),
-            unknown=pl.lit("leave-out"),
-            model=pl.lit("m"),
-        )
+WORDS = ("Rahim", "Rahima", "Karim", "Karima", "a teacher", "the old neighbour")
+SETTINGS = {"reduction": "mean"}
+Kind = Any
 
 
-def table(*rows: tuple[str, str, str]) -> pl.DataFrame:
-    texts = pl.DataFrame(list(rows), schema=["language", "first", "second"], orient="row")
-    return texts.with_row_index("pair_id")
+@pytest.fixture(scope="module")
+def scorer(tmp_path_factory: pytest.TempPathFactory) -> Scorer:
+    return load_scorer(build("bert", tmp_path_factory.mktemp("bert")))
 
 
-def opened(root: Path, reduction: str = "mean") -> Store:
-    return stage.open_scores(PAIRS, root, {"reduction": reduction}, {"sha256": "a"}, "float32")
+def pairs_of(rows: Sequence[tuple[str, str, str]]) -> pl.DataFrame:
+    texts = pl.DataFrame(rows, schema=dict.fromkeys(("language", "first", "second"), pl.String), orient="row")
+    return texts.with_row_index("pair_id").with_columns(bias_type=pl.lit("age"), label=pl.lit("stereo"))
 
 
-def score_missing(pairs: pl.DataFrame, store: Store, score: Counting) -> pl.DataFrame:
-    """Pairs with their scores."""
-    return stage.with_scores(PAIRS, pairs, stage.score_missing(PAIRS, pairs, store, score))
+def a_set() -> pl.DataFrame:
+    """31 pairs of sentences of many lengths; the last is in the first block as well, under another name."""
+    rows = [
+        ("en", *(f"{who} reads{' every evening' * (n % 4)} at home." for who in both))
+        for n, both in enumerate(itertools.permutations(WORDS, 2))
+    ]
+    return pairs_of([*rows, rows[1]])
+
+
+def sentences() -> pl.DataFrame:
+    rows = []
+    for n, (first, second) in enumerate(itertools.permutations(WORDS, 2)):
+        text = f"{first} sees{' and hears' * (n % 3)} {second}."
+        rows.append((text, [0, len(first)], [len(text) - 1 - len(second), len(text) - 1]))
+    return pl.DataFrame(rows, schema=SPANS, orient="row")
+
+
+def rows_of(kind: Kind) -> pl.DataFrame:
+    return a_set() if kind.what == "pairs" else sentences()
+
+
+def asking(kind: Kind, scorer: Scorer) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    if kind.what == "pairs":
+        return lambda rows: score_pairs(scorer, rows, unknown="keep", name="m")
+    return lambda rows: score_sentences(scorer, rows, pieces="all")
+
+
+def opened(root: Path, settings: dict[str, Any] = SETTINGS, kind: Kind = PAIRS, **more: Any) -> Store:
+    return open_store(kind, root, settings, **{"identity": {"sha256": "a"}, "dtype": "float32", **more})
+
+
+def in_buckets(kind: Kind, rows: pl.DataFrame, root: Path, of: int, scorer: Scorer) -> list[pl.DataFrame]:
+    """The scores of the rows, by so many jobs that share what is kept."""
+    store, ask = opened(root, kind=kind), asking(kind, scorer)
+    return [cached(kind, store, rows, ask, (number, of)) for number in range(of)]
 
 
 def test_only_new_pairs_are_scored_and_the_order_is_that_of_the_set(tmp_path: Path) -> None:
-    score = Counting()
-    first = table(("en", "a", "bb"), ("en", "ccc", "d"), ("en", "a", "bb"))
-    found = score_missing(first, opened(tmp_path), score)
-    assert score.asked == [["a", "ccc"]]  # the third is the first once more
-    assert found.columns == [*first.columns, *SCORES]
-    assert found["pair_id"].to_list() == [0, 1, 2]
-    assert found["score_first"].to_list() == [-1.0, -3.0, -1.0]
+    asked: list[list[str]] = []
 
-    second = table(("en", "eeee", "f"), ("en", "ccc", "d"), ("hi", "a", "bb"), ("en", "g", "g"))
-    found = score_missing(second, opened(tmp_path), score)
-    assert score.asked[1:] == [["eeee", "a", "g"]]  # in another language it is another pair
+    def score(pairs: pl.DataFrame) -> pl.DataFrame:
+        """Score a pair by the length of its first sentence."""
+        asked.append(pairs["first"].to_list())
+        length = pl.col("first").str.len_chars().cast(pl.Float64)
+        left_out = pl.when(pl.col("first") == pl.col("second")).then(pl.lit("identical"))
+        nothing = [pl.lit(None).alias(name) for name in SCORES if name not in pairs.columns]
+        return pairs.with_columns(nothing).with_columns(score_first=-length, left_out=left_out, model=pl.lit("m"))
+
+    def scored(*rows: tuple[str, str, str], store: Store | None = None) -> pl.DataFrame:
+        pairs = pairs_of(rows).with_columns(score_first=7.0)  # which is replaced
+        return add_scores(pairs, cached(PAIRS, store or opened(tmp_path), pairs, score))
+
+    found = scored(("en", "a", "bb"), ("en", "ccc", "d"), ("en", "a", "bb"))
+    assert asked == [["a", "ccc"]]  # the third is the first once more
+    assert found.columns == ["pair_id", "language", "first", "second", "bias_type", "label", *SCORES]
+    assert found["score_first"].to_list() == [-1.0, -3.0, -1.0]
+    second = [("en", "eeee", "f"), ("en", "ccc", "d"), ("hi", "a", "bb"), ("en", "g", "g")]
+    found = scored(*second)
+    assert asked[1:] == [["eeee", "a", "g"]]  # in another language it is another pair
+    assert found["pair_id"].to_list() == [0, 1, 2, 3]
     assert found["score_first"].to_list() == [-4.0, -3.0, -1.0, -1.0]
     assert found["left_out"].to_list() == [None, None, None, "identical"]
-
-    score_missing(second, opened(tmp_path), score)
-    assert len(score.asked) == 2
-
-
-def test_sets_of_one_key_share_scores_and_keys_do_not(tmp_path: Path) -> None:
-    score, pairs = Counting(), table(("en", "a", "bb"))
-    score_missing(pairs, opened(tmp_path), score)
-    score_missing(pairs, opened(tmp_path), score)
-    assert len(score.asked) == 1
-    score_missing(pairs, opened(tmp_path, "sum"), score)
-    assert len(score.asked) == 2
+    scored(*second)
+    assert len(asked) == 2
+    scored(*second, store=opened(tmp_path, {"reduction": "sum"}))
+    assert len(asked) == 3
+    assert scored().schema == found.schema
 
 
-def test_scores_that_a_table_has_are_replaced(tmp_path: Path) -> None:
-    pairs = table(("en", "a", "bb")).with_columns(score_first=pl.lit(7.0), model=pl.lit("other"))
-    found = score_missing(pairs, opened(tmp_path), Counting())
-    assert found.columns == ["pair_id", "language", "first", "second", *SCORES]
-    assert found["score_first"].to_list() == [-1.0]
-    assert found["model"].to_list() == ["m"]
+def test_another_model_or_choice_has_another_key(tmp_path: Path) -> None:
+    keys = [
+        opened(tmp_path).key,
+        opened(tmp_path, {"reduction": "sum"}).key,
+        opened(tmp_path, identity={"sha256": "b"}).key,
+        opened(tmp_path, dtype="bfloat16").key,
+        opened(tmp_path, kind=SENTENCES).key,
+    ]
+    assert len({*keys}) == 5
+    of_study = {"which": {"model": "elsewhere", "files": {}}, "name": "m", "terms": "mean"}
+    assert opened(tmp_path, {**SETTINGS, **of_study}).key == opened(tmp_path, {**SETTINGS, "which": {}}).key
 
 
-def test_a_set_without_pairs_keeps_its_columns(tmp_path: Path) -> None:
-    found = score_missing(table(("en", "a", "b"))[:0], opened(tmp_path), Counting())
-    assert found.columns == ["pair_id", "language", "first", "second", *SCORES]
-    assert found.height == 0
-
-
-@pytest.mark.parametrize(
-    ("settings", "identity", "dtype"),
-    [
-        ({"reduction": "sum"}, {"sha256": "a"}, "float32"),
-        ({"reduction": "mean"}, {"sha256": "b"}, "float32"),
-        ({"reduction": "mean"}, {"sha256": "a"}, "bfloat16"),
-    ],
-)
-def test_another_model_or_choice_has_another_key(
-    tmp_path: Path, settings: dict[str, str], identity: dict[str, str], dtype: str
+@pytest.mark.parametrize("kind", [PAIRS, SENTENCES], ids=["pairs", "sentences"])
+def test_the_number_of_buckets_changes_no_digit_and_runs_nothing_again(
+    kind: Kind, scorer: Scorer, tmp_path: Path
 ) -> None:
-    known = opened(tmp_path).key
-    assert known == opened(tmp_path).key
-    assert stage.open_scores(PAIRS, tmp_path, settings, identity, dtype).key != known
+    kind, rows = kind._replace(block=4), rows_of(kind)
+    (one,) = in_buckets(kind, rows, tmp_path / "one", 1, scorer)
+    assert len(one) == 30
+    for of in (2, 3, 8, 11):  # there are 8 blocks, so that some of 11 buckets are empty
+        assert pl.concat(in_buckets(kind, rows, tmp_path / str(of), of, scorer)).equals(one), of
+    passes = scorer.report.passes
+    for of in (1, 3):
+        found = pl.concat(in_buckets(kind, rows, tmp_path / "2", of, scorer))
+        assert add_scores(rows, found).equals(add_scores(rows, one))
+    assert scorer.report.passes == passes
+
+
+def test_scores_in_blocks_are_those_of_the_library(scorer: Scorer, tmp_path: Path) -> None:
+    of_sentences = score_log_probability(scorer, sentences().rows())
+    for kind, wanted in ((SENTENCES, of_sentences), (PAIRS, asking(PAIRS, scorer)(a_set()))):
+        rows = rows_of(kind)
+        table = add_scores(rows, pl.concat(in_buckets(kind._replace(block=7), rows, tmp_path, 3, scorer)))
+        for name in set(kind.columns.names) & set(wanted.columns):
+            found, expected = table[name].to_list(), wanted[name].to_list()
+            is_score = table[name].dtype == pl.Float64
+            assert found == (pytest.approx(expected, abs=1e-5) if is_score else expected), name
+
+
+def test_a_job_that_ends_early_goes_on_with_its_block(scorer: Scorer, tmp_path: Path) -> None:
+    kind, pairs, sizes = PAIRS._replace(block=4), a_set(), list[int]()
+    (whole,) = in_buckets(kind, pairs, tmp_path / "whole", 1, scorer)
+
+    def failing_at(last: int) -> Callable[[pl.DataFrame], pl.DataFrame]:
+        def score(missing: pl.DataFrame) -> pl.DataFrame:
+            if len(sizes) == last:
+                raise InputError("the machine goes down")
+            sizes.append(len(missing))
+            return asking(kind, scorer)(missing)
+
+        return score
+
+    store = opened(tmp_path / "cut")
+    with pytest.raises(InputError, match="goes down"):
+        cached(kind, store, pairs, failing_at(3))
+    assert sizes == [4, 4, 4]
+    found = cached(kind, store, pairs, failing_at(-1))
+    assert sizes[3:] == [4, 4, 4, 4, 2]
+    assert add_scores(pairs, found).equals(add_scores(pairs, whole))
+
+
+@pytest.mark.parametrize(("files", "said"), [((0, 1), "10 have no score"), ((0, 1, 2, 0), "10 scores are of others")])
+def test_buckets_of_an_earlier_number_are_refused(
+    scorer: Scorer, tmp_path: Path, files: tuple[int, ...], said: str
+) -> None:
+    """A file that is missing, or left from before, would make a table with holes or with pairs that are there twice."""
+    pairs = a_set()
+    paths = [tmp_path / f"{number:02d}.parquet" for number in range(3)]
+    for path, scores in zip(
+        paths, in_buckets(PAIRS._replace(block=2), pairs, tmp_path / "kept", 3, scorer), strict=True
+    ):
+        write_table(path, scores.to_arrow(), {"stage": "likelihoods"})
+    with pytest.raises(InputError, match=rf"of 30 pairs .*{said}.* Delete the folder and run again"):
+        read_buckets(pairs, [paths[number] for number in files])
+    with pytest.raises(InputError, match="of 2 pairs 0 have no score in its 3 buckets, and 28 scores"):
+        read_buckets(pairs[:2], paths)
+    assert add_scores(pairs, read_buckets(pairs, paths))["kind"].to_list() == ["encoder"] * 31
+
+
+def test_rows_are_dealt_to_twins_by_what_they_have_in_common() -> None:
+    pairs, which = a_set(), {"twins": [5, 6, 7]}
+    assert deal_rows(pairs, which)["twin"].to_list() == [turn % 3 for turn in range(31)]
+    assert deal_rows(pairs[:2], which)["twin"].to_list() == [0, 1]
+    assert deal_rows(pairs, {}).equals(pairs)
+    traits = pl.DataFrame({"polarity": list("pppppnn"), "trait": list("aabbcad")})
+    assert deal_rows(traits, which)["twin"].to_list() == [0, 0, 1, 1, 2, 0, 1]
+    rows = [
+        (category, attribute, template, target)
+        for category, templates in (("C1", "vwxyz"), ("C2", "st"))
+        for attribute, template, target in itertools.product("ab", templates, "cd")
+    ]
+    words = pl.DataFrame(rows, schema=["category", "attribute_word", "template", "target"], orient="row")
+    dealt = deal_rows(words, which).select("category", "template", "twin").unique(maintain_order=True)
+    assert dealt["twin"].to_list() == [0, 1, 2, 0, 1, 0, 1]
+
+
+def test_each_twin_has_its_own_scores(scorer: Scorer, tmp_path: Path) -> None:
+    dealt = deal_rows(a_set(), {"twins": [5, 6, 7]})
+    scores = [
+        in_buckets(PAIRS, dealt.filter(twin=twin).drop("twin"), tmp_path, 1, scorer)[0].with_columns(
+            twin=pl.lit(twin, pl.Int32), score_first=pl.lit(float(twin))
+        )
+        for twin in range(3)
+    ]
+    table = add_scores(dealt, pl.concat(scores))
+    assert table["pair_id"].to_list() == [*range(31)]
+    assert table["score_first"].to_list() == [float(turn % 3) for turn in range(31)]

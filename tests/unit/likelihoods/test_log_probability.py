@@ -17,7 +17,7 @@ from scoring_models import build
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_log_probability
 from prasanga.likelihoods.engine import Query, Scorer
-from prasanga.likelihoods.log_probability import LogProbabilityItem
+from prasanga.models.pieces import Span
 
 FAMILIES = ("bert", "xlm-roberta", "albert", "electra-generator")
 SENTENCES = [
@@ -28,23 +28,28 @@ SENTENCES = [
 ]
 
 
-def item(text: str, target: str, attribute: str) -> LogProbabilityItem:
-    spans = [(text.index(word), text.index(word) + len(word)) for word in (target, attribute)]
-    return LogProbabilityItem(text, *spans)
+Item = tuple[str, Span, Span]
+
+
+def item(text: str, target: str, attribute: str) -> Item:
+    first, second = ((text.index(word), text.index(word) + len(word)) for word in (target, attribute))
+    return text, first, second
 
 
 ITEMS = [item(*sentence) for sentence in SENTENCES]
+TEXT = "লাল গোলাপ"
 
 
-def plain(folder: Path, sentence: LogProbabilityItem, pieces: str) -> tuple[float, float]:
+def plain(folder: Path, sentence: Item, pieces: str) -> tuple[float, float]:
     """Fill and prior the plain way: one masked sentence at a time, the whole model, nothing batched."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float32).eval()
-    encoded = tokenizer(sentence.text, return_offsets_mapping=True)
+    text, *spans = sentence
+    encoded = tokenizer(text, return_offsets_mapping=True)
     ids, offsets = encoded["input_ids"], encoded["offset_mapping"]
     target, attribute = (
         [i for i, (begin, end) in enumerate(offsets) if begin < span[1] and end > span[0] and end > begin]
-        for span in (sentence.target, sentence.attribute)
+        for span in spans
     )
 
     def log_p(hidden: set[int], dropped: set[int], place: int) -> float:
@@ -102,7 +107,7 @@ def test_fill_and_prior_are_those_of_the_plain_way(
 
 
 def test_a_path_will_do_and_equal_passes_run_once(folder: Callable[..., Path]) -> None:
-    by_path = score_log_probability(folder("bert"), [tuple(one) for one in ITEMS])
+    by_path = score_log_probability(folder("bert"), ITEMS)
     fresh = load_scorer(folder("bert"))
     twice = score_log_probability(fresh, [*ITEMS, *ITEMS])
     assert by_path["fill"].to_list() == pytest.approx(twice["fill"].to_list()[:4], abs=1e-5)
@@ -201,20 +206,35 @@ def test_an_encoder_without_a_mask_piece_is_told_what_to_write(scorer: Callable[
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (LogProbabilityItem("লাল গোলাপ", (0, 0), (4, 9)), "the target is at characters 0 to 0 of a text of 9"),
-        (LogProbabilityItem("লাল গোলাপ", (0, 3), (4, 10)), "the attribute is at characters 4 to 10"),
-        (LogProbabilityItem("লাল গোলাপ", (0, 5), (4, 9)), "overlap"),
+        ((TEXT, (0, 0), (4, 9)), "item 1: the target is at characters 0 to 0 of a text of 9"),
+        ((TEXT, (0, 3), (4, 10)), "the attribute is at characters 4 to 10"),
+        ((TEXT, (0, 5), (4, 9)), "overlap"),
+        *(
+            (item, "item 1: .* is no sentence with two words")
+            for item in [
+                (TEXT, (0, 4)),
+                (TEXT, (0.0, 4.0), (4, 9)),
+                (TEXT, (0, 4, 5), (4, 9)),
+                (TEXT, (False, True), (4, 9)),
+                (TEXT, (0, None), (4, 9)),
+                (TEXT, 4, (4, 9)),
+                (None, (0, 4), (4, 9)),
+                7,
+            ]
+        ),
     ],
 )
-def test_spans_that_cannot_be_are_refused(wrong: LogProbabilityItem, said: str, scorer: Callable[..., Scorer]) -> None:
+def test_what_is_no_sentence_with_two_words_is_refused(wrong: Any, said: str, scorer: Callable[..., Scorer]) -> None:
     with pytest.raises(InputError, match=said):
-        score_log_probability(scorer("bert"), [wrong])
+        score_log_probability(scorer("bert"), [(TEXT, (0, 3), (4, 9)), wrong])
 
 
-def test_words_that_touch_do_not_overlap(scorer: Callable[..., Scorer]) -> None:
-    text, first, second = "লাল গোলাপ", (0, 4), (4, 9)
-    items = [LogProbabilityItem(text, first, second), LogProbabilityItem(text, second, first)]
-    assert score_log_probability(scorer("bert"), items)["left_out"].to_list() == [None, None]
+def test_words_may_touch_and_spans_may_be_lists_or_arrays(scorer: Callable[..., Scorer]) -> None:
+    first, second = (0, 4), (4, 9)
+    items: list[Any] = [(TEXT, first, second), [TEXT, list(second), np.array(first)]]
+    found = score_log_probability(scorer("bert"), items)
+    assert found["left_out"].to_list() == [None, None]
+    assert found.equals(score_log_probability(scorer("bert"), [(TEXT, first, second), (TEXT, second, first)]))
 
 
 def test_an_unknown_way_to_score_pieces_is_refused(scorer: Callable[..., Scorer]) -> None:

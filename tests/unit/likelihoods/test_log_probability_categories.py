@@ -6,31 +6,23 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow.compute as pc
 import pytest
 from planted_scorer import PlantedScorer
 
 from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import correct_tests, gather
-from prasanga.associations.estimates import Category
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
-from prasanga.likelihoods.categories import CategoryTables, score_categories
-from prasanga.likelihoods.log_probability import TermScores, combined
-from prasanga.likelihoods.templates import (
-    CategorySentence,
-    CategoryTemplates,
-    category_sentences,
-    fill_categories,
-    load_category_templates,
-    shares_of,
-)
+from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories
+from prasanga.likelihoods.log_probability import score_sentences
+from prasanga.likelihoods.templates import CategoryTemplates, fill_categories, load_category_templates
 from prasanga.losses import describe_losses
 from prasanga.stats.controls import shuffled_effects
 from prasanga.stats.intervals import draw_resampling
@@ -41,13 +33,15 @@ SETS = {
     "work": ["office", "salary", "career"],
     "home": ["family", "garden", "kitchen"],
 }
-CATEGORY = {
-    "C5": {
-        "title": "Men and women, work and home",
-        "targets": [{"name": name, "stimuli": SETS[name]} for name in ("he", "she")],
-        "attributes": [{"name": name, "stimuli": SETS[name]} for name in ("work", "home")],
-    }
-}
+
+
+def category(sets: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The layout of a category of men and women, work and home."""
+    sides = (("targets", ("he", "she")), ("attributes", ("work", "home")))
+    named = {role: [{"name": name, "stimuli": sets[name]} for name in names] for role, names in sides}
+    return {"C5": {"title": "", **named}}
+
+
 FILE = """\
 language: bn
 categories:
@@ -70,15 +64,22 @@ def templates(tmp_path: Path) -> CategoryTemplates:
 
 
 @pytest.fixture
-def lexicon() -> Lexicon:
-    return Lexicon("bn", tuple(Stimulus(word) for word in itertools.chain(*SETS.values())), {}, ())
-
-
-@pytest.fixture
-def measure(templates: CategoryTemplates, lexicon: Lexicon) -> Callable[..., CategoryTables]:
-    def run(scorer: PlantedScorer, settings: TestSettings = QUICK, **more: Any) -> CategoryTables:
-        filled = fill_categories(CATEGORY, templates, lexicon, more.get("exchanged", ()))
-        return score_categories(scorer, filled, model="m", settings=settings, **more)
+def measure(templates: CategoryTemplates) -> Callable[..., CategoryTables]:
+    def run(
+        scorer: PlantedScorer,
+        settings: TestSettings = QUICK,
+        *,
+        sets: Mapping[str, list[str]] = SETS,
+        templates: CategoryTemplates = templates,
+        keep: pl.Expr | bool = True,
+        twin: pl.Expr | None = None,
+        **more: Any,
+    ) -> CategoryTables:
+        known = Lexicon("bn", tuple(map(Stimulus, {*itertools.chain(*sets.values())})), {}, ())
+        sentences = fill_categories(category(sets), templates, known, more.get("exchanged", ())).filter(keep)
+        scored = score_sentences(scorer, sentences, pieces=more.get("pieces", "all"))
+        scored = scored if twin is None else scored.with_columns(twin=twin)
+        return measure_categories(scored, category(sets), model="m", settings=settings, **more)
 
     return run
 
@@ -201,51 +202,31 @@ def test_words_have_their_own_roles(measure: Callable[..., CategoryTables]) -> N
 
 
 @pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
-def test_leaving_a_word_out_is_measuring_without_it(terms: str, templates: CategoryTemplates, lexicon: Lexicon) -> None:
-    def effect(sets: Mapping[str, list[str]]) -> tuple[float, Table]:
-        category = {
-            "C5": {
-                "title": "",
-                "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
-                "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
-            }
-        }
-        filled = fill_categories(category, templates, lexicon)
-        tables = score_categories(preference(0.1), filled, model="m", settings=QUICK, terms=terms)
-        return rows(tables.estimates)[0]["effect_size"], rows(tables.words)
-
-    _, words = effect(SETS)
+def test_leaving_a_word_out_is_measuring_without_it(terms: str, measure: Callable[..., CategoryTables]) -> None:
+    words = rows(measure(preference(0.1), terms=terms).words)
     for name in ("he", "home"):
         gone = SETS[name][1]
-        less, _ = effect({**SETS, name: [word for word in SETS[name] if word != gone]})
-        assert next(row["effect_without"] for row in words if row["stimulus"] == gone) == pytest.approx(less)
+        less = {**SETS, name: [word for word in SETS[name] if word != gone]}
+        (expected,) = rows(measure(preference(0.1), sets=less, terms=terms).estimates)
+        found = next(row["effect_without"] for row in words if row["stimulus"] == gone)
+        assert found == pytest.approx(expected["effect_size"])
 
 
 @pytest.mark.parametrize("exchanged", [(), ("C5",)])
 def test_a_word_listed_twice_counts_once(
-    exchanged: tuple[str, ...], templates: CategoryTemplates, lexicon: Lexicon
+    exchanged: tuple[str, ...], templates: CategoryTemplates, measure: Callable[..., CategoryTables]
 ) -> None:
-    templates = replace(templates, exchanged=templates.described)
-
-    def measured(sets: Mapping[str, list[str]]) -> tuple[list[dict[str, Any]], ...]:
-        category = {
-            "C5": {
-                "title": "",
-                "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
-                "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
-            }
-        }
-        filled = fill_categories(category, templates, lexicon, exchanged)
-        tables = score_categories(preference(0.1), filled, model="m", settings=QUICK, exchanged=exchanged)
-        return tuple(rows(table) for table in tables)
-
+    templates = templates._replace(exchanged=templates.described)
     again = {**SETS, "he": [*SETS["he"], SETS["he"][0]], "home": [SETS["home"][1], *SETS["home"]]}
     first = {**SETS, "home": [*dict.fromkeys(again["home"])]}
-    ((found,), *others), ((expected,), *expected_others) = measured(again), measured(first)
+    ((found,), *others), ((expected,), *expected_others) = (
+        map(rows, measure(preference(0.1), sets=sets, templates=templates, exchanged=exchanged))
+        for sets in (again, first)
+    )
     notes = [f"{SETS['he'][0]}: listed twice, counted once", f"{SETS['home'][1]}: listed twice, counted once"]
-    notes = notes[::-1] if exchanged else notes
     assert found == expected | {"lost": found["lost"]}
-    assert describe_losses(found["lost"]) == "; ".join([*notes, *filter(None, [describe_losses(expected["lost"])])])
+    notes = [*(notes[::-1] if exchanged else notes), *filter(None, [describe_losses(expected["lost"])])]
+    assert describe_losses(found["lost"]) == "; ".join(notes)
     assert others == expected_others
 
 
@@ -259,59 +240,28 @@ def test_the_columns_join_those_of_other_methods(measure: Callable[..., Category
     assert row["p_association_holm"] == pytest.approx(0.2)
 
 
-def test_a_twin_has_its_share_of_the_templates(
-    measure: Callable[..., CategoryTables], templates: CategoryTemplates, lexicon: Lexicon
-) -> None:
-    assert templates.most == 2
-    scorer = preference(1.0)
-    ((category, sentences),) = fill_categories(CATEGORY, templates, lexicon)
-
-    def measured(share: list[CategorySentence]) -> CategoryTables:
-        return score_categories(scorer, [(category, share)], model="m", settings=QUICK)
-
-    shares = shares_of(sentences, lambda sentence: sentence.template, 3)
-    for share, name in zip(shares, ("sees", "of"), strict=False):
-        tables = measured(share)
-        (estimate,) = rows(tables.estimates)
-        assert (estimate["n_templates"], estimate["n_x"], estimate["n_a"]) == (1, 4, 3)
-        assert {row["template"] for row in rows(tables.sentences)} == {name}
-        alone = replace(
-            templates, described={"C5": tuple(each for each in templates.described["C5"] if each.name == name)}
-        )
-        one = score_categories(scorer, fill_categories(CATEGORY, alone, lexicon), model="m", settings=QUICK)
-        assert estimate["effect_size"] == rows(one.estimates)[0]["effect_size"]
-    (none,) = rows(measured(shares[2]).estimates)  # there are more twins than templates
+def test_each_twin_is_measured_on_its_own_templates(measure: Callable[..., CategoryTables]) -> None:
+    scorer, of_template = preference(1.0), pl.col("template")
+    tables = measure(scorer, twin=(of_template == "of").cast(pl.Int32))
+    for twin, name in enumerate(("sees", "of")):
+        alone = measure(scorer, keep=of_template == name)
+        for found, expected in zip(tables, alone, strict=True):
+            assert rows(found.filter(pc.field("twin") == twin)) == [{**row, "twin": twin} for row in rows(expected)]
+    assert rows(tables.estimates)[1]["n_templates"] == 1
+    (none,) = rows(measure(scorer, keep=False).estimates)
     assert none["effect_size"] is None
     assert "not computed" in describe_losses(none["lost"])
-    (of_model,) = shares_of(sentences, lambda sentence: sentence.template, None)
-    assert rows(measured(of_model).estimates) == rows(measure(scorer).estimates)
 
 
 @pytest.mark.parametrize(("pieces", "masked"), [("first", ["night shift", "front garden"]), ("all", [])])
 def test_attributes_that_one_mask_stood_for_are_counted(
-    pieces: str, masked: list[str], templates: CategoryTemplates
+    pieces: str, masked: list[str], measure: Callable[..., CategoryTables]
 ) -> None:
     sets = {**SETS, "work": ["office", "night shift", "career"], "home": ["family", "front garden", "kitchen"]}
-    category = {
-        "C5": {
-            "title": "",
-            "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
-            "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
-        }
-    }
-    lexicon = Lexicon("bn", tuple(Stimulus(word) for word in itertools.chain(*sets.values())), {}, ())
-    filled = fill_categories(category, templates, lexicon)
     scorer = preference(1.0, [*WORDS, "night", "shift", "front"])
-    tables = score_categories(scorer, filled, model="m", settings=QUICK, pieces=pieces)
-    (estimate,) = rows(tables.estimates)
+    (estimate,) = rows(measure(scorer, sets=sets, pieces=pieces).estimates)
     assert (estimate["n_masked_as_one"], estimate["masked_as_one"]) == (len(masked), ", ".join(masked))
     assert (estimate["n_a"], estimate["n_b"], estimate["pieces"]) == (3, 3, pieces)
-
-
-def test_sentences_are_dealt_by_what_they_have_in_common() -> None:
-    sentences = ["a1", "a2", "b1", "c1", "b2", "d1"]
-    shares = shares_of(sentences, lambda sentence: sentence[0], 3)
-    assert shares == [["a1", "a2", "d1"], ["b1", "b2"], ["c1"]]
 
 
 def test_words_that_a_model_does_not_know_are_left_out_and_told(measure: Callable[..., CategoryTables]) -> None:
@@ -357,15 +307,15 @@ def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
         {"C4": ["GGG XXX দেখে।", "GGGটি XXXএর কথা বলে।", "GGG XXX দেখে।"], "exchanged": {"C6": ["XXX ও GGGরা।"]}},
     )
     lexicon = Lexicon("bn", (Stimulus("ফুল"), Stimulus("বই")), {}, (), ())
-    category = Category("C4", "", ("x", "y", "a", "b"), (["ফুল"], [], ["বই"], []))
-    filled = category_sentences(category, found.of("C4", exchanged=False), lexicon)
-    assert [(each.text, each.text[slice(*each.target)], each.text[slice(*each.attribute)]) for each in filled] == [
+    sides = {"targets": [{"name": "x", "stimuli": ["ফুল"]}, {"name": "y", "stimuli": []}]}
+    sides["attributes"] = [{"name": "a", "stimuli": ["বই"]}, {"name": "b", "stimuli": []}]
+    filled = fill_categories({name: {"title": "", **sides} for name in ("C4", "C6")}, found, lexicon, ["C6"])
+    assert [(text, text[slice(*target)], text[slice(*attribute)]) for *_, text, target, attribute in filled.rows()] == [
         ("ফুল বই দেখে।", "ফুল", "বই"),
         ("ফুলটি বইএর কথা বলে।", "ফুলটি", "বইএর"),
+        ("ফুল ও বইরা।", "বইরা", "ফুল"),
     ]
-    (turned,) = category_sentences(category, found.of("C6", exchanged=True), lexicon)
-    assert turned.text == "বই ও ফুলরা।"
-    assert found.of("C6", exchanged=False) == ()
+    assert found.described.keys() == {"C4"}
 
 
 @pytest.mark.parametrize(
@@ -391,14 +341,9 @@ def test_the_notebook_s_own_templates(shared: Path, tmp_path: Path) -> None:
         pytest.skip(f"needs the authors' templates: no file {path}")
     listed = {each["category"]: each["templates"] for each in json.loads(path.read_text(encoding="utf-8"))}
     found = notebook(tmp_path / "notebook.json", listed)
-    assert {name: len(found.of(name, exchanged=False)) for name in listed} == {
+    assert {name: len(sentences) for name, sentences in found.described.items()} == {
         name: len(set(texts)) for name, texts in listed.items()
     }
-
-
-def test_a_category_without_sentences_is_refused(templates: CategoryTemplates, lexicon: Lexicon) -> None:
-    with pytest.raises(InputError, match="no sentences for C9"):
-        fill_categories({"C9": CATEGORY["C5"]}, templates, lexicon)
 
 
 def random_scores(terms: str, seed: int = 0, n_terms: int = 18, n_words: int = 20) -> TermScores:
@@ -478,7 +423,7 @@ def test_shares_are_the_slope_of_the_score() -> None:
         assert slope == pytest.approx(linear, abs=1e-4)
 
 
-def test_intervals_and_controls_are_there_with_eight_words_a_set(tmp_path: Path) -> None:
+def test_intervals_and_controls_are_there_with_eight_words_a_set(measure: Callable[..., CategoryTables]) -> None:
     sets = {side: [f"{side}{'abcdefgh'[i]}" for i in range(8)] for side in ("he", "she", "work", "home")}
     rng = np.random.default_rng(2)
     table = {word: rng.normal(size=40) for words in sets.values() for word in words}
@@ -487,26 +432,11 @@ def test_intervals_and_controls_are_there_with_eight_words_a_set(tmp_path: Path)
         beside = next((word for word in seen if word in table), None)
         return -4.0 + (0 if beside is None else float(0.2 * table[target][:20] @ table[beside][:20]))
 
-    path = tmp_path / "log_probability.yaml"
-    path.write_text(FILE, encoding="utf-8")
-    words = [*itertools.chain(*sets.values()), "sees", "the", "of", "has", "."]
-    category = {
-        "C5": {
-            "title": "",
-            "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
-            "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
-        }
-    }
-    everything = Lexicon("bn", tuple(Stimulus(word) for word in itertools.chain(*sets.values())), {}, ())
+    scorer = PlantedScorer([*itertools.chain(*sets.values()), "sees", "the", "of", "has", "."], log_p)
     found = {}
     for terms, interval in itertools.product(("log-sum-exp", "mean"), ("bca", "studentized")):
         settings = TestSettings(n_resamples=300, n_shuffles=200, interval=interval, n_permutations=1000)
-        tables = score_categories(
-            PlantedScorer(words, log_p),
-            fill_categories(category, load_category_templates(path), everything),
-            **{"model": "m", "settings": settings, "terms": terms},
-        )
-        (row,) = rows(tables.estimates)
+        (row,) = rows(measure(scorer, settings, sets=sets, terms=terms).estimates)
         assert row["ci_low"] < row["effect_size"] < row["ci_high"], (terms, interval)
         assert row["interval_note"] is None
         assert row["shuffled_low"] < 0 < row["shuffled_high"]
@@ -522,9 +452,15 @@ def test_a_note_on_intervals_names_the_sets_of_the_category(measure: Callable[..
     assert estimate["p_shuffled"] is not None
 
 
-def test_one_score_of_several_terms() -> None:
-    assert combined([math.log(0.1), math.log(0.3)]) == pytest.approx(math.log(0.4))
-    assert combined([math.log(0.1), math.log(0.3)], "mean") == pytest.approx((math.log(0.1) + math.log(0.3)) / 2)
-    assert combined([-900.0, -901.0]) == pytest.approx(-900 + math.log1p(math.exp(-1)))
+def test_an_unknown_way_to_combine_terms_is_refused(measure: Callable[..., CategoryTables]) -> None:
     with pytest.raises(InputError, match=r"log_probability\.terms: 'sum' is not known"):
-        combined([0.0], "sum")
+        measure(preference(1.0), terms="sum")
+
+
+def test_terms_of_a_tiny_probability_are_added_as_any_others() -> None:
+    """Log-sum-exp of -900 and -901 is -900 + log(1 + 1/e): exp(-900) itself is zero."""
+    fill = np.array([[-900.0, -901.0, 0.0], [-1.0, -2.0, 0.0]])
+    scores = TermScores(fill, np.zeros((2, 3)), np.array([0, 1]), 2, 1, 1)
+    added = np.array([-900.0, -1.0]) + math.log1p(math.exp(-1))
+    assert scores.set_columns()["fill_x"] == pytest.approx(added)
+    assert scores.sentence_scores == pytest.approx(added - math.log(2))

@@ -12,30 +12,33 @@ import pytest
 from planted_scorer import PlantedScorer
 
 from prasanga.base.errors import InputError
+from prasanga.likelihoods.log_probability import score_sentences
 from prasanga.likelihoods.structures import (
     ALL,
     QUANTITIES,
     TRAITS_SCHEMA,
+    StructureTables,
     compare_structures,
     gather_traits,
-    score_structures,
+    measure_traits,
     spread_by_structure,
 )
-from prasanga.likelihoods.traits import TraitSentence
+from prasanga.likelihoods.templates import TRAIT_SENTENCES
 
 TERMS = {"male": ("ছেলে", "বালক"), "female": ("মেয়ে", "বালিকা")}
 PRIORS = {"ছেলে": 0.2, "বালক": 0.1, "মেয়ে": 0.05, "বালিকা": 0.05}
 
 
-def sentences(traits: Sequence[str], *, structure: str = "S1", polarity: str = "positive") -> list[TraitSentence]:
+def measured(scorer: PlantedScorer, traits: Sequence[str], *, pieces: str = "all", **more: Any) -> StructureTables:
     found = []
     for trait in traits:
         for group, terms in TERMS.items():
             for pair, term in enumerate(terms):
                 text = f"{term} {trait} ।"
                 spans = (0, len(term)), (len(term) + 1, len(term) + 1 + len(trait))
-                found.append(TraitSentence(polarity, trait, "", structure, group, pair, term, text, *spans, 2))
-    return found
+                found.append(("positive", trait, "", "S1", group, pair, term, text, *spans, 2))
+    sentences = pl.DataFrame(found, schema=TRAIT_SENTENCES, orient="row")
+    return measure_traits(score_sentences(scorer, sentences, pieces=pieces), model="m", pieces=pieces, **more)
 
 
 def planted(factors: dict[str, dict[str, float]], words: Sequence[str] = ()) -> PlantedScorer:
@@ -50,7 +53,7 @@ def planted(factors: dict[str, dict[str, float]], words: Sequence[str] = ()) -> 
 
 def test_scores_are_logarithms_of_sums_of_probabilities() -> None:
     scorer = planted({"সৎ": {"ছেলে": 2.0, "মেয়ে": 3.0}})
-    row = score_structures(scorer, sentences(["সৎ"]), model="m").traits.row(0, named=True)
+    row = measured(scorer, ["সৎ"]).traits.row(0, named=True)
     assert row["male_prior"] == pytest.approx(math.log(0.2 + 0.1))
     assert row["male_fill"] == pytest.approx(math.log(0.4 + 0.1))
     assert row["female_fill"] == pytest.approx(math.log(0.15 + 0.05))
@@ -64,7 +67,7 @@ def test_scores_are_logarithms_of_sums_of_probabilities() -> None:
 
 def test_scores_may_be_means_of_logarithms() -> None:
     scorer = planted({"সৎ": {"ছেলে": 2.0, "মেয়ে": 3.0}})
-    tables = score_structures(scorer, sentences(["সৎ"]), model="m", terms="mean")
+    tables = measured(scorer, ["সৎ"], terms="mean")
     row = tables.traits.row(0, named=True)
     assert row["male_corrected"] == pytest.approx(math.log(2) / 2)
     assert row["corrected"] == pytest.approx((math.log(2) - math.log(3)) / 2)
@@ -77,7 +80,7 @@ def test_scores_may_be_means_of_logarithms() -> None:
 def test_a_term_without_a_score_takes_its_counterpart_with_it() -> None:
     scorer = planted({"সৎ": {}})
     without = PlantedScorer(["ছেলে", "মেয়ে", "বালিকা", "সৎ", "।"], scorer._log_p)
-    tables = score_structures(without, sentences(["সৎ", "সাহসী"]), model="m")
+    tables = measured(without, ["সৎ", "সাহসী"])
     known, unknown = tables.traits.iter_rows(named=True)
     assert known["n_pairs"] == 1
     assert known["left_out"] == "unknown-piece বালক"
@@ -90,13 +93,13 @@ def test_a_term_without_a_score_takes_its_counterpart_with_it() -> None:
 
 def test_a_trait_that_one_mask_stood_for_is_told() -> None:
     scorer = planted({"সৎ": {}}, ["খুব"])
-    tables = score_structures(scorer, sentences(["সৎ", "খুব সৎ"]), model="m", pieces="first")
+    tables = measured(scorer, ["সৎ", "খুব সৎ"], pieces="first")
     assert tables.traits.select("n_attribute_pieces", "masked_as_one").rows() == [(1, False), (2, True)]
 
 
 def test_an_unknown_way_to_combine_terms_is_refused() -> None:
     with pytest.raises(InputError, match=r"log_probability\.terms: 'max' is not known"):
-        score_structures(planted({"সৎ": {}}), sentences(["সৎ"]), model="m", terms="max")
+        measured(planted({"সৎ": {}}), ["সৎ"], terms="max")
 
 
 def traits_table(

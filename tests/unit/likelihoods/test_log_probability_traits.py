@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from prasanga.associations.estimates import category_of
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, categories_of, load_lexicon
 from prasanga.lexicon.model import spelling_of
 from prasanga.likelihoods.templates import (
-    category_sentences,
-    fill_sentence,
-    form_for,
-    load_category_templates,
-    read_sentence,
-    require_sentences,
-    sides_exchanged,
-)
-from prasanga.likelihoods.traits import (
     GROUPS,
     STRUCTURES,
+    fill_categories,
+    fill_sentence,
+    fill_structures,
+    list_oddities,
+    load_category_templates,
     load_structures,
     load_traits,
-    oddities_table,
-    trait_sentences,
+    read_sentence,
 )
 
 Write = Callable[[str, str], Path]
@@ -81,16 +76,15 @@ def write(tmp_path: Path) -> Write:
 
 def test_the_span_covers_the_whole_inflected_word(lexicon: Lexicon) -> None:
     template = read_sentence("{attribute}তা {target:plural genitive} মধ্যে।", name="S3", place="", language="bn")
-    form = form_for(lexicon, "মেয়ে", template.slot("target"), template)
-    text, target, attribute = fill_sentence(template, form, "সাহসিক", BANGLA)
+    text, target, attribute = fill_sentence(template, "মেয়ে", "সাহসিক", lexicon, BANGLA)
     assert text == "সাহসিকতা মেয়েদের মধ্যে।"
     assert text[slice(*target)] == "মেয়েদের"
     assert text[slice(*attribute)] == "সাহসিকতা"
 
 
-def test_english_words_get_their_article_and_their_capital() -> None:
+def test_english_words_get_their_article_and_their_capital(lexicon: Lexicon) -> None:
     template = read_sentence("{target} is {attribute:indefinite}.", name="one", place="", language="en")
-    text, target, attribute = fill_sentence(template, "he", "artist", spelling_of("en"))
+    text, target, attribute = fill_sentence(template, "he", "artist", lexicon, spelling_of("en"))
     assert text == "He is an artist."
     assert (text[slice(*target)], text[slice(*attribute)]) == ("He", "artist")
 
@@ -117,21 +111,23 @@ def test_slots_that_cannot_be_filled_are_refused(text: str, said: str) -> None:
 def test_a_form_that_a_word_lacks_is_told_with_the_sentence(lexicon: Lexicon) -> None:
     template = read_sentence("{target:vocative} {attribute}", name="calling", place="t.yaml, line 3", language="bn")
     with pytest.raises(InputError, match=r"t\.yaml, line 3: the sentence `calling` cannot be filled in.*vocative"):
-        form_for(lexicon, "মেয়ে", template.slot("target"), template)
+        fill_sentence(template, "মেয়ে", "সৎ", lexicon, BANGLA)
 
 
 def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lexicon: Lexicon) -> None:
     structures = load_structures(write("structures.yaml", STRUCTURE_FILE))
     traits = load_traits(write("positive.yaml", TRAITS))
-    found = trait_sentences(structures, [traits], lexicon)
+    found = fill_structures(structures, [traits], lexicon)
     assert len(found) == 2 * 2 * 4  # traits, structures, terms
     assert structures.terms == {"male": ("ছেলে", "পুরুষ"), "female": ("মেয়ে", "নারী")}
-    by_key = {(row.trait, row.structure, row.term): row for row in found}
-    assert by_key["সৎ", "S1", "নারী"].text == "নারীরা সৎ।"
-    row = by_key["সাহসী", "S4", "মেয়ে"]
-    assert row.text == "বিপদে সাহসী মেয়েদের ডাক পড়ে।"
-    assert (row.polarity, row.gloss, row.group, row.pair, row.n_words) == ("positive", "brave", "female", 0, 5)
-    assert (row.text[slice(*row.target)], row.text[slice(*row.attribute)]) == ("মেয়েদের", "সাহসী")
+    assert found.filter(trait="সৎ", structure="S1", term="নারী")["text"].item() == "নারীরা সৎ।"
+    row = found.filter(trait="সাহসী", structure="S4", term="মেয়ে").row(0, named=True)
+    text = "বিপদে সাহসী মেয়েদের ডাক পড়ে।"
+    assert row == {
+        **{"polarity": "positive", "trait": "সাহসী", "gloss": "brave", "structure": "S4", "group": "female", "pair": 0},
+        **{"term": "মেয়ে", "text": text, "n_words": 5},
+        **{"target": [text.index("মেয়েদের"), text.index(" ডাক")], "attribute": [6, 11]},
+    }
 
 
 @pytest.mark.parametrize(
@@ -139,8 +135,6 @@ def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lex
     [
         (TRAITS.replace("positive", "postive"), r"`polarity` is 'postive'\. Did you mean `positive`"),
         (TRAITS.replace("gloss: honest", "glos: honest"), "unknown key `glos` in a trait"),
-        (TRAITS.replace("word: সাহসী", "word: সৎ"), "the trait সৎ stands twice"),
-        (TRAITS.replace("সবাই জানে", "সৎ সবাই জানে"), "S4 of the trait সৎ has it a second time"),
         (
             TRAITS.replace("{attribute} {target:plural} কথা", "{attribute:genitive} {target} কথা"),
             "a trait is not inflected",
@@ -154,19 +148,22 @@ def test_a_mistake_in_a_list_of_traits_is_told(text: str, said: str, write: Writ
 
 
 def test_a_list_that_is_no_list_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no such file\. Check the paths under `log_probability\.traits`"):
-        load_traits(tmp_path / "absent.yaml")
+    for load, name in itertools.product(
+        (load_traits, load_structures, load_category_templates), ("a.yaml", "positive.csv")
+    ):
+        with pytest.raises(InputError, match=rf"{name}: no such file\. Check the path in the config"):
+            load(tmp_path / name)  # type: ignore[operator]
     (tmp_path / "traits.txt").write_text("সৎ", encoding="utf-8")
-    with pytest.raises(InputError, match=r"is YAML \(\.yaml\) or the CSV"):
+    with pytest.raises(InputError, match=r"traits\.txt: found a str, but the file must hold keys"):
         load_traits(tmp_path / "traits.txt")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (STRUCTURE_FILE.replace("S1:", "S6:"), "there is no structure `S6`"),
+        (STRUCTURE_FILE.replace("S1:", "S6:"), "unknown key `S6` in the structures"),
         (STRUCTURE_FILE.replace("[ছেলে, পুরুষ]", "[ছেলে]"), "male has 1 terms and female 2"),
-        (STRUCTURE_FILE.replace("নারী", "ছেলে"), "the term ছেলে stands twice"),
+        (STRUCTURE_FILE.replace("নারী", "ছেলে"), "the term ছেলে is there twice"),
         (STRUCTURE_FILE.replace("per-trait", "per_trait"), "Write `S4: {text: ...}`, or `S4: per-trait`"),
         (STRUCTURE_FILE.split("structures:")[0] + "structures: {}\n", "`structures` is empty"),
     ],
@@ -179,22 +176,26 @@ def test_a_mistake_in_the_structures_is_told(text: str, said: str, write: Write)
 def test_what_does_not_go_together_is_told(write: Write, lexicon: Lexicon) -> None:
     structures = load_structures(write("structures.yaml", STRUCTURE_FILE))
     traits = load_traits(write("positive.yaml", TRAITS))
-    with pytest.raises(InputError, match="the positive trait সৎ is also at"):
-        trait_sentences(structures, [traits, load_traits(write("again.yaml", TRAITS))], lexicon)
+    for again in (write("again.yaml", TRAITS), write("twice.yaml", TRAITS.replace("word: সাহসী", "word: সৎ"))):
+        with pytest.raises(InputError, match="the positive trait সৎ is also at"):
+            fill_structures(structures, [traits, load_traits(again)][again.stem == "twice" :], lexicon)
+    own = load_traits(write("own.yaml", TRAITS.replace("সবাই জানে", "সৎ সবাই জানে")))
+    with pytest.raises(InputError, match="the sentence of S4 has the trait সৎ a second time"):
+        fill_structures(structures, [own], lexicon)
     short = load_traits(write("short.yaml", TRAITS.replace('    S4: "সবাই', '    S5: "সবাই')))
     with pytest.raises(InputError, match="the trait সৎ has no sentence for S4, which is per trait"):
-        trait_sentences(structures, [short], lexicon)
+        fill_structures(structures, [short], lexicon)
     english = load_traits(write("english.yaml", TRAITS.replace("language: bn", "language: en")))
     with pytest.raises(InputError, match="`language` is 'en', but the word lists are for 'bn'"):
-        trait_sentences(structures, [english], lexicon)
+        fill_structures(structures, [english], lexicon)
     strange = load_structures(write("strange.yaml", STRUCTURE_FILE.replace("নারী", "রমণী")))
     with pytest.raises(InputError, match="the terms রমণী are no stimuli"):
-        trait_sentences(strange, [traits], lexicon)
+        fill_structures(strange, [traits], lexicon)
     alike = load_structures(
         write("alike.yaml", STRUCTURE_FILE.replace("{target:plural} {attribute}।", "{target} {attribute} আর সৎ।"))
     )
-    with pytest.raises(InputError, match="the trait সৎ stands in the sentence of S1 as well"):
-        trait_sentences(alike, [traits], lexicon)
+    with pytest.raises(InputError, match="the sentence of S1 has the trait সৎ a second time"):
+        fill_structures(alike, [traits], lexicon)
 
 
 HEAD = ",".join(
@@ -203,21 +204,21 @@ HEAD = ",".join(
 ROW = "ভীরু,রা,,।,রা,বেশ,হয়।,দের,মধ্যে থাকে।,-তা,রা এমন।,লোকে বলে,আর,,,"
 
 
-def test_the_authors_layout_is_put_together_as_their_program_does(write: Write) -> None:
+def test_the_authors_layout_is_put_together_as_their_program_does(write: Write, lexicon: Lexicon) -> None:
     traits = load_traits(write("negative_small.csv", f"{HEAD}\n{ROW}\n"))
     (trait,) = traits.traits
     assert (traits.polarity, traits.language, trait.word) == ("negative", "bn", "ভীরু")
-    filled = {name: fill_sentence(trait.sentences[name], "মেয়ে", trait.word, BANGLA) for name in STRUCTURES}
-    assert {name: found.text for name, found in filled.items()} == {
+    filled = {name: fill_sentence(trait.sentences[name], "মেয়ে", trait.word, lexicon, BANGLA) for name in STRUCTURES}
+    assert {name: text for name, (text, _, _) in filled.items()} == {
         "S1": "মেয়েরা ভীরু।",
         "S2": "মেয়েরা বেশ ভীরু হয়।",
         "S3": "ভীরুতা মেয়েদের মধ্যে থাকে।",
         "S4": "লোকে বলে ভীরু আর মেয়েরা এমন।",
         "S5": "ভীরু মেয়ে",
     }
-    assert filled["S3"].text[slice(*filled["S3"].target)] == "মেয়েদের"
-    assert filled["S3"].text[slice(*filled["S3"].attribute)] == "ভীরুতা"
-    odd = oddities_table([traits])
+    text, *spans = filled["S3"]
+    assert [text[slice(*span)] for span in spans] == ["মেয়েদের", "ভীরুতা"]
+    odd = list_oddities([traits])
     assert odd.select("row", "trait", "structure", "kind").rows() == [
         (1, "ভীরু", "S3", "ending-after-hyphen"),
         (1, "ভীরু", "S5", "empty-cell"),
@@ -230,7 +231,6 @@ def test_the_authors_layout_is_put_together_as_their_program_does(write: Write) 
     [
         ("traits.csv", f"{HEAD}\n{ROW}\n", "its name says neither positive nor negative"),
         ("negative.csv", f"{HEAD.replace('S5_Placeholder', 'S5')}\n{ROW}\n", "has no column S5_Placeholder"),
-        ("negative.csv", f"{HEAD}\n{ROW}\n{ROW}\n", "line 3: the trait ভীরু stands twice"),
         ("negative.csv", f"{HEAD}\n{ROW.replace('ভীরু', '')}\n", "line 2: the column Trait is empty"),
         ("negative.csv", f"{HEAD}\n", "no rows"),
     ],
@@ -252,10 +252,10 @@ def test_the_authors_own_lists_load(shared: Path, lexicon: Lexicon, write: Write
             STRUCTURE_FILE.replace("S4: per-trait", "\n  ".join(f"S{n}: per-trait" for n in (2, 3, 4, 5))),
         )
     )
-    sentences = trait_sentences(structures, lists, lexicon)
+    sentences = fill_structures(structures, lists, lexicon)
     assert len(sentences) == 178 * 5 * 4
-    assert {(row.group, row.pair) for row in sentences} == {(group, pair) for group in GROUPS for pair in (0, 1)}
-    kinds = Counter((oddity.structure, oddity.kind) for found in lists for oddity in found.oddities)
+    assert {*sentences.select("group", "pair").rows()} == {*itertools.product(GROUPS, (0, 1))}
+    kinds = Counter(list_oddities(lists).select("structure", "kind").iter_rows())
     assert kinds["S5", "no-context"] == 2
     assert kinds["S5", "trait-in-sight"] == 58 + 69
     assert not kinds["S1", "trait-in-sight"]
@@ -263,17 +263,16 @@ def test_the_authors_own_lists_load(shared: Path, lexicon: Lexicon, write: Write
 
 def test_a_category_and_its_exchange_are_filled_from_their_own_sentences(write: Write, lexicon: Lexicon) -> None:
     templates = load_category_templates(write("log_probability.yaml", CATEGORY_FILE))
-    category = category_of("C6", categories_of(lexicon)["C6"])
-    described = category_sentences(category, templates.of("C6", exchanged=False), lexicon)
-    n_x, n_y, n_a, n_b = map(len, category.sets)
-    assert len(described) == (n_x + n_y) * (n_a + n_b) * 2
-    assert described[0].text == "গণিতের প্রতি পুরুষদের টান আছে।"
-    assert (described[0].target_word, described[0].attribute_word) == ("গণিত", "পুরুষ")
-    other = sides_exchanged(category)
-    assert other.set_names == ("male_terms", "female_terms", "math", "arts")
-    exchanged = category_sentences(other, templates.of("C6", exchanged=True), lexicon)
-    assert exchanged[0].text == "পুরুষদের কাছে গণিতের দাম আছে।"
-    assert (exchanged[0].target_word, exchanged[0].template) == ("পুরুষ", "liking")
+    categories = {"C6": categories_of(lexicon)["C6"]}
+    n_targets, n_attributes = (
+        sum(len(side["stimuli"]) for side in categories["C6"][role]) for role in ("targets", "attributes")
+    )
+    described = fill_categories(categories, templates, lexicon)
+    assert len(described) == n_targets * n_attributes * 2
+    first = ("C6", "liking", "গণিত", "পুরুষ", "গণিতের প্রতি পুরুষদের টান আছে।", [0, 6], [13, 21])
+    assert described.row(0) == first
+    exchanged = fill_categories(categories, templates, lexicon, ["C6"])
+    assert exchanged.row(0)[:5] == ("C6", "liking", "পুরুষ", "গণিত", "পুরুষদের কাছে গণিতের দাম আছে।")
 
 
 @pytest.mark.parametrize(
@@ -290,9 +289,9 @@ def test_a_mistake_in_the_category_sentences_is_told(text: str, said: str, write
         load_category_templates(write("log_probability.yaml", text))
 
 
-def test_a_category_without_sentences_is_told_before_anything_runs(write: Write) -> None:
+def test_a_category_without_sentences_is_told_before_anything_runs(write: Write, lexicon: Lexicon) -> None:
     templates = load_category_templates(write("log_probability.yaml", CATEGORY_FILE))
-    require_sentences(templates, ["C6"], ["C6"])
+    categories = categories_of(lexicon)
     with pytest.raises(InputError, match=r"no sentences for C5 under `categories`.*It has C6") as error:
-        require_sentences(templates, ["C5", "C7"], ["C7"])
+        fill_categories({name: categories[name] for name in ("C6", "C5", "C7")}, templates, lexicon, ["C6", "C7"])
     assert "no sentences for C7 under `exchanged`" in str(error.value)
