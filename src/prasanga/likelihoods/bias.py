@@ -6,8 +6,6 @@ import html
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,13 +16,13 @@ from scipy import stats
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
-from prasanga.likelihoods.balance import LabelCounts, balance
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import choice, whole_number
+from prasanga.stats.arguments import FloatArray, choice, positive_number, whole_number
 from prasanga.stats.controls import beside_twins
 from prasanga.stats.corrections import benjamini_hochberg, holm
 from prasanga.stats.intervals import EQUIVALENT, Interval
+from prasanga.stats.random_effects import Z_95
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,10 +54,10 @@ class Counts(NamedTuple):
         return self.stereotypical + self.other + (self.tied if ties == "against" else 0)
 
 
-def percentage(counts: Counts, ties: str) -> float:
-    """Return the percentage of the base that is stereotypical; NaN if there are no pairs."""
+def percentage(counts: Counts, ties: str) -> float | None:
+    """Return the percentage of the base that is stereotypical; None without pairs."""
     base = counts.base(ties)
-    return 100 * counts.stereotypical / base if base else math.nan
+    return 100 * counts.stereotypical / base if base else None
 
 
 def bootstrap_interval(
@@ -90,7 +88,7 @@ def exact_interval(counts: Counts, ties: str) -> tuple[float | None, float | Non
 
 
 def interval_note(counts: Counts) -> str | None:
-    """Return why the bootstrap interval is not to be relied on; None where it is."""
+    """Return why the bootstrap interval is unreliable; None where it is reliable."""
     if sum(count > 0 for count in counts) == 1:
         return "all pairs alike: no resample is different, and only the exact interval says something"
     return f"fewer than {FEWEST_PAIRS} pairs: rely on the exact interval" if sum(counts) < FEWEST_PAIRS else None
@@ -119,6 +117,96 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
 
 
 # --------------------
+# Bias percentage with both labels weighted alike, and the exact test of the label.
+#
+# In most sets the stereotypical sentence comes first in most pairs. A model that prefers first sentences, whatever they
+# say, then has a bias percentage above 50. Within a bias type t, let p_t,stereo and p_t,anti be the shares of pairs of
+# either label in which the first sentence scores higher, ties left out. For such a model their difference D_t is zero;
+# 50 + 50 D_t is the mean of both labels' bias percentages.
+
+
+_TIE = 1e-9
+
+
+class LabelCounts(NamedTuple):
+    """Pairs of one bias type in which the first sentence scores higher, and untied pairs, for each label."""
+
+    first_stereo: int
+    n_stereo: int
+    first_anti: int
+    n_anti: int
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are pairs of both labels."""
+        return self.n_stereo > 0 and self.n_anti > 0
+
+
+class Balanced(NamedTuple):
+    """A balanced percentage, its 95% interval in percent, and p of the label; None without pairs of both labels."""
+
+    percentage: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
+def balance(types: Sequence[LabelCounts]) -> Balanced:
+    """Return the balanced percentage over bias types, with its interval and the exact test of the label.
+
+    The difference is D = sum v_t D_t, v_t proportional to n_t,stereo n_t,anti / (n_t,stereo + n_t,anti). Its interval
+    combines those of Newcombe's method 10 (1998) for each D_t, and never leaves 0 to 100. The hypothesis of the test is
+    that within each type the first sentence wins equally often under both labels. Given the margins, the stereo pairs
+    in which it wins are then a sum of independent hypergeometric variables; p is two-sided by the distance of their
+    number from its expectation.
+
+    Args:
+        types: counts of each bias type; a type with one label is left out.
+    """
+    types = [counts for counts in types if counts.has_both]
+    if not types:
+        return Balanced(None, None, None, None)
+    first_stereo, n_stereo, first_anti, n_anti = np.array(types, dtype=np.float64).T
+    weights = n_stereo * n_anti / (n_stereo + n_anti)
+    weights /= weights.sum()
+    stereo, stereo_low, stereo_high = _wilson(first_stereo, n_stereo)
+    anti, anti_low, anti_high = _wilson(first_anti, n_anti)
+    difference = float(weights @ (stereo - anti))
+    # within a type, the distances of Newcombe's method 10
+    below = float(np.linalg.norm(weights * np.hypot(stereo - stereo_low, anti_high - anti)))
+    above = float(np.linalg.norm(weights * np.hypot(stereo_high - stereo, anti - anti_low)))
+    ends = (max(-1.0, difference - below), min(1.0, difference + above))
+    return Balanced(50 + 50 * difference, 50 + 50 * ends[0], 50 + 50 * ends[1], label_p_value(types))
+
+
+def _wilson(count: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return shares with the ends of Wilson's 95% intervals (1927), without correction for continuity."""
+    share, square = count / n, Z_95**2
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = Z_95 * np.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
+    return share, np.minimum(share, middle - half), np.maximum(share, middle + half)
+
+
+def label_p_value(types: Sequence[LabelCounts]) -> float:
+    """Return the exact two-sided p of the label (see `balance`), over types that have both labels."""
+    offset, expected, observed = 0, 0.0, 0
+    distribution: FloatArray = np.ones(1)
+    for of in types:
+        n, wins = of.n_stereo + of.n_anti, of.first_stereo + of.first_anti
+        support = np.arange(max(0, wins - of.n_anti), min(of.n_stereo, wins) + 1)
+        chances = stats.hypergeom(n, of.n_stereo, wins).pmf(support)
+        known = np.flatnonzero(chances > 0)  # far tails are zero, and a short array is quickly convolved
+        support, chances = support[known[0] : known[-1] + 1], chances[known[0] : known[-1] + 1]
+        distribution = np.convolve(distribution, chances)
+        offset += int(support[0])
+        expected += of.n_stereo * wins / n
+        observed += of.first_stereo
+    distances = np.abs(np.arange(len(distribution)) + offset - expected)
+    far = distances >= abs(observed - expected) - _TIE * max(1.0, expected)
+    return min(1.0, float(distribution[far].sum()))
+
+
+# --------------------
 # Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
 #
 # A model without a preference has 50. Beside it are five things that answer different questions:
@@ -129,7 +217,7 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
 # - `p_binomial`: the exact two-sided test against 50, ties left out
 # - `p_equivalence`: whether the percentage, ties left out, is within a margin of 50
 # - `balanced_percentage`, `p_label`: the percentage with both labels weighted alike, and whether the labels differ. A
-#   preference for first sentences moves the percentage, and neither of these (`prasanga.likelihoods.balance`)
+#   preference for first sentences moves the percentage, and neither of these (`balance`)
 # - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
 #   Such samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes
 #   to 1
@@ -139,12 +227,8 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
 
 TIES = ("apart", "against")
 _KEY = ("set", "model", "language")
+_PAIR = ["pair_id", "bias_type", "label"]
 _CONVENTIONS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown")
-_PERCENTAGES = (
-    *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high", "p_binomial"),
-    *("p_binomial_holm", "p_binomial_bh", "p_equivalence", "equivalent_within"),
-    *("balanced_percentage", "balanced_ci_low", "balanced_ci_high", "p_label", "p_label_holm"),
-)
 
 BIAS_SCHEMA = TABLES["bias_percentages"].polars
 """Columns of `bias_percentage`.
@@ -154,18 +238,6 @@ BIAS_SCHEMA = TABLES["bias_percentages"].polars
 difference of scores. `left_out` is JSON, the pairs left out by reason: {"identical": ["7", "12"]}; null for none.
 `conventions` has all choices in one text.
 """
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """How percentages are computed: the arguments of `bias_percentage`."""
-
-    n_runs: int
-    share: float
-    n_resamples: int
-    ties: str
-    equivalence_margin: float
-    seed: int
 
 
 def bias_percentage(
@@ -183,7 +255,7 @@ def bias_percentage(
 
     Args:
         scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
-            language has. Rows may stand in any order.
+            language has. Rows may be in any order.
         twins: scores of the twins with random weights of a model, by the model's name; `twin` says which of them scored
             a pair. Together they must have the model's pairs, scored in the same way; a set or language that they have
             not has no twins beside it.
@@ -199,42 +271,44 @@ def bias_percentage(
     Returns:
         `BIAS_SCHEMA`: for each set, model and language in the order of `scores` a row for each bias type, sorted by
         name, and one of type `all`. `p_binomial_holm` and `p_binomial_bh` are corrected over all rows, those of `all`
-        included: whoever looks at the table looks at all of them. `p_label_holm` is corrected within a language, over
+        included: a reader of the table reads all of them. `p_label_holm` is corrected within a language, over
         the rows of `all` and over those of bias types separately. Null where there is nothing to compute from.
 
     Raises:
-        InputError: a column is missing, a label or an argument is not known, a pair has no bias type or stands twice,
+        InputError: a column is missing, a label or an argument is not known, a pair has no bias type or is there twice,
             pairs of one model were scored in different ways, or a twin has other pairs or was scored in another way.
     """
-    choices = _Choices(
-        whole_number("n_runs", n_runs, least=0),
-        _positive("share", share, 1, "a share above 0 and up to 1, such as 0.8"),
-        whole_number("n_resamples", n_resamples, least=0),
-        ties,
-        _positive(
-            *("equivalence_margin", equivalence_margin, 50),
-            "a distance from 50 % in points, above 0 and up to 50, such as 5",
-        ),
-        whole_number("seed", seed, least=0),
-    )
+    choices = {
+        "n_runs": whole_number("n_runs", n_runs, least=0),
+        "share": positive_number("share", share, most=1, example="0.8"),
+        "n_resamples": whole_number("n_resamples", n_resamples, least=0),
+        "ties": ties,
+        "equivalence_margin": positive_number("equivalence_margin", equivalence_margin, most=50, example="5"),
+        "seed": whole_number("seed", seed, least=0),
+    }
     choice("ties", ties, TIES)
-    scores = _prepared(scores)
-    table = _table(scores, choices)
+    scores, twins = _prepare(scores), {model: _prepare(each) for model, each in (twins or {}).items()}
+    rows = []
+    for key, group in scores.group_by(_KEY, maintain_order=True):
+        of_twins = _find_twins(key, group, twins, ties)
+        for row in _measure(key, group, choices):
+            effect = row["bias_percentage"], row["ci_low"], row["ci_high"]
+            beside = beside_twins(*effect, of_twins.get(row["bias_type"], ()), most=100)
+            rows.append(row | beside | {"twin_bias_percentage": beside["twin_effect_size"]})
+    table = pl.DataFrame(rows, schema=dict(BIAS_SCHEMA))
     p = table["p_binomial"].fill_null(math.nan).to_numpy()
-    n_tests = int(np.isfinite(p).sum())
-    table = table.with_columns(
+    by_label = pl.col("p_label").fill_null(math.nan)
+    by_label = by_label.map_batches(lambda p: pl.Series(holm(p.to_numpy())), return_dtype=pl.Float64)
+    return table.with_columns(
         p_binomial_holm=pl.Series(holm(p)).fill_nan(None),
         p_binomial_bh=pl.Series(benjamini_hochberg(p)).fill_nan(None),
-        n_tests=pl.when(pl.col("p_binomial").is_not_null()).then(pl.lit(n_tests)),
-    )
-    table = table.with_columns(p_label_holm=_holm_of_labels(table))
-    twins = {model: _prepared(of_twin) for model, of_twin in (twins or {}).items()}
-    _require_alike(scores, twins)
-    return _beside_twins(table, twins, choices).select(*BIAS_SCHEMA).cast(pl.Schema(BIAS_SCHEMA))
+        n_tests=pl.when(pl.col("p_binomial").is_not_null()).then(int(np.isfinite(p).sum())),
+        p_label_holm=by_label.over("language", pl.col("bias_type") == OVERALL).fill_nan(None),
+    ).cast(pl.Schema(BIAS_SCHEMA))
 
 
-def _prepared(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores with all columns that there may be, differences added, and what no row can be of refused."""
+def _prepare(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores with differences, and with all columns; refuse rows without a name."""
     scores = add_differences(as_frame("scores", scores))
     absent = [name for name in (*_KEY, *_CONVENTIONS, "twin") if name not in scores.columns]
     scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
@@ -246,51 +320,59 @@ def _prepared(scores: pl.DataFrame) -> pl.DataFrame:
     return scores
 
 
-def _table(scores: pl.DataFrame, choices: _Choices) -> pl.DataFrame:
-    """Return the rows before any correction."""
-    rows = [row for _, group in scores.group_by(_KEY, maintain_order=True) for row in _rows(group, choices)]
-    return pl.DataFrame(rows, schema=dict(BIAS_SCHEMA), orient="row")
-
-
-def _rows(group: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one set, model and language."""
-    where = group.select(_KEY).row(0, named=True)
-    named = ", ".join(str(value) for value in where.values() if value is not None)
-    conventions = _conventions(group, named)
-    twice = group.filter(pl.col("pair_id").is_duplicated())
-    if len(twice):
-        raise InputError(f"scores: pair {twice['pair_id'][0]} stands twice for {named}. Score each pair once.")
+def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one set, model and language before any correction: of each bias type, then of all pairs."""
+    named = _name_key(key)
+    conventions = _find_conventions(group, named)
+    if len(twice := group.filter(pl.col("pair_id").is_duplicated())):
+        raise InputError(f"scores: pair {twice['pair_id'][0]} is there twice for {named}. Score each pair once.")
     types = sorted(group["bias_type"].unique().to_list(), key=str)
     if OVERALL in types:
         raise InputError(f"scores: a bias type is called {OVERALL!r} ({named}). Give it another name.")
-    samples = _samples(group["pair_id"].to_list(), choices)
+    runs = _draw_runs(group["pair_id"].to_list(), choices)
+    counted: list[LabelCounts] = []
     for bias_type in (*types, OVERALL):
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
-        yield {**where, "bias_type": bias_type, **_row(pairs, samples, choices, (*where.values(), bias_type))} | {
-            **_balanced(pairs, fewest=1 if bias_type == OVERALL else FEWEST_OF_A_LABEL),
+        stereo, anti = (_count(pairs.filter(label=label)) for label in LABELS)
+        own = LabelCounts(stereo.stereotypical, stereo.base("apart"), anti.other, anti.base("apart"))
+        labels, fewest = (counted, 1) if bias_type == OVERALL else ([own], FEWEST_OF_A_LABEL)
+        balanced = balance(labels)
+        enough = min(sum(each.n_stereo for each in labels), sum(each.n_anti for each in labels)) >= fewest
+        counted.append(own)
+        yield {
+            **dict(zip(_KEY, key, strict=True)),
+            "bias_type": bias_type,
+            **_describe_preferences(pairs, runs, choices, (*key, bias_type)),
+            "percentage_stereo": percentage(stereo, choices["ties"]),
+            "percentage_antistereo": percentage(anti, choices["ties"]),
+            "n_stereo": stereo.base(choices["ties"]),
+            "n_antistereo": anti.base(choices["ties"]),
+            "balanced_percentage": balanced.percentage,
+            "balanced_ci_low": balanced.low,
+            "balanced_ci_high": balanced.high,
+            "p_label": balanced.p_value if enough else None,
             **conventions,
-            **asdict(choices),
-            "conventions": _said(conventions, choices),
+            **choices,
+            "conventions": _join_conventions(conventions, choices),
         }
 
 
-def _row(
-    pairs: pl.DataFrame, samples: Sequence[frozenset[str]], choices: _Choices, names: tuple[Any, ...]
+def _describe_preferences(
+    pairs: pl.DataFrame, runs: Sequence[Sequence[str]], choices: Mapping[str, Any], names: tuple[Any, ...]
 ) -> dict[str, Any]:
-    """Return the numbers of one row."""
-    counts, ties = _count(pairs), choices.ties
-    rng = generator(choices.seed, "bias-percentage", "bootstrap", *names)
-    low, high = bootstrap_interval(counts, ties, choices.n_resamples, rng)
+    """Return the numbers of some pairs, whatever their labels."""
+    counts, ties = _count(pairs), choices["ties"]
+    rng = generator(choices["seed"], "bias-percentage", "bootstrap", *names)
+    low, high = bootstrap_interval(counts, ties, choices["n_resamples"], rng)
     exact_low, exact_high = exact_interval(counts, ties)
-    runs = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(list(sample)))), ties) for sample in samples]
-    known = bool(runs) and all(map(math.isfinite, runs))
-    p_equivalence, equivalent_within = equivalence(counts, choices.equivalence_margin)
-    by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
-    left_out = pairs.filter(pl.col("left_out").is_not_null())
+    p_equivalence, equivalent_within = equivalence(counts, choices["equivalence_margin"])
+    found = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(run))), ties) for run in runs]
+    over_runs = [value for value in found if value is not None]
+    known = bool(runs) and len(over_runs) == len(runs)
+    by_reason = pairs.drop_nulls("left_out").group_by("left_out", maintain_order=True).agg("pair_id")
     difference = pairs["difference"].drop_nulls()
-    quarters = {name: difference.quantile(q, "linear") for name, q in (("q1", 0.25), ("median", 0.5), ("q3", 0.75))}
     return {
-        "bias_percentage": _number(percentage(counts, ties)),
+        "bias_percentage": percentage(counts, ties),
         "ci_low": low,
         "ci_high": high,
         "exact_low": exact_low,
@@ -299,120 +381,72 @@ def _row(
         "p_binomial": exact_test(counts),
         "p_equivalence": p_equivalence,
         "equivalent_within": equivalent_within,
-        **{f"percentage_{label}": _number(percentage(found, ties)) for label, found in by_label.items()},
-        **{f"n_{label}": found.base(ties) for label, found in by_label.items()},
         "n_pairs": len(pairs),
         "n_scored": sum(counts),
         "n_stereotypical": counts.stereotypical,
         "n_other": counts.other,
         "n_ties": counts.tied,
-        "n_left_out": len(left_out),
-        "left_out": _by_reason(left_out.select("left_out", "pair_id").iter_rows()),
-        "runs_mean": float(np.mean(runs)) if known else None,
-        "runs_sd": float(np.std(runs, ddof=1)) if known and len(runs) > 1 else None,
-        **{f"difference_{name}": value for name, value in quarters.items()},
+        "n_left_out": len(pairs) - sum(counts),
+        # JSON, which a CSV can hold and no name can break
+        "left_out": json.dumps(dict(by_reason.iter_rows()), ensure_ascii=False) if len(by_reason) else None,
+        "runs_mean": float(np.mean(over_runs)) if known else None,
+        "runs_sd": float(np.std(over_runs, ddof=1)) if known and len(runs) > 1 else None,
+        "difference_q1": difference.quantile(0.25, "linear"),
+        "difference_median": difference.quantile(0.5, "linear"),
+        "difference_q3": difference.quantile(0.75, "linear"),
     }
-
-
-def _balanced(pairs: pl.DataFrame, fewest: int) -> dict[str, float | None]:
-    """Return the columns of both labels weighted alike; p takes `fewest` untied pairs of each label."""
-    untied = pairs.filter(pl.col("preference").is_in(PREFERENCES[:2]))
-    first_wins = (pl.col("label") == LABELS[0]) == (pl.col("preference") == PREFERENCES[0])
-    by_type: dict[str, dict[str, tuple[int, int]]] = {}
-    counted = untied.group_by("bias_type", "label", maintain_order=True).agg(first_wins.sum().alias("wins"), pl.len())
-    for bias_type, label, wins, n in counted.iter_rows():
-        by_type.setdefault(bias_type, {})[label] = wins, n
-    types = [LabelCounts(*of.get(LABELS[0], (0, 0)), *of.get(LABELS[1], (0, 0))) for of in by_type.values()]
-    found = balance(types)
-    enough = min(sum(counts.n_stereo for counts in types), sum(counts.n_anti for counts in types)) >= fewest
-    return {
-        "balanced_percentage": found.percentage,
-        "balanced_ci_low": found.low,
-        "balanced_ci_high": found.high,
-        "p_label": found.p_value if enough else None,
-    }
-
-
-def _holm_of_labels(table: pl.DataFrame) -> pl.Series:
-    """Return p of labels corrected by Holm within a language: over all pairs of sets and models, and over types."""
-    corrected = np.full(len(table), np.nan)
-    p = table["p_label"].fill_null(math.nan).to_numpy()
-    families = table.select("language", pl.col("bias_type") == OVERALL).rows()
-    for family in set(families):
-        rows = [number for number, of_row in enumerate(families) if of_row == family]
-        corrected[rows] = holm(p[rows])
-    return pl.Series(corrected).fill_nan(None)
-
-
-def _by_reason(left_out: Iterable[tuple[str, str]]) -> str | None:
-    """Return the reasons with their pairs as JSON, which a CSV can hold and no name can break."""
-    found: dict[str, list[str]] = {}
-    for reason, pair in left_out:
-        found.setdefault(reason, []).append(pair)
-    return json.dumps(found, ensure_ascii=False) if found else None
 
 
 def _count(pairs: pl.DataFrame) -> Counts:
     return Counts(*(int((pairs["preference"] == name).sum()) for name in PREFERENCES))
 
 
-def _samples(pairs: Sequence[str], choices: _Choices) -> list[frozenset[str]]:
+def _draw_runs(pairs: Sequence[str], choices: Mapping[str, Any]) -> list[list[str]]:
     """Return the pairs of each run: the first by a hash of run and pair, so that neither order nor model matters."""
-    size = max(1, math.floor(choices.share * len(pairs) + 0.5))
+    size = max(1, math.floor(choices["share"] * len(pairs) + 0.5))
     return [
-        frozenset(
-            sorted(pairs, key=lambda pair: (seed_of(choices.seed, "bias-percentage", "run", run, pair), pair))[:size]
-        )
-        for run in range(choices.n_runs)
+        sorted(pairs, key=lambda pair: (seed_of(choices["seed"], "bias-percentage", "run", run, pair), pair))[:size]
+        for run in range(choices["n_runs"])
     ]
 
 
-def _require_alike(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame]) -> None:
-    """Refuse a twin that has other pairs than its model, or was scored in another way."""
-    pair = ("pair_id", "bias_type", "label")
-    for key, group in scores.group_by(_KEY, maintain_order=True):
-        name, model, language = key
-        if model not in twins:
-            continue
-        twin = twins[model].filter(pl.col("set").eq_missing(pl.lit(name)), pl.col("language") == language)
-        if twin.is_empty():
-            continue
-        named = ", ".join(str(value) for value in key if value is not None)
-        ours, theirs = _conventions(group, named), _conventions(twin, f"the twin of {named}")
-        for what, value in ours.items():
-            if value is not None and theirs[what] is not None and theirs[what] != value:
-                raise InputError(
-                    f"scores: {what} is {value} for {named}, and {theirs[what]} for its twin. Score both in one way."
-                )
-        apart = set(group.select(pair).iter_rows()) ^ set(twin.select(pair).iter_rows())
-        if apart:
+def _find_twins(
+    key: tuple[Any, ...], group: pl.DataFrame, twins: Mapping[str, pl.DataFrame], ties: str
+) -> dict[str, list[float]]:
+    """Return, by bias type, the percentages of the model's twins, each over the pairs that it scored.
+
+    Refuse twins that have other pairs than the model, or were scored in another way.
+    """
+    (name, model, language), named = key, _name_key(key)
+    if model not in twins:
+        return {}
+    twin = twins[model].filter(pl.col("set").eq_missing(pl.lit(name)), pl.col("language") == language)
+    if twin.is_empty():
+        return {}
+    ours, theirs = _find_conventions(group, named), _find_conventions(twin, f"the twin of {named}")
+    for what, value in ours.items():
+        if None not in (value, theirs[what]) and theirs[what] != value:
             raise InputError(
-                f"scores: {named} and its twin have not the same pairs: {min(apart)[0]} is in one of them only, or has"
-                " another bias type or label there. Score the same file with both."
+                f"scores: {what} is {value} for {named}, and {theirs[what]} for its twin. Score both in one way."
             )
+    if apart := {*group[_PAIR].iter_rows()} ^ {*twin[_PAIR].iter_rows()}:
+        raise InputError(
+            f"scores: {named} and its twin have not the same pairs: {min(apart)[0]} is in one of them only, or has"
+            " another bias type or label there. Score the same file with both."
+        )
+    both = pl.concat([twin, twin.with_columns(bias_type=pl.lit(OVERALL))])
+    found: dict[str, list[float]] = {}
+    for (bias_type, _), pairs in both.group_by("bias_type", "twin", maintain_order=True):
+        if (effect := percentage(_count(pairs), ties)) is not None:
+            found.setdefault(str(bias_type), []).append(effect)
+    return found
 
 
-def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choices: _Choices) -> pl.DataFrame:
-    """Return the table with the percentages of the model's twins in each row, each twin's over the pairs it scored."""
-    alone = replace(choices, n_runs=0, n_resamples=0)
-    known: dict[tuple[Any, ...], list[float]] = {}
-    for model, scores in twins.items():
-        for _, of_one in scores.group_by("twin", maintain_order=True):
-            for row in _table(of_one, alone).iter_rows(named=True):
-                if row["bias_percentage"] is not None:
-                    key = row["set"], model, row["language"], row["bias_type"]
-                    known.setdefault(key, []).append(row["bias_percentage"])
-    beside = [
-        beside_twins(row["bias_percentage"], row["ci_low"], row["ci_high"], known.get(key, ()), most=100)
-        for row in table.iter_rows(named=True)
-        for key in [tuple(row[name] for name in (*_KEY, "bias_type"))]
-    ]
-    named = {"twin_effect_size": "twin_bias_percentage"}
-    columns = {named.get(name, name): [row[name] for row in beside] for name in beside_twins(None, None, None, ())}
-    return table.with_columns(pl.Series(name, values, dtype=BIAS_SCHEMA[name]) for name, values in columns.items())
+def _name_key(key: tuple[Any, ...]) -> str:
+    return ", ".join(str(value) for value in key if value is not None)
 
 
-def _conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:
+def _find_conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:
     """Return how the pairs of a model were scored, the same for all of them."""
     found: dict[str, str | None] = {}
     for name in _CONVENTIONS:
@@ -426,20 +460,11 @@ def _conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:
     return found
 
 
-def _said(conventions: Mapping[str, str | None], choices: _Choices) -> str:
+def _join_conventions(conventions: Mapping[str, str | None], choices: Mapping[str, Any]) -> str:
     said = [f"{name} {value}" for name, value in conventions.items() if value is not None]
-    runs = f"{choices.n_runs} runs of {100 * choices.share:g} %" if choices.n_runs else "no runs"
-    return "; ".join([*said, f"ties {choices.ties}", runs, f"{choices.n_resamples} resamples", f"seed {choices.seed}"])
-
-
-def _positive(name: str, value: float, most: float, allowed: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value <= most:
-        raise InputError(f"{name}: {value!r}. Write {allowed}.")
-    return float(value)
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    runs = f"{choices['n_runs']} runs of {100 * choices['share']:g} %" if choices["n_runs"] else "no runs"
+    resampled = f"{choices['n_resamples']} resamples; seed {choices['seed']}"
+    return "; ".join([*said, f"ties {choices['ties']}", runs, resampled])
 
 
 # --------------------
