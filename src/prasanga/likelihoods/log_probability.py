@@ -25,7 +25,6 @@ import polars as pl
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.engine import Query, Scorer, answer_texts, load_scorer, masked_queries
 from prasanga.likelihoods.templates import SPANS
-from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
 from prasanga.stats.arguments import choice
 
@@ -51,10 +50,7 @@ def score_log_probability(
     items: Iterable[tuple[str, Span, Span]],
     *,
     pieces: str = "all",
-    revision: str | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    options: ModelOptions = NO_OPTIONS,
+    **loading: Any,
 ) -> pl.DataFrame:
     """Compute fill, prior and corrected log-probability of the target of each item (see the module).
 
@@ -62,10 +58,7 @@ def score_log_probability(
         model: an encoder's folder or id, or a `Scorer` of one.
         items: sentences with the characters of target and attribute: (text, (start, end), (start, end)).
         pieces: how a target of several pieces is scored: all, left-to-right or first.
-        revision: of the model on the hub; a `Scorer` needs neither this nor the rest.
-        device: as in `load_scorer`.
-        dtype: likewise.
-        options: likewise.
+        **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, for a model that is not loaded.
 
     Returns:
         One row per item, in order: `text`; the words `target` and `attribute`; `fill`, `prior`, `corrected` and the
@@ -77,10 +70,7 @@ def score_log_probability(
     """
     choice("log_probability.pieces", pieces, HOW)
     rows = [_read_item(number, item) for number, item in enumerate(items)]
-    if not isinstance(model, str | Path):
-        scorer = model
-    else:
-        scorer = load_scorer(model, revision=revision, device=device, dtype=dtype, options=options)
+    scorer = load_scorer(model, **loading) if isinstance(model, str | Path) else model
     scored = score_sentences(scorer, pl.DataFrame(rows, schema=SPANS, orient="row"), pieces=pieces)
     warn_of_left_out(scorer.name, scored, pieces)
     return scored.select(

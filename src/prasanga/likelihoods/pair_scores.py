@@ -18,7 +18,6 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame
 from prasanga.likelihoods.engine import Query, Scorer, answer_texts, load_scorer, masked_queries
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
-from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import (
     Pieces,
     Span,
@@ -31,6 +30,7 @@ from prasanga.models.pieces import (
 from prasanga.pairs import align_spans
 from prasanga.pairs.alignment import Punctuation, check_punctuation
 from prasanga.pairs.preferences import SCORES
+from prasanga.stats.arguments import choice
 from prasanga.text import normalizer
 
 REDUCTIONS = ("mean", "sum")
@@ -44,19 +44,14 @@ def score_pairs(
     *,
     family: str = "auto",
     measure: str = "p_unmodified",
-    dtype: str = "auto",
     reduction: str = "mean",
     pieces: str = "all",
     punctuation: Punctuation = "apart",
     unknown: str = "leave-out",
     normalization: Mapping[str, str] | None = None,
     language_codes: Mapping[str, str] | None = None,
-    revision: str | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    pieces_per_batch: int | None = None,
-    options: ModelOptions = NO_OPTIONS,
     name: str | None = None,
+    **loading: Any,
 ) -> pl.DataFrame:
     """Score both sentences of each pair.
 
@@ -66,19 +61,14 @@ def score_pairs(
             table has already, all columns of `prasanga.pairs.preferences.SCORES`, are replaced.
         family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
         measure: one of `MEASURES`; `p_unmodified` is what each kind of model has for it.
-        dtype: `auto`, `float32`, `bfloat16`, `float16`.
         reduction: `mean` over the scored pieces, or `sum`.
         pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
         punctuation: `apart` or `with-word`, see `prasanga.pairs.words_of`.
         unknown: `leave-out` pairs with a scored piece that the tokenizer does not know, or `keep` them.
-        normalization: by language, how text is normalized before it is aligned and read; as it stands if None.
+        normalization: by language, how text is normalized before it is aligned and read; not at all if None.
         language_codes: by language, the piece by which a multilingual encoder-decoder is told the language.
-        revision: branch, tag or commit of the hub.
-        device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
-        threads: threads of torch.
-        pieces_per_batch: see `load_scorer`.
-        options: of the tokenizer, the weights and the cards.
         name: what the column `model` says; the model's own name if None.
+        **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, for a model that is not loaded.
 
     Returns:
         `pairs` with the columns `score_first`, `score_second` (natural logarithm; null if left out), `n_first`,
@@ -92,25 +82,12 @@ def score_pairs(
     """
     choices = {"reduction": reduction, "pieces": pieces, "punctuation": punctuation, "unknown": unknown}
     for key, allowed in (("reduction", REDUCTIONS), ("pieces", PIECES), ("unknown", UNKNOWN)):
-        if choices[key] not in allowed:
-            raise InputError(f"{key} is {choices[key]!r}; write {' or '.join(allowed)}.")
+        choice(key, choices[key], allowed)
     check_punctuation(punctuation)
     pairs = as_frame("pairs", pairs)
     _check(pairs)
     pairs = pairs.drop(SCORES, strict=False)
-    if isinstance(model, Scorer):
-        scorer = model
-    else:
-        scorer = load_scorer(
-            model,
-            kind=family,
-            revision=revision,
-            device=device,
-            dtype=dtype,
-            threads=threads,
-            pieces_per_batch=pieces_per_batch,
-            options=options,
-        )
+    scorer = model if isinstance(model, Scorer) else load_scorer(model, kind=family, **loading)
     if family not in ("auto", scorer.kind):
         raise InputError(
             f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}. Write family:"
@@ -122,18 +99,19 @@ def score_pairs(
     for language in sorted(set(languages)):
         asking = SentenceQueries(scorer.model, chosen, language=language, how=pieces, language_codes=language_codes)
         places = [place for place, one in enumerate(languages) if one == language]
-        texts = _normalized(pairs[places], (normalization or {}).get(language))
+        normalized = normalizer((normalization or {}).get(language, "none"))
+        sides = (normalized(pairs[side][places].to_list()) for side in ("first", "second"))
+        texts = list(zip(*sides, strict=True))
         read = asking.read([text for pair in texts for text in pair])
         planned = [_plan(scorer, asking, read, pair, punctuation, keep=unknown == "keep") for pair in texts]
-        sums = _summed(scorer, asking, [each for plan in planned if not isinstance(plan, str) for each in plan])
+        sentences = [each for plan in planned if not isinstance(plan, str) for each in plan]
+        scores = _score_sentences(scorer, asking, sentences, reduction)
         for place, plan in zip(places, planned, strict=True):
             if isinstance(plan, str):
                 rows[place] = (None, None, None, None, plan)
-                continue
-            (first, n_first), (second, n_second) = next(sums), next(sums)
-            if reduction == "mean":
-                first, second = first / n_first, second / n_second
-            rows[place] = (first, second, n_first, n_second, None)
+            else:
+                (first, n_first), (second, n_second) = next(scores), next(scores)
+                rows[place] = (first, second, n_first, n_second, None)
     found = pl.DataFrame(rows, schema=_FOUND, orient="row")
     said = {"kind": scorer.kind, "measure": chosen, **choices, "model": name or scorer.name}
     return pairs.hstack(found).with_columns(pl.lit(value).alias(column) for column, value in said.items())
@@ -161,11 +139,6 @@ def _check(pairs: pl.DataFrame) -> None:
             raise InputError(f"the pairs: row {row}{called} has no {column}. Write it, or leave the pair out.")
         if len(values) and values.dtype != pl.String:
             raise InputError(f"the pairs: column {column!r} is of type {values.dtype}. Give text (String).")
-
-
-def _normalized(pairs: pl.DataFrame, normalization: str | None) -> list[tuple[str, str]]:
-    normalized = normalizer(normalization or "none")
-    return list(zip(normalized(pairs["first"].to_list()), normalized(pairs["second"].to_list()), strict=True))
 
 
 def _plan(
@@ -208,27 +181,25 @@ def _plan(
     return sentences
 
 
-def _summed(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence]) -> Iterator[tuple[float, int]]:
-    """Yield the sum of the log-probabilities of each sentence's scored pieces, and their number."""
-    weights = _weights(scorer, asking, sentences) if asking.measure in WEIGHTED else None
+def _score_sentences(
+    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], reduction: str
+) -> Iterator[tuple[float, int]]:
+    """Yield the score of each sentence, from the log-probabilities of its scored pieces, and their number."""
+    weights: list[NDArray[np.float64]] = []
+    if asking.measure in WEIGHTED:
+        received = scorer.attention([sentence.pieces.ids for sentence in sentences])
+        weights = [each[asking.scored(*sentence)] for sentence, each in zip(sentences, received, strict=True)]
+    if asking.measure == "aula_renormalized":
+        weights = [each * (len(each) / each.sum()) for each in weights]
     sums, counts = [0.0] * len(sentences), [0] * len(sentences)
     queries = (asking.queries(*sentence) for sentence in sentences)
     what = f"scoring sentences by {scorer.name}"
     for number, found in answer_texts(scorer.log_probabilities, queries, len(sentences), what):
         for values in found:
-            sums[number] += float(values.sum() if weights is None else weights[number] @ values)
+            sums[number] += float(weights[number] @ values if weights else values.sum())
             counts[number] += len(values)
-    return zip(sums, counts, strict=True)
-
-
-def _weights(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence]) -> list[NDArray[np.float64]]:
-    """Return what the log-probability of each scored piece of a sentence counts, by the attention that it gets."""
-    found = []
-    received = scorer.attention([sentence.pieces.ids for sentence in sentences])
-    for sentence, weights in zip(sentences, received, strict=True):
-        own = weights[asking.scored(*sentence)]
-        found.append(own if asking.measure == "aula" else own * (len(own) / own.sum()))
-    return found
+    for total, count in zip(sums, counts, strict=True):
+        yield (total / count if reduction == "mean" else total), count
 
 
 # --------------------
@@ -347,10 +318,6 @@ class SentenceQueries:
         """Count the pieces of the longest input, of the encoder or the decoder, that a sentence's queries have."""
         if self._model.kind == "encoder":  # a mask stands for each piece
             return len(pieces.ids)
-        if self.measure == "infill":  # a mask stands for a word, and the word's last piece is only read
-            own = [len(overlapping(pieces, *word)) for word in words]
-            most = len(self._before) + len(self._named) + max(own, default=0) - 1
-            return max(len(pieces.ids) - min(own, default=0) + 1, most)
         return max((max(len(one.ids), len(one.decoder_ids)) for one in self.queries(pieces, words)), default=0)
 
     def special(self, pieces: Pieces) -> bool:

@@ -357,9 +357,9 @@ def test_a_set_without_pairs_has_a_table_without_rows(scorer: Callable[..., Scor
         ("gpt2", {"measure": "p_modified"}, "is of the kind decoder, and p_modified is a measure of the kind encoder"),
         ("bert", {"measure": "infill"}, "Write measure: p_unmodified or p_modified or aul or aula"),
         ("bert", {"measure": "pll"}, "measure is 'pll'. Allowed: p_unmodified, p_modified, aul, aula, aula_ren"),
-        ("bert", {"reduction": "median"}, "reduction is 'median'; write mean or sum"),
-        ("bert", {"pieces": "first"}, "pieces is 'first'; write all or left-to-right"),
-        ("bert", {"unknown": "drop"}, "unknown is 'drop'; write leave-out or keep"),
+        ("bert", {"reduction": "median"}, "reduction: 'median' is not known. Write 'mean' or 'sum'"),
+        ("bert", {"pieces": "first"}, "pieces: 'first' is not known. Write 'all' or 'left-to-right'"),
+        ("bert", {"unknown": "drop"}, "unknown: 'drop' is not known. Write 'leave-out' or 'keep'"),
         ("mbart", {"language_codes": {"bn": "bn_BD"}}, "language_codes has bn: bn_BD, which is no piece"),
     ],
 )
