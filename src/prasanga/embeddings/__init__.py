@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.embeddings.encoder import Encoder, EncoderReport, TargetVectors, load_encoder
+    from prasanga.embeddings.encoder import Encoder, EncoderReport, load_encoder
     from prasanga.embeddings.pooling import Pooling
-    from prasanga.embeddings.precision import compare_with_full_precision
     from prasanga.embeddings.settings import (
         VECTORS_VERSION,
         VectorSettings,
+        compare_with_full_precision,
         open_stores,
         settle_dtype,
         settle_sentence_vector,

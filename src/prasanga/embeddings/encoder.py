@@ -19,16 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.embeddings.pooling import (
-    ON_A_GPU,
-    Counts,
-    Inputs,
-    Pooling,
-    plan_parts,
-    read_ahead,
-    read_inputs,
-    require_pieces,
-)
+from prasanga.embeddings.pooling import ON_A_GPU, Inputs, Pooling, plan_parts, read_ahead, read_inputs, shorten
 from prasanga.models.batches import (
     ON_A_CPU,
     Halving,
@@ -43,16 +34,14 @@ from prasanga.models.loading import LoadedModel, load_model, max_pieces
 from prasanga.models.options import NO_OPTIONS, ModelOptions, depth_of
 
 # --------------------
-# Forward passes: batches of pieces to vectors at some layers, as large as pays, halved where memory runs out.
-#
-# All the computing there is. What else an encoder does changes no vector.
+# Forward passes: batches of pieces to vectors at some layers.
 
 
 Vectors = NDArray[np.float32]
 _TRIAL_LENGTH = 128
 
 
-def vectors_of(
+def compute_vectors(
     loaded: LoadedModel,
     depths: Sequence[int],
     ids: Sequence[Sequence[int] | NDArray[np.int64]],
@@ -62,24 +51,35 @@ def vectors_of(
 ) -> list[torch.Tensor]:
     """Return the vectors of n items in a batch, (n, d) in float32, after each of the layers at `depths`.
 
+    States are gathered and summed in the order of their positions; adding them up in place (`index_add_`) would give
+    other bits every time on a card.
+
     Args:
         loaded: the model.
         depths: layers, 0 the embeddings.
         ids: the pieces of each row of the batch.
         rows: (n,) the row of each item.
         positions: the positions in its row whose mean is an item's vector, those of one item after those of another.
-        counts: (n,) how many of the positions belong to each item.
+        counts: (n,) how many of the positions belong to each item, at least one.
     """
     table, mask = pad(ids, padding_of(loaded.tokenizer, loaded.config))
     # Without padding no mask is needed, and attention without a mask is faster.
     attended = None if mask.all() else send(mask.astype(np.int64), loaded.device)
-    states = hidden_states(loaded, depths, send(table, loaded.device), attended)
+    states = run_layers(loaded, depths, send(table, loaded.device), attended)
+    wanted = np.arange(counts.max()) < counts[:, None]
+    places = np.zeros(wanted.shape, dtype=np.int64)
+    places[wanted] = positions
+    tables = (rows[:, None], places, ~wanted[:, :, None], counts[:, None])
     # A model spread over several cards has its layers on different ones.
-    places = {device: place(rows, positions, counts, device) for device in {one.device for one in states}}
-    return [mean_of(one, places[one.device]) for one in states]
+    sent = {device: [send(each, device) for each in tables] for device in {one.device for one in states}}
+    vectors = []
+    for one in states:
+        row, place, filling, number = sent[one.device]
+        vectors.append(one[row, place].float().masked_fill_(filling, 0).sum(1) / number)
+    return vectors
 
 
-def hidden_states(
+def run_layers(
     loaded: LoadedModel, layers: Sequence[int], ids: torch.Tensor, mask: torch.Tensor | None
 ) -> list[torch.Tensor]:
     """Return states (rows, length, d) after each of `layers`, from one pass over ids and mask (rows, length).
@@ -87,40 +87,36 @@ def hidden_states(
     The last layer is the model's output, with its final normalization where it has one; an earlier one is what the
     next block reads. Blocks above the highest layer asked for do not run.
     """
-    blocks = int(loaded.config.num_hidden_layers)
-    inner = {layer for layer in layers if layer < blocks}
-    if not inner:
-        return [_tensor(loaded.encoder(input_ids=ids, attention_mask=mask).last_hidden_state)] * len(layers)
-    stack = None if loaded.config.model_type == "albert" else _blocks(loaded.encoder, blocks)
-    if stack is None:  # blocks that share weights, as in ALBERT: everything runs, and some layers are taken
-        output = loaded.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-        return [
-            _tensor(output.last_hidden_state if layer == blocks else output.hidden_states[layer]) for layer in layers
-        ]
+    blocks, read = int(loaded.config.num_hidden_layers), {"input_ids": ids, "attention_mask": mask}
+    stacks = (module for module in loaded.encoder.modules() if isinstance(module, torch.nn.ModuleList))
+    stack = next((module for module in stacks if len(module) == blocks), None)  # the outermost list is that of blocks
+    if stack is None or min(layers) == blocks:  # or blocks share weights, as in ALBERT: everything runs
+        output = loaded.encoder(**read, output_hidden_states=min(layers) < blocks)
+        return [output.last_hidden_state if layer == blocks else output.hidden_states[layer] for layer in layers]
     states: dict[int, torch.Tensor] = {}
-    highest = max(layers)
 
     def keep(layer: int) -> Any:
         def hook(_module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            states[layer] = _tensor(args[0] if args else kwargs["hidden_states"])
-            if layer == highest:
+            states[layer] = args[0] if args else kwargs["hidden_states"]
+            if layer == max(layers):
                 raise _Reached
 
         return hook
 
+    inner = {layer for layer in layers if layer < blocks}
     hooks = [stack[layer].register_forward_pre_hook(keep(layer), with_kwargs=True) for layer in inner]
     try:
-        states[blocks] = _tensor(loaded.encoder(input_ids=ids, attention_mask=mask).last_hidden_state)
+        states[blocks] = loaded.encoder(**read).last_hidden_state
     except _Reached:
         pass
     finally:
         for hook in hooks:
             hook.remove()
-    if not states.keys() >= set(layers):
-        raise RuntimeError(
-            f"model {loaded.name}: the forward pass did not meet blocks {sorted(set(layers) - set(states))}"
-        )
     return [states[layer] for layer in layers]
+
+
+class _Reached(Exception):  # noqa: N818
+    """Leaves the forward pass when the highest layer asked for is known."""
 
 
 class _Outbox:
@@ -156,96 +152,21 @@ class _Outbox:
             self._waiting = None
 
 
-class _Reached(Exception):  # noqa: N818
-    """Leaves the forward pass when the highest layer asked for is known."""
-
-
-def _blocks(encoder: torch.nn.Module, count: int) -> torch.nn.ModuleList | None:
-    """Return the list of transformer blocks: the outermost list with as many members as the model has blocks."""
-    for module in encoder.modules():
-        if isinstance(module, torch.nn.ModuleList) and len(module) == count:
-            return module
-    return None
-
-
-def _tensor(value: Any) -> torch.Tensor:
-    assert isinstance(value, torch.Tensor)
-    return value
-
-
-Places = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
-
-
-def place(
-    rows: NDArray[np.int64], positions: NDArray[np.int64], counts: NDArray[np.int64], device: torch.device
-) -> Places:
-    """Return where the vectors of n items are found in a batch, as tables on the device of its states.
-
-    Args:
-        rows: (n,) the row of each item.
-        positions: positions in the rows, those of one item after those of another.
-        counts: (n,) how many of them belong to each item, at least one.
-        device: of the states.
-
-    Returns:
-        (n, 1), the row of each item; (n, k), its positions in that row, filled up with 0; (n, k, 1), true where they
-        are filled up; (n, 1), how many positions it has.
-    """
-    wanted = np.arange(counts.max()) < counts[:, None]
-    table = np.zeros(wanted.shape, dtype=np.int64)
-    table[wanted] = positions
-    row, filling, number = rows[:, None], ~wanted[:, :, None], counts[:, None]
-    return send(row, device), send(table, device), send(filling, device), send(number, device)
-
-
-def mean_of(states: torch.Tensor, places: Places) -> torch.Tensor:
-    """Return the mean over each item's places in `states` (rows, length, d), in float32: (n, d), same device.
-
-    States are gathered and summed in the order of their positions; adding them up in place (`index_add_`) would give
-    other bits every time on a card.
-    """
-    row, table, filling, counts = places
-    gathered = states[row, table].float()
-    return gathered.masked_fill_(filling, 0).sum(1) / counts
-
-
-# --------------------
-
-
 @dataclass(frozen=True)
 class EncoderReport:
     """What an encoder has done since it was loaded.
 
     Attributes:
-        items: targets or sentences turned into vectors.
         passes: texts run through the model; equal texts of one call are run once.
         pieces: pieces run through the model, special ones included, padding not.
         cut: items whose text was too long for the model and was cut (around the target, if there is one).
         unknown: targets with at least one piece that the tokenizer does not know.
     """
 
-    items: int = 0
     passes: int = 0
     pieces: int = 0
     cut: int = 0
     unknown: int = 0
-
-
-@dataclass(frozen=True)
-class TargetVectors:
-    """Vectors of n targets, in the order asked for.
-
-    Attributes:
-        vectors: (n, d) float32, at the first layer asked for.
-        n_pieces: (n,) pieces that overlap the target.
-        n_unknown: (n,) how many of these the tokenizer does not know.
-        cut: (n,) whether the text was cut to fit the model.
-    """
-
-    vectors: Vectors
-    n_pieces: Counts
-    n_unknown: Counts
-    cut: NDArray[np.bool_]
 
 
 def load_encoder(
@@ -337,7 +258,7 @@ class Encoder:
             InputError: a span outside its text, a target without a piece (at its `position`) or longer than the model
                 reads, or vectors that are not finite.
         """
-        return self.embed_targets(texts, spans, pieces=pieces, roots=roots).vectors
+        return self._read_and_run(texts, spans, Pooling("target", pieces), roots)[0]
 
     def embed_layers(
         self,
@@ -348,20 +269,8 @@ class Encoder:
         roots: Sequence[int] | None = None,
     ) -> dict[int, Vectors]:
         """Embed targets at every layer that the encoder was loaded with, by its number as given; one pass for all."""
-        vectors, _ = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
+        vectors = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
         return dict(zip(self.layers, vectors, strict=True))
-
-    def embed_targets(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]],
-        *,
-        pieces: str = "all",
-        roots: Sequence[int] | None = None,
-    ) -> TargetVectors:
-        """Embed targets, and return all that is known of each with its vector."""
-        vectors, counts = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
-        return TargetVectors(vectors[0], *counts)
 
     def encode(self, texts: Sequence[str], pooling: str = "cls") -> Vectors:
         """Return sentence vectors, (n, d) float32, in order, at the first layer that the encoder was loaded with.
@@ -374,7 +283,7 @@ class Encoder:
         Raises:
             InputError: an unknown pooling, an empty text, or vectors that are not finite.
         """
-        return self._read_and_run(texts, None, Pooling("sentence", pooling))[0][0]
+        return self._read_and_run(texts, None, Pooling("sentence", pooling))[0]
 
     def read(
         self,
@@ -396,31 +305,29 @@ class Encoder:
         spans: Sequence[tuple[int, int]] | None,
         pooling: Pooling,
         roots: Sequence[int] | None = None,
-    ) -> tuple[list[Vectors], tuple[Counts, Counts, NDArray[np.bool_]]]:
-        """Return vectors at each layer, pieces, unknown pieces and cuts; texts are read while the card is at work."""
+    ) -> list[Vectors]:
+        """Return vectors at each layer; texts are read while the card is at work."""
         for name, given in (("spans", spans), ("roots", roots)):
             if given is not None and len(texts) != len(given):
                 raise InputError(f"{len(texts)} texts, but {len(given)} {name}; give one for each text.")
 
-        def read(places: list[int]) -> Inputs:
-            return self.read(
-                [texts[i] for i in places],
-                None if spans is None else [spans[i] for i in places],
-                pooling,
-                None if roots is None else [roots[i] for i in places],
-            )
+        def choose(values: Sequence[Any] | None, places: list[int]) -> Any:
+            return None if values is None else [values[place] for place in places]
 
-        n = len(texts)
-        order = sorted(range(n), key=lambda place: (len(texts[place]), texts[place]))
-        vectors = [np.empty((n, self.dimension), dtype=np.float32) for _ in self.layers]
-        n_pieces, n_unknown = (np.zeros(n, dtype=np.int32) for _ in range(2))
-        cut = np.zeros(n, dtype=np.bool_)
+        def read(places: list[int]) -> Inputs:
+            return self.read(choose(texts, places), choose(spans, places), pooling, choose(roots, places))
+
+        order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), texts[place]))
+        vectors = [np.empty((len(texts), self.dimension), dtype=np.float32) for _ in self.layers]
         for places, inputs in read_ahead(plan_parts(texts, order, ON_A_GPU), read):
-            require_pieces(inputs, [texts[i] for i in places])
+            for place in np.array(places)[inputs.n_pieces == 0].tolist():
+                raise InputError(
+                    f"pieces is 'position', but {shorten(texts[place])!r} has no piece at the place of its target among"
+                    " the words. Leave the text out, or write pieces: all."
+                )
             for whole, part in zip(vectors, self.run(inputs), strict=True):
                 whole[places] = part
-            n_pieces[places], n_unknown[places], cut[places] = inputs.n_pieces, inputs.n_unknown, inputs.cut
-        return vectors, (n_pieces, n_unknown, cut)
+        return vectors
 
     @torch.inference_mode()
     def run(self, inputs: Inputs, done: Callable[[int], object] | None = None) -> list[Vectors]:
@@ -447,7 +354,7 @@ class Encoder:
             within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
             positions = inputs.positions[np.repeat(begins[mine], counts) + within]
             rows = inputs.row[mine] - batch.start
-            outbox.put(mine, vectors_of(self.loaded, self._depths, inputs.ids[batch], rows, positions, counts))
+            outbox.put(mine, compute_vectors(self.loaded, self._depths, inputs.ids[batch], rows, positions, counts))
             if done is not None:
                 done(len(mine))
 
@@ -462,7 +369,6 @@ class Encoder:
                 f"model {self.loaded.name}: some vectors are not finite in {self.loaded.dtype}. {mend.capitalize()}."
             )
         self.report = EncoderReport(
-            items=self.report.items + len(inputs.row),
             passes=self.report.passes + len(inputs.ids),
             pieces=self.report.pieces + sum(map(len, inputs.ids)),
             cut=self.report.cut + int(inputs.cut.sum()),
@@ -493,7 +399,7 @@ class Encoder:
         rows = np.arange(len(ids))
         for _ in range(2):
             begin = time.perf_counter()
-            means = vectors_of(self.loaded, self._depths, ids, rows, np.zeros_like(rows), np.ones_like(rows))
+            means = compute_vectors(self.loaded, self._depths, ids, rows, np.zeros_like(rows), np.ones_like(rows))
             means[-1].cpu()  # waits for the device
             seconds = time.perf_counter() - begin
         return seconds

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.models.pieces import Pieces, PieceTable, Span, cut_around, read_piece_table, unknown_pieces
+from prasanga.models.pieces import PieceTable, Span, cut_around, read_piece_table, unknown_pieces
 
 if TYPE_CHECKING:
     from prasanga.models.loading import LoadedModel
@@ -30,7 +30,6 @@ TARGET_PIECES = ("all", "root", "first", "last", "position")
 SENTENCE_POOLINGS = ("cls", "mean", "last")
 Unknown = Literal["leave-out", "keep"]
 """What becomes of a target with a piece that the tokenizer does not know."""
-_BY_KIND = {"encoder": "cls", "encoder-decoder": "mean", "decoder": "last"}
 Counts = NDArray[np.int32]
 
 
@@ -60,21 +59,6 @@ class Pooling:
     def __str__(self) -> str:
         """Return the name in the key of a vector."""
         return f"{self.unit}-{self.positions}"
-
-
-def sentence_pooling(asked: str, kind: str, own: str | None = None) -> str:
-    """Return what `auto` stands for as the vector of a sentence; anything else stays as it is.
-
-    A model that was trained for vectors of sentences has its own way. Of others, an encoder's first position is there
-    to stand for the whole text; a decoder's last one alone has read all of it; an encoder-decoder has neither, and its
-    encoder's states are averaged.
-
-    Args:
-        asked: `models.<m>.sentence_vector` of the config.
-        kind: of the model: `encoder`, `decoder`, `encoder-decoder`.
-        own: the way that its files name, if any.
-    """
-    return (own or _BY_KIND[kind]) if asked == "auto" else asked
 
 
 def root_end(start: int, end: int, stimulus: str) -> int:
@@ -142,30 +126,42 @@ def read_inputs(
     item = np.repeat(np.arange(len(texts)), lengths[row])
     position = np.arange(len(item)) - np.repeat(np.cumsum(lengths[row]) - lengths[row], lengths[row])
     piece = table.borders[row][item] + position
+
+    def count(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.bincount(item[rows], minlength=len(texts))
+
     if spans is None:
-        whole = _find_sentences(texts, table, row)[item]
+        whole = np.ones(len(item), np.bool_)
+        for bad in np.flatnonzero(count(~table.special[piece]) == 0).tolist():
+            raise InputError(f"the text {texts[bad]!r} has no piece: leave empty texts out.")
     else:
         whole = _find_targets(texts, np.array(spans, np.int64).reshape(-1, 2), table, item, piece)
-    n_pieces = np.bincount(item[whole], minlength=len(texts))
-    chosen = _choose(pooling, table, whole, item, piece, roots)
+    n_pieces, counted = count(whole), whole
     if pooling.positions == "position":
-        chosen = _find_positions(texts, spans or [], table, row)[item] == position
-        n_pieces[np.bincount(item[chosen], minlength=len(texts)) == 0] = 0
+        counted = chosen = _find_positions(texts, spans or [], table, row)[item] == position
+        n_pieces[count(chosen) == 0] = 0
+    else:
+        chosen = _choose_pieces(pooling, whole, item, table.spans[piece, 0], roots)
     unknown = np.isin(table.ids, list(unknown_pieces(loaded.tokenizer)))[piece]
-    counted = chosen if pooling.positions == "position" else whole
-    n_unknown = np.bincount(item[unknown & counted], minlength=len(texts))
-    chosen |= (position == 0) & (n_pieces == 0)[item]  # any position where nothing can make a vector
+    n_unknown = count(unknown & counted)
+    chosen = chosen | ((position == 0) & (n_pieces == 0)[item])  # any position where nothing can make a vector
 
     passes = [table.ids[begin:end] for begin, end in pairwise(table.borders)]
     cut = np.zeros(len(texts), np.bool_) if limit is None else lengths[row] > limit
-    counts, positions = np.bincount(item[chosen], minlength=len(texts)), position[chosen]
+    counts, positions = count(chosen), position[chosen]
     if cut.any():
-        aims = np.split(position[whole], np.cumsum(np.bincount(item[whole], minlength=len(texts)))[:-1])
         parts = np.split(positions, np.cumsum(counts)[:-1])
+        aims = parts if pooling.positions == "position" else np.split(position[whole], np.cumsum(count(whole))[:-1])
         known: dict[bytes, int] = {}
         for number in np.flatnonzero(cut).tolist():
-            aim = (parts if pooling.positions == "position" else aims)[number].tolist()
-            kept = _fit(loaded, limit, texts[number], table.pieces(row[number]), [] if spans is None else aim)
+            aim = [] if spans is None else aims[number].tolist()
+            begin, end = (aim[0], aim[-1] + 1) if aim else (0, 0)
+            kept = np.array(cut_around(table.pieces(row[number]), begin, end, limit), np.int64)
+            if not np.isin(aim, kept).all():
+                raise InputError(
+                    f"model {loaded.name} reads {limit} pieces, but the target alone has {len(aim)}:"
+                    f" {shorten(texts[number])!r}. Take the word out of the lexicon, or use a model that reads more."
+                )
             if spans is None:
                 parts[number] = {"cls": kept[:1], "last": kept[-1:], "mean": kept}[pooling.positions]
             ids = table.ids[table.borders[row[number]] + kept]
@@ -186,20 +182,6 @@ def read_inputs(
         n_unknown=n_unknown.astype(np.int32),
         cut=cut,
     )
-
-
-def require_pieces(inputs: Inputs, texts: Sequence[str]) -> None:
-    """Refuse items that there is nothing to make a vector of; `texts` are theirs, for the message.
-
-    Raises:
-        InputError: with the first such text.
-    """
-    for text, count in zip(texts, inputs.n_pieces.tolist(), strict=True):
-        if not count:
-            raise InputError(
-                f"pieces is 'position', but {shorten(text)!r} has no piece at the place of its target among the words."
-                " Leave the text out, or write pieces: all."
-            )
 
 
 def plan_parts(texts: Sequence[str], order: Sequence[int], size: int) -> list[list[int]]:
@@ -253,33 +235,23 @@ def _find_targets(
     return found
 
 
-def _find_sentences(texts: Sequence[str], table: PieceTable, row: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return that all pieces of every text count; refuse a text that has none but special ones."""
-    ordinary = np.concatenate([[0], np.cumsum(~table.special)])[table.borders]
-    for bad in np.flatnonzero(np.diff(ordinary)[row] == 0).tolist():
-        raise InputError(f"the text {texts[bad]!r} has no piece: leave empty texts out.")
-    return np.ones(len(texts), np.bool_)
-
-
-def _choose(
+def _choose_pieces(
     pooling: Pooling,
-    table: PieceTable,
     whole: NDArray[np.bool_],
     item: NDArray[np.int64],
-    piece: NDArray[np.int64],
+    start: NDArray[np.int64],
     roots: Sequence[int] | None,
 ) -> NDArray[np.bool_]:
-    """Return which pieces of a target, or of a sentence, its vector is made of."""
+    """Return which pieces of a target or sentence make its vector; `start` is the first character of each piece."""
     at = np.flatnonzero(whole)
     changes = item[at][1:] != item[at][:-1]
-    first, last = np.concatenate([[True], changes]), np.concatenate([changes, [True]])
     if pooling.positions in ("first", "cls"):
-        at = at[first[: len(at)]]
+        at = at[np.concatenate([[True], changes])[: len(at)]]
     elif pooling.positions == "last":
-        at = at[last[len(last) - len(at) :]]
+        at = at[np.concatenate([changes, [True]])[: len(at)]]
     elif pooling.positions == "root":
         # A piece that begins before the target (with the space before it) is its first one.
-        at = at[first[: len(at)] | (table.spans[piece[at], 0] < np.array(roots)[item[at]])]
+        at = at[np.concatenate([[True], changes])[: len(at)] | (start[at] < np.array(roots)[item[at]])]
     chosen = np.zeros_like(whole)
     chosen[at] = True
     return chosen
@@ -299,18 +271,6 @@ def _find_positions(
         if place < len(special) and not special[place]:
             found[number] = place
     return found
-
-
-def _fit(loaded: LoadedModel, limit: int | None, text: str, pieces: Pieces, target: Sequence[int]) -> NDArray[np.int64]:
-    """Return the positions of the pieces to read; all of the target is among them."""
-    begin, end = (target[0], target[-1] + 1) if target else (0, 0)
-    kept = cut_around(pieces, begin, end, limit)
-    if not set(target) <= set(kept):
-        raise InputError(
-            f"model {loaded.name} reads {limit} pieces, but the target alone has {len(target)}:"
-            f" {shorten(text)!r}. Take the word out of the lexicon, or use a model that reads more."
-        )
-    return np.array(kept)
 
 
 def shorten(text: str) -> str:

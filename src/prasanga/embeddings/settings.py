@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import json
+import gc
 import re
-import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from prasanga.base.documents import digest_of
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from prasanga.base.documents import digest_of, read_document, write_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import temporary_beside, write_text
+from prasanga.base.parquet import read_frame, temporary_beside
 from prasanga.base.store import Store
-from prasanga.embeddings.pooling import Pooling, Unknown, sentence_pooling
+from prasanga.embeddings.pooling import Pooling, Unknown, root_end
 from prasanga.embeddings.shards import StoredDtype
 from prasanga.models.options import ModelOptions, depth_of, no_pooling
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
 
+_BY_KIND = {"encoder": "cls", "encoder-decoder": "mean", "decoder": "last"}
+"""The vector of a sentence by kind of model: an encoder's first position is there to stand for the whole text; only a
+decoder's last one has read all of it; an encoder-decoder has neither, and its encoder's states are averaged."""
 COLUMNS = ("segment_id", "n_pieces", "n_unknown", "cut", "embedding")
 """What a store keeps of a segment (a digest of text and span): see `prasanga.embeddings.pooling.Inputs`."""
 VECTORS_VERSION = 1
@@ -102,8 +109,9 @@ class VectorSettings:
             return Pooling("target", "position")
         return Pooling("sentence", str(self.sentence_vector))
 
+    @property
     def pass_layers(self) -> list[int]:
-        """Return this layer, and then the others that come out of the same pass."""
+        """This layer, and then the others that come out of the same pass."""
         return [self.layer, *(layer for layer in self.layers if layer != self.layer)]
 
 
@@ -143,7 +151,9 @@ def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) 
         return settings
     if settings.sentence_vector == "auto" and report.get("unknown_pooling"):
         raise no_pooling(settings.model, report["unknown_pooling"])
-    pooling = sentence_pooling(settings.sentence_vector, report["kind"], report.get("sentence_vector"))
+    pooling = settings.sentence_vector
+    if pooling == "auto":  # a model that was trained for vectors of sentences has its own way
+        pooling = report.get("sentence_vector") or _BY_KIND[report["kind"]]
     if pooling == "cls" and (report["kind"] == "decoder" or not report["begins_with_special"]):
         why, other = (_READS_NOTHING, "last") if report["kind"] == "decoder" else (_NO_PLACE, "mean")
         raise InputError(
@@ -162,7 +172,7 @@ def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str |
         root: folder of all stores.
     """
     stores = []
-    for layer in settings.pass_layers():
+    for layer in settings.pass_layers:
         described: dict[str, Any] = {
             "identity": dict(report["identity"]),
             "layer": depth_of(layer, report["blocks"], settings.model),  # -1 and the last one's number are the same
@@ -202,7 +212,7 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         settings.model,
         revision=report["identity"].get("commit", settings.revision),
         dtype=settings.dtype,
-        layer=settings.pass_layers(),
+        layer=settings.pass_layers,
         threads=threads,
         options=settings.options,
     )
@@ -214,29 +224,140 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
 
 
 def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
-    """Return what `path` says; if it is not there, what `decide` says, kept in `path` for all who come later.
+    """Return the decision in `path`; if there is none, that of `decide`, kept in `path` for all who come later.
 
     Of several processes that decide at the same time one is heard, except on a file system without hard links.
 
     Raises:
-        InputError: the file does not hold a decision, or cannot be written.
+        InputError: the file does not have a decision, or cannot be written.
     """
     path = Path(path)
     if not path.exists():
-        decision = decide()
-        path.parent.mkdir(parents=True, exist_ok=True)
         mine = temporary_beside(path)
-        write_text(mine, json.dumps({"decision": decision}) + "\n")
-        try:
-            path.hardlink_to(mine)  # fails if another process has decided meanwhile
-        except FileExistsError:
-            pass
-        except OSError:
-            shutil.copyfile(mine, path)
-        finally:
-            mine.unlink()
+        write_document(mine, {"decision": decide()})
+        with suppress(OSError):  # another process has decided meanwhile, or there are no hard links
+            path.hardlink_to(mine)
+        mine.unlink() if path.exists() else mine.replace(path)
+    kept: Decision = read_document(path)["decision"]
+    return kept
+
+
+# --------------------
+# How far vectors are from those that the same model gives in full precision, on a few of the study's own segments.
+#
+# A model runs in half precision where the device has it, perhaps with weights in 8 bits, and its vectors are kept in
+# float16. None of it should matter to a statistic of cosines; this says by how much it might, measured once per model.
+
+
+COMPARED = 64
+"""Segments that are compared at most: enough for the third decimal, and soon done on any device."""
+
+
+def compare_with_full_precision(
+    settings: VectorSettings,
+    report: Mapping[str, Any],
+    segments: str | Path,
+    root: str | Path,
+    *,
+    threads: int,
+) -> dict[str, Any]:
+    """Return what the precision of the model and of the disk does to vectors, as plain values for JSON.
+
+    The compared segments are spread evenly from the shortest to the longest. The model in float32 runs on the same
+    device if it has room, else on the processor.
+
+    Args:
+        settings: with a settled precision.
+        report: `prasanga.models.check_model` of the model.
+        segments: the table of segments to choose from.
+        root: folder of all stores, which knows the size of batches.
+        threads: of this process.
+
+    Returns:
+        dtype, stored_dtype, quantization; compared (segments); cosine_mean, cosine_min (of the cosines between a vector
+        as it is kept and in full precision; None if nothing was compared); float16_cosine_min (the smallest cosine
+        between a vector as it is computed and itself in float16); reason (why the figures are worse than they should
+        be, or why there are none; None otherwise).
+    """
+    figures = dict.fromkeys(("cosine_mean", "cosine_min", "float16_cosine_min"))
+    how = {
+        "dtype": settings.dtype,
+        "stored_dtype": settings.stored_dtype,
+        "quantization": settings.options.quantization,
+    }
+    nothing = {**how, "compared": 0, **figures}
+    if settings.dtype == "float32" and settings.options.quantization == "none":
+        return {**nothing, "reason": "the model runs in full precision"}
+    texts = read_frame(segments, columns=["text", "start", "end", "stimulus"])
+    texts = texts.sort(pl.col("text").str.len_chars(), "text", maintain_order=True)
+    count = min(COMPARED, texts.height)
+    if not count:
+        return {**nothing, "reason": "there are no segments"}
+    chosen = texts[[step * (texts.height - 1) // max(count - 1, 1) for step in range(count)]]
+    encoder = start_encoder(settings, report, root, threads=threads)
+    vectors, device = _embed(encoder, chosen, settings.pieces), str(encoder.loaded.device)
+    del encoder
+    gc.collect()  # the model in float32 needs its room
     try:
-        kept: Decision = json.loads(path.read_text(encoding="utf-8"))["decision"]
-        return kept
-    except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path}: not a decision that was kept. Delete the file and run the workflow again.") from None
+        exact = _embed_exactly(settings, report, chosen, device)
+    except InputError as error:
+        return {**nothing, "reason": f"the model in float32 cannot be run here: {error}"}
+    with np.errstate(over="ignore"):
+        stored, half = (vectors.astype(dtype).astype(np.float32) for dtype in (settings.stored_dtype, "float16"))
+    found = _cosines(stored, exact)
+    overflowing = int((~np.isfinite(stored).all(axis=1)).sum())
+    return {
+        **how,
+        "compared": count,
+        "cosine_mean": round(float(found.mean()), 8),
+        "cosine_min": round(float(found.min()), 8),
+        "float16_cosine_min": round(float(_cosines(half, vectors).min()), 8),
+        "reason": (
+            f"{overflowing} of {count} vectors have numbers beyond the range of {settings.stored_dtype}; write"
+            " `embeddings: {stored_dtype: float32}`"
+            if overflowing
+            else None
+        ),
+    }
+
+
+def _embed(encoder: Encoder, chosen: pl.DataFrame, pieces: str) -> NDArray[np.float32]:
+    roots = [root_end(*each) for each in chosen.select("start", "end", "stimulus").iter_rows()]
+    spans = list(chosen.select("start", "end").iter_rows())
+    return encoder.embed(chosen["text"].to_list(), spans, pieces=pieces, roots=roots)
+
+
+def _embed_exactly(
+    settings: VectorSettings, report: Mapping[str, Any], chosen: pl.DataFrame, device: str
+) -> NDArray[np.float32]:
+    """Embed in float32, on `device` if it has room for the model and its batches, else on the processor."""
+    from prasanga.embeddings.encoder import load_encoder
+    from prasanga.models.batches import ON_A_CPU
+
+    try:
+        exact = load_encoder(
+            settings.model,
+            revision=report["identity"].get("commit", settings.revision),
+            device=device,
+            dtype="float32",
+            layer=settings.layer,
+            pieces_per_batch=ON_A_CPU,
+            options=replace(settings.options, quantization="none", cards=1),
+        )
+        return _embed(exact, chosen, settings.pieces)
+    except InputError:
+        if device == "cpu":
+            raise
+    return _embed_exactly(settings, report, chosen, "cpu")
+
+
+def _cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the cosine of each row of `one` with the same row of `other`, (n,) from (n, d) each.
+
+    A row that is not finite has nothing in common with another (0).
+    """
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        found = (a * b).sum(axis=1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
+    clipped: NDArray[np.float64] = np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
+    return clipped

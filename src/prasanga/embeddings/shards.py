@@ -10,6 +10,7 @@ import json
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from os.path import relpath
 from pathlib import Path
 from typing import Any, Literal
@@ -67,13 +68,9 @@ def vectors_to_arrow(vectors: NDArray[np.floating]) -> pa.FixedSizeListArray:
 
 def arrow_to_vectors(column: pa.ChunkedArray) -> NDArray[np.floating]:
     """Return a column of fixed-size lists as (n, d) vectors; a column in one chunk is not copied."""
-    width = column.type.list_size
-    chunks: list[NDArray[np.floating]] = [
-        chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width) for chunk in column.chunks
-    ]
-    if len(chunks) == 1:
-        return chunks[0]
-    return np.concatenate(chunks) if chunks else np.empty((0, width), column.type.value_type.to_pandas_dtype())
+    flat = pc.list_flatten(column).combine_chunks().to_numpy(zero_copy_only=False)
+    vectors: NDArray[np.floating] = flat.reshape(-1, column.type.list_size)
+    return vectors
 
 
 def _list_type(number: pa.DataType, width: int) -> pa.DataType:
@@ -105,13 +102,14 @@ def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
             names the one that does not fit.
     """
     common = require_equal(paths, RUN_KEYS)
-    kinds = [(open_parquet(path).schema_arrow.field("embedding").type, _lengths(path)) for path in paths]
-    lengths = sorted(set().union(*(of_one for _, of_one in kinds)))
-    for path, (kind, _) in zip(paths, kinds, strict=True):
-        if kind != kinds[0][0] or len(lengths) > 1:
+    kinds = [open_parquet(path).schema_arrow.field("embedding").type for path in paths]
+    found = [read_table(path, ["segment_length"]).column(0).unique().to_pylist() for path in paths]
+    lengths = sorted(set(chain.from_iterable(found)))
+    for path, kind in zip(paths, kinds, strict=True):
+        if kind != kinds[0] or len(lengths) > 1:
             raise InputError(
                 f"{path}: its vectors are {kind} of segments of length {' and '.join(lengths)}, those of {paths[0]} are"
-                f" {kinds[0][0]}. Delete the shard that does not fit, and run again."
+                f" {kinds[0]}. Delete the shard that does not fit, and run again."
             )
     left_out: dict[str, Counter[str]] = defaultdict(Counter)
     totals: dict[str, Counter[str]] = {"cut": Counter(), "unknown": Counter()}
@@ -126,8 +124,8 @@ def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
         "sizes": {name: path.stat().st_size for name, path in names.items()},
         "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
         "segment_length": lengths[0] if lengths else None,
-        "dimension": kinds[0][0].list_size,
-        "stored_dtype": "float16" if kinds[0][0].value_type == pa.float16() else "float32",
+        "dimension": kinds[0].list_size,
+        "stored_dtype": "float16" if kinds[0].value_type == pa.float16() else "float32",
         "left_out": left_out,
         **totals,
         "made_from": {key: value for key, value in common.items() if value},
@@ -174,27 +172,25 @@ def require_shards(
     for list_path, expected in list_paths.items():
         try:
             shard_paths(list_path)
-            _require_settings(Path(list_path), expected)
+            said = _read_list(Path(list_path)).get("made_from", {})
+            recorded = {**json.loads(said.get("settings", "{}")), **json.loads(said.get("sampling", "{}"))}
+            for key, value in expected.items():
+                found = recorded.get(key, value)
+                if found != value and (key, value) not in _SETTLED_LATER:
+                    raise InputError(
+                        f"{list_path}: its vectors were made with {key} {found!r}, but the config says {value!r}."
+                    )
         except InputError as error:
             problems[list_path] = str(error)
     if problems:
-        more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
-        optional = {text: sum(path in paths for path in problems) for text, paths in (without or {}).items()}
-        raise InputError(
-            " ".join(
-                [
-                    f"embeddings.source is 'cached', but vectors are missing or do not fit{more}:",
-                    next(iter(problems.values())),
-                    _REMEDY,
-                    *(f"{_of_them(count, len(problems))} {text}" for text, count in optional.items() if count),
-                ]
-            )
-        )
-
-
-def _lengths(path: str | Path) -> set[str]:
-    """Return the segment lengths in a shard."""
-    return set(pc.unique(read_table(path, ["segment_length"]).column(0)).to_pylist())
+        total = len(problems)
+        more = f" (and {total - 1} more like this)" if total > 1 else ""
+        parts = [f"embeddings.source is 'cached', but vectors are missing or do not fit{more}:", *problems.values()][:2]
+        for text, paths in (without or {}).items():
+            if count := sum(path in paths for path in problems):
+                counted = f"{'All' if count == total else count} of these {total} {'is' if count == 1 else 'are'}"
+                parts.append(f"{'This one is' if total == 1 else counted} {text}")
+        raise InputError(" ".join([*parts[:2], _REMEDY, *parts[2:]]))
 
 
 def _difference(key: str, found: str, expected: str) -> str:
@@ -204,22 +200,6 @@ def _difference(key: str, found: str, expected: str) -> str:
         name = min(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
         return f"was made with {name} {one.get(name)!r}, not {other.get(name)!r}"
     return f"was made with {key} {found!r}, not {expected!r}"
-
-
-def _of_them(count: int, total: int) -> str:
-    if total == 1:
-        return "This one is"
-    return f"{'All' if count == total else count} of these {total} {'is' if count == 1 else 'are'}"
-
-
-def _require_settings(list_path: Path, expected: Mapping[str, Any]) -> None:
-    said = _read_list(list_path).get("made_from", {})
-    recorded = {**json.loads(said.get("settings", "{}")), **json.loads(said.get("sampling", "{}"))}
-    for key, value in expected.items():
-        if key in recorded and recorded[key] != value and (key, value) not in _SETTLED_LATER:
-            raise InputError(
-                f"{list_path}: its vectors were made with {key} {recorded[key]!r}, but the config says {value!r}."
-            )
 
 
 def _read_list(path: Path) -> dict[str, Any]:
@@ -251,7 +231,7 @@ def read_embeddings(
     Raises:
         InputError: a shard is missing or does not belong to the list (`prasanga.embeddings.shard_paths`).
     """
-    return _read_vectors(shard_paths(list_path), stimuli, twin)
+    return dict(StoredEmbeddings(list_path, stimuli, twin=twin))
 
 
 class StoredEmbeddings(Mapping[str, Vectors]):
@@ -348,19 +328,16 @@ def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[s
     return {word: set.intersection(*(mine[word] for mine in by_model)) for word in set().union(*by_model)}
 
 
-def _read_vectors(paths: Sequence[Path], stimuli: Collection[str] | None, twin: int | None) -> dict[str, Vectors]:
+def _read_vectors(paths: Sequence[Path], stimuli: Collection[str], twin: int | None) -> dict[str, Vectors]:
     """Read ids and (n, d) vectors of each stimulus, in the order of the shards; arguments as of `read_embeddings`."""
-    columns = ["occurrence_id", "stimulus", "embedding"]
-    tables = [_read_rows(path, columns, stimuli, twin) for path in paths]
-    if not tables:
-        return {}
-    table = pa.concat_tables(tables)
+    table = pa.concat_tables(
+        _read_rows(path, ["occurrence_id", "stimulus", "embedding"], stimuli, twin) for path in paths
+    )
     vectors = arrow_to_vectors(table.column("embedding"))
-    if stimuli is not None and len(stimuli) == 1:  # grouping would take as long as reading
-        ids = table.column("occurrence_id").to_pylist()
-        return {word: (ids, vectors.astype(np.float32)) for word in stimuli} if ids else {}
+    if len(stimuli) == 1:  # grouping would take as long as reading
+        return {word: (table.column("occurrence_id").to_pylist(), vectors.astype(np.float32)) for word in stimuli}
     rows = pl.DataFrame(table.select(["stimulus", "occurrence_id"])).with_row_index("row")
-    grouped = rows.group_by("stimulus", maintain_order=True).agg("occurrence_id", "row").sort("stimulus")
+    grouped = rows.group_by("stimulus", maintain_order=True).agg("occurrence_id", "row")
     return {word: (ids, vectors[mine].astype(np.float32, copy=False)) for word, ids, mine in grouped.iter_rows()}
 
 

@@ -12,11 +12,9 @@ import functools
 import hashlib
 import json
 import logging
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +28,7 @@ from prasanga.base.origin import describe
 from prasanga.base.parquet import made_from, open_parquet, read_table, write_row_groups, write_text
 from prasanga.base.progress import progress
 from prasanga.base.store import Store
-from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Pooling, Unknown, plan_parts, read_ahead, root_end
+from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Inputs, Pooling, Unknown, plan_parts, read_ahead, root_end
 from prasanga.embeddings.settings import (
     VectorSettings,
     open_stores,
@@ -43,7 +41,6 @@ from prasanga.methods import MOST_OF_A_TWIN
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
-    from prasanga.embeddings.pooling import Inputs
 
 _LIBRARIES = ("torch", "transformers", "tokenizers")
 _LOG = logging.getLogger(__name__)
@@ -143,11 +140,10 @@ def embed_shards(
     sources: Sequence[Source],
     *,
     width: int,
-    twins: bool = False,
-    pooling: Pooling | None = None,
-    unknown: Unknown = "leave-out",
-    dtype: StoredDtype = "float16",
-    part: int | None = None,
+    twins: bool,
+    pooling: Pooling,
+    unknown: Unknown,
+    dtype: StoredDtype,
 ) -> list[Counter[str]]:
     """Write the vectors of all segments of some files, each in its order; embed only what the stores lack.
 
@@ -156,10 +152,9 @@ def embed_shards(
         sources: of the vectors: the model, or its twins in their order; each is loaded once, if at all.
         width: of the vectors.
         twins: whether the sources are twins, each of which reads a share of the segments (`deal`).
-        pooling: what the vectors are made of; by default all pieces of the target.
+        pooling: what the vectors are made of.
         unknown: what becomes of a target with a piece that the tokenizer does not know.
         dtype: precision that vectors are kept in.
-        part: as for `fill`.
 
     Returns:
         Of each file the counts of `fill`, over all sources.
@@ -167,24 +162,17 @@ def embed_shards(
     Raises:
         InputError: a segments file without these columns; all that the encoder refuses.
     """
-    pooling = pooling or Pooling()
     asked = [_read_segments(shard.segments, pooling, len(sources) if twins else 0) for shard in shards]
     found: list[list[pa.Table]] = [[] for _ in shards]
     counts: list[Counter[str]] = [Counter() for _ in shards]
-
-    def run(number: int, source: Source) -> None:
-        """Fill the stores of one source for all files; nothing keeps the encoder when that is done."""
+    for number, source in enumerate(sources):
         load = functools.cache(source.load)
         for place, shard in enumerate(shards):
             mine = [(key, item) for key, item, twin in asked[place].items if twin == number]
-            counts[place] += fill(
-                source.stores, dict(mine), load, pooling=pooling, dtype=dtype, part=part, where=shard.segments
-            )
+            counts[place] += fill(source.stores, dict(mine), load, pooling=pooling, dtype=dtype, where=shard.segments)
             rows = source.stores[0].read_rows([key for key, _ in mine])
             found[place] += [] if rows is None else [rows]
-
-    for number, source in enumerate(sources):
-        run(number, source)
+        del load  # and with it the model, before the next one is loaded
     keys = [source.stores[0].key for source in sources]
     key = digest_of(keys) if twins else keys[0]
     numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
@@ -192,8 +180,8 @@ def embed_shards(
     for shard, segments, tables, done in zip(shards, asked, found, counts, strict=True):
         order = np.argsort(np.argsort([twin for _, _, twin in segments.items], kind="stable"))
         vectors = pa.concat_tables(tables).select(nothing.column_names).take(order) if tables else nothing
-        _write(shard, segments, vectors, {"key": key}, unknown)
-        counted = ", ".join(f"{key}={done[key]}" for key in ("reused", "embedded", "passes"))
+        _write(shard, segments, vectors, key, unknown)
+        counted = ", ".join(f"{name}={done[name]}" for name in ("reused", "embedded", "passes"))
         _LOG.info("%s: %d segments; %s", shard.output, segments.rows.num_rows, counted)
     return counts
 
@@ -203,10 +191,9 @@ def fill(
     items: Mapping[str, Item],
     load: Callable[[], Encoder],
     *,
-    pooling: Pooling | None = None,
-    dtype: StoredDtype = "float16",
-    part: int | None = None,
-    where: str | Path = "",
+    pooling: Pooling,
+    dtype: StoredDtype,
+    where: str | Path,
 ) -> Counter[str]:
     """Embed the items that the first store lacks, and keep the vectors of every layer in its own store.
 
@@ -214,46 +201,48 @@ def fill(
         stores: one for each layer of the encoder, in its order; the first decides what is missing.
         items: {segment id: what to embed}; equal ids are equal items.
         load: gives the encoder; called only if a vector is missing.
-        pooling: what the vectors are made of; by default all pieces of the target.
+        pooling: what the vectors are made of.
         dtype: precision that vectors are kept in.
-        part: characters that are kept together; None for what suits the device.
         where: the file that the items are from, for messages.
 
     Raises:
         InputError: what the encoder refuses, naming file and text; a vector too large for `dtype`.
 
     Returns:
-        How many items the store had (`reused`) and lacked (`embedded`); the texts (`passes`; equal ones share one) and
-        `pieces` run through the model; the `milliseconds` from the first batch to the last written part.
+        How many items the store had (`reused`) and lacked (`embedded`); the texts run through the model (`passes`;
+        equal ones share one).
     """
     ids = sorted(items, key=lambda name: (len(items[name].text), *items[name]))
     has = dict(zip(ids, stores[0].find(ids).tolist(), strict=True))
     lacking = len(ids) - sum(has.values())
     if not lacking:
         return Counter(reused=len(ids))
-    encoder, pooling = load(), pooling or Pooling()
-    earlier, begin = encoder.report, time.perf_counter()
-    size = part or (ON_A_GPU if encoder.on_a_gpu else ON_A_CPU)
-    parts = plan_parts([items[name].text for name in ids], range(len(ids)), size)
+    encoder = load()
+    before = encoder.report.passes
+    parts = plan_parts([items[name].text for name in ids], range(len(ids)), ON_A_GPU if encoder.on_a_gpu else ON_A_CPU)
     missing = [lacked for places in parts if (lacked := [ids[i] for i in places if not has[ids[i]]])]
+
+    def read(mine: list[str]) -> Inputs:
+        some = [items[name] for name in mine]
+        spans = [(item.start, item.end) for item in some] if pooling.unit == "target" else None
+        roots = [item.root for item in some] if pooling.positions == "root" else None
+        return encoder.read([item.text for item in some], spans, pooling, roots)
+
     unit = "segments" if pooling.unit == "target" else "sentences"
-    embedding = progress(" ".join(filter(None, ["embedding", str(where), "by", encoder.loaded.name])), lacking, unit)
-    with _naming(where), ThreadPoolExecutor(1) as writer, embedding as done:
-        written: Future[None] | None = None
-        for mine, inputs in read_ahead(missing, lambda mine: _read(encoder, [items[name] for name in mine], pooling)):
-            vectors = encoder.run(inputs, done.advance)
+    embedding = progress(f"embedding {where} by {encoder.loaded.name}", lacking, unit)
+    try:
+        with ThreadPoolExecutor(1) as writer, embedding as done:
+            written: Future[None] | None = None
+            for mine, inputs in read_ahead(missing, read):
+                vectors = encoder.run(inputs, done.advance)
+                if written is not None:
+                    written.result()
+                written = writer.submit(_keep, stores, mine, inputs, vectors, dtype)
             if written is not None:
                 written.result()
-            written = writer.submit(_keep, stores, mine, inputs, vectors, dtype)
-        if written is not None:
-            written.result()
-    return Counter(
-        reused=len(ids) - lacking,
-        embedded=lacking,
-        passes=encoder.report.passes - earlier.passes,
-        pieces=encoder.report.pieces - earlier.pieces,
-        milliseconds=max(1, round(1000 * (time.perf_counter() - begin))),
-    )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    return Counter(reused=len(ids) - lacking, embedded=lacking, passes=encoder.report.passes - before)
 
 
 def deal(stimuli: Sequence[str], n_twins: int) -> NDArray[np.int32]:
@@ -308,12 +297,6 @@ def _read_segments(path: str | Path, pooling: Pooling, n_twins: int) -> _Segment
     return _Segments(rows, items)
 
 
-def _read(encoder: Encoder, items: Sequence[Item], pooling: Pooling) -> Inputs:
-    spans = [(item.start, item.end) for item in items] if pooling.unit == "target" else None
-    roots = [item.root for item in items] if pooling.positions == "root" else None
-    return encoder.read([item.text for item in items], spans, pooling, roots)
-
-
 def _keep(
     stores: Sequence[Store],
     ids: Sequence[str],
@@ -328,53 +311,40 @@ def _keep(
         store.add_rows(pa.table([*known, vectors_to_arrow(rounded(vectors, dtype))], names=store.columns))
 
 
-def _write(
-    shard: Shard,
-    segments: _Segments,
-    vectors: pa.Table,
-    metadata: Mapping[str, str],
-    unknown: Unknown,
-) -> None:
+def _write(shard: Shard, segments: _Segments, vectors: pa.Table, key: str, unknown: Unknown) -> None:
     """Write a shard and the table of what is left out of it, and say in the log what became of its segments."""
     rows = segments.rows.drop_columns(["text", "start", "end"])
     n_pieces, n_unknown, cut = (vectors.column(name).to_numpy() for name in _NUMBERS)
     lost = n_pieces == 0  # not even the config can keep these
     left_out = lost | ((n_unknown > 0) & (unknown == "leave-out"))
+    masks = {"cut": cut & ~left_out, "kept": (n_unknown > 0) & ~left_out, "position": lost, "unknown": left_out & ~lost}
     stimuli = np.array(rows.column("stimulus").to_pylist(), dtype=object)
-    counted = {
-        "position": Counter(stimuli[lost]),
-        "unknown": Counter(stimuli[left_out & ~lost]),
-        "cut": Counter(stimuli[cut & ~left_out]),
-        "kept": Counter(stimuli[(n_unknown > 0) & ~left_out]),
-    }
+    counted = {name: Counter(stimuli[mask]) for name, mask in masks.items()}
     reasons: dict[str, dict[str, int]] = defaultdict(dict)
     for reason in ("unknown", "position"):
         for stimulus, count in counted[reason].items():
             reasons[stimulus][reason] = count
     losses = {"left_out": reasons, "cut": counted["cut"], "unknown": counted["kept"]}
+    said = {name: json.dumps(each, sort_keys=True, ensure_ascii=False) for name, each in losses.items()}
     write_text(shard.left_out, _table_of_left_out(segments, np.flatnonzero(left_out), n_pieces, n_unknown))
     write_row_groups(
         shard.output,
         pa.schema([*rows.schema, *vectors.schema]),
-        _by_stimulus(rows, vectors, np.flatnonzero(~left_out), stimuli),
-        {
-            **shard.made_from,
-            **metadata,
-            **{name: json.dumps(each, sort_keys=True, ensure_ascii=False) for name, each in losses.items()},
-        },
+        _group_by_stimulus(rows, vectors, np.flatnonzero(~left_out), stimuli),
+        {**shard.made_from, "key": key, **said},
     )
     aside = f"and are left out; see {shard.left_out}"
-    for reason, what in (
+    for name, what in (
         ("cut", "contexts are too long for the model and were cut around the target"),
         ("kept", "targets have unknown pieces and are kept, as the config says"),
         ("position", f"targets have no piece at their position {aside}"),
         ("unknown", f"targets have unknown pieces {aside}"),
     ):
-        if number := counted[reason].total():
+        if number := counted[name].total():
             _LOG.warning("%s: %d %s", shard.output, number, what)
 
 
-def _by_stimulus(
+def _group_by_stimulus(
     rows: pa.Table, vectors: pa.Table, kept: NDArray[np.intp], stimuli: NDArray[Any]
 ) -> Iterator[pa.Table]:
     """Yield the rows that are kept, neighbours of one stimulus together."""
@@ -399,12 +369,3 @@ def _table_of_left_out(
     for name, column in (("form", forms), ("reason", reasons)):
         table = table.append_column(name, pa.array(column, pa.string()))
     return to_tsv(table)
-
-
-@contextmanager
-def _naming(where: str | Path) -> Iterator[None]:
-    """Say in an error which file it concerns."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{where}: {error}" if where else str(error)) from error

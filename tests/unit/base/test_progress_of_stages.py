@@ -170,7 +170,7 @@ def test_embeddings(caplog: Log) -> None:
         caplog.clear()
         store = Store()
         with long_job(caplog, "embedding 00.parquet by tiny"):
-            fill([store], items, Encoder, pooling=pooling, where="00.parquet")  # type: ignore[list-item, arg-type]
+            fill([store], items, Encoder, pooling=pooling, dtype="float16", where="00.parquet")  # type: ignore[list-item, arg-type]
         assert sorted(store.added) == sorted(items)
         assert f"30 {unit} in" in progress_lines(caplog, "embedding")[-1]
 

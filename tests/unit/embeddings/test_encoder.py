@@ -12,19 +12,18 @@ import torch
 from plain_embedding import Span
 
 from prasanga.base.errors import InputError
-from prasanga.embeddings import load_encoder
-from prasanga.embeddings.encoder import vectors_of
+from prasanga.embeddings import Pooling, load_encoder
+from prasanga.embeddings.encoder import compute_vectors
 
 TinyModel = Callable[..., Path]
 Targets = tuple[list[str], list[Span]]
-FLOWER = "গোলাপ ছিল"
+FLOWER, LONG = "গোলাপ ছিল", "গোলাপগুলোতে" * 40
 
 
 def test_equal_texts_share_a_pass(tiny_model: TinyModel, targets: Targets) -> None:
     texts, spans = targets
     encoder = load_encoder(tiny_model("bert"), device="cpu")
     encoder.embed(texts, spans)
-    assert encoder.report.items == len(texts)
     assert encoder.report.passes == len(set(texts)) == 7
     assert encoder.report.pieces == sum(len(encoder.loaded.tokenizer(text)["input_ids"]) for text in set(texts))
 
@@ -63,63 +62,63 @@ def test_no_vocabulary_head_is_loaded(tiny_model: TinyModel) -> None:
         assert encoder.loaded.encoder.get_output_embeddings() is None
 
 
-@pytest.mark.parametrize("kind", ["bert", "xlm-roberta"])
-def test_unknown_pieces_are_counted(tiny_model: TinyModel, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "n_unknown"),
+    [("bert", [0, 1, 0, 1]), ("xlm-roberta", [0, 1, 0, 1]), ("gpt2", [0] * 4), ("llama", [0] * 4)],
+)
+def test_unknown_pieces_are_counted(tiny_model: TinyModel, kind: str, n_unknown: list[int]) -> None:
+    """Byte-level tokenizers know every letter."""
     encoder = load_encoder(tiny_model(kind), device="cpu")
     texts, spans = [FLOWER, "漢字 ছিল", "গোলাপ 漢", "গোলাপ漢"], [(0, 5), (0, 2), (0, 5), (0, 6)]
-    result = encoder.embed_targets(texts, spans)
-    assert result.n_unknown.tolist() == [0, 1, 0, 1]
-    assert encoder.report.unknown == 2
+    assert encoder.read(texts, spans, Pooling()).n_unknown.tolist() == n_unknown
+    encoder.embed(texts, spans)
+    assert encoder.report.unknown == sum(n_unknown)
 
 
-@pytest.mark.parametrize("kind", ["gpt2", "llama"])
-def test_bytes_know_every_letter(tiny_model: TinyModel, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "asked", "message"),
+    [
+        ("bert", ([FLOWER], [(5, 6)]), r"no piece of the target ' ' at 5-6 of 'গোলাপ ছিল'"),
+        ("bert-without-marks", (["ফুল ছিল"], [(1, 2)]), r"no piece of the target 'ু' at 1-2 .*normalization drops"),
+        *(
+            ("bert", ([FLOWER], [span]), rf"span {span[0]}-{span[1]} does not lie in its text of 9 characters")
+            for span in ((3, 99), (-1, 3), (4, 4), (5, 2))
+        ),
+        ("bert", (["ক", "খ"], [(0, 1)]), "2 texts, but 1 spans"),
+        ("bert", ([FLOWER], [(0, 5)], "root", [2, 3]), "1 texts, but 2 roots"),
+        ("bert", ([FLOWER], [(0, 5)], "root"), "pieces is 'root', but roots is not given"),
+        ("bert", ([FLOWER], [(0, 5)], "middle"), "pieces is 'middle'; write one of all, root, first, last"),
+        (
+            "muril",
+            ([FLOWER, "\u200d গোলাপ"], [(0, 5), (2, 7)], "position"),
+            r"pieces is .position., but .*গোলাপ. has no",
+        ),
+        (
+            "gpt2",
+            ([f"লাল {LONG}"], [(4, 4 + len(LONG))]),
+            r"reads 128 pieces, but the target alone has \d+.*Take",
+        ),
+    ],
+)
+def test_targets_that_are_refused(tiny_model: TinyModel, kind: str, asked: tuple[Any, ...], message: str) -> None:
     encoder = load_encoder(tiny_model(kind), device="cpu")
-    result = encoder.embed_targets(["漢字 ছিল"], [(0, 2)])
-    assert (result.n_unknown.tolist(), encoder.report.unknown) == ([0], 0)
-    assert result.n_pieces[0] >= 6
+    more = dict(zip(("pieces", "roots"), asked[2:], strict=False))
+    for embed in (encoder.embed, encoder.embed_layers):
+        with pytest.raises(InputError, match=message):
+            embed(*asked[:2], **more)
+    assert encoder.report.passes == 0
 
 
-def test_a_target_without_a_piece_is_refused(tiny_model: TinyModel) -> None:
-    encoder = load_encoder(tiny_model("bert"), device="cpu")
-    with pytest.raises(InputError, match=r"no piece of the target ' ' at 5-6 of 'গোলাপ ছিল'"):
-        encoder.embed([FLOWER], [(5, 6)])
-    stripping = load_encoder(tiny_model("bert-without-marks"), device="cpu")
-    with pytest.raises(InputError, match=r"no piece of the target 'ু' at 1-2 of 'ফুল ছিল'.*normalization drops"):
-        stripping.embed(["ফুল ছিল"], [(1, 2)])
-
-
-@pytest.mark.parametrize(("span", "length"), [((3, 99), 9), ((-1, 3), 9), ((4, 4), 9), ((5, 2), 9)])
-def test_a_span_outside_its_text_is_refused(tiny_model: TinyModel, span: Span, length: int) -> None:
-    encoder = load_encoder(tiny_model("bert"), device="cpu")
-    with pytest.raises(InputError, match=f"span {span[0]}-{span[1]} does not lie in its text of {length} characters"):
-        encoder.embed([FLOWER], [span])
-
-
-def test_questions_that_make_no_sense_are_refused(tiny_model: TinyModel) -> None:
-    encoder = load_encoder(tiny_model("bert"), device="cpu")
-    with pytest.raises(InputError, match="2 texts, but 1 spans"):
-        encoder.embed(["ক", "খ"], [(0, 1)])
-    with pytest.raises(InputError, match="1 texts, but 2 roots"):
-        encoder.embed([FLOWER], [(0, 5)], pieces="root", roots=[2, 3])
-    with pytest.raises(InputError, match="pieces is 'root', but roots is not given"):
-        encoder.embed([FLOWER], [(0, 5)], pieces="root")
-    with pytest.raises(InputError, match="pieces is 'middle'; write one of all, root, first, last"):
-        encoder.embed([FLOWER], [(0, 5)], pieces="middle")
-    with pytest.raises(InputError, match="pooling is 'max'; write one of cls, mean, last"):
-        encoder.encode([FLOWER], "max")
-    with pytest.raises(InputError, match="text ' ' has no piece"):
-        encoder.encode([FLOWER, " "])
-    assert encoder.report.items == 0
-
-
-@pytest.mark.parametrize("kind", ["bert", "gpt2"])
-def test_a_target_longer_than_the_model_is_refused(tiny_model: TinyModel, kind: str) -> None:
-    word = "গোলাপগুলোতে" * 8
-    with pytest.raises(
-        InputError, match=r"reads 40 pieces, but the target alone has \d+.*Take the word out of the lexicon"
-    ):
-        load_encoder(tiny_model(kind, positions=40), device="cpu").embed([f"লাল {word}"], [(4, 4 + len(word))])
+@pytest.mark.parametrize(
+    ("texts", "pooling", "message"),
+    [
+        ([FLOWER], "max", "pooling is 'max'; write one of cls, mean, last"),
+        ([FLOWER, " "], "cls", "text ' ' has no piece"),
+    ],
+)
+def test_sentences_that_are_refused(tiny_model: TinyModel, texts: list[str], pooling: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_encoder(tiny_model("bert"), device="cpu").encode(texts, pooling)
 
 
 def test_a_sentence_too_long_loses_its_end(tiny_model: TinyModel) -> None:
@@ -145,9 +144,9 @@ def test_too_little_memory_halves_the_batch(
         sizes.append(len(ids))
         if len(ids) > 2:
             raise torch.OutOfMemoryError
-        return vectors_of(loaded, depths, ids, *places)
+        return compute_vectors(loaded, depths, ids, *places)
 
-    monkeypatch.setattr("prasanga.embeddings.encoder.vectors_of", small)
+    monkeypatch.setattr("prasanga.embeddings.encoder.compute_vectors", small)
     np.testing.assert_allclose(encoder.embed(*targets), expected, atol=1e-5, rtol=1e-5)
     assert sizes == [7, 3, 1, 2, 2, 2]  # four are not tried where three did not fit
 
@@ -158,7 +157,7 @@ def test_too_little_memory_for_one_text_is_said(tiny_model: TinyModel, monkeypat
     def full(*_: Any) -> list[torch.Tensor]:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr("prasanga.embeddings.encoder.vectors_of", full)
+    monkeypatch.setattr("prasanga.embeddings.encoder.compute_vectors", full)
     with pytest.raises(InputError, match=r"device cpu has no memory for one text of \d+ pieces"):
         encoder.embed([FLOWER], [(0, 5)])
 

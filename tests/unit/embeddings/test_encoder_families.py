@@ -17,7 +17,7 @@ from plain_embedding import PlainEmbedder, Span
 from tiny_models import BLOCKS, FAMILIES, WIDTH
 
 from prasanga.base.errors import InputError
-from prasanga.embeddings import Encoder, load_encoder
+from prasanga.embeddings import Encoder, Pooling, load_encoder
 
 Plain = Callable[..., PlainEmbedder]
 TinyModel = Callable[..., Path]
@@ -117,10 +117,11 @@ def test_several_layers_in_one_pass(
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_layer(plain: Plain, tiny_model: TinyModel, targets: Targets, kind: str, layer: int) -> None:
     texts, spans = targets
-    result = load_encoder(tiny_model(kind), device="cpu", layer=layer, pieces_per_batch=100).embed_targets(texts, spans)
-    close(result.vectors, plain(kind).embed_all(texts, spans, layer))
-    assert result.n_pieces.tolist() == [len(plain(kind).positions(*one)) for one in zip(texts, spans, strict=True)]
-    assert not result.cut.any()
+    encoder = load_encoder(tiny_model(kind), device="cpu", layer=layer, pieces_per_batch=100)
+    close(encoder.embed(texts, spans), plain(kind).embed_all(texts, spans, layer))
+    inputs = encoder.read(texts, spans, Pooling())
+    assert inputs.n_pieces.tolist() == [len(plain(kind).positions(*one)) for one in zip(texts, spans, strict=True)]
+    assert not inputs.cut.any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,10 +150,9 @@ def test_some_pieces_only(
             chosen = chosen[:1] if pieces == "first" else chosen[-1:]
         expected.append(plain(kind).states(ids)[-1][chosen].mean(axis=0))
     encoder = encoder_of(kind)
-    found = encoder.embed_targets(texts, spans, pieces=pieces, roots=roots if pieces == "root" else None)
-    close(found.vectors, np.stack(expected))
-    assert found.n_pieces.tolist() == [len(plain(kind).positions(*one)) for one in zip(texts, spans, strict=True)]
-    assert np.abs(found.vectors - encoder.embed(texts, spans)).max() > 0.1
+    found = encoder.embed(texts, spans, pieces=pieces, roots=roots if pieces == "root" else None)
+    close(found, np.stack(expected))
+    assert np.abs(found - encoder.embed(texts, spans)).max() > 0.1
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
@@ -216,8 +216,7 @@ def test_a_text_too_long_is_cut_around_its_target(plain: Plain, tiny_model: Tiny
     encoder = load_encoder(tiny_model(kind, 40), device="cpu")
     room = encoder.max_pieces
     assert room == (38 if kind == "xlm-roberta" else 40)  # whose positions begin at padding_idx + 1 = 2
-    result = encoder.embed_targets([text] * 4, spans)
-    assert result.cut.all()
+    found = encoder.embed([text] * 4, spans)
     assert encoder.report.cut == 4
 
     oracle = plain(kind, 40)
@@ -225,7 +224,7 @@ def test_a_text_too_long_is_cut_around_its_target(plain: Plain, tiny_model: Tiny
     special = [i for i, (start, end) in enumerate(offsets) if start == end]
     ordinary = [i for i, (start, end) in enumerate(offsets) if start < end]
     stretches = [ordinary[i : i + room - len(special)] for i in range(len(ids) - room + 1)]
-    for vector, span in zip(result.vectors, spans, strict=True):
+    for vector, span in zip(found, spans, strict=True):
         target = oracle.positions(text, span)
         fitting = [stretch for stretch in stretches if set(target) <= set(stretch)]
         tilts = [abs((target[0] - stretch[0]) - (stretch[-1] - target[-1])) for stretch in fitting]

@@ -10,46 +10,36 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-
-from prasanga.base.parquet import write_table
-from prasanga.samples.segments import segment_id
+from segment_files import write_segments
 
 JOB = """
 import sys
 from pathlib import Path
 from prasanga.base.store import Store
-from prasanga.embeddings import embed_shards, load_encoder
+from prasanga.embeddings import Pooling, embed_shards, load_encoder, stage
 from prasanga.embeddings.settings import COLUMNS
 from prasanga.embeddings.stage import Shard, Source
+
+stage.ON_A_CPU = 600
 
 folder, model = Path(sys.argv[1]), sys.argv[2]
 shard = Shard(folder / "segments.parquet", folder / "out.parquet", folder / "left_out.tsv", {})
 store = Store(folder / "store", "ab" * 16, COLUMNS)
 source = Source([store], lambda: load_encoder(model, device="cpu", threads=1, pieces_per_batch=128))
-(done,) = embed_shards([shard], [source], width=32, part=600)
+how = {"twins": False, "pooling": Pooling(), "unknown": "leave-out", "dtype": "float16"}
+(done,) = embed_shards([shard], [source], width=32, **how)
 print(done["reused"], done["embedded"])
 """
 
 
-def write_segments(folder: Path) -> None:
+def write_words(folder: Path) -> None:
     words = ["গোলাপ", "বাগানে", "চাঁদের", "আলোয়", "শিশির", "বাঁশির", "সুর", "মায়ের", "হাতে", "লাল", "ফুল", "নদীর", "মাঠে"]
     rng = random.Random(3)
     texts = [" ".join(rng.choices(words, k=rng.randint(3, 24))) for _ in range(300)]
-    ends = [len(text.split(" ", 1)[0]) for text in texts]
-    n = len(texts)
-    columns = {
-        "segment_id": [segment_id(text, 0, end) for text, end in zip(texts, ends, strict=True)],
-        "occurrence_id": [f"o{i}" for i in range(n)],
-        "stimulus": [text.split(" ", 1)[0] for text in texts],
-        "segment_length": ["9"] * n,
-        "text": texts,
-        "start": pa.array([0] * n, pa.int32()),
-        "end": pa.array(ends, pa.int32()),
-    }
-    folder.mkdir()
-    write_table(folder / "segments.parquet", pa.table(columns), {})
+    firsts = [text.split(" ", 1)[0] for text in texts]
+    items = [(word, text, (0, len(word))) for word, text in zip(firsts, texts, strict=True)]
+    write_segments(folder / "segments.parquet", items)
 
 
 def run(folder: Path, model: Path, *, kill_at: int | None = None) -> str:
@@ -73,7 +63,7 @@ def test_killed_three_times_and_equal_bit_for_bit(tmp_path: Path, tiny_model: Ca
     model = tiny_model("bert")
     disturbed, undisturbed = tmp_path / "disturbed", tmp_path / "undisturbed"
     for folder in (disturbed, undisturbed):
-        write_segments(folder)
+        write_words(folder)
     assert run(undisturbed, model).split()[0] == "0"
     for files in (1, 5, 12):
         run(disturbed, model, kill_at=files)

@@ -10,22 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from plain_embedding import PlainEmbedder
+from segment_files import write_segments
 from tiny_models import FAMILIES
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from, write_table
 from prasanga.base.store import Store
 from prasanga.embeddings import VectorSettings, embed_shards, list_shards, load_encoder, settle_sentence_vector
-from prasanga.embeddings.pooling import Pooling, read_inputs, sentence_pooling
+from prasanga.embeddings.pooling import Pooling, read_inputs
 from prasanga.embeddings.settings import COLUMNS
 from prasanga.embeddings.shards import require_shards
 from prasanga.embeddings.stage import Shard, Source
 from prasanga.models import ModelOptions, check_model
-from prasanga.samples.segments import segment_id
 
 TinyModel = Callable[..., Path]
 Plain = Callable[..., PlainEmbedder]
@@ -41,12 +40,6 @@ SETTINGS = VectorSettings(
     unknown="leave-out",
     options=ModelOptions(),
 )
-
-
-def test_auto_by_kind() -> None:
-    kinds = ("encoder", "encoder-decoder", "decoder")
-    assert [sentence_pooling("auto", kind) for kind in kinds] == ["cls", "mean", "last"]
-    assert [sentence_pooling("mean", kind) for kind in kinds] == ["mean"] * 3
 
 
 def model_with_pooling(tiny_model: TinyModel, folder: Path, pooling: str) -> Path:
@@ -112,7 +105,6 @@ def test_a_model_for_sentences_has_its_own_pooling(
         (older(), "no pooling_mode"),
         ({"pooling_mode_attention": True}, "pooling_mode_attention: true"),
         ({"embedding_dimension": 24}, "no pooling_mode"),
-        ([], "no JSON object"),
         ("{", "no JSON object"),
     ],
 )
@@ -200,12 +192,6 @@ def test_a_first_position_that_says_nothing_is_refused(kind: str, begins: bool, 
         settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), {"kind": kind, "begins_with_special": begins})
 
 
-def test_the_first_position_of_a_decoder_is_the_same_for_every_sentence(tiny_model: TinyModel) -> None:
-    """Why it is refused."""
-    first = load_encoder(tiny_model("llama"), device="cpu").encode(["একটি গোলাপ", "চাঁদের আলোয় বাঁশির সুর"], "cls")
-    np.testing.assert_allclose(first[0], first[1], atol=1e-5)
-
-
 @pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_of_a_sentence_all_pieces_are_counted(tiny_model: TinyModel, plain: Plain, kind: str, pooling: str) -> None:
@@ -272,32 +258,23 @@ def test_a_text_cut_to_fit_keeps_the_piece_at_the_place(tiny_model: TinyModel, p
     text = " ".join(words)
     start = len(" ".join(words[:50])) + 1
     encoder = load_encoder(tiny_model("bert", 40), device="cpu")
-    found = encoder.embed_targets([text], [(start, start + 5)], pieces="position")
-    assert (found.cut.tolist(), found.n_pieces.tolist()) == ([True], [1])
+    found = encoder.embed([text], [(start, start + 5)], pieces="position")
+    assert encoder.report.cut == 1
     ids = plain("bert", 40).tokenize(text)[0]
     assert len(ids) == 62  # every word is one piece, so that word 50 is at place 51
     kept = [ids[0], *ids[23:61], ids[61]]  # 38 of them fit, the last ones
-    np.testing.assert_allclose(found.vectors[0], plain("bert", 40).states(kept)[-1][1 + 51 - 23], atol=1e-5)
+    np.testing.assert_allclose(found[0], plain("bert", 40).states(kept)[-1][1 + 51 - 23], atol=1e-5)
 
 
 def shard(
     tmp_path: Path, folder: Path, texts: list[str], spans: list[tuple[int, int]], pooling: Pooling, **more: Any
 ) -> Any:
-    columns = {
-        "segment_id": [segment_id(text, *span) for text, span in zip(texts, spans, strict=True)],
-        "occurrence_id": [f"o{i}" for i in range(len(texts))],
-        "stimulus": [text[slice(*span)] for text, span in zip(texts, spans, strict=True)],
-        "segment_length": ["templates"] * len(texts),
-        "text": texts,
-        "start": [start for start, _ in spans],
-        "end": [end for _, end in spans],
-    }
-    write_table(tmp_path / "templates.parquet", pa.table(columns), {"stage": "samples"})
-    made = Shard(
-        tmp_path / "templates.parquet", tmp_path / "00.parquet", tmp_path / "00.left_out.tsv", {"stage": "embeddings"}
-    )
+    items = [(text[slice(*span)], text, span) for text, span in zip(texts, spans, strict=True)]
+    segments = write_segments(tmp_path / "templates.parquet", items, "templates")
+    made = Shard(segments, tmp_path / "00.parquet", tmp_path / "00.left_out.tsv", {"stage": "embeddings"})
     source = Source([Store(tmp_path / "store", KEY, COLUMNS)], lambda: load_encoder(folder, device="cpu"))
-    return embed_shards([made], [source], width=32, pooling=pooling, **{"dtype": "float32", **more})[0]
+    how = {"twins": False, "unknown": "leave-out", "dtype": "float32", **more}
+    return embed_shards([made], [source], width=32, pooling=pooling, **how)[0]
 
 
 # A joiner by itself is a word to white space, and nothing to BERT's normalizer: the text has two words and one piece.
@@ -325,15 +302,6 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
     assert pq.read_table(tmp_path / "00.parquet").column("occurrence_id").to_pylist() == ["o1", "o2"]
     list_shards([tmp_path / "00.parquet"], tmp_path / "templates.json")
     assert json.loads((tmp_path / "templates.json").read_text())["left_out"] == {"গোলাপ": {"position": 1}}
-
-
-def test_beyond_the_pieces_there_is_no_vector_for_who_asks_directly(tiny_model: TinyModel) -> None:
-    encoder = load_encoder(tiny_model("muril"), device="cpu")
-    for ask in (encoder.embed, encoder.embed_targets, encoder.embed_layers):
-        with pytest.raises(
-            InputError, match=r"pieces is 'position', but .*গোলাপ' has no piece at the place of its target"
-        ):
-            ask(["গোলাপ ছিল", BEYOND], [(0, 5), BEYOND_SPAN], pieces="position")
 
 
 def test_a_whole_sentence_in_a_shard(tmp_path: Path, tiny_model: TinyModel, plain: Plain) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import polars as pl
+import numpy as np
 import pytest
+from segment_files import write_segments
 
 from prasanga.base.errors import InputError
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, open_stores, settle_dtype, start_encoder
@@ -153,9 +156,16 @@ def segments(tmp_path: Path) -> Path:
     texts = ["মায়ের হাতে একটি লাল গোলাপ ছিল", "চাঁদের আলোয় বাঁশির সুর ভেসে আসে", "গোলাপ ফোটে"]
     words = ["গোলাপ", "চাঁদ", "গোলাপ"]
     starts = [text.index(word) for text, word in zip(texts, words, strict=True)]
-    ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
-    pl.DataFrame({"text": texts, "start": starts, "end": ends, "stimulus": words}).write_parquet(tmp_path / "s.parquet")
-    return tmp_path / "s.parquet"
+    items = [(word, text, (start, start + len(word))) for word, text, start in zip(words, texts, starts, strict=True)]
+    return write_segments(tmp_path / "s.parquet", items)
+
+
+def compare(
+    tmp_path: Path, tiny_model: Callable[..., Path], segments: Path, quantization: str = "none", **changed: Any
+) -> dict[str, Any]:
+    options = ModelOptions(quantization=quantization)
+    settings = replace(SETTINGS, model=str(tiny_model("bert")), options=options, **{"dtype": "bfloat16", **changed})
+    return compare_with_full_precision(settings, check_model(settings.model), segments, tmp_path, threads=1)
 
 
 @pytest.mark.parametrize(
@@ -171,38 +181,79 @@ def test_half_precision_and_eight_bits_are_compared_with_float32(
 ) -> None:
     if quantization == "int8":
         pytest.importorskip("torchao", reason="quantization needs torchao, which is optional")
-    folder = str(tiny_model("bert"))
-    options = ModelOptions(quantization=quantization)
-    settings = replace(SETTINGS, model=folder, dtype=dtype, pieces=pieces, options=options)
-    compared = compare_with_full_precision(settings, check_model(folder), segments, tmp_path, threads=1)
+    compared = compare(tmp_path, tiny_model, segments, quantization, dtype=dtype, pieces=pieces)
     assert (compared["dtype"], compared["quantization"], compared["compared"]) == (dtype, quantization, 3)
     assert 0.95 < compared["cosine_min"] < compared["cosine_mean"] < 1 - 1e-7
+    assert compared["cosine_mean"] < compared["float16_cosine_min"] < 1
     assert compared["reason"] is None
+    assert json.loads(json.dumps(compared, allow_nan=False)) == compared
 
 
-def test_nothing_is_compared_in_full_precision(tmp_path: Path, segments: Path) -> None:
-    compared = compare_with_full_precision(SETTINGS, REPORT, segments, tmp_path, threads=1)
-    assert (compared["compared"], compared["reason"]) == (0, "the model runs in full precision")
+class Scaled:
+    """An encoder that gives the vectors below, times so much, and notes the texts."""
+
+    loaded = SimpleNamespace(device="cpu")
+
+    def __init__(self, scale: float, noise: float) -> None:
+        self.scale, self.noise, self.texts = scale, noise, []
+
+    def embed(self, texts: list[str], *_: Any, **__: Any) -> np.ndarray:
+        self.texts = list(texts)
+        rng = np.random.default_rng(5)
+        exact = rng.normal(size=(len(texts), 16))
+        return (self.scale * (exact + self.noise * rng.normal(size=exact.shape))).astype(np.float32)
 
 
-def test_a_twin_without_room_is_no_failure(
+@pytest.mark.parametrize(("scale", "overflows"), [(1.0, False), (2.0**-24, False), (1e5, True)])
+def test_the_cosines_are_those_of_row_and_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: float, overflows: bool
+) -> None:
+    """On 64 texts from the shortest to the longest, at the range and the resolution of float16."""
+    texts = [letter * length for length in range(1, 101) for letter in "ba"]
+    write_segments(tmp_path / "s.parquet", [("a", text, (0, 1)) for text in texts])
+    coarse, exact = Scaled(scale, 0.02), Scaled(scale, 0.0)
+    monkeypatch.setattr("prasanga.embeddings.settings.start_encoder", lambda *_, **__: coarse)
+    monkeypatch.setattr("prasanga.embeddings.encoder.load_encoder", lambda *_, **__: exact)
+    settings = replace(SETTINGS, dtype="bfloat16")
+    found = compare_with_full_precision(settings, REPORT, tmp_path / "s.parquet", tmp_path, threads=1)
+    ordered = sorted(texts, key=lambda text: (len(text), text))
+    assert coarse.texts == exact.texts == [ordered[step * 199 // 63] for step in range(64)]
+    with np.errstate(over="ignore"):
+        vectors = [each.embed(coarse.texts) for each in (coarse, exact)]
+        kept = vectors[0].astype(np.float16).astype(float)
+
+    def cosine(a: np.ndarray, b: np.ndarray) -> float:
+        return float(a @ b / np.sqrt((a @ a) * (b @ b))) if np.isfinite(a).all() else 0.0
+
+    expected = [cosine(a, b) for a, b in zip(kept, vectors[1].astype(float), strict=True)]
+    alone = [cosine(a, b) for a, b in zip(kept, vectors[0].astype(float), strict=True)]
+    assert found["cosine_mean"] == pytest.approx(np.mean(expected), abs=1e-7)
+    assert found["cosine_min"] == pytest.approx(min(expected), abs=1e-7)
+    assert found["float16_cosine_min"] == pytest.approx(min(alone), abs=1e-7)
+    assert ("numbers beyond the range of float16; write" in str(found["reason"])) == overflows
+
+
+def test_nothing_is_compared_without_a_need_or_a_way(
     tmp_path: Path, tiny_model: Callable[..., Path], segments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    nothing = dict.fromkeys(("cosine_mean", "cosine_min", "float16_cosine_min"))
+    how = {"stored_dtype": "float16", "quantization": "none", "compared": 0, **nothing}
+    full = {"dtype": "float32", **how, "reason": "the model runs in full precision"}
+    assert compare(tmp_path, tiny_model, segments, dtype="float32") == full
+    empty = write_segments(tmp_path / "empty.parquet", [])
+    assert compare(tmp_path, tiny_model, empty)["reason"] == "there are no segments"
     import prasanga.embeddings.encoder
 
     load = prasanga.embeddings.encoder.load_encoder
 
-    def full(model: str, *, dtype: str, **more: Any) -> Any:
+    def refuse(model: str, *, dtype: str, **more: Any) -> Any:
         if dtype == "float32":
             raise InputError("it needs 28 GB")
         return load(model, dtype=dtype, **more)
 
-    monkeypatch.setattr(prasanga.embeddings.encoder, "load_encoder", full)
-    folder = str(tiny_model("bert"))
-    settings = replace(SETTINGS, model=folder, dtype="bfloat16")
-    compared = compare_with_full_precision(settings, check_model(folder), segments, tmp_path, threads=1)
-    assert compared["compared"] == 0
-    assert compared["reason"] == "the model in float32 cannot be run here: it needs 28 GB"
+    monkeypatch.setattr(prasanga.embeddings.encoder, "load_encoder", refuse)
+    reason = "the model in float32 cannot be run here: it needs 28 GB"
+    assert compare(tmp_path, tiny_model, segments) == {"dtype": "bfloat16", **how, "reason": reason}
 
 
 def test_whoever_comes_first_decides(tmp_path: Path) -> None:
@@ -211,7 +262,7 @@ def test_whoever_comes_first_decides(tmp_path: Path) -> None:
     assert decide_once(path, lambda: "float32") == "bfloat16"
     assert [file.name for file in path.parent.iterdir()] == ["dtype.json"]
     path.write_text("[]")
-    with pytest.raises(InputError, match=r"dtype\.json: not a decision that was kept\. Delete the file"):
+    with pytest.raises(InputError, match=r"dtype\.json: damaged .* Delete it"):
         decide_once(path, lambda: "float32")
 
 

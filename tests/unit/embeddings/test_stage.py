@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from segment_files import Item, write_segments
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from, write_table
@@ -27,6 +28,7 @@ from prasanga.samples.segments import segment_id
 
 WIDTH = 4
 KEY = "0123456789abcdef0123456789abcdef"
+HOW: dict[str, Any] = {"twins": False, "pooling": Pooling(), "unknown": "leave-out", "dtype": "float32", "width": WIDTH}
 MADE = {"stage": "embeddings", "settings": '{"model": "tiny"}', "sampling": '{"seed": 4}'}
 COLUMNS = [
     "segment_id",
@@ -38,8 +40,6 @@ COLUMNS = [
     "cut",
     "embedding",
 ]
-
-Item = tuple[str, str, tuple[int, int]]
 
 
 class Killed(BaseException):
@@ -102,26 +102,14 @@ def expected(items: Sequence[Item], dtype: str = "float32") -> np.ndarray:
     return vectors.astype(dtype).astype(np.float32)
 
 
-def write_segments(path: Path, items: Sequence[Item]) -> Path:
-    """Items are (stimulus, text, span)."""
-    n = len(items)
-    columns = {
-        "segment_id": pa.array([segment_id(text, *span) for _, text, span in items], pa.string()),
-        "occurrence_id": pa.array([f"o{i}" for i in range(n)], pa.string()),
-        "stimulus": pa.array([item[0] for item in items], pa.string()),
-        "segment_length": pa.array(["9"] * n, pa.string()),
-        "text": pa.array([item[1] for item in items], pa.string()),
-        "start": pa.array([item[2][0] for item in items], pa.int32()),
-        "end": pa.array([item[2][1] for item in items], pa.int32()),
-        "n_words": pa.array([9] * n, pa.int32()),
-        "context_id": pa.array([f"c{i}" for i in range(n)], pa.string()),
-    }
-    write_table(path, pa.table(columns), {"stage": "samples"})
-    return path
-
-
 def many(n: int) -> list[Item]:
     return [(f"word{i % 3}", f"word{i % 3} in context {i} {'x' * (i % 5)}", (0, 5)) for i in range(n)]
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """`small_parts(220)`: parts of so many characters are kept together."""
+    return lambda size: monkeypatch.setattr("prasanga.embeddings.stage.ON_A_CPU", size)
 
 
 def store_in(folder: Path) -> Store:
@@ -132,7 +120,7 @@ def embed(tmp_path: Path, items: Sequence[Item], fake: FakeEncoder, **more: Any)
     segments = write_segments(tmp_path / "segments.parquet", items)
     stores = more.pop("stores", None) or [store_in(tmp_path / "store")]
     shard = Shard(segments, more.pop("output", tmp_path / "out.parquet"), tmp_path / "left_out.tsv", MADE)
-    return embed_shards([shard], [Source(stores, fake.load)], width=WIDTH, **{"dtype": "float32", **more})[0]
+    return embed_shards([shard], [Source(stores, fake.load)], **{**HOW, **more})[0]
 
 
 def read_vectors(path: Path) -> np.ndarray:
@@ -199,12 +187,15 @@ def test_each_stimulus_has_a_row_group_of_its_own(tmp_path: Path) -> None:
     assert [sorted(set(group)) for group in groups] == [["word0"], ["word1"], ["word2"]]
 
 
-def test_a_second_run_loads_no_model_and_writes_the_same_bytes(tmp_path: Path) -> None:
-    first = embed(tmp_path, many(40), FakeEncoder(), part=150)
+def test_a_second_run_loads_no_model_and_writes_the_same_bytes(
+    tmp_path: Path, small_parts: Callable[[int], None]
+) -> None:
+    small_parts(150)
+    first = embed(tmp_path, many(40), FakeEncoder())
     before = (tmp_path / "out.parquet").read_bytes()
     (tmp_path / "out.parquet").unlink()  # as Snakemake does before a rerun
     fake = FakeEncoder()
-    second = embed(tmp_path, many(40), fake, part=150)
+    second = embed(tmp_path, many(40), fake)
     assert fake.loads == 0
     assert (first["reused"], first["embedded"]) == (0, 40)
     assert (second["reused"], second["embedded"]) == (40, 0)
@@ -233,19 +224,22 @@ def test_other_buckets_embed_nothing_again(tmp_path: Path) -> None:
         np.testing.assert_array_equal(read_vectors(output), expected(items[bucket::3]))
 
 
-def test_a_kill_loses_at_most_the_part_at_work_and_the_one_being_written(tmp_path: Path) -> None:
+def test_a_kill_loses_at_most_the_part_at_work_and_the_one_being_written(
+    tmp_path: Path, small_parts: Callable[[int], None]
+) -> None:
+    small_parts(220)
     items = many(100)
     undisturbed = tmp_path / "undisturbed"
     undisturbed.mkdir()
-    embed(undisturbed, items, FakeEncoder(), part=220)
+    embed(undisturbed, items, FakeEncoder())
     for budget in (35, 25):
         fake, before = FakeEncoder(dies_after=budget), kept(tmp_path, items)
         with pytest.raises(Killed):
-            embed(tmp_path, items, fake, part=220)
+            embed(tmp_path, items, fake)
         assert not (tmp_path / "out.parquet").exists()
         assert kept(tmp_path, items) >= before + len(fake.asked) - 15 > before
     known, last = kept(tmp_path, items), FakeEncoder()
-    done = embed(tmp_path, items, last, part=220)
+    done = embed(tmp_path, items, last)
     assert (done["reused"], len(last.asked)) == (known, 100 - known)
     assert (tmp_path / "out.parquet").read_bytes() == (undisturbed / "out.parquet").read_bytes()
 
@@ -255,14 +249,15 @@ def kept(tmp_path: Path, items: Sequence[Item]) -> int:
     return int(store_in(tmp_path / "store").find([segment_id(text, *span) for _, text, span in items]).sum())
 
 
-def test_several_runs_of_one_job_at_once(tmp_path: Path) -> None:
+def test_several_runs_of_one_job_at_once(tmp_path: Path, small_parts: Callable[[int], None]) -> None:
+    small_parts(70)
     items = many(120)
     segments = write_segments(tmp_path / "segments.parquet", items)
 
     def run(number: int) -> bytes:
         shard = Shard(segments, tmp_path / f"out{number}.parquet", tmp_path / f"left{number}.tsv", MADE)
         source = Source([store_in(tmp_path / "store")], FakeEncoder().load)
-        embed_shards([shard], [source], width=WIDTH, dtype="float32", part=70)
+        embed_shards([shard], [source], **HOW)
         return Path(shard.output).read_bytes()
 
     with ThreadPoolExecutor(6) as pool:
@@ -271,7 +266,8 @@ def test_several_runs_of_one_job_at_once(tmp_path: Path) -> None:
     assert embed(tmp_path, items, last)["embedded"] == last.loads == 0
 
 
-def test_all_targets_of_a_text_are_embedded_together(tmp_path: Path) -> None:
+def test_all_targets_of_a_text_are_embedded_together(tmp_path: Path, small_parts: Callable[[int], None]) -> None:
+    small_parts(2)
     text = "ক খ গ ঘ ঙ চ"
     items = [("x", text, (i, i + 1)) for i in range(0, 11, 2)] + many(3)
     calls: list[list[str]] = []
@@ -281,18 +277,8 @@ def test_all_targets_of_a_text_are_embedded_together(tmp_path: Path) -> None:
             calls.append([text for text, _, _ in inputs.items])
             return super().run(inputs, done)
 
-    embed(tmp_path, items, Recording(), part=2)
+    embed(tmp_path, items, Recording())
     assert sum(text in call for call in calls) == 1
-
-
-def test_layers_of_one_pass_go_to_their_stores(tmp_path: Path) -> None:
-    stores = [store_in(tmp_path / name) for name in ("aa", "bb")]
-    embed(tmp_path, many(20), FakeEncoder(layers=(3, 1)), stores=stores)
-    other = FakeEncoder(layers=(1, 3))
-    done = embed(tmp_path, many(20), other, stores=stores[::-1], output=tmp_path / "other.parquet")
-    assert done["embedded"] == other.loads == 0
-    want = np.stack([vector_of(text, span, layer=1) for _, text, span in many(20)]) * np.float32(1 / 7)
-    np.testing.assert_array_equal(read_vectors(tmp_path / "other.parquet"), want)
 
 
 def test_the_root_has_as_many_characters_as_the_stimulus(tmp_path: Path) -> None:
@@ -312,8 +298,7 @@ def test_no_segments_make_an_empty_shard_of_the_right_width(tmp_path: Path) -> N
     fake = FakeEncoder()
     assert embed(tmp_path, [], fake)["embedded"] == fake.loads == 0
     table = pq.read_table(tmp_path / "out.parquet")
-    assert table.num_rows == 0
-    assert table.schema.field("embedding").type.list_size == WIDTH
+    assert (table.num_rows, table.schema.field("embedding").type.list_size) == (0, WIDTH)
 
 
 def test_a_number_too_large_for_half_precision_is_refused(tmp_path: Path) -> None:
@@ -325,7 +310,7 @@ def test_a_number_too_large_for_half_precision_is_refused(tmp_path: Path) -> Non
 def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / "s.parquet", pa.table({"segment_id": ["a"]}), {})
     with pytest.raises(InputError, match=r"s\.parquet: no column 'occurrence_id' \(found: segment_id\)"):
-        embed_shards([Shard(tmp_path / "s.parquet", "out.parquet", "left_out.tsv", MADE)], [], width=WIDTH)
+        embed_shards([Shard(tmp_path / "s.parquet", "out.parquet", "left_out.tsv", MADE)], [], **HOW)
 
 
 def test_with_a_real_encoder(tmp_path: Path, tiny_model: Callable[..., Path]) -> None:
@@ -335,21 +320,9 @@ def test_with_a_real_encoder(tmp_path: Path, tiny_model: Callable[..., Path]) ->
     fake.load = lambda: load_encoder(folder, device="cpu", layer=[-1, 1])  # type: ignore[method-assign]
     stores = [store_in(tmp_path / name) for name in ("aa", "bb")]
     assert embed(tmp_path, items, fake, stores=stores)["passes"] == 2  # two different texts
-    targets = load_encoder(folder, device="cpu").embed_targets([item[1] for item in items], [item[2] for item in items])
-    table = pq.read_table(tmp_path / "out.parquet")
-    np.testing.assert_allclose(read_vectors(tmp_path / "out.parquet"), targets.vectors, atol=1e-5)
-    assert table.column("n_pieces").to_pylist() == targets.n_pieces.tolist()
+    asked = [item[1] for item in items], [item[2] for item in items]
+    encoder = load_encoder(folder, device="cpu")
+    np.testing.assert_allclose(read_vectors(tmp_path / "out.parquet"), encoder.embed(*asked), atol=1e-5)
+    n_pieces = pq.read_table(tmp_path / "out.parquet").column("n_pieces").to_pylist()
+    assert n_pieces == encoder.read(*asked, Pooling()).n_pieces.tolist()
     assert stores[1].find([segment_id(text, *span) for _, text, span in items]).all()
-
-
-@pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
-def test_sentences_in_the_same_format(tmp_path: Path, tiny_model: Callable[..., Path], pooling: str) -> None:
-    texts = ["একটি লাল গোলাপ ছিল", "চাঁদের আলোয়", "একটি লাল গোলাপ ছিল"]
-    folder = tiny_model("bert")
-    fake = FakeEncoder()
-    fake.load = lambda: load_encoder(folder, device="cpu")  # type: ignore[method-assign]
-    items = [("template", text, (0, len(text))) for text in texts]
-    done = embed(tmp_path, items, fake, pooling=Pooling("sentence", pooling))
-    assert (done["embedded"], done["passes"]) == (2, 2)
-    want = load_encoder(folder, device="cpu").encode(texts, pooling)
-    np.testing.assert_allclose(read_vectors(tmp_path / "out.parquet"), want, atol=1e-5)

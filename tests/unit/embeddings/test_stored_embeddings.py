@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -196,14 +194,6 @@ def test_a_shard_of_another_run_is_refused_by_every_reader(
             read()
 
 
-def test_a_list_of_another_model_than_its_shards_is_refused(listed: Path) -> None:
-    content = read_document(listed)
-    content["made_from"]["settings"] = settings(model="large")["settings"]
-    listed.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=r"00\.parquet: was made with model 'tiny', not 'large', but"):
-        StoredEmbeddings(listed)
-
-
 def test_a_list_says_the_length_of_its_segments(tmp_path: Path) -> None:
     listed = write_list(tmp_path, FIRST, [], length=">75", name="over75")
     assert json.loads(listed.read_text())["segment_length"] == ">75"
@@ -245,14 +235,6 @@ def test_a_list_says_what_its_shards_say_together(tmp_path: Path) -> None:
     }
 
 
-def test_lists_and_shards_may_move_together(listed: Path) -> None:
-    elsewhere = listed.parent / "elsewhere"
-    elsewhere.mkdir()
-    for name in ("9", "9.json"):
-        (listed.parent / name).rename(elsewhere / name)
-    assert list(read_embeddings(elsewhere / "9.json")) == ["চাঁদ", "ফুল", "মা"]
-
-
 def test_what_is_missing_is_named(listed: Path) -> None:
     (listed.parent / "9/01.parquet").unlink()
     with pytest.raises(InputError, match=r"01\.parquet: .*9\.json lists this shard, and it is missing"):
@@ -287,8 +269,3 @@ def test_what_a_study_can_go_without_is_said(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match=r"All of these 2 are twins: \{t: false\}\. 1 of these 2 is SEAT"):
         require_shards({a: {}, b: {}}, without)
-
-
-def test_reading_needs_no_torch() -> None:
-    program = "import sys; from prasanga.embeddings import StoredEmbeddings; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

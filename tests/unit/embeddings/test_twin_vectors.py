@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from segment_files import write_segments
 from tiny_models import FAMILIES
 
-from prasanga.base.parquet import write_table
 from prasanga.embeddings import (
     StoredEmbeddings,
     VectorSettings,
@@ -30,7 +29,6 @@ from prasanga.embeddings.shards import read_embeddings
 from prasanga.embeddings.stage import Shard, Source, deal, embed_shards
 from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.models import ModelOptions, check_model
-from prasanga.samples.segments import segment_id
 
 TinyModel = Callable[..., Path]
 TEXTS = ["একটি লাল গোলাপ ছিল", "চাঁদের আলোয়", "একটি লাল গোলাপ ছিল"]
@@ -77,20 +75,6 @@ def test_layers_of_a_twin(tiny_model: TinyModel, kind: str) -> None:
     assert np.abs(together[0] - together[2]).max() > 1e-3
 
 
-def write_segments(path: Path, texts: list[str], spans: list[tuple[int, int]], stimuli: list[str]) -> Path:
-    columns = {
-        "segment_id": [segment_id(text, *span) for text, span in zip(texts, spans, strict=True)],
-        "occurrence_id": [f"o{place}" for place in range(len(texts))],
-        "stimulus": stimuli,
-        "segment_length": ["9"] * len(texts),
-        "text": texts,
-        "start": [start for start, _ in spans],
-        "end": [end for _, end in spans],
-    }
-    write_table(path, pa.table(columns), {"stage": "samples"})
-    return path
-
-
 def run(
     root: Path,
     params: dict[str, Any],
@@ -105,7 +89,7 @@ def run(
     settings = settle_sentence_vector(settings, report)
     store = root / "store"
     made_from = {"stage": "embeddings", "settings": json.dumps({**settings.as_plain(), **report["identity"]})}
-    segments = write_segments(root / "segments.parquet", texts, spans, stimuli)
+    segments = write_segments(root / "segments.parquet", list(zip(stimuli, texts, spans, strict=True)))
     sources = [
         Source(open_stores(each, report, store), partial(start_encoder, each, report, store, threads=1))
         for each in settings.each_twin()
@@ -212,11 +196,8 @@ def test_files_that_come_together_load_each_twin_once_and_give_the_same_bits(
     settings = settle_dtype(VectorSettings.of(params, cards=0), report, tmp_path)
     files = []
     for number, repeated in enumerate((1, 4)):
-        segments = tmp_path / str(number) / "segments.parquet"
-        segments.parent.mkdir()
-        files.append(
-            write_segments(segments, [" ".join([text] * repeated) for text in TEXTS], SPANS, ["one"] * len(TEXTS))
-        )
+        items = [("one", " ".join([text] * repeated), span) for text, span in zip(TEXTS, SPANS, strict=True)]
+        files.append(write_segments(tmp_path / str(number) / "segments.parquet", items))
 
     def embed(folder: Path, of: list[Path]) -> tuple[list[Any], int]:
         loads: list[int] = []
@@ -229,9 +210,8 @@ def test_files_that_come_together_load_each_twin_once_and_give_the_same_bits(
         for shard in shards:
             Path(shard.output).parent.mkdir(parents=True, exist_ok=True)
         sources = [Source(open_stores(one, report, folder), partial(load, one)) for one in settings.each_twin()]
-        reports = embed_shards(shards, sources, twins=True, width=0, dtype="float32")
-        for each in reports:
-            del each["milliseconds"]
+        how = {"pooling": settings.pooling, "unknown": settings.unknown, "dtype": settings.stored_dtype}
+        reports = embed_shards(shards, sources, twins=True, width=0, **how)  # type: ignore[arg-type]
         return [(each, pq.read_table(one.output)) for each, one in zip(reports, shards, strict=True)], len(loads)
 
     together, loads = embed(tmp_path / "together", files)
