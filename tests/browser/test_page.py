@@ -12,34 +12,11 @@ import pytest
 from browser import OpenPage, contrast, keep_screenshot, overflow
 from matplotlib.ft2font import FT2Font
 from playwright.sync_api import Page, expect
-from report_pages import HOSTILE, LONG, estimates, write_page
+from report_pages import HOSTILE, LONG, estimates
 
 from prasanga.report.vendor import place_of
 
 # Text with what stands behind it, as opaque colours: backgrounds that are not are laid over those behind them.
-COLOURS = """() => {
-  const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const over = (colours) => {
-    paint.clearRect(0, 0, 1, 1);
-    for (const colour of colours) { paint.fillStyle = colour; paint.fillRect(0, 0, 1, 1); }
-    return 'rgb(' + Array.from(paint.getImageData(0, 0, 1, 1).data.slice(0, 3)).join(', ') + ')';
-  };
-  const found = new Map();
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const parent = walker.currentNode.parentElement;
-    if (!walker.currentNode.textContent.trim() || !parent.checkVisibility()) continue;
-    if (parent.closest('svg, script, .unseen')) continue;
-    const behind = [];
-    for (let element = parent; element; element = element.parentElement) {
-      behind.unshift(getComputedStyle(element).backgroundColor);
-    }
-    const style = getComputedStyle(parent);
-    const pair = over([...behind, style.color]) + ' on ' + over(['white', ...behind]);
-    if (!found.has(pair)) found.set(pair, walker.currentNode.textContent.trim().slice(0, 40));
-  }
-  return Array.from(found);
-}"""
 # What axe-core finds in the view that is shown, a list each: the rule, and what breaks it.
 AXE = """() => axe.run(document, { resultTypes: ['violations'],
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } })
@@ -86,34 +63,6 @@ def test_the_page_opens_from_disk(open_page: OpenPage, page_file: Path, dark: bo
     expect(page.locator("h1")).to_have_text("A study of words")
     assert overflow(page) == 0
     keep_screenshot(page, f"wide-{'dark' if dark else 'light'}", whole=True)
-
-
-def test_the_page_names_no_other_address_to_load(open_page: OpenPage, page_file: Path) -> None:
-    policy = open_page(page_file).locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content") or ""
-    assert policy.startswith("default-src 'none'; script-src 'sha256-")
-    text = page_file.read_text(encoding="utf-8")
-    assert "<script src" not in text
-    assert "<link" not in text
-
-
-def test_numbers_in_the_heat_table_equal_those_of_the_table(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(f"{page_file}#effects")
-    shown: dict[tuple[str, str, str, str], str] = {}
-    for mode in ("fixed", "random"):
-        page.locator("#effects").get_by_label(mode, exact=True).check()
-        table = page.locator(f"{HEAT}:visible")
-        models = table.locator("thead tr").nth(0).locator("th[scope=colgroup]").all_inner_texts()
-        lengths = [text.split()[0] for text in table.locator("thead tr").nth(1).locator("th").all_inner_texts()]
-        where = list(zip([m for m in models for _ in lengths[: len(lengths) // len(models)]], lengths, strict=True))
-        for row in table.locator("tbody tr").all():
-            category = row.locator("th a").inner_text()
-            for (model, length), text in zip(where, row.locator("td").all_inner_texts(), strict=True):
-                shown[category, model, length, mode] = text
-    key = ("category", "model", "segment_length", "sample_mode")
-    wanted = {tuple(row[name] for name in key): row["effect_size"] for row in estimates().iter_rows(named=True)}
-    assert shown.keys() == wanted.keys()
-    for place, effect in wanted.items():
-        assert shown[place] == "–" if effect is None else number(shown[place]) == round(effect, 2), place
 
 
 def test_a_table_sorts_and_what_is_missing_comes_last(open_page: OpenPage, page_file: Path) -> None:
@@ -236,26 +185,6 @@ def test_one_view_is_shown_and_marked(open_page: OpenPage, page_file: Path) -> N
     page.keyboard.press("Enter")
     expect(shown).to_have_id("category-C10")
     expect(page.locator("main")).to_be_focused()
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_the_first_screen_has_the_picture_the_findings_and_the_caution(
-    open_page: OpenPage, tmp_path: Path, width: int, height: int
-) -> None:
-    named = estimates().with_columns(pl.col("model").replace(LONG, "bangla-bert-large"))
-    page = open_page(write_page(tmp_path / "page.html", named), width=width, height=height)
-    for part in (".lead", ".contexts table", ".three li", ".caution summary"):
-        box = page.locator(part).last.bounding_box()
-        assert box, part
-        assert box["y"] + box["height"] <= height, part
-    expect(page.locator(".three li")).to_have_count(2)  # nothing was asked of lengths, and there are no pairs
-
-
-def test_marks_of_models_are_as_high_as_their_names(open_page: OpenPage, page_file: Path) -> None:
-    marks = open_page(f"{page_file}#method-ceat").locator("svg.mark")
-    sizes = marks.evaluate_all("(marks) => marks.map((mark) => mark.getBoundingClientRect().height)")
-    assert sizes
-    assert max(sizes) < 20
 
 
 def test_a_word_leads_to_its_sentences(open_page: OpenPage, page_file: Path) -> None:

@@ -12,28 +12,6 @@ from prasanga.report import vendor
 from prasanga.report.section import LIBRARIES, page_assets, policy_of
 
 
-def test_each_script_comes_after_what_it_needs() -> None:
-    assets = page_assets()
-    marks = (
-        "FloatingUICore=",
-        "FloatingUIDOM=",
-        "DataTables 3",
-        "ColumnControl 2",
-        ".heat-table",
-        "'table.explorable'",
-    )
-    first = [next(n for n, text in enumerate(assets.scripts) if mark in text) for mark in marks]
-    assert first == sorted(first)
-    assert "prasanga-colours" in assets.first
-    assert not any("prasanga-colours" in text for text in assets.scripts)
-
-
-def test_own_styles_come_after_those_of_others() -> None:
-    style = page_assets().style
-    at = [style.index(text) for text in ("table.dataTable", ".dtcc", "--surface: #ffffff", ".explored {")]
-    assert at == sorted(at)
-
-
 def test_the_policy_names_each_script_and_nothing_else() -> None:
     assets = page_assets()
     texts = [assets.first, *assets.scripts]
@@ -44,10 +22,6 @@ def test_the_policy_names_each_script_and_nothing_else() -> None:
     assert policy["img-src"] == policy["font-src"] == "data:"
     assert '"' not in assets.policy
     assert "script-src 'none';" in policy_of([])
-
-
-def test_everything_is_the_same_each_time() -> None:
-    assert page_assets(["hi", "bn"]) == page_assets(["bn", "hi", "en"])
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from report_pages import CATEGORIES, CONFIG, estimates, write_page
 from report_tables import SCHEMA, estimate
 
 from prasanga.report.grid import address_of_number, grid_of
-from prasanga.report.sections.words import list_numbers_behind, panel_data
-from prasanga.report.study import EmbeddingFiles, Results
+from prasanga.report.sections.words import panel_data
+from prasanga.report.study import Results
 from prasanga.report.words import SENTENCES_SCHEMA, choose_sentences
 
 TEXTS = {
@@ -116,17 +116,6 @@ def test_filled_sentences_stand_once_for_all_models_and_those_left_out_do_not(tm
     assert of_traits == [("S1", "সৎ", "সে মানুষ", None, None, "")] * 2
 
 
-def test_the_sentences_shown_are_those_of_the_length_with_the_word_marked() -> None:
-    data = data_of(results())
-    for length, text in TEXTS.items():
-        address = f"behind-ceat.C1.wide_1.{length}.fixed"
-        if length == "9":
-            assert read(data, address, "গোলাপ") == [(text, "গোলাপের", "news.txt")]
-            assert read(data, address, "মশা") == []
-    longer = data_of(results(ceat_words=words("25")))
-    assert read(longer, "behind-ceat.C1.wide_1.25.fixed", "গোলাপ") == [(TEXTS["25"], "গোলাপের", "news.txt")]
-
-
 def test_places_are_in_units_of_a_browser() -> None:
     """To which a character beyond the first plane is two."""
     other = "🌹 অন্য গোলাপের কথা"
@@ -137,41 +126,6 @@ def test_places_are_in_units_of_a_browser() -> None:
     )
     data = data_of(results(sentences=changed))
     assert read(data, "behind-ceat.C1.wide_1.9.fixed", "গোলাপ") == [(other, "গোলাপের", "news.txt")]
-
-
-def test_words_stand_by_association_with_the_effect_without_each_as_in_the_table() -> None:
-    data = data_of(results())
-    found = data["estimates"]["behind-ceat.C1.wide_1.9.fixed"]
-    assert [data["words"][n] for n in found["words"]] == ["মশা", "গোলাপ", "দুঃখ", "শান্তি"]
-    assert found["roles"] == "yxba"
-    assert found["associations"] == [0.02, 0.0123, 0.03, -0.01]
-    assert found["without"] == [None, 0.61, 0.9, 0.5]
-    assert found["effect"] == 0.7
-    assert data["glosses"][found["words"][0]] == "mosquito"
-    # the table has no words of the other length
-    assert data["estimates"]["behind-ceat.C1.wide_1.25.fixed"]["words"] == []
-
-
-def test_the_pieces_are_those_that_the_model_reads_and_a_lone_sign_has_a_circle() -> None:
-    audits = {"family": pl.DataFrame({"stimulus": ["গোলাপ"], "pieces": [["গ", "োলা", "##়প", "র\u200d্যাব"]]})}
-    files = EmbeddingFiles({"wide_1": {"family": "family"}}, {}, {}, {}, audits, {})
-    data = data_of(results(embeddings=files))
-    assert data["pieces"]["wide_1"][data["words"].index("গোলাপ")] == "গ + ◌োলা + ##◌়প + র\u200d্যাব"
-    assert data["pieces"]["wide_1"][data["words"].index("মশা")] == ""
-
-
-def test_seat_has_its_words_and_filled_sentences() -> None:
-    row = {
-        k: v
-        for k, v in estimate("C1", "wide_1", "9", "fixed", 0.4).items()
-        if k not in ("segment_length", "sample_mode")
-    }
-    seat = pl.DataFrame([row])
-    data = data_of(
-        results(ceat=None, ceat_words=None, seat=seat, words={"seat": words().drop("segment_length", "sample_mode")})
-    )
-    assert read(data, "behind-seat.C1.wide_1", "গোলাপ") == [("এটা গোলাপ।", "গোলাপ", "")]
-    assert data["estimates"]["behind-seat.C1.wide_1"]["title"] == "C1, SEAT"
 
 
 def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,23 +170,3 @@ def test_every_link_of_the_page_leads_to_a_place_in_it_and_to_its_data(tmp_path:
     assert links == set(data["estimates"])
     with_numbers = [row for row in estimates().iter_rows(named=True) if row["effect_size"] is not None]
     assert links == {address_of_number("ceat", row) for row in with_numbers}
-
-
-def test_texts_of_a_page_that_is_sent_on_can_be_left_out(tmp_path: Path) -> None:
-    hidden = {"report": {**CONFIG["report"], "texts": "hidden"}}
-    shown, kept = (
-        write_page(tmp_path / f"{n}.html", ceat_words=words(), sentences=sentences(), config=config).read_text("utf-8")
-        for n, config in enumerate(({}, hidden))
-    )
-    assert TEXTS["9"] in shown
-    assert TEXTS["9"] not in kept
-
-
-def test_without_a_script_the_files_are_named() -> None:
-    rows = [("ceat", row) for row in results().ceat.iter_rows(named=True)]  # type: ignore[union-attr]
-    files = ["data/ceat_words.parquet", "data/measured_sentences.tsv", "data/forms.tsv"]
-    listed = list_numbers_behind("C1", "category-C1", rows, results(files=files))
-    (item,) = listed.items
-    assert "words and sentences are in data/ceat_words.parquet, data/measured_sentences.tsv." in listed.text[0]
-    assert item.startswith("CEAT, wide_1, fixed draws: ")
-    assert '<a id="behind-ceat.C1.wide_1.9.fixed" href="#behind-ceat.C1.wide_1.9.fixed">9 words</a>' in item

@@ -6,11 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from page_parts import lines_of, said_in, sheet_of
-
-from prasanga.report.page import methods
-from prasanga.report.sections.texts import embeddings
-from prasanga.report.study import EmbeddingFiles, Results, count_left_out, read_embedding_files
+from prasanga.report.study import EmbeddingFiles, count_left_out, read_embedding_files
 
 
 def test_files_are_told_apart_by_their_names(tmp_path: Path, embedding_files: EmbeddingFiles) -> None:
@@ -42,21 +38,3 @@ def test_targets_are_counted_once_for_all_layers_of_a_model(embedding_files: Emb
         ("গোলাপ", "gpt", "unknown"): 2,
         ("মশা", "bert", "cut"): 7,
     }
-
-
-def test_what_no_file_says_is_not_known() -> None:
-    files = EmbeddingFiles(
-        {"m": {"path": "<b>m</b>", "remote_code": True}}, {("m", "9"): {"n_segments": 3}}, {}, {}, {}, {}
-    )
-    section = embeddings(Results(embeddings=files))
-    assert section is not None
-    (line,) = lines_of(sheet_of(section, "Models, and how"))
-    assert line[:5] == ["m", "not known", "not known", "not known", "not known"]
-    assert line[-1] == "yes"
-    assert "The check of the model is not there for m." in said_in(section)
-
-
-def test_the_list_of_models_has_the_size_of_their_vectors(embedding_files: EmbeddingFiles) -> None:
-    config = {"models": {"bert": {"path": "hub/bert"}, "new": {"path": "hub/new"}}}
-    sheet = sheet_of(methods(config, Results(embeddings=embedding_files)), "Models measured")
-    assert {line[0]: line[7] for line in lines_of(sheet)} == {"bert": "1024", "new": "–"}

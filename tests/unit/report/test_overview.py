@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import polars as pl
-import pytest
 from loss_columns import losses
 from markupsafe import Markup
 from planted_pairs import planted_scores
@@ -58,26 +57,6 @@ def test_changes_are_between_the_ends_that_have_the_same_texts(table: Table) -> 
     assert {key: row["difference"] for key, row in changes.found.items()} == {("C1", "m"): 0.4, ("C4", "m"): 0.1}
     two = compare_lengths(grid_of(effects(table, "9", ">75")), Results(differences=found))
     assert (two.longest, two.found["C1", "m"]["difference"]) == (">75", 9.0)
-
-
-def test_what_is_well_supported_comes_first_and_names_its_direction(table: Table) -> None:
-    sure = {"p_association_holm": 0.01, "ci_low": -1.5, "ci_high": -0.5}
-    ceat = table(("C1", "m", "9", "fixed", 0.1, {"p_association_holm": 0.9}), ("C4", "m", "9", "fixed", -1.0, sure))
-    first, *others = found_in(Results(ceat=ceat))
-    assert first.sure == SHOWN
-    assert first.text.endswith("(C4, CEAT, m): −1.00 standard deviations.")
-    assert first.grounds.startswith("95 % interval −1.50 to −0.50, ")
-    assert "So are 1 of 2 estimates" in first.grounds
-    assert all(each.sure != SHOWN for each in others)
-
-
-def test_nothing_is_found_in_nothing_and_caution_is_always_said() -> None:
-    assert found_in(Results()) == []
-    config = {"note": "", "models": {}}
-    assert "Nothing has been measured yet." in overview(config, Results()).widget
-    assert "not about the people whom the words name" in overview(config, Results()).widget
-    unfinished = overview({**config, "note": "A note."}, Results(missing=["x is not there."])).widget
-    assert unfinished.index("This study is not finished.") < unfinished.index("x is not") < unfinished.index("A note.")
 
 
 def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
@@ -158,29 +137,6 @@ def test_what_differs_from_half_is_told_before_what_is_farther_by_chance() -> No
     assert finding.text == (
         "m scores the stereotype higher in 56.3 % of 520 sentence pairs (all pairs, English). " + SAME_BY_LABEL
     )
-
-
-@pytest.mark.parametrize(
-    ("results", "question"),
-    [
-        (pairs_of(("age", 0.9, 30)), "Which of two sentences do the models prefer?"),
-        (
-            Results(structures=pl.DataFrame({"model": ["m"], "n": [10], "structure": ["S1"]})),
-            "Does the association depend on sentence structure?",
-        ),
-        (Results(), "What was measured"),
-    ],
-)
-def test_the_question_is_what_the_study_asks(results: Results, question: str) -> None:
-    assert overview({"models": {}}, results).title == question
-
-
-def test_only_lengths_ask_for_context(table: Table) -> None:
-    one, two = (effects(table, *lengths) for lengths in (["9"], ["9", "75"]))
-    assert overview({"models": {}}, Results(ceat=one)).title == "Which associations do the models have?"
-    assert overview({"models": {}}, Results(seat=one)).title == "Which associations do the models have?"
-    asked = overview({"models": {}}, Results(ceat=two)).title
-    assert asked == "Does the association depend on context, and in which models?"
 
 
 def test_numbers_beside_a_small_picture_are_those_of_its_ends(table: Table) -> None:

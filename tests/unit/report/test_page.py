@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 from loss_columns import same_losses
-from report_pages import CATEGORIES
+from report_pages import CATEGORIES, coverage
 
 import prasanga.report
 from prasanga.base.errors import InputError
@@ -23,33 +23,11 @@ from prasanga.report.cards import fixed_choices, publications, quantities
 from prasanga.report.page import render_page
 from prasanga.report.sections.associations import shade_of
 from prasanga.report.study import AuditTables, EmbeddingFiles, Results
-from prasanga.schema import TABLES
 
 VOID = {"meta", "link", "br", "wbr", "hr", "img", "input", "col"}
 SVG = (
     '<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt" viewBox="0 0 9 9">'
     "<metadata><a>b</a></metadata><!-- a comment --><path d='M 0 0' style='fill: #22262b'/></svg>"
-)
-FORMS = pl.DataFrame(
-    {
-        "form": ["গোলাপ", "গোলাপের", "গোলাপই"],
-        "stimulus": ["গোলাপ"] * 3,
-        "group": ["thing_consonant"] * 3,
-        "number": ["singular"] * 3,
-        "case": ["nominative", "genitive", "nominative"],
-        "emphatic": ["", "", "ই"],
-    }
-)
-COVERAGE = pl.DataFrame(
-    {
-        "stimulus": ["গোলাপ", "গোলাপ", "মশা", "মশা"],
-        "segment_length": ["9", ">75", "9", ">75"],
-        "occurrences": [40, 40, 7, 7],
-        "contexts": [40, 40, 7, 7],
-        "eligible": [40, 12, 7, 0],
-        "sampled": [30, 12, 7, 0],
-        "reason": ["", "", "", "no-context-long-enough"],
-    }
 )
 CONFIG = {
     "study": "demo",
@@ -76,9 +54,8 @@ def render(small: pl.DataFrame) -> Callable[..., str]:
     def with_changes(**changes: Any) -> str:
         given: dict[str, Any] = {
             "ceat": small,
-            "coverage": COVERAGE,
+            "coverage": coverage(),
             "categories": CATEGORIES,
-            "forms": FORMS,
             "figures": {"sample_modes": SVG},
         }
         config, made_from = changes.pop("config", CONFIG), changes.pop("made_from", MADE_FROM)
@@ -167,42 +144,6 @@ def test_nothing_is_loaded_from_elsewhere(render: Callable[..., str], audit: Aud
     assert "default-src 'none'" in html.unescape(policy.group(1))
 
 
-def test_every_category_model_length_and_effect_is_shown(render: Callable[..., str], small: pl.DataFrame) -> None:
-    words = Reader(render()).words
-    for title in small["category_title"].unique():
-        assert title in words
-    for row in small.iter_rows(named=True):
-        if row["effect_size"] is not None:
-            assert f"{row['effect_size']:+.3f}".replace("-", "−") in words
-    assert "+0.90*" in words
-    assert "Lost words:" in words
-
-
-def test_page_holds_what_it_was_made_from(render: Callable[..., str]) -> None:
-    words = Reader(render()).words
-    for text in ("f00d", "polars", "2.1.0", "ab12", "samples.pool", "associations.std", "union_ddof1", "96"):
-        assert text in words
-    assert "hub/model abc" in words
-    assert "trained in this study" in words
-
-
-def test_hits_stand_in_their_surroundings(render: Callable[..., str], audit: AuditTables) -> None:
-    page = unpacked(render(audit=audit, files=["data/concordance.tsv"]))
-    hits = [
-        "<li><span>লাল </span><mark>গোলাপের</mark><span> গন্ধ &lt;b&gt;</span></li>",
-        "<li><span>সে ‘</span><mark>গোলাপ</mark><span>’ বলল</span></li>",
-    ]
-    kwic = page[page.index('<ol class="kwic" lang="bn">') :].partition("</ol>")[0]
-    assert kwic.endswith("".join(hits))
-    words = Reader(page).words
-    assert "গোলাপ rose · thing_consonant · 2 of 1,540 hits" in words
-    assert "Words of no set 1 stimulus, 1 hit" in words
-    assert 'href="data/concordance.tsv"' in page
-    assert "no_match" in words
-    without = unpacked(render(audit=audit._replace(concordance=audit.concordance.clear())))
-    assert "No hits were drawn" in Reader(without).words
-
-
 def test_page_stays_small_with_many_hits(render: Callable[..., str], audit: AuditTables) -> None:
     stimuli = [f"শব্দ{n}" for n in range(250)]
     hit = {"left": "ক" * 50 + " " * 10, "form": "গোলাপগুলো", "right": " " * 10 + "ক" * 50, "source": "a.txt", "offset": 1}
@@ -210,16 +151,6 @@ def test_page_stays_small_with_many_hits(render: Callable[..., str], audit: Audi
     page = render(audit=audit._replace(concordance=pl.DataFrame(rows)))
     assert unpacked(page).count("<mark>") == 5000
     assert len(page.encode()) < 0.5 * len(unpacked(page).encode())
-
-
-def test_hidden_texts_are_nowhere_in_the_page(render: Callable[..., str], audit: AuditTables) -> None:
-    shown = unpacked(render(audit=audit))
-    hidden = unpacked(render(audit=audit, config={**CONFIG, "report": {"texts": "hidden"}}))
-    for text in ("লাল", "বলল", "একটা", "বয়"):
-        assert text in shown
-        assert text not in hidden
-    assert "Sentences of the corpus are left out of this page" in hidden
-    assert "thing_consonant" in hidden  # suffixes are counts
 
 
 def test_hostile_text_is_escaped(render: Callable[..., str], small: pl.DataFrame) -> None:
@@ -255,28 +186,8 @@ def test_what_turns_the_direction_of_text_is_seen_and_turns_nothing(
     assert "<span>safe⟨U+202E⟩evil⟨U+2069⟩</span><mark>" in page
 
 
-def test_page_says_what_is_not_there(render: Callable[..., str]) -> None:
-    page = render(coverage=None, forms=None, models={}, categories={}, made_from={})
-    words = Reader(page).words
-    assert "The table of coverage is not there" in words
-    assert "The word sets are not there" in words
-    assert "The audit is not there" in words
-    assert "What the embeddings stage says of models and vectors is not there" in words
-    assert "concordance.tsv" not in page
-    assert "not stated" in words
-    assert "The table of forms is not there" in Reader(render(forms=None)).words
-
-
 def test_the_same_results_give_the_same_page(render: Callable[..., str]) -> None:
     assert render() == render()
-
-
-def test_figure_follows_the_theme_and_brings_nothing_along(render: Callable[..., str]) -> None:
-    page = render()
-    assert "fill: var(--ink, #22262b)" in page
-    assert "a comment" not in page
-    assert "<metadata" not in page
-    assert 'role="img" aria-label="Effect sizes by random' in page
 
 
 @pytest.mark.parametrize("svg", ["no svg", "<svg></svg>"])
@@ -316,16 +227,6 @@ def test_models_trained_in_the_run_are_said_to_be_no_models_of_a_language(render
     page = render(models={"tiny": {"train": {"seed": 1}}, "real": {"path": "models/real"}})
     assert "tiny was trained in this study on its own text" in " ".join(page.split())
     assert "was trained in this study" not in render(models={"real": {"path": "models/real"}})
-
-
-def test_commands_in_what_is_missing_are_code_and_escaped(render: Callable[..., str]) -> None:
-    page = render(missing=["<b> is not there. `snakemake <x>` makes `it`, a ` alone stays."])
-    sentence = "&lt;b&gt; is not there. <code>snakemake &lt;x&gt;</code> makes <code>it</code>, a ` alone stays."
-    assert f"<li>{sentence}</li>" in page
-    asked = {**CONFIG, "comparison": {"paper": "sadhu2024"}}
-    none = pl.DataFrame([{"note": "say in `comparison.models` <b>."}], schema=TABLES["comparison"].polars)
-    page = render(config=asked, comparison=none)
-    assert "<p>say in <code>comparison.models</code> &lt;b&gt;.</p>" in page
 
 
 def test_only_what_a_study_measured_is_said_and_cited(render: Callable[..., str]) -> None:

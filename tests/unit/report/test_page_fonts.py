@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
-from importlib.resources import files
 
 from prasanga.report.section import font_faces
 from prasanga.report.vendor import place_of
-
-
-def test_rules_stand_under_the_names_of_the_style_sheet() -> None:
-    style = files("prasanga.report.templates").joinpath("style.css").read_text(encoding="utf-8")
-    for language, variable in (("bn", "bangla"), ("hi", "hindi")):
-        (first,) = re.findall(rf'--{variable}: "([^"]+)"', style)
-        rules = font_faces([language]).splitlines()
-        assert [re.findall(r'font-family: "([^"]+)"', rule) for rule in rules] == [[first], [first]]
-        assert [re.findall(r"font-weight: (\d+)", rule) for rule in rules] == [["400"], ["700"]]
 
 
 def test_a_font_is_the_one_in_the_rule_on_every_machine() -> None:
@@ -42,8 +32,3 @@ def test_the_range_has_all_letters_signs_and_joiners_but_no_latin() -> None:
         covered = {code for span in spans for code in range(int(span[0], 16), int(span[-1], 16) + 1)}
         assert covered >= {*block, 0x964, 0x965, 0x200C, 0x200D}
         assert not covered & set(range(0x250))
-
-
-def test_a_language_without_a_font_of_its_own_adds_nothing() -> None:
-    assert font_faces(["en", "xx"]) == ""
-    assert font_faces([]) == ""

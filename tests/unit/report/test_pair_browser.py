@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import re
 from typing import Any
 
 import polars as pl
 import pytest
-from page_parts import lines_of, names_of, part_of, plain, said_in
+from page_parts import lines_of, said_in
 
 from prasanga.base.errors import InputError
-from prasanga.pairs.preferences import add_differences
-from prasanga.report.section import section_to_html
 from prasanga.report.sections import likelihoods as module
 from prasanga.report.sections.likelihoods import pair_browser
 
@@ -41,51 +36,6 @@ TABLES = [
     scored("n", (-1.0, -1.1), (-2.0, -2.2)),
     scored("n-random", *[(-9.0, -9.1)] * 4),
 ]
-
-
-def test_each_pair_is_a_row_with_the_difference_of_every_model() -> None:
-    part = pair_browser(TABLES, texts=True, scored=True).parts[0]
-    (sheet,) = part.sheets
-    assert names_of(sheet) == [
-        "Language",
-        "Type",
-        "Label",
-        "First sentence",
-        "Second sentence",
-        "<i>m</i>",
-        "n",
-        "n-random",
-    ]
-    assert sheet.hidden == ["n-random"]
-    differences = {line[0]: line[6:] for line in lines_of(sheet)}
-    expected = {row["pair_id"]: row["difference"] for row in add_differences(TABLES[0]).iter_rows(named=True)}
-    assert differences == {
-        "g1": ["+0.500", "+0.100", "+0.100"],
-        "g2": ["+0.250", "-0.200", "-0.100"],
-        "r1": ["+0.123", "–", "+0.100"],
-        "l1": ["identical", "–", "+0.100"],
-    }
-    assert [float(differences[pair][0]) for pair in ("g1", "g2", "r1")] == pytest.approx(
-        [expected[pair] for pair in ("g1", "g2", "r1")], abs=5e-4
-    )
-    cells = {plain(row.labels[0]): row.cells for row in sheet.rows}
-    assert cells["r1"][6].hover == "this model has no score for this set and language"
-    assert cells["l1"][5].hover == "both sentences are the same"
-    assert re.findall("<mark>(.*?)</mark>", cells["g1"][3].text) == ['<span lang="bn">মেয়েটি</span>']
-
-
-def test_the_page_keeps_the_pairs_closed_packed_and_harmless() -> None:
-    section = pair_browser(TABLES, texts=True, scored=True)
-    assert "4 pairs of the set demo, scored by 2 models and their twins with random weights" in said_in(section)
-    assert plain(part_of(section, "Show the pairs.").title).endswith("what they say is not to be believed.")
-    html = section_to_html(section)
-    assert "রাঁধে" not in html
-    assert HOSTILE not in html
-    (packed,) = re.findall('data-packed="([^"]+)"', html)
-    table = gzip.decompress(base64.b64decode(packed)).decode()
-    assert "<script" not in table
-    assert "\u202e" not in table
-    assert "&lt;i&gt;m&lt;/i&gt;" in table
 
 
 def test_hidden_texts_leave_no_word_and_a_large_study_has_the_first_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from page_parts import cells_of, part_of
+from page_parts import cells_of
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
@@ -26,11 +25,8 @@ from prasanga.report.findings import (
 from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
-from prasanga.report.sections.associations import shade_of
-from prasanga.report.sections.likelihoods import THRESHOLDS, pairs
+from prasanga.report.sections.likelihoods import pairs
 from prasanga.report.study import Results
-
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 
 
 @pytest.fixture(scope="module")
@@ -59,23 +55,12 @@ def render(bias: pl.DataFrame, preset: str = "recommended") -> Layout:
     return render_layout("sahoo_table2", {"pairs": bias}, preset=preset)
 
 
-def cells(table: str, name: str) -> list[str]:
-    """The cells of a row of a Markdown table."""
-    (line,) = [line for line in table.splitlines() if line.startswith(f"| {name} |")]
-    return [cell.strip() for cell in line.strip("|").split("|")][1:]
-
-
 def test_types_and_groups_stand_in_the_order_of_the_paper() -> None:
     assert sort_types(["caste", "all", "race-color", "age", "age", "body"]) == ["age", "caste", "body", "race-color"]
     assert [name_of_type(name) for name in ("physical-appearance", "all")] == ["Physical appearance", "All pairs"]
     groups = groups_of([("b", "hi"), ("a", "bn"), ("b", "en"), ("a", "bn")])
     assert [group.title for group in groups] == ["English, b", "Hindi, b", "Bangla, a"]
     assert groups_of([("", "hi")]) == (Group("", "hi", "Hindi"),)
-
-
-def test_shades() -> None:
-    shades = [shade_of(number - 50, THRESHOLDS) for number in (50, 52.4, 52.5, 44.9, 60, 30, 0)]
-    assert shades == ["zero", "zero", "plus-1", "minus-2", "plus-3", "minus-4", "minus-5"]
 
 
 def test_findings(bias: pl.DataFrame) -> None:
@@ -168,14 +153,6 @@ def test_what_makes_a_percentage_a_finding() -> None:
     assert not is_found_of_pairs(few)
 
 
-def test_one_pair_is_no_pairs() -> None:
-    one = planted_scores("bert", "hi", 1.0, n=2, types=("caste",), left_out=[1])
-    section = section_of(bias_percentage(one, n_resamples=0))
-    assert "bias percentage 100.0, 1 pair\n" in section.widget
-    lonely = part_of(section_of(bias_percentage(one[1:], n_resamples=0)), "Hindi pairs left out")
-    assert lonely.items[0] == "bert: 1 of 1 pair."
-
-
 def test_the_number_of_tests_is_that_of_any_row_that_was_tested() -> None:
     untested = planted_scores("aaa", "en", 0.5, left_out=range(30))
     scores = pl.concat([untested, planted_scores("bert", "en", 0.9)], how="vertical_relaxed")
@@ -188,35 +165,3 @@ def test_every_reason_of_a_pair_left_out_is_in_the_documentation(project_root: P
     table = page.partition("| reason | meaning |")[2].partition("\n\n")[0]
     found = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", table, re.MULTILINE))
     assert {code: text.replace("`", "").replace("\\", "") for code, text in found.items()} == dict(REASONS)
-
-
-def test_the_page_has_the_section_where_there_are_pairs(render_beside: Callable[..., str], bias: pl.DataFrame) -> None:
-    page = render_beside(bias_percentages=bias, figures={"score_differences": SVG})
-    assert '<article class="view" id="method-pairs" aria-label="Sentence pairs"' in page
-    body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
-    assert body.count("<tr") == body.count("</tr>")
-    text = " ".join(re.sub(r"<[^>]+>", " ", body).split())
-    for said in (
-        "Bias percentage by bias type and model, English",
-        "90.0*",
-        "Such samples share most of their pairs",
-        "both sentences are the same: gender-0",
-        "bert: 3 of 90 pairs.",
-    ):
-        assert said in text
-    assert 'aria-label="Density of the difference of scores' in body
-    lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
-    assert lead.endswith("(CEAT); 90 sentence pairs.")
-    assert "CrowS-Pairs" in page
-    assert "counted" in page.partition("pairs.ties")[2][:400]
-    without = render_beside()
-    assert "#pairs" not in without
-    assert "CrowS" not in without
-
-
-def test_hostile_names_are_escaped(render_beside: Callable[..., str]) -> None:
-    hostile = '</td><script>alert("x")</script>'
-    scores = planted_scores(hostile, "en", 0.9, types=(hostile,), name=hostile, left_out=[3])
-    page = render_beside(bias_percentages=bias_percentage(scores))
-    assert "<script>alert" not in page
-    assert "&lt;script&gt;" in page

@@ -14,9 +14,6 @@ from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, s
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.figures.likelihoods import plot_structures
 from prasanga.report.findings import QUANTITIES, findings_of_structures
-from prasanga.report.section import Section
-from prasanga.report.sections.likelihoods import structures
-from prasanga.report.study import Results
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 
@@ -53,26 +50,6 @@ def spread(traits: pl.DataFrame) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def pairs(traits: pl.DataFrame) -> pl.DataFrame:
     return compare_structures(traits, n_resamples=200)
-
-
-def estimates(**changes: Any) -> pl.DataFrame:
-    names = ("effect_size", "ci_low", "ci_high", "p_association", "p_association", "p_association_holm",
-             "twin_effect_size", "twin_difference", "twin_difference_low", "twin_difference_high", "smallest_effect",
-             "shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences")  # fmt: skip
-    row: dict[str, Any] = {
-        **{"category": "C6", "category_title": "Math and arts", "model": "bert", "lost": [], "std": "union_ddof1"},
-        **{"target_x": "male_terms", "target_y": "female_terms", "attribute_a": "math", "attribute_b": "arts"},
-        **dict.fromkeys(names, 0.5),
-        **dict.fromkeys([f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"], 8),
-        **{"pieces": "all", "terms": "log-sum-exp", "exchanged": True},
-    }
-    return pl.DataFrame([{**row, **changes}])
-
-
-def section_of(spread: pl.DataFrame, pairs: pl.DataFrame) -> Section:
-    section = structures(Results(structures=spread, structure_differences=pairs))
-    assert section is not None
-    return section
 
 
 def test_findings_say_where_associations_spread(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:

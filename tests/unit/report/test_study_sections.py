@@ -14,9 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from page_parts import lines_of
-from planted_pairs import planted_scores
 
-from prasanga.likelihoods import bias_percentage
 from prasanga.report.figures import all_figures, figure_files
 from prasanga.report.page import list_measured
 from prasanga.report.section import Section
@@ -24,33 +22,10 @@ from prasanga.report.sections.papers import figures
 from prasanga.report.study import Results
 
 
-def test_estimates_are_counted(small: pl.DataFrame) -> None:
-    # 3 categories x 2 models x 2 lengths x 2 modes; one category has no number in one model and length, in both modes
-    significant = sum(p is not None and p < 0.05 for p in small["p_association_holm"])
-    sheet = list_measured(Results(ceat=small))
-    assert lines_of(sheet) == [
-        ["CEAT", "2", "3 categories at 9, >75 words, fixed and random draws", "22 of 24", f"{significant} of 22"]
-    ]
-    assert sheet.rows[0].labels == ('<a href="#effects">CEAT</a>',)
-    assert significant == 4
-
-
 def test_a_number_that_is_not_finite_is_none(table: Callable[..., pl.DataFrame]) -> None:
     ceat = table(("C1", "a", "9", "fixed", math.inf, {"p_association_holm": math.nan}))
     (line,) = lines_of(list_measured(Results(ceat=ceat)))
     assert line[3:] == ["0 of 1", "intervals only"]
-
-
-def test_pairs_are_counted_once_for_all_types() -> None:
-    bias = bias_percentage(planted_scores("bert", "hi", 0.9), n_resamples=0)
-    (line,) = lines_of(list_measured(Results(bias_percentages=bias)))
-    n_pairs = bias.filter(pl.col("bias_type") == "all")["n_pairs"][0]
-    assert line[:3] == ["Sentence pairs", "1", f"{n_pairs} pairs at most in a language; Hindi"]
-    assert line[3] == f"{bias['bias_percentage'].is_not_null().sum()} of {len(bias)}"
-
-
-def test_nothing_measured_is_an_empty_overview() -> None:
-    assert list_measured(Results()).rows == []
 
 
 CONFIG: dict[str, Any] = {
@@ -88,17 +63,6 @@ def test_a_figure_has_its_caption_its_method_with_numbers_and_latex() -> None:
     assert [path for path, _ in part.files] == [
         f"figures/{name}" for name in ("effect_by_length.pdf", "effect_by_length.svg", "column/effect_by_length.pdf")
     ]
-
-
-def test_pairs_and_traits_are_counted_once_and_only_with_a_score() -> None:
-    pairs = {"set": "s", "language": "hi", "pair_id": ["1", "1", "2", "3"], "difference": [0.1, 0.2, -0.1, None]}
-    traits = {"polarity": ["positive", "positive", "negative"], "trait": ["t", "t", "t"], "corrected": [1.0, 2.0, 3.0]}
-    counted = {"pair_differences": pl.DataFrame(pairs), "traits": pl.DataFrame(traits)}
-    of_traits, of_pairs = gallery("score_differences", "hexbins_bert", **counted).parts
-    assert of_traits.title == "prior and corrected scores by sentence structure, bert"
-    assert "each trait in bert, by sentence structure" in of_traits.text[0]
-    assert "We scored 2 traits in the sentence structures" in of_traits.text[1]
-    assert "We scored both sentences of 2 pairs with each model (encoders: aul;" in of_pairs.text[1]
 
 
 def test_a_figure_that_latex_cannot_read_has_none_and_one_column_is_no_wide_figure() -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import math
-import re
 import subprocess
 import sys
-from collections.abc import Callable
 from statistics import fmean, stdev
 from typing import Any
 
 import polars as pl
-from page_parts import lines_of, said_in
+from page_parts import lines_of
 
 from prasanga.report.sections.words import carrying_words
 from prasanga.report.sheet import Sheet
@@ -63,12 +59,6 @@ def sheet_of_words(rows: list[Any], **changes: Any) -> Sheet:
     return sheet
 
 
-def unpacked(html: str) -> list[str]:
-    """What stands packed on the words of each category."""
-    found = re.findall('-carrying-title">.*?data-packed="([^"]+)"', html, flags=re.DOTALL)
-    return [gzip.decompress(base64.b64decode(each)).decode() for each in found]
-
-
 def test_numbers_are_those_of_a_slow_oracle() -> None:
     models = {"a": 1.0, "b": 3.0}
     rows = [row for model, power in models.items() for row in rows_of(model, power=power)]
@@ -87,37 +77,6 @@ def test_numbers_are_those_of_a_slow_oracle() -> None:
     ]
     assert lines[0][1:3] == ["flowers", "rose"]
     assert lines_of(sheet_of_words(sorted(rows, key=lambda row: (row[1], row[7])))) == lines
-
-
-def test_a_word_without_a_number_is_named_and_a_study_without_words_has_no_section() -> None:
-    rows = [row if row[6] != "মশা" else (*row[:7], float("nan"), None) for row in rows_of("a")]
-    results = Results(ceat_words=table_of(rows), categories=lexicon())
-    section = carrying_words(results, "C1", "category-C1")
-    assert section is not None
-    assert section.notes == ["Without an association: মশা."]
-    assert "C10 has an association" in said_in(carrying_words(results, "C10", "x") or section)
-    assert carrying_words(Results(), "C1", "x") is None
-
-
-def test_markup_and_long_names_are_text(render_beside: Callable[..., str]) -> None:
-    long = "ক্ষমাস্ত্রী" * 200
-    rows = [
-        (*row[:6], {"মশা": long, "জুঁই": f"<b>{HOSTILE}</b>"}.get(row[6], row[6]), *row[7:])
-        for model in (HOSTILE, 'm" onload="x' * 50)
-        for row in rows_of(model)
-    ]
-    about = lexicon(title=HOSTILE, attributes=[{"name": HOSTILE, "stimuli": []}] * 2)
-    about["C1"]["targets"][0]["name"] = HOSTILE
-    about["glosses"] = {long: HOSTILE}
-    html = render_beside(ceat_words=table_of(rows), categories=about)
-    # one category is in the page, and it is text there and in what is packed
-    section_of_page = html[html.index('id="category-C1-carrying"') :].partition("</details>")[0]
-    for text in (section_of_page, *unpacked(html)):
-        assert "<script" not in text
-        assert "<b>" not in text
-        assert 'm" onload' not in text
-    assert HOSTILE.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#39;") in unpacked(html)[0]
-    assert long in unpacked(html)[0]
 
 
 def test_the_page_needs_no_matplotlib() -> None:
