@@ -319,8 +319,26 @@ def render(template: str, **context: Any) -> Markup:
 
 def prose(passage: str, **values: object) -> Markup:
     """Return a passage of `templates/prose.html.j2` with these values in it, in one line."""
+    return Markup(" ").join(_write_passage(passage, values))
+
+
+def _write_passage(passage: str, values: Mapping[str, Any]) -> list[Markup]:
+    """Return the paragraphs of a passage, each in one line."""
     written = getattr(TEMPLATES.get_template("prose.html.j2").module, passage)(**values)
-    return Markup(" ".join(written.split()))
+    return [Markup(" ".join(paragraph.split())) for paragraph in re.split(r"\n\s*\n", written) if paragraph.strip()]
+
+
+def section(passage: str, values: Mapping[str, Any] | None = None, **parts: Any) -> Section:
+    """Return a section whose head, address and text are a passage of `templates/prose.html.j2`.
+
+    Args:
+        passage: its first line is `# address: head`; paragraphs follow, parted by empty lines.
+        values: what is put into the passage.
+        parts: the other parts of the section.
+    """
+    head, *text = _write_passage(passage, values or {})
+    address, _, title = head.removeprefix("# ").partition(": ")
+    return Section(Markup(title), address, text=text, **parts)
 
 
 def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from statistics import median
@@ -37,7 +37,17 @@ from prasanga.report.grid import (
     natural_order,
     why_missing,
 )
-from prasanga.report.section import Section, conventions_note, figure_of, fold, preset_of, prose, render, sheet_to_html
+from prasanga.report.section import (
+    Section,
+    conventions_note,
+    figure_of,
+    fold,
+    preset_of,
+    prose,
+    render,
+    section,
+    sheet_to_html,
+)
 from prasanga.report.sections.chart import describe_estimate, draw_chart, name_place
 from prasanga.report.sheet import MARK, MINUS, Cell, Sheet, html, list_numbers, tabulate, two
 from prasanga.report.study import Results
@@ -128,26 +138,18 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     grid = ceat_grid(results)
     if grid is None or results.ceat is None:
         return [], settling(config, results)
-    by_length = Section(
-        "Effect size against context length",
-        "figure",
-        text=[prose("effect_by_length")],
-        widget=draw_chart(grid, grid.categories, choose=True),
-        notes=_note_variance(grid),
-    )
+    chart = draw_chart(grid, grid.categories, choose=True)
     in_paper = preset_of(config) == "paper"
     tables = {mode: sheet_to_html(_heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
-    effects = Section(
-        "Effects by category, model and length",
-        "effects",
-        text=[prose("effects", in_paper=in_paper)],
-        widget=render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper),
-        parts=[Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)],
-    )
+    heat = render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper)
+    said = Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)
     meanings = [(each.name, f"{each.meaning} {each.limit}") for each in quantities() if CEAT.name in each.methods]
-    reading = Section("Reading the numbers", "reading", text=[prose("reading")], definitions=meanings)
-    folded = [reading, _all_numbers(grid), *settling(config, results)]
-    return [by_length, effects], [*folded, *sample_modes(grid, results)]
+    shown = [
+        section("effect_by_length", widget=chart, notes=_note_variance(grid)),
+        section("effects", {"in_paper": in_paper}, widget=heat, parts=[said]),
+    ]
+    folded = [section("reading", definitions=meanings), _all_numbers(grid), *settling(config, results)]
+    return shown, [*folded, *sample_modes(grid, results)]
 
 
 def _note_variance(grid: Grid) -> list[str]:
@@ -239,10 +241,9 @@ def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
         caption="From which length on the effect stays",
     )
     return [
-        Section(
-            "Where effects settle",
-            "lengths",
-            text=[prose("settling", band=config["associations"]["band"])],
+        section(
+            "settling",
+            {"band": config["associations"]["band"]},
             findings=list(findings_of_differences(results.differences, results.settling)),
             figures=figure_of(results, *["settling", "convergence"][: 1 + has_draws]),
             parts=[Section("All categories and models", sheets=[sheet], folded=True)],
@@ -265,18 +266,12 @@ def sample_modes(grid: Grid, results: Results) -> list[Section]:
     caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
     apart = sorted((row for row in rows if is_number(row["difference"])), key=lambda row: -abs(row["difference"]))
     distances = [abs(row["difference"]) for row in apart]
-    said = prose("distance_of_modes", n=len(apart), median=median(distances or [0.0]), largest=next(iter(apart), None))
     n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
+    values = {"n": len(apart), "median": median(distances or [0.0]), "largest": next(iter(apart), None)}
     sheet = list_numbers(rows, names, caption=caption)
-    return [
-        Section(
-            "Fixed against random draws",
-            "sample_modes",
-            text=[prose("sample_modes", n_samples=n_samples), said],
-            figures=figure_of(results, "sample_modes"),
-            parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
-        )
-    ]
+    parts = [Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)]
+    figures = figure_of(results, "sample_modes")
+    return [section("sample_modes", {"n_samples": n_samples, **values}, figures=figures, parts=parts)]
 
 
 def list_left_out(grid: Grid) -> list[Markup]:
@@ -308,10 +303,9 @@ def _describe_method(method: str, table: pl.DataFrame) -> Section:
     every = list_estimates(named, f"category model {FIRST_NUMBERS}", caption=caption, hidden=MORE_NUMBERS)
     exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
     more = prose("method_note", has_twins=about.has_twins)
-    return Section(
-        about.title,
-        method,
-        text=[prose("other_method", about=about, exchanged=sorted(exchanged, key=natural_order))],
+    return section(
+        "other_method",
+        {"about": about, "exchanged": sorted(exchanged, key=natural_order)},
         findings=[*filter(None, [other_method(LABELS[method], table)]), *_compare_templates(rows)],
         sheets=[_show_effects(method, rows)],
         parts=[fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[every])],
@@ -385,14 +379,8 @@ def raw_numbers(results: Results) -> Section | None:
         *([prose("unadjusted", n=len(rows) - len(adjusted))] if len(adjusted) < len(rows) else []),
     ]
     title = f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers"
-    return Section(
-        "Raw numbers, and what cosines rest on",
-        "raw",
-        text=[prose("raw_numbers")],
-        findings=findings,
-        figures=figure_of(results, "scales"),
-        parts=[Section(title, sheets=[sheet], folded=True)],
-    )
+    parts = [Section(title, sheets=[sheet], folded=True)]
+    return section("raw_numbers", findings=findings, figures=figure_of(results, "scales"), parts=parts)
 
 
 def methods_agree(results: Results) -> Section | None:
@@ -409,10 +397,8 @@ def methods_agree(results: Results) -> Section | None:
         caption="Effect size by every method, with its 95% interval over words",
         lists="category method model",
     )
-    return Section(
-        "Agreement of methods",
+    return section(
         "agreement",
-        text=[prose("agreement")],
         findings=[prose("agreement_of_two", row=row) for row in found if row["tau"] is not None],
         sheets=[sheet],
         figures=figure_of(results, "methods"),
@@ -433,20 +419,10 @@ def other_choices(results: Results) -> Section | None:
         forms={"median": "+.2f"},
     )
     file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
-    return Section(
-        "Other choices",
-        "choices",
-        text=[prose("other_choices", file=file)],
-        findings=list(_count_shares(shares)),
-        parts=[Section(f"{plural(len(shares), 'estimate')} under all choices", sheets=[sheet], folded=True)],
-    )
-
-
-def _count_shares(shares: pl.DataFrame) -> Iterator[str]:
-    """Yield, for each method, in how many estimates sign and star hold whatever is chosen."""
     sign, star = pl.col("sign_holds"), pl.col("star_holds")
     counts = shares.group_by("method", maintain_order=True).agg(
         n=pl.len(), always=(sign == 1).sum(), starred=(star == 1).sum(), never=(star == 0).sum()
     )
-    for row in counts.iter_rows(named=True):
-        yield prose("choices_of_method", **row)
+    findings = [prose("choices_of_method", **row) for row in counts.rows(named=True)]
+    parts = [Section(f"{plural(len(shares), 'estimate')} under all choices", sheets=[sheet], folded=True)]
+    return section("other_choices", {"file": file}, findings=findings, parts=parts)

@@ -37,7 +37,16 @@ from prasanga.report.grid import (
     tests_of,
     why_no_percentage,
 )
-from prasanga.report.section import Section, conventions_note, figure_of, fold, hides_texts, prose, sheet_to_html
+from prasanga.report.section import (
+    Section,
+    conventions_note,
+    figure_of,
+    fold,
+    hides_texts,
+    prose,
+    section,
+    sheet_to_html,
+)
 from prasanga.report.sections.associations import shade_of
 from prasanga.report.sheet import (
     MARK,
@@ -108,10 +117,9 @@ def structures(results: Results) -> Section | None:
     of_two = list_numbers(compared, _COMPARED, caption="Structures compared", lists=lists, forms=forms)
     title = "Two structures compared on the same traits"
     n = max((row["n"] + row["n_left_out"] for row in rows), default=0)
-    return Section(
-        "Traits in sentence structures",
+    return section(
         "structures",
-        text=[prose("structures", structures=", ".join(sorted(set(spread["structure"]))), n=n)],
+        {"structures": ", ".join(sorted(set(spread["structure"]))), "n": n},
         findings=list(findings_of_structures(spread, differences)),
         figures=figure_of(results, "structures"),
         parts=[
@@ -176,19 +184,17 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     bias, described = results.bias_percentages, results.pair_statistics
     if bias is None and described is None:
         return None
-    text = prose("pairs", scored=bias is not None)
     browser = pair_browser(results.pair_scores, texts=not hides_texts(config), scored=bias is not None)
     oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
     sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
     if bias is None:
-        return Section("Sentence pairs", "pairs", text=[text], parts=[browser, *sets])
+        return section("pairs", {"n_tests": None}, parts=[browser, *sets])
     grid = pair_grid_of(bias)
     heats = Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups)
     conventions = list(dict.fromkeys(row["conventions"] for row in grid.rows.values()))
-    return Section(
-        "Sentence pairs",
+    return section(
         "pairs",
-        text=[text, prose("percentages", n_tests=tests_of(grid))],
+        {"n_tests": tests_of(grid)},
         findings=list(findings_of_pairs(bias)),
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
@@ -284,10 +290,9 @@ def pair_browser(scores: Sequence[pl.DataFrame], *, texts: bool, scored: bool) -
     Raises:
         InputError: a column is missing, or a label is neither stereo nor antistereo.
     """
-    title, anchor = "Every pair and its scores", "pair-browser-title"
     tables = [add_differences(table) for table in scores if len(table)]
     if not tables:
-        return Section(title, anchor, text=[prose("no_pairs", scored=scored)])
+        return section("no_pairs", {"scored": scored})
     rows = pl.concat(tables, how="diagonal_relaxed").with_columns(pl.col(*_PAIR).fill_null(""))
     models, sets = (rows[name].unique(maintain_order=True).to_list() for name in ("model", "set"))
     twins = [name for name in models if name.endswith(_TWIN) and name.removesuffix(_TWIN) in models]
@@ -303,7 +308,7 @@ def pair_browser(scores: Sequence[pl.DataFrame], *, texts: bool, scored: bool) -
         packed=prose("pairs_unscripted"),
         look="pair-browser",
     )
-    return Section(title, anchor, text=[prose("pair_browser", **about)], parts=[browser])
+    return section("pair_browser", about, parts=[browser])
 
 
 def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sheet:
@@ -357,10 +362,8 @@ def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], f
     """Return the part on the sets of pairs: the numbers of the paper's Table 6, and the oddities of each set."""
     groups = groups_of(statistics.select("set", "language").iter_rows())
     file = "data/pair_statistics.csv"
-    return Section(
-        "What the sets hold",
-        "pairs-sets",
-        text=[prose("pair_sets")],
+    return section(
+        "pair_sets",
         parts=[
             *(_set(statistics.filter(set=group.set, language=group.language), group) for group in groups),
             *(_oddities_of(name, table) for name, table in oddities.items() if len(table)),

@@ -37,7 +37,7 @@ from prasanga.report.paper_tables import (
     with_fewer_draws,
 )
 from prasanga.report.published import PAPERS, PUBLISHED_AS
-from prasanga.report.section import Section, figure_of, fold, preset_of, prose, with_code
+from prasanga.report.section import Section, figure_of, fold, preset_of, prose, section
 from prasanga.report.sheet import MISSING, escape_latex, html, select_columns
 from prasanga.report.study import Results
 
@@ -85,9 +85,8 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
         made.append(paper_table(PAIR_TABLE, {PAIRS: pairs}, preset=preset))
     if not made:
         return None
-    text = prose("paper_tables", is_compared=_is_compared(config, results), preset=preset)
     parts = [_paper_table(table, results.files) for table in made]
-    return Section("The papers' tables", "paper-tables", text=[text], parts=parts)
+    return section("paper_tables", {"is_compared": _is_compared(config, results), "preset": preset}, parts=parts)
 
 
 def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
@@ -134,24 +133,20 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     if not _is_compared(config, results):
         return None
     paper = config.get("comparison", {}).get("paper", "none")
-    section = Section(
-        f"Beside {PAPERS.get(paper, 'the papers' if paper == 'none' else paper)}",
-        "beside-paper",
-        files=_list_files("comparison", ("csv", "md"), results.files),
-        files_text="The comparison as",
-    )
-    if results.comparison is None:
-        return replace(section, text=["The comparison was not made yet."])
-    rows = comparison_rows(results.comparison)
-    if rows.is_empty():
-        nothing = why_nothing_compared(results.comparison) or "No row of the two is the same."
-        return replace(section, text=[with_code(nothing)])
+    rows = None if results.comparison is None else comparison_rows(results.comparison)
+    files = {"files": _list_files("comparison", ("csv", "md"), results.files), "files_text": "The comparison as"}
+    if results.comparison is None or rows is None or rows.is_empty():
+        nothing = "The comparison was not made yet."
+        if results.comparison is not None:
+            nothing = why_nothing_compared(results.comparison) or "No row of the two is the same."
+        named = PAPERS.get(paper, "the papers" if paper == "none" else paper)
+        return section("beside_paper", {"paper": named, "why_nothing": nothing}, **files)
     doubts = [f"{text} ({plural(n, 'row')})." for text, n in list_doubts(rows).items()]
     all_rows = f"{len(rows):,} numbers of the paper beside this study's"
-    return replace(
-        section,
-        title=f"Beside {PAPERS.get(rows['paper'][0], rows['paper'][0])}",
-        text=[prose("beside_paper")],
+    return section(
+        "beside_paper",
+        {"paper": PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
+        **files,
         findings=_count_agreeing(rows),
         sheets=[agreement_sheet(rows)],
         figures=figure_of(results, "published"),

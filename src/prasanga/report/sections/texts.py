@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from prasanga.report.findings import plural
 from prasanga.report.grid import anchor_of, sort_lengths
-from prasanga.report.section import Section, fold, hides_texts, prose
+from prasanga.report.section import Section, fold, hides_texts, prose, section
 from prasanga.report.sections.associations import ceat_grid, list_left_out
 from prasanga.report.sheet import Cell, Sheet, html, language_of, tabulate
 from prasanga.report.study import (
@@ -145,10 +145,9 @@ def left_out(results: Results) -> Section | None:
     heads |= {"Why": "text", "Listed under": "text"}
     rows = [(*each[:5], each.share, each.why, html('<a href="{}">{}</a>', *each.place)) for each in found.rows]
     nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
-    return Section(
-        "What was left out, and why",
-        "left-out",
-        text=[prose("left_out")] if rows else [],
+    return section(
+        "left_out",
+        {"rows": rows},
         sheets=[tabulate("Left out, by stage and reason", heads, rows)] if rows else [],
         items=[*(["Nothing was lost here:"] if nothing else []), *nothing],
     )
@@ -160,9 +159,7 @@ def left_out(results: Results) -> Section | None:
 def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section for judging the lexicon: suffixes with their hits, and hits in their surroundings."""
     if results.audit is None:
-        return (
-            None if ceat_grid(results) is None else Section("Audit of the lexicon", "audit", text=[prose("no_audit")])
-        )
+        return None if ceat_grid(results) is None else section("no_audit")
     used = results.audit.suffixes.filter(pl.col("occurrences") > 0).sort("occurrences", descending=True)
     heads = {"Suffix": "text", "Group": "list", "Kind": "list", "Read as": "text", "Hits": "", "Stimuli": ""}
     rows = [
@@ -176,10 +173,8 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     n_unused = len(results.audit.suffixes) - len(used)
     sheet = tabulate("Suffixes that occur", heads | {"Most frequent forms": "text"}, rows)
     notes = [f"{plural(n_unused, 'suffix', 'suffixes')} more do not occur."] if n_unused else []
-    return Section(
-        "Audit of the lexicon",
+    return section(
         "audit",
-        text=[prose("audit")],
         widget=prose("audit_callout"),
         parts=[
             Section("Suffixes", text=[prose("suffixes")], sheets=[sheet], notes=notes),
@@ -193,7 +188,6 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
     file = "data/concordance.tsv"
     there = file in results.files
     is_empty = results.audit is None or results.audit.concordance.is_empty()
-    text = prose("concordance", hidden=hidden, is_empty=is_empty, file=file if there else "")
     parts = []
     if results.audit is not None and not hidden:
         hits = results.audit.concordance.sort("stimulus", "rank").rows_by_key("stimulus", named=True)
@@ -209,7 +203,7 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
             packed = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
             about = {"id": anchor_of(name, "hits"), "packed": packed, "look": "concordance"}
             parts.append(fold(name, f"{plural(len(words), 'stimulus', 'stimuli')}, {n_drawn}", parts=folds, **about))
-    return Section("Concordance", "concordance", text=[text], parts=parts)
+    return section("concordance", {"hidden": hidden, "is_empty": is_empty, "file": file * there}, parts=parts)
 
 
 def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
@@ -232,9 +226,7 @@ def embeddings(results: Results) -> Section | None:
     """Return the section on vectors; if contexts were measured without files on them, it says so."""
     files = results.embeddings
     if files is None:
-        return (
-            None if ceat_grid(results) is None else Section("Embeddings", "embeddings", text=[prose("no_embeddings")])
-        )
+        return None if ceat_grid(results) is None else section("no_embeddings")
     glosses = glosses_of(results.categories)
     models = [_describe_model(files, name) for name in files.studied]
     lengths = sort_lengths(length for _, length in files.lists)
