@@ -25,7 +25,7 @@ from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.findings import agree, plural
-from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Row, Sheet, group_heads, html, plain, shown, two
+from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, plain, shown, two
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
 from prasanga.schema.columns import HEADINGS
@@ -343,24 +343,12 @@ def section(passage: str, values: Mapping[str, Any] | None = None, **parts: Any)
 
 def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:
     """Write a table of the page, its heads in a language, in a region that scrolls sideways on a narrow screen."""
-    groups, bodies = group_heads(sheet), list[list[Row]]()
+    groups = group_heads(sheet)
     has_groups = any(group for group, _ in groups)
-    for row in sheet.rows:
-        if row.block is not None or not bodies:
-            bodies.append([])
-        bodies[-1].append(row)
-    table = render(
-        "table",
-        sheet=sheet,
-        label=shown(sheet.caption).striptags(),
-        kinds={**dict.fromkeys(sheet.heads, ""), **{name: "number" for _, name in sheet.columns}, **sheet.kinds},
-        groups=groups if has_groups else [],
-        # whether a group begins with a column
-        starts=[has_groups and n == 0 for _, n_columns in groups for n in range(n_columns)],
-        bodies=bodies,
-        language=language,
-    )
-    return table + "\n"
+    # whether a group begins with a column
+    starts = [has_groups and n == 0 for _, n_columns in groups for n in range(n_columns)]
+    groups = groups if has_groups else []
+    return render("table", sheet=sheet, groups=groups, starts=starts, language=language) + "\n"
 
 
 def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
@@ -495,6 +483,7 @@ TEMPLATES.filters |= {
     "visible": visible,
     "table": pass_context(lambda context, sheet: sheet_to_html(sheet, context["language"])),
     "cell": _cell_to_html,
+    "plain_text": lambda text: shown(text).striptags(),
     "with_code": with_code,
     **{"plural": plural, "agree": agree, "plain": plain, "two": two},
 }

@@ -16,9 +16,8 @@ import pytest
 from page_parts import lines_of
 
 from prasanga.report.figures import all_figures, figure_files
-from prasanga.report.page import list_measured
+from prasanga.report.page import list_figures, list_measured
 from prasanga.report.section import Section
-from prasanga.report.sections.papers import figures
 from prasanga.report.study import Results
 
 
@@ -40,7 +39,7 @@ def gallery(*names: str, formats: tuple[str, ...] = ("svg", "pdf"), **results: A
     """The figures of a study with these files, as the page has them."""
     written = figure_files(names, {"formats": formats, "widths": ["page", "column"]})
     files = [path.removeprefix("results/report/") for path in written]
-    section = figures(CONFIG, Results(files=files, **results))
+    section = list_figures(CONFIG, Results(files=files, **results))
     assert section is not None
     return section
 
@@ -69,12 +68,12 @@ def test_a_figure_that_latex_cannot_read_has_none_and_one_column_is_no_wide_figu
     (part,) = gallery("settling", formats=("svg",)).parts
     assert part.widget == ""
     files = ["figures/settling.svg", "figures/column/settling.png"]
-    section = figures(CONFIG, Results(files=files))
+    section = list_figures(CONFIG, Results(files=files))
     assert section is not None
     assert (
         r"\begin{figure}\centering" + "\n" + r"\includegraphics{figures/column/settling.png}" in section.parts[0].widget
     )
-    assert figures(CONFIG, Results(files=["methods_card.md"])) is None
+    assert list_figures(CONFIG, Results(files=["methods_card.md"])) is None
 
 
 def test_every_method_names_keys_of_the_config_alone() -> None:

@@ -12,15 +12,7 @@ from markupsafe import Markup
 from prasanga.pairs.alignment import align_spans
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
 from prasanga.pairs.reading import KINDS
-from prasanga.report.findings import (
-    ALL,
-    QUANTITIES,
-    findings_of_pairs,
-    findings_of_structures,
-    interval_of_percentage,
-    is_found_of_pairs,
-    plural,
-)
+from prasanga.report import findings
 from prasanga.report.grid import (
     Estimate,
     Group,
@@ -106,13 +98,13 @@ def structures(results: Results) -> Section | None:
         f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
         f" {row['n'] + row['n_left_out']} traits without a score"
         for row in rows
-        if row["quantity"] == "fill" and row["polarity"] != ALL and row["n_left_out"]
+        if row["quantity"] == "fill" and row["polarity"] != findings.ALL and row["n_left_out"]
     ]
     conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
     lists = "structure model polarity quantity structure_1 structure_2"
     caption = "Associations over traits by structure"
     all_numbers = list_numbers(rows, _SPREAD, caption=caption, lists=lists, forms={"median": "+.2f"})
-    compared = differences.filter(pl.col("quantity").is_in(QUANTITIES[:2])).rows(named=True)
+    compared = differences.filter(pl.col("quantity").is_in(findings.QUANTITIES[:2])).rows(named=True)
     forms = {"difference": "+.2f"}
     of_two = list_numbers(compared, _COMPARED, caption="Structures compared", lists=lists, forms=forms)
     title = "Two structures compared on the same traits"
@@ -120,7 +112,7 @@ def structures(results: Results) -> Section | None:
     return section(
         "structures",
         {"structures": ", ".join(sorted(set(spread["structure"]))), "n": n},
-        findings=list(findings_of_structures(spread, differences)),
+        findings=list(findings.findings_of_structures(spread, differences)),
         figures=figure_of(results, "structures"),
         parts=[
             *_hexbins(results),
@@ -170,7 +162,7 @@ def _list_traits(results: Results) -> Iterator[Section]:
             cells = [sortable("mean", row.get(model), "+.3f") for model in models]
             rows.append((row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
         sheet = tabulate(f"Traits in {structure}: corrected association", heads, rows, look="explorable")
-        more = f"{plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
+        more = f"{findings.plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
         packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
         yield fold(structure, more, id=anchor_of(structure, "structure"), sheets=[sheet], packed=packed)
 
@@ -195,7 +187,7 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     return section(
         "pairs",
         {"n_tests": tests_of(grid)},
-        findings=list(findings_of_pairs(bias)),
+        findings=list(findings.findings_of_pairs(bias)),
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
         definitions=_readings(next(iter(grid.rows.values()))),
@@ -231,14 +223,14 @@ def _percentage_cell(row: Estimate | None, model: str) -> Cell:
     """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
     if row is None or not is_number(row["bias_percentage"]):
         return Cell(shade="missing", hover=f"{model}: {why_no_percentage(row)}")
-    twin, marked = row["twin_bias_percentage"], is_found_of_pairs(row)
+    twin, marked = row["twin_bias_percentage"], findings.is_found_of_pairs(row)
+    text, shade = one_decimal(row["bias_percentage"]), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
     lines = [
-        f"{model}\nbias percentage {one_decimal(row['bias_percentage'])}, {plural(pairs_counted(row), 'pair')}",
-        f"95 % interval {interval_of_percentage(row, 'ci')}, exact {interval_of_percentage(row, 'exact')}",
+        f"{model}\nbias percentage {text}, {findings.plural(pairs_counted(row), 'pair')}",
+        "95 % interval {}, exact {}".format(*(findings.interval_of_percentage(row, name) for name in ("ci", "exact"))),
         f"exact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm",
         f"random twins {one_decimal(twin)}{from_twins(row, 1)}" if is_number(twin) else "",
     ]
-    text, shade = one_decimal(row["bias_percentage"]), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
     return Cell(text, MARK * marked, bold=marked, shade=shade, hover="\n".join(filter(None, lines)))
 
 
@@ -265,7 +257,7 @@ def _list_percentages(grid: PairGrid, group: Group) -> Iterator[Section]:
     left_out = []
     for row in rows:
         if row["bias_type"] == OVERALL and row["n_left_out"]:
-            left_out.append(f"{row['model'] or ''}: {row['n_left_out']} of {plural(row['n_pairs'], 'pair')}.")
+            left_out.append(f"{row['model'] or ''}: {row['n_left_out']} of {findings.plural(row['n_pairs'], 'pair')}.")
             listed = pairs_left_out(row).items()
             left_out += [f"{REASONS.get(reason, reason)}: {', '.join(pairs)}" for reason, pairs in listed]
     if left_out:
@@ -392,7 +384,7 @@ def _set(table: pl.DataFrame, group: Group) -> Section:
         rows.append((name, *said))
     heads = {"Statistic": "", **{_ORIGINS.get(subset, subset): "" for subset in subsets}}
     sheet = tabulate(f"What the pairs consist of, {group.title}", heads, rows, look="")
-    return fold(group.title, plural(n_pairs[subsets[0]], "pair"), sheets=[sheet])
+    return fold(group.title, findings.plural(n_pairs[subsets[0]], "pair"), sheets=[sheet])
 
 
 def _oddities_of(name: str, table: pl.DataFrame) -> Section:
@@ -414,5 +406,5 @@ def _oddities_of(name: str, table: pl.DataFrame) -> Section:
     texts = ("Pairs", "Pair, language, column", "Found", "Done")
     caption = f"Oddities of {name}, the first of each kind"
     sheet = Sheet(("Kind",), numbers(*texts), rows, caption, "oddities", dict.fromkeys(texts, "text"))
-    what = f"{plural(len(table), 'oddity', 'oddities')} of {plural(len(kinds), 'kind')}"
+    what = f"{findings.plural(len(table), 'oddity', 'oddities')} of {findings.plural(len(kinds), 'kind')}"
     return fold(name, what, text=[prose("oddities", name=name)], sheets=[sheet])

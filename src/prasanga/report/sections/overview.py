@@ -15,16 +15,8 @@ from scipy.stats import binom
 
 from prasanga.losses import COUNTED, group_lost_words
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
+from prasanga.report import findings
 from prasanga.report.cards import no_model_of_a_language
-from prasanga.report.findings import (
-    doubt,
-    farthest_percentage,
-    find_detectable,
-    is_found,
-    is_marked,
-    is_ranked,
-    order_sides,
-)
 from prasanga.report.grid import (
     ALPHA,
     METHODS,
@@ -206,23 +198,23 @@ def _find_association(results: Results) -> Iterator[dict[str, Any]]:
     every = [(row, name) for name, table in results.estimates.items() for row in table.iter_rows(named=True)]
     computed = [(row, name) for row, name in every if is_number(row["effect_size"])]
     rows = [(row, name) for row, name in computed if not few_words(row)]
-    found = [(row, name) for row, name in rows if is_found(row)]
+    found = [(row, name) for row, name in rows if findings.is_found(row)]
     facts = {"n": len(rows), "sure": OPEN}
     if found:
         row, name = max(found, key=lambda each: abs(each[0]["effect_size"]))
         where = ", ".join(filter(None, [row["category"], METHODS[name], row["model"]]))
         yield facts | {
             **{"kind": "found", "sure": SHOWN, "where": where, "k": len(found)},
-            **dict(zip(("x", "y", "kept", "other"), order_sides(row), strict=True)),
+            **dict(zip(("x", "y", "kept", "other"), findings.order_sides(row), strict=True)),
             **{"effect": two(row["effect_size"]), "low": two(row["ci_low"]), "high": two(row["ci_high"])},
             "has_twins": is_number(row.get("p_twins")),
             "has_templates": "ci_templates_low" not in row or is_number(row["ci_templates_low"]),
         }
     elif rows:
-        limits = find_detectable([row for row, _ in rows])
+        limits = findings.find_detectable([row for row, _ in rows])
         sizes = (limits.median, limits.sizes[0], limits.sizes[-1]) if limits.sizes else ()
         yield facts | {
-            **{"kind": "not_found", "k": sum(is_marked(row) for row, _ in rows), "tests": limits.n_tests},
+            **{"kind": "not_found", "k": sum(findings.is_marked(row) for row, _ in rows), "tests": limits.n_tests},
             **dict(zip(("median", "low", "high"), (f"{size:.1f}" for size in sizes), strict=False)),
             "n_without": limits.n_without,
         }
@@ -244,11 +236,11 @@ def _find_percentage(results: Results) -> Iterator[dict[str, Any]]:
     if results.bias_percentages is None or results.bias_percentages.is_empty():
         return
     grid = pair_grid_of(results.bias_percentages)
-    key = farthest_percentage(grid)
+    key = findings.farthest_percentage(grid)
     facts: dict[str, Any] = {"kind": "percentage", "sure": OPEN, "reason": "", "differs": True}
     if key is not None and is_significant(grid.rows[key]):
         facts |= {"which": f"{name_of_type(key[3]).lower()}, {name_of_language(key[1])}"}
-        if reason := doubt(grid.rows[key]):
+        if reason := findings.doubt(grid.rows[key]):
             facts |= {"reason": reason}
         else:
             facts |= {"sure": SHOWN}
@@ -257,9 +249,11 @@ def _find_percentage(results: Results) -> Iterator[dict[str, Any]]:
         if not overall:
             yield facts | {"kind": "no_percentage", "n": len(grid.rows)}
             return
-        key = max(overall, key=lambda key: (is_ranked(overall[key]), abs(overall[key]["bias_percentage"] - 50)))
+        key = max(
+            overall, key=lambda key: (findings.is_ranked(overall[key]), abs(overall[key]["bias_percentage"] - 50))
+        )
         types = [row for place, row in grid.rows.items() if place[:3] == key[:3] and place[3] != OVERALL]
-        facts |= {"which": name_of_language(key[1]), "differs": False, "is_ranked": is_ranked(overall[key])}
+        facts |= {"which": name_of_language(key[1]), "differs": False, "is_ranked": findings.is_ranked(overall[key])}
         facts |= {"n_few": sum(pairs_counted(row) < FEWEST_PAIRS for row in types), "fewest": FEWEST_PAIRS}
     row = grid.rows[key]
     yield facts | {

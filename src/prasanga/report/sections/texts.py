@@ -10,23 +10,12 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from prasanga.report import study
 from prasanga.report.findings import plural
 from prasanga.report.grid import anchor_of, sort_lengths
 from prasanga.report.section import Section, fold, hides_texts, prose, section
 from prasanga.report.sections.associations import ceat_grid, list_left_out
 from prasanga.report.sheet import Cell, Sheet, html, language_of, tabulate
-from prasanga.report.study import (
-    WORDING,
-    EmbeddingFiles,
-    Report,
-    Results,
-    count_left_out,
-    coverage_by_length,
-    families_of,
-    losses_of,
-    stimuli_without_contexts,
-    totals,
-)
 from prasanga.report.words import glosses_of, list_words, pieces_as_text
 
 _OF_LENGTHS = {
@@ -54,15 +43,15 @@ def _aside(text: str, asides: Mapping[str, int]) -> Markup:
 # ---- contexts
 
 
-def coverage(results: Results) -> Section | None:
+def coverage(results: study.Results) -> Section | None:
     """Return the section on contexts; if contexts were measured without a table of them, it says so."""
     grid = ceat_grid(results)
     table = None if results.coverage is None or results.coverage.is_empty() else results.coverage
     if grid is None and table is None:
         return None
-    read = {name: f"{n:,}" for name, n in totals(results.corpus).items()}
+    read = {name: f"{n:,}" for name, n in study.totals(results.corpus).items()}
     without = Counter[tuple[str, str]]()
-    for stimulus, length, _, _, n in count_left_out(results.embeddings) if results.embeddings else ():
+    for stimulus, length, _, _, n in study.count_left_out(results.embeddings) if results.embeddings else ():
         without[stimulus, length] += n
     left_out = [] if grid is None else list_left_out(grid)
     said = [] if left_out else ["Nothing: every listed stimulus was used in every estimate."]
@@ -84,13 +73,15 @@ def coverage(results: Results) -> Section | None:
 
 
 def _count_by_length(table: pl.DataFrame) -> Sheet:
-    lengths = coverage_by_length(table)
+    lengths = study.coverage_by_length(table)
     heads = {head: name for head, name in _OF_LENGTHS.items() if lengths[0][name] is not None}
     rows = ((each["segment_length"], *(f"{each[name]:,g}" for name in heads.values())) for each in lengths)
     return tabulate("Contexts by segment length", {"Words": "list", **dict.fromkeys(heads, "")}, rows)
 
 
-def _list_contexts(table: pl.DataFrame, results: Results, without: Mapping[tuple[str, str], int]) -> Iterator[Section]:
+def _list_contexts(
+    table: pl.DataFrame, results: study.Results, without: Mapping[tuple[str, str], int]
+) -> Iterator[Section]:
     """Yield the parts with all stimuli at every length, and with the stimuli that have no contexts."""
     glosses, lengths = glosses_of(results.categories), sort_lengths(table["segment_length"])
     counts = [name for name in ("occurrences", "contexts", "copies") if name in table.columns]
@@ -104,7 +95,7 @@ def _list_contexts(table: pl.DataFrame, results: Results, without: Mapping[tuple
         rows.append((stimulus, glosses.get(stimulus, ""), *(first[name] for name in counts), *cells))
     caption = "Contexts kept of those possible, by stimulus and length"
     yield Section(f"All {len(rows)} stimuli at every length", sheets=[tabulate(caption, heads, rows)], folded=True)
-    if missing := stimuli_without_contexts(table):
+    if missing := study.stimuli_without_contexts(table):
         found = [(stimulus, glosses.get(stimulus, ""), *where) for stimulus, *where in missing]
         heads = {"Stimulus": "text", "Gloss": "text", "Words": "list", "Reason": "list"}
         sheet = tabulate("Stimuli without contexts", heads, found)
@@ -136,9 +127,9 @@ def _count_by_words(lengths: pl.DataFrame) -> Section:
     return Section("Length of the contexts", text=[prose("lengths_of_contexts")], sheets=[sheet])
 
 
-def left_out(results: Results) -> Section | None:
+def left_out(results: study.Results) -> Section | None:
     """Return the section on what the stages of a study left out."""
-    found = losses_of(results)
+    found = study.losses_of(results)
     if found is None:
         return None
     heads = dict.fromkeys(("Stage", "What", "Is"), "text") | dict.fromkeys(("How many", "of", "Share"), "")
@@ -156,7 +147,7 @@ def left_out(results: Results) -> Section | None:
 # ---- hits for judging the lexicon
 
 
-def audit(config: Mapping[str, Any], results: Results) -> Section | None:
+def audit(config: Mapping[str, Any], results: study.Results) -> Section | None:
     """Return the section for judging the lexicon: suffixes with their hits, and hits in their surroundings."""
     if results.audit is None:
         return None if ceat_grid(results) is None else section("no_audit")
@@ -183,7 +174,7 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     )
 
 
-def _concordance(results: Results, *, hidden: bool) -> Section:
+def _concordance(results: study.Results, *, hidden: bool) -> Section:
     """Return the hits of every stimulus once, in the first word set that has it; those of no set at the end."""
     file = "data/concordance.tsv"
     there = file in results.files
@@ -206,7 +197,7 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
     return section("concordance", {"hidden": hidden, "is_empty": is_empty, "file": file * there}, parts=parts)
 
 
-def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
+def words_with_hits(results: study.Results) -> dict[str, list[dict[str, Any]]]:
     """Return the words that have hits in the concordance, by the first word set of each; those of no set last."""
     drawn = set() if results.audit is None else set(results.audit.concordance["stimulus"])
     found: dict[str, list[dict[str, Any]]] = {}
@@ -222,7 +213,7 @@ def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
 # ---- models and vectors. A value that no file has is not known: nothing is guessed from the config.
 
 
-def embeddings(results: Results) -> Section | None:
+def embeddings(results: study.Results) -> Section | None:
     """Return the section on vectors; if contexts were measured without files on them, it says so."""
     files = results.embeddings
     if files is None:
@@ -233,9 +224,9 @@ def embeddings(results: Results) -> Section | None:
     vectors = [(name, *(_count_vectors(files.lists.get((name, each))) for each in lengths)) for name in files.studied]
     columns = {"Model": "text", **{f"{length} words": "" for length in lengths}}
     lost = [
-        (stimulus, glosses.get(stimulus, ""), model, f"{length} words", WORDING["targets"].get(reason, reason), n)
+        (stimulus, glosses.get(stimulus, ""), model, f"{length} words", study.WORDING["targets"].get(reason, reason), n)
         for key in ("left_out", "cut")
-        for stimulus, length, model, reason, n in count_left_out(files, key)
+        for stimulus, length, model, reason, n in study.count_left_out(files, key)
     ]
     heads = dict.fromkeys(("Stimulus", "Gloss"), "text") | dict.fromkeys(("Model", "Length", "Reason"), "list")
     lost_sheet = tabulate("Targets left out and contexts cut", heads | {"Number": ""}, lost)
@@ -263,7 +254,7 @@ def embeddings(results: Results) -> Section | None:
     )
 
 
-def _describe_model(files: EmbeddingFiles, name: str) -> dict[str, str]:
+def _describe_model(files: study.EmbeddingFiles, name: str) -> dict[str, str]:
     """Return how the vectors of a model were made, a text for each column."""
     settings, precision = files.studied[name], files.precisions.get(name, {})
     report = files.reports.get(settings.get("family", name), {})
@@ -288,7 +279,7 @@ def _describe_model(files: EmbeddingFiles, name: str) -> dict[str, str]:
     return {head: NOT_KNOWN if value is None else str(value) for head, value in found.items()}
 
 
-def _count_vectors(listed: Report | None) -> Cell:
+def _count_vectors(listed: study.Report | None) -> Cell:
     """Return the vectors of a list, with the targets left out and the contexts cut."""
     if listed is None:
         return Cell(NOT_KNOWN)
@@ -297,9 +288,9 @@ def _count_vectors(listed: Report | None) -> Cell:
     return Cell(_aside(f"{listed['n_segments']:,}", lost), order=str(listed["n_segments"]))
 
 
-def _list_missing(files: EmbeddingFiles) -> list[str]:
+def _list_missing(files: study.EmbeddingFiles) -> list[str]:
     """Return which files are missing, a sentence each."""
-    names, families = files.studied.keys(), families_of(files).keys()
+    names, families = files.studied.keys(), study.families_of(files).keys()
     wanted = {
         "No list of vectors is there for {}.": (names, {model for model, _ in files.lists}),
         "The check of the model is not there for {}.": (families, files.reports),
@@ -310,10 +301,10 @@ def _list_missing(files: EmbeddingFiles) -> list[str]:
     return [text.format(", ".join(missing)) for text, missing in absent.items() if missing]
 
 
-def _audit_tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> Iterator[Section]:
+def _audit_tokenizers(files: study.EmbeddingFiles, glosses: Mapping[str, str]) -> Iterator[Section]:
     """Yield the audit of the tokenizers: shares of damaged forms, and the pieces of every stimulus."""
     rows, pieces = [], []
-    for family in families_of(files):
+    for family in study.families_of(files):
         if (found := files.audits.get(family)) is None:
             continue
         counts = (found["n_forms"], *(found.get(name, "") for name in ("n_occurrences", "n_unseen")))
