@@ -50,6 +50,8 @@ def heads_in_code() -> set[str]:
     for file in (of_page, *Path(overview.__file__).parent.glob("*.py")):
         for title, _ in re.findall(r'\bSection\(\s*"([^"]+)",\s*"([a-z_-]+)"', file.read_text("utf-8")):
             found.add(title)
+    prose = (Path(templates.__file__).parent / "prose.html.j2").read_text("utf-8")
+    found |= {head for head in re.findall(r"^# [\w-]+: (.*)$", prose, re.MULTILINE) if "{" not in head}
     source = of_page.read_text("utf-8")
     for entry, name in re.findall(r'View\(\s*"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', source):
         found |= {entry, name} - {""}

@@ -106,7 +106,7 @@ def as_lines(page: str) -> str:
     page = re.sub(r"<style>.*?</style>|<script>.*?</script>|<meta [^>]*>", "", page, flags=re.DOTALL)
     packed = re.compile(r' data-packed="([^"]*)">')
     page = packed.sub(lambda found: f">{gzip.decompress(base64.b64decode(found[1])).decode()}", page)
-    page = re.sub(r"\n\s*", "", page).replace('},"', '},\n"')
+    page = re.sub(r"\n\s*", "", page).replace('},"', '},\n"').replace("&#39;", "'")
     return re.sub(r"(?=<(?:article|section|details|tr|li|p|h\d|figure|svg|div|dt|dl|ul|table|a class)\b)", "\n", page)
 
 
