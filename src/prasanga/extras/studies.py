@@ -28,7 +28,7 @@ from prasanga.base.errors import InputError, reason
 from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
-from prasanga.report.grid import ALPHA, interval, name_of_language, name_of_type, natural_order, yes_no
+from prasanga.report.grid import ALPHA, interval, name_of_language, name_of_type, natural_order
 from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
 from prasanga.report.sheet import (
     MARK,
@@ -40,7 +40,8 @@ from prasanga.report.sheet import (
     numbers,
     one_decimal,
     probability,
-    row_of,
+    show_value,
+    tabulate,
     with_sign,
     write_csv,
 )
@@ -449,15 +450,15 @@ def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
 def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
     columns = ("title", "language", "preset", "seed", "version", "models", "finished")
     rows = [
-        row_of(
+        (
             *(label, said["title"], name_of_language(said["language"]), said["preset"], str(said["seed"])),
             str(said["program"]["version"]),
             "; ".join(_said_of_model(model) for model in said["models"]) or MISSING,
-            yes_no(said["complete"]),
+            show_value("complete", said["complete"]),
         )
         for label, _, said in studies
     ]
-    sheet = Sheet(("study",), numbers(*columns), rows, "The studies", "plain", dict.fromkeys(columns, "text"))
+    sheet = tabulate("The studies", {"study": "", **dict.fromkeys(columns, "text")}, rows, look="plain")
     differs = what_differs(studies, found)
     return Section(
         "What differs",

@@ -157,11 +157,6 @@ def excludes_zero(row: Estimate, name: str) -> bool:
     return is_number(low) and is_number(high) and (low > 0 or high < 0)
 
 
-def yes_no(value: bool | None) -> str:
-    """Return a truth in a word, a dash where it is not known."""
-    return MISSING if value is None else "yes" if value else "no"
-
-
 def why_missing(estimate: Estimate | None) -> str:
     """Return why a cell has no number, in the words of the table; empty if it has one."""
     if estimate is None:

@@ -25,6 +25,7 @@ from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.findings import agree, plural
+from prasanga.report.grid import anchor_of
 from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, plain, shown, two
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
@@ -51,11 +52,8 @@ LIBRARIES = (
 LIBRARY_STYLES = ("datatables.css", "columncontrol.css")
 """Style sheets of others; the page's own come after them and may overrule them."""
 
-FIRST_STYLE = "style.css"
-"""The style sheet that all others of the page build on."""
-
-FIRST_SCRIPT = "theme.js"
-"""The script that runs before anything is drawn, so that no page is light first and dark then."""
+FIRST = ("style.css", "theme.js")
+"""The style sheet that the page's others build on, and the script that runs before anything is drawn."""
 
 
 class Assets(NamedTuple):
@@ -77,17 +75,13 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
         languages: those whose fonts the page is to bring along; one that needs none is passed over. The name of the
             project is Bangla, so that font is always there.
     """
-    folder, libraries = files(templates.__name__), (*LIBRARIES, *LIBRARY_STYLES)
-    own = sorted(entry.name for entry in folder.iterdir() if entry.name not in (FIRST_STYLE, FIRST_SCRIPT))
-
-    def text_of(name: str) -> str:
-        return _notice(name) + vendor.text_of(name) if name in libraries else (folder / name).read_text("utf-8")
-
-    styles = [*LIBRARY_STYLES, FIRST_STYLE, *(name for name in own if name.endswith(".css"))]
-    scripts = [FIRST_SCRIPT, *LIBRARIES, *(name for name in own if name.endswith(".js"))]
-    style = "\n".join([font_faces({"bn", *languages}), *map(text_of, styles)])
-    first, *later = map(text_of, scripts)
-    return Assets(policy_of([first, *later]), Markup(style), Markup(first), [*map(Markup, later)])
+    entries = sorted(files(templates.__name__).iterdir(), key=lambda entry: (entry.name not in FIRST, entry.name))
+    styles, (first, *scripts) = (
+        [entry.read_text("utf-8") for entry in entries if entry.name.endswith(ending)] for ending in (".css", ".js")
+    )
+    style = "\n".join([font_faces({"bn", *languages}), *map(_read_library, LIBRARY_STYLES), *styles])
+    scripts = [*map(_read_library, LIBRARIES), *scripts]
+    return Assets(policy_of([first, *scripts]), Markup(style), Markup(first), [*map(Markup, scripts)])
 
 
 def policy_of(scripts: Iterable[str]) -> str:
@@ -96,23 +90,18 @@ def policy_of(scripts: Iterable[str]) -> str:
     Args:
         scripts: the text of each script element, as it stands between its tags.
     """
-    digests = " ".join(f"'sha256-{digest_of(text)}'" for text in scripts) or "'none'"
+    digests = " ".join(f"'sha256-{_base64(hashlib.sha256(text.encode()).digest())}'" for text in scripts) or "'none'"
     return (
         f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:; font-src data:;"
         " base-uri 'none'; form-action 'none'"
     )
 
 
-def digest_of(script: str) -> str:
-    """Return the SHA-256 digest of a script element's text, in base64 as the policy names it."""
-    return _base64(hashlib.sha256(script.encode()).digest())
-
-
-def _notice(name: str) -> str:
-    """Return the licence of a library, as its authors ask for where it is copied."""
+def _read_library(name: str) -> str:
+    """Return a library after its licence, as its authors ask for where it is copied."""
     entry = vendor.vendored()[name]
     licence = vendor.text_of(entry.licence_file).strip().replace("*/", "* /")
-    return f"/*! {entry.package} {entry.version}, {entry.licence}\n\n{licence}\n*/\n"
+    return f"/*! {entry.package} {entry.version}, {entry.licence}\n\n{licence}\n*/\n{vendor.text_of(name)}"
 
 
 _FAMILIES = {
@@ -485,5 +474,5 @@ TEMPLATES.filters |= {
     "cell": _cell_to_html,
     "plain_text": lambda text: shown(text).striptags(),
     "with_code": with_code,
-    **{"plural": plural, "agree": agree, "plain": plain, "two": two},
+    **{"plural": plural, "agree": agree, "plain": plain, "two": two, "anchor": anchor_of},
 }

@@ -187,11 +187,6 @@ class Sheet:
     hidden: Collection[str] = ()
 
 
-def row_of(label: str, *cells: str | Cell) -> Row:
-    """Return a row of one label; texts are cells that are not set off."""
-    return Row((label,), tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells))
-
-
 def numbers(*names: str) -> tuple[tuple[str, str], ...]:
     """Return columns of these names without a group."""
     return tuple(("", name) for name in names)

@@ -334,15 +334,12 @@ def _show_effects(method: str, rows: Sequence[Estimate]) -> Sheet:
     """Return the effects by category and model."""
     models = list(dict.fromkeys(row["model"] for row in rows))
     estimates = {(row["category"], row["model"]): row for row in rows}
-    sets = '{} <span class="sets">{}; {}</span>'
     categories = list(dict.fromkeys(map(category_of, rows)))
-    lines = [
-        (
-            html(sets, each.name, each.targets, each.attributes),
-            *(heat_cell(method, estimates.get((each.name, model)), model) for model in models),
-        )
-        for each in categories
-    ]
+    lines: list[tuple[Any, ...]] = []
+    for each in categories:
+        cells = (heat_cell(method, estimates.get((each.name, model)), model) for model in models)
+        label = html('{} <span class="sets">{}; {}</span>', each.name, each.targets, each.attributes)
+        lines.append((label, *cells))
     caption = f"Effect size by category and {'vectors' if method_named(method).unit == 'vectors' else 'model'}"
     heads = {"Category": "corner", **dict.fromkeys(models, "")}
     sheet = tabulate(caption, heads, lines, look="heat-table overview")

@@ -94,21 +94,10 @@ def _list_sets(results: Results, name: str, row: Estimate, hits: Mapping[str, st
     about, glosses = results.categories.get(name), glosses_of(results.categories)
     if about is None:
         return [(each, Markup("The words of this set are with its templates.")) for each in names_of_sets(row)]
+    sets = [(title_of_set(each), dict.fromkeys(each["stimuli"])) for each in (*about["targets"], *about["attributes"])]
     return [
-        (
-            title_of_set(each),
-            Markup(", ").join(
-                prose(
-                    "word",
-                    stimulus=stimulus,
-                    gloss=gloss_of(stimulus, glosses),
-                    hits=hits.get(stimulus, ""),
-                    anchor=anchor_of(stimulus, "word"),
-                )
-                for stimulus in dict.fromkeys(each["stimuli"])
-            ),
-        )
-        for each in (*about["targets"], *about["attributes"])
+        (title, prose("words_of_set", words=[(word, gloss_of(word, glosses), hits.get(word)) for word in words]))
+        for title, words in sets
     ]
 
 
@@ -213,16 +202,9 @@ def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -
         method has no sentences.
     """
     hidden = hides_texts(config)
-    tables = {
-        (method, *(first.get(name) for name in _KEY)): rows
-        for method, table in ((CEAT.name, results.ceat_words), *results.words.items())
-        if table is not None
-        for rows in table.partition_by([name for name in _KEY if name in table.columns], maintain_order=True)
-        for first in (rows.row(0, named=True),)
-    }
     words: dict[str, int] = {}
     estimates = {
-        address_of_number(method, row): _describe_estimate(method, row, tables, words)
+        address_of_number(method, row): _describe_estimate(method, row, _find_words(method, row, results), words)
         for method, row in list_all_estimates(results, grid)
         if is_number(row["effect_size"])
     }
@@ -241,16 +223,19 @@ def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -
     }
 
 
-def _describe_estimate(
-    method: str, row: Estimate, tables: Mapping[tuple[Any, ...], pl.DataFrame], numbers: dict[str, int]
-) -> dict[str, Any]:
+def _find_words(method: str, row: Estimate, results: Results) -> pl.DataFrame:
+    """Return the words of an estimate from the highest association to the lowest, targets before attributes."""
+    table = results.ceat_words if method == CEAT.name else results.words.get(method)
+    if table is None:
+        return pl.DataFrame(schema=["role", "stimulus", "association", "effect_without"])
+    words = table.filter(**{name: row.get(name) for name in _KEY if name in table.columns})
+    order = (pl.col("role").is_in(["a", "b"]), "association", "stimulus")
+    return words.sort(*order, descending=[False, True, False], nulls_last=True)
+
+
+def _describe_estimate(method: str, row: Estimate, words: pl.DataFrame, numbers: dict[str, int]) -> dict[str, Any]:
     """Return an estimate with its words; each word has a number, given when it first occurs."""
     length = row.get("segment_length")
-    words = tables.get((method, *(row.get(name) for name in _KEY)))
-    if words is None:
-        words = pl.DataFrame(schema=["role", "stimulus", "association", "effect_without"])
-    order = (pl.col("role").is_in(["a", "b"]), "association", "stimulus")
-    words = words.sort(*order, descending=[False, True, False], nulls_last=True)
     # the sentences of CEAT and SEAT are those of all categories
     lengths = {CEAT.name: length, SEAT.name: TEMPLATES}
     kept_for = (method, "" if method in lengths else row["category"], str(lengths.get(method, "")))
