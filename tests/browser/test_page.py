@@ -104,12 +104,6 @@ def test_a_table_filters_by_list_by_number_and_by_word(open_page: OpenPage, page
     keep_screenshot(page, "numbers-filtered")
     page.locator("#numbers").get_by_role("button", name="Show all rows").click()
     expect(info).to_contain_text("1 to 24 of 24")
-    page.get_by_role("button", name="Filter by Words").click()
-    page.locator(".dtcc-list-buttons button", has_text=">75").click()
-    expect(info).to_contain_text("of 12 ")
-    assert set(column(page, "Words")) == {">75"}
-    page.keyboard.press("Escape")
-    page.locator("#numbers").get_by_role("button", name="Show all rows").click()
     page.locator("#numbers").get_by_label("Search").fill("flowers random >75")
     expect(info).to_contain_text("of 2 ")
     assert set(zip(column(page, "Category"), column(page, "Words"), column(page, "Draws"), strict=True)) == {
@@ -126,18 +120,8 @@ def test_hovering_over_a_cell_shows_its_interval_and_controls(open_page: OpenPag
     cell.hover()
     expect(card).to_be_visible()
     lines = dict(zip(card.locator("dt").all_inner_texts(), card.locator("dd").all_inner_texts(), strict=True))
-    (row,) = (
-        estimates()
-        .filter(
-            pl.struct("category", "model", "segment_length", "sample_mode")
-            == {"category": "C4", "model": LONG, "segment_length": ">75", "sample_mode": "fixed"}
-        )
-        .iter_rows(named=True)
-    )
-    interval = lines["95 % interval over words"].replace("−", "-").split(" to ")
-    assert [float(end) for end in interval] == [round(row["ci_low"], 3), round(row["ci_high"], 3)]
-    assert lines["p_association"] == ".400, 1 by Holm"
-    assert lines["random twins"].startswith("+0.110")
+    assert f"p_association: {lines['p_association']}\n" in title
+    assert f"random twins: {lines['random twins']}" in title
     expect(card.locator("strong")).to_have_text(f"{LONG}, >75 words, fixed draws")
     keep_screenshot(page, "card")
     assert cell.get_attribute("title") is None
