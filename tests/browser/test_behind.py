@@ -11,7 +11,7 @@ from browser import OpenPage
 from playwright.sync_api import Page, expect
 from report_pages import HOSTILE, write_page
 
-from prasanga.report.words import SENTENCES_SCHEMA
+from prasanga.schema import TABLES
 
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
 ADDRESS = "behind-ceat.C1.wide_1.9.fixed"
@@ -54,7 +54,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {"method": "ceat", "category": "", "rank": 1, "n_measured": 25 - 24 * (row["stimulus"] == "মশা"), **row}
             for row in rows
         ],
-        schema=dict(SENTENCES_SCHEMA),
+        schema=TABLES["measured_sentences"].polars,
     )
     path = tmp_path_factory.mktemp("behind") / "index.html"
     return write_page(path, ceat_words=words, sentences=sentences, files=["data/measured_sentences.tsv"])

@@ -65,7 +65,7 @@ class Results:
         pair_scores: the scores of a set by a model or its twin, a table each.
         pair_oddities: what is odd about each set, by its name.
         words: associations of single words in the methods besides CEAT, by name of the method.
-        sentences: sentences that were measured (`prasanga.report.words.choose_sentences`).
+        sentences: sentences that were measured (`prasanga.samples.segments.choose_sentences`).
         others: estimates of further methods of `prasanga.methods`, by name.
         coverage: one row for each stimulus and segment length.
         forms: surface forms.

@@ -9,17 +9,14 @@ The page and the figure of a category show the same numbers: both take them from
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import polars as pl
 import regex
 
-from prasanga.base.parquet import read_frame, read_where
 from prasanga.report.grid import sort_lengths
-from prasanga.schema import TABLES
 
 _SHOWN = 8
 """So many forms of a word are shown."""
@@ -166,83 +163,3 @@ def _measured_set(table: pl.DataFrame, word_set: Mapping[str, Any]) -> MeasuredS
         means,
         list(dict.fromkeys(word_set["stimuli"])),
     )
-
-
-# --------------------
-# The sentences behind the numbers: of each word the first of those that were measured.
-
-
-TEMPLATES = "templates"
-"""Name of SEAT's file, and what stands under `segment_length` there."""
-
-SENTENCES_SHOWN = 3
-"""Contexts of a word at a length that the page shows."""
-
-_FILLED_SHOWN = 6
-"""Filled templates of a word that it shows."""
-
-SENTENCES_SCHEMA = TABLES["measured_sentences"].polars
-"""Columns of the table of measured sentences, one row a sentence of a word.
-
-`category` is empty in CEAT and SEAT, where all categories share a word's sentences; of a trait it is the structure.
-`n_measured` counts all sentences of the word there, of which the first by `rank` are listed.
-`start` and `end` are null where the word does not stand in the sentence as it is listed."""
-
-
-def choose_sentences(
-    measured: Iterable[tuple[Iterable[str | Path], Mapping[str, Collection[str]]]],
-    *,
-    sources: Iterable[str | Path],
-    scored: Iterable[str | Path],
-    terms: Iterable[str | Path],
-) -> pl.DataFrame:
-    """Return the first sentences of each word that were measured, in `SENTENCES_SCHEMA`.
-
-    Segments stand in the order of their priority, so that the first are the same whatever the order of the corpus.
-
-    Args:
-        measured: tables of segments of a length, or of filled templates, with the occurrences that all models measured.
-        sources: tables of sentences, which say what file an occurrence is from.
-        scored: tables of the sentences of log-probability bias, one a model.
-        terms: tables of the terms of sentence structures, one a model.
-    """
-    tables = [pl.DataFrame(schema=dict(SENTENCES_SCHEMA))]
-    for paths, occurrences in measured:
-        ids = pl.Series(list(set().union(*occurrences.values())), dtype=pl.String).implode()
-        for path in paths:
-            table = read_frame(path, ["stimulus", "segment_length", "text", "start", "end", "occurrence_id"])
-            table = table.filter(pl.col("occurrence_id").is_in(ids))
-            filled = Path(path).stem == TEMPLATES
-            tables.append(_first(table, "seat" if filled else "ceat", _FILLED_SHOWN if filled else SENTENCES_SHOWN))
-    for method, paths, names in (
-        ("log_probability", scored, {"attribute": "stimulus"}),
-        ("structures", terms, {"trait": "stimulus", "structure": "category", "group": "template"}),
-    ):
-        # all models have the same sentences; what one left out another may have scored
-        found = [read_frame(path).filter(pl.col("left_out").is_null()).rename(names) for path in paths]
-        if found:
-            once = pl.concat(found).unique(["category", "stimulus", "template"], keep="first", maintain_order=True)
-            tables.append(_first(once, method, _FILLED_SHOWN))
-    return _with_sources(pl.concat(tables), sources)
-
-
-def _first(table: pl.DataFrame, method: str, most: int) -> pl.DataFrame:
-    """Return the first rows of each word, in `SENTENCES_SCHEMA`; a word is looked for where its place is not known."""
-    if "start" not in table.columns:
-        places = [(text.find(word), len(word)) for text, word in table.select("text", "stimulus").iter_rows()]
-        starts = pl.Series([start if start >= 0 else None for start, _ in places], dtype=pl.Int32)
-        table = table.with_columns(start=starts, end=starts + pl.Series([n for _, n in places], dtype=pl.Int32))
-    defaults = dict.fromkeys(SENTENCES_SCHEMA.keys() - table.columns, pl.lit(""))
-    word = ("category", "stimulus")
-    counts = {"rank": pl.int_range(1, pl.len() + 1).over(word), "n_measured": pl.len().over(word)}
-    table = table.with_columns(**{**defaults, "method": pl.lit(method)}).with_columns(**counts)
-    return table.filter(pl.col("rank") <= most).select(pl.col(name).cast(of) for name, of in SENTENCES_SCHEMA.items())
-
-
-def _with_sources(chosen: pl.DataFrame, sources: Iterable[str | Path]) -> pl.DataFrame:
-    """Return the sentences with the file of the corpus that each is from; "" for those of templates."""
-    ids, columns = set(chosen.filter(method="ceat")["occurrence_id"]), ["occurrence_id", "source"]
-    files: dict[str, str] = {}
-    for path in sources:
-        files |= dict(pl.DataFrame(read_where(path, columns, columns[0], ids)).iter_rows())
-    return chosen.with_columns(source=pl.col("occurrence_id").replace_strict(files, default="", return_dtype=pl.String))

@@ -37,7 +37,6 @@ from prasanga.report.sections.texts import words_with_hits
 from prasanga.report.sheet import html, tabulate, two
 from prasanga.report.study import EmbeddingFiles, Results, family_of
 from prasanga.report.words import (
-    TEMPLATES,
     gloss_of,
     glosses_of,
     list_words,
@@ -45,6 +44,9 @@ from prasanga.report.words import (
     pieces_as_text,
     title_of_set,
 )
+
+FILLED = "templates"
+"""`segment_length` of sentences of filled templates."""
 
 _KEY = ("category", "model", "segment_length", "sample_mode")
 Rows = list[tuple[str, Estimate]]
@@ -237,7 +239,7 @@ def _describe_estimate(method: str, row: Estimate, words: pl.DataFrame, numbers:
     """Return an estimate with its words; each word has a number, given when it first occurs."""
     length = row.get("segment_length")
     # the sentences of CEAT and SEAT are those of all categories
-    lengths = {CEAT.name: length, SEAT.name: TEMPLATES}
+    lengths = {CEAT.name: length, SEAT.name: FILLED}
     kept_for = (method, "" if method in lengths else row["category"], str(lengths.get(method, "")))
     where = name_place(row["model"], length, row.get("sample_mode")) if method == CEAT.name else ""
     return {
