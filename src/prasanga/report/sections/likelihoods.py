@@ -307,17 +307,13 @@ def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sh
     """Return the table of pairs, a column for each model."""
     named = {name: head for name, head in _HEADS.items() if name in ("bias_type", "label") or rows[name].n_unique() > 1}
     sentences = ("First sentence", "Second sentence") if texts else ()
-    by_pair: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
-    for row in rows.iter_rows(named=True):
-        key = tuple(row[name] for name in _PAIR)
-        if key in by_pair or len(by_pair) < MOST_PAIRS:
-            by_pair.setdefault(key, {})[row["model"]] = row
+    scored = rows.rows_by_key([*_PAIR, "model"], named=True, include_key=True, unique=True)
     names = {"language": name_of_language, "bias_type": name_of_type}
     lines = []
-    for by_model in by_pair.values():
-        pair = next(iter(by_model.values()))
+    for pair in rows.unique(_PAIR, keep="first", maintain_order=True).head(MOST_PAIRS).iter_rows(named=True):
+        key = [pair[name] for name in _PAIR]
         cells = [names.get(name, str)(pair[name]) for name in named]
-        differences = [_difference_cell(by_model.get(model)) for model in models]
+        differences = [_difference_cell(scored.get((*key, model))) for model in models]
         lines.append((pair["pair_id"], *cells, *(_mark_words(pair) if texts else ()), *differences))
     heads = {"Pair": "text", **dict.fromkeys(named.values(), "list"), **dict.fromkeys(sentences, "text")}
     caption = "Difference of the scores of each pair, by model"
