@@ -56,13 +56,9 @@ def coverage(results: study.Results) -> Section | None:
     left_out = [] if grid is None else list_left_out(grid)
     said = [] if left_out else ["Nothing: every listed stimulus was used in every estimate."]
     missed = [prose("without_vectors", stimuli=len({stimulus for stimulus, _ in without}))] if without else []
-    return Section(
-        "Coverage",
+    return section(
         "coverage",
-        text=[
-            *([prose("read", n=len(results.corpus), read=read)] if read else []),
-            *([prose("no_coverage")] if table is None else []),
-        ],
+        {"n": len(results.corpus), "read": read, "has_table": table is not None},
         sheets=[] if table is None else [_count_by_length(table)],
         parts=[
             *([] if table is None else _list_contexts(table, results, without)),

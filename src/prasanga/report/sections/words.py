@@ -29,6 +29,7 @@ from prasanga.report.section import (
     language_of,
     prose,
     render,
+    section,
     utf16_length,
 )
 from prasanga.report.sections.associations import ceat_grid, list_estimates
@@ -107,10 +108,9 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
     """Return the packed section on the single words of a category: their standardized associations by model."""
     if results.ceat_words is None:
         return None
-    title, anchor = "Which words carry the effect", f"{anchor}-carrying"
     length, mode, table = measured_words(results.ceat_words, category)
     if table.is_empty():
-        return Section(title, anchor, text=[f"No target word of {category} has an association."])
+        return section("no_carrying_words", {"anchor": anchor, "category": category})
     about, glosses = results.categories.get(category), glosses_of(results.categories)
     titles = dict(results.ceat_words.filter(category=category).select("role", "set").iter_rows())
     sides = zip("xyab", (*about["targets"], *about["attributes"]), strict=True) if about else ()
@@ -128,13 +128,10 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
     caption = f"Standardized associations of the target words of {category} by model"
     heads = {"Word": "text", "Set": "list", "Gloss": "text", **dict.fromkeys(models, "")}
     file = "data/ceat_words.parquet"
-    return Section(
-        title,
-        anchor,
-        text=[
-            prose("words_where", length=length, mode=mode, a=titles["a"], b=titles["b"]),
-            prose("words", figure=name_of("words_{category}", category=category)),
-        ],
+    where = {"length": length, "mode": mode, "a": titles["a"], "b": titles["b"]}
+    return section(
+        "carrying_words",
+        {"anchor": anchor, "figure": name_of("words_{category}", category=category), **where},
         sheets=[tabulate(caption, heads, rows, look="explorable")],
         notes=[f"Without an association: {', '.join(lost)}."] if lost else [],
         packed=prose("words_unscripted", file=file if file in results.files else ""),
@@ -145,8 +142,7 @@ def lexicon(results: Results) -> Section | None:
     """Return the section of the words of all sets, with a few of their forms."""
     words = list_words(results.categories, results.forms)
     if not words:
-        text = "The word sets are not there, so that this page cannot show them."
-        return Section("Lexicon", "lexicon", text=[text]) if results.estimates else None
+        return section("lexicon", {"n": 0, "has_forms": False}) if results.estimates else None
     has_forms = results.forms is not None
     heads = {"Word": "text", "Set": "list", "Used in": "text", "Gloss": "text"}
     heads |= {"Suffix group": "list", "Forms": "text"} if has_forms else {}
@@ -155,14 +151,8 @@ def lexicon(results: Results) -> Section | None:
         forms = and_more(", ".join(word["forms"]), word["n_forms"] - len(word["forms"]))
         cells = (word["stimulus"], word["set"], word["used_in"], word["gloss"], word["group"], forms)
         rows.append(cells[: len(heads)])
-    text = f"{len({word['set'] for word in words})} word sets. A word is found in the corpus in its inflected forms;"
-    missing = [] if has_forms else ["The table of forms is not there, so the words are listed without their forms."]
-    return Section(
-        "Lexicon",
-        "lexicon",
-        text=[f"{text} some are shown, one for each number and case.", *missing],
-        sheets=[tabulate("Words by set", heads, rows, look="explorable")],
-    )
+    values = {"n": len({word["set"] for word in words}), "has_forms": has_forms}
+    return section("lexicon", values, sheets=[tabulate("Words by set", heads, rows, look="explorable")])
 
 
 # --------------------
@@ -273,12 +263,9 @@ def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Es
             link = html('<a id="{0}" href="#{0}">{1}</a>', Markup.escape(address_of_number(method, row)), what)
             places.setdefault(f"{METHODS[method]}, {row['model']}{mode}", []).append(link)
     listed = (f"data/{name}" for name in (*(f"{method}_words.parquet" for method in METHODS), "measured_sentences.tsv"))
-    return Section(
-        "Words and sentences behind each number",
-        f"{anchor}-behind",
-        text=[prose("behind", category=category, files=", ".join(file for file in listed if file in results.files))],
-        items=[html("{}: {}", name, Markup(", ").join(links)) for name, links in places.items()],
-    )
+    files = ", ".join(file for file in listed if file in results.files)
+    items = [html("{}: {}", name, Markup(", ").join(links)) for name, links in places.items()]
+    return section("behind", {"anchor": anchor, "category": category, "files": files}, items=items)
 
 
 def list_all_estimates(results: Results, grid: Grid | None) -> Iterator[tuple[str, Estimate]]:
