@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.documents import guarded, to_tsv
-from prasanga.base.logs import bound_memory, log_to
+from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
 from prasanga.base.parquet import replacing, require_equal, write_table, write_text
 
@@ -27,17 +27,14 @@ class Task:
         cards: the GPUs of the job.
     """
 
-    def __init__(self, snakemake: Any, stage: str, *, bounded: bool = False) -> None:
+    def __init__(self, snakemake: Any, stage: str) -> None:
         """Begin a job: all messages go to its log.
 
         Args:
             snakemake: what Snakemake gives to a script.
             stage: name of the stage for the record.
-            bounded: whether the job may have no more memory than it asked for; for jobs that read files of strangers.
         """
         log_to(snakemake.log[0])
-        if bounded:
-            bound_memory(snakemake.resources.get("mem_mb"))
         self.input, self.output = snakemake.input, snakemake.output
         self.params, self.wildcards = snakemake.params, snakemake.wildcards
         self.threads, self.cards = snakemake.threads, snakemake.resources.get("cards", 0)

@@ -137,7 +137,7 @@ def test_sets_are_listed_with_language_size_and_whose_they_are(here: Path, proje
     count = sum(len(each["words"]) for each in words if "words" in each)
     row = found["resources/stimuli/hi"]
     assert row[2] == "hi"
-    assert row[3].startswith(f"{len(words) - 1} sets of {count} words, ")
+    assert row[3].startswith(f"{len(words) - 1} sets of {count} words")
     assert row[4] == "shipped, Apache-2.0"
     assert {row.split("\t")[2] for row in prasanga("sets", "--language", "hi").output.splitlines()[1:]} == {"hi"}
 
@@ -253,7 +253,7 @@ def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tu
         return f"/hub/{name}/snapshots/{'0a' * 20}/{file}"
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", fetched)
-    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **_: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.new_studies.work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("PRASANGA_STORE", str(here / "store"))
     return prasanga("measure", *arguments), started
 
@@ -398,7 +398,7 @@ def test_what_came_out_is_said_once_in_three_closing_lines(here: Path, monkeypat
 
 def test_a_plan_shows_jobs_and_what_models_read(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
-    job = "rule embed_segments:\n    jobid: 1\n    reason: Missing output files: a\n"
+    job = "rule embed_segments:\n    log: logs/embeddings/a.log\n    jobid: 1\n    reason: Missing output files: a\n"
     said = "Warning: old\nModel bert: at most 9 texts."
     code = f"import sys; print({job!r} * 3); print({said!r}, file=sys.stderr)"
     monkeypatch.setattr("prasanga.cli.running.snakemake_command", lambda *_, **__: [sys.executable, "-c", code])

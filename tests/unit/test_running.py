@@ -17,7 +17,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.cli.common import INTERRUPTED
-from prasanga.cli.running import count_gpus, count_jobs, explain, follow, only_run, snakemake_command, stages_of_rules
+from prasanga.cli.running import count_gpus, count_jobs, explain, follow, only_run, snakemake_command
 
 PARAMS = (
     "Params have changed since last execution: Union of exclusive params before and now across all output: before: "
@@ -45,28 +45,17 @@ def test_a_stage_has_one_reason(reasons: list[str], said: str) -> None:
     assert explain(reasons) == said
 
 
-def test_jobs_of_a_dry_run_are_counted_by_stage_in_the_order_of_the_workflow() -> None:
-    def job(kind: str, rule: str, reason: str) -> str:
-        return f"[Fri]\n{kind} {rule}:\n    input: a\n    jobid: 1\n    reason: {reason}\n    resources: tmpdir=/tmp\n"
+def test_jobs_of_a_dry_run_are_counted_by_stage() -> None:
+    def job(rule: str, log: str, reason: str) -> str:
+        return f"rule {rule}:\n    input: a\n{log}    jobid: 1\n    reason: {reason}\n    resources: tmpdir=/tmp\n"
 
     printed = [
-        job("rule", "write_page", "Input files updated by another job: a"),
-        job("checkpoint", "check_model", "Missing output files: a"),
-        *(job("rule", "embed_segments", f"Missing output files: {number}") for number in range(3)),
-        job("localrule", "all", "Input files updated by another job: a"),
+        *(job("embed", f"    log: logs/embeddings/{n}.log\n", f"Missing output files: {n}") for n in range(3)),
+        job("write_page", "    log: logs/report/page.log\n", "Input files updated by another job: a"),
+        job("all", "", "Input files updated by another job: a"),
     ]
-    assert count_jobs("".join(printed)) == [
-        *(("models", 1, "missing"), ("embeddings", 3, "missing"), ("report", 1, "its inputs change"))
-    ]
+    assert count_jobs("".join(printed)) == [("embeddings", 3, "missing"), ("report", 1, "its inputs change")]
     assert count_jobs("Nothing to be done.") == []
-
-
-def test_every_rule_has_the_stage_of_its_file() -> None:
-    found = stages_of_rules()
-    assert found["extract_supplement"] == "sentences"  # by `use rule`
-    assert (found["build_pairs"], found["train_model"]) == ("construction", "calibration")
-    order = list(dict.fromkeys(found.values()))
-    assert order.index("lexicon") < order.index("sentences") < order.index("embeddings") < order.index("report")
 
 
 def test_an_interrupt_goes_to_the_process_once_and_waits_for_it(tmp_path: Path) -> None:

@@ -4,5 +4,5 @@ from prasanga.base.documents import write_document
 from prasanga.lexicon import categories_of, lexicon_of
 from prasanga.runner import Task
 
-task = Task(snakemake, "lexicon", bounded=True)
+task = Task(snakemake, "lexicon")
 write_document(task.output[0], categories_of(lexicon_of(task.params.lexicon)))

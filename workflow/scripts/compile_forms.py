@@ -5,7 +5,7 @@ import logging
 from prasanga.lexicon import forms_table, lexicon_of
 from prasanga.runner import Task
 
-task = Task(snakemake, "lexicon", bounded=True)
+task = Task(snakemake, "lexicon")
 lexicon = lexicon_of(task.params.lexicon)
 for warning in lexicon.warnings:
     logging.getLogger("prasanga.lexicon").warning("%s", warning)

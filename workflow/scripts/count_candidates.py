@@ -1,7 +1,7 @@
 """Adapter: one corpus file, or part of it, to the number of occurrences and sentences of each candidate."""
 
 from prasanga.base.documents import digests_of_files
-from prasanga.base.logs import bound_memory, log_to
+from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
 from prasanga.base.parquet import write_table
 from prasanga.extras.candidates import count_stimuli
@@ -9,7 +9,6 @@ from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
-bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.extraction)
 shard = Shard(**settings["shard"])
 inputs = {**digests_of_files([snakemake.input.forms]), **shard.digest()}

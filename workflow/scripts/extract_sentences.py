@@ -1,14 +1,13 @@
 """Adapter: one corpus file, or a part of it, to its sentences with located stimuli."""
 
 from prasanga.base.documents import digests_of_files, read_document, write_document
-from prasanga.base.logs import bound_memory, log_to
+from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
 from prasanga.base.parquet import write_batches
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
-bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.extraction)
 # The supplement is read for these stimuli alone, and not at all where there are none.
 short = snakemake.input.get("short")

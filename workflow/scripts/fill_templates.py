@@ -4,7 +4,7 @@ from prasanga.lexicon import lexicon_of, load_templates
 from prasanga.runner import Task
 from prasanga.samples.segments import fill_templates
 
-task = Task(snakemake, "samples", bounded=True)
+task = Task(snakemake, "samples")
 settings = task.params.filling
 templates = load_templates(task.input.templates, settings["normalization"])
 made_from = task.describe(settings, libraries=["ftfy", "regex"])

@@ -5,7 +5,7 @@ import polars as pl
 from prasanga.pairs import read_pair_file, statistics
 from prasanga.runner import Task
 
-task = Task(snakemake, "pairs", bounded=True)
+task = Task(snakemake, "pairs")
 outputs = zip(task.input, task.output.pairs, task.output.oddities, task.output.csv, strict=True)
 tables = []
 for (name, asked), (path, pairs, oddities, csv) in zip(task.params.pairs.items(), outputs, strict=True):

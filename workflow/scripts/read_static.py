@@ -1,14 +1,13 @@
 """Adapter: a training, or a file of vectors, to the vectors of the study's words."""
 
 from prasanga.base.documents import digests_of_files
-from prasanga.base.logs import bound_memory, log_to
+from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of
 from prasanga.static import look_up_stimuli, spellings_of
 
 log_to(snakemake.log[0])
-bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.reading)
 source = {key: snakemake.input.get(key) for key in ("trained", "file")}
 inputs = digests_of_files([path for path in source.values() if path])

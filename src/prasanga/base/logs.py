@@ -1,4 +1,4 @@
-"""Where a job's messages go: its log file and the terminal; of a mistake of ours also its traceback, in a file."""
+"""Where a job's messages go: its log file and the terminal; the traceback of a defect goes to a file of its own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import errno
 import gc
 import logging
 import os
-import resource
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -20,68 +20,33 @@ from prasanga.base.errors import InputError, gave_up, printable, reason
 COMMAND = "PRASANGA_COMMAND"
 """Environment variable that the command sets for Snakemake and its jobs."""
 
-# --------------------
-# How a job or a plan, which is a process of seconds, deals with garbage.
-#
-# Importing torch and transformers makes half a million objects, none of which is garbage. Python's collector goes
-# through them again and again while they are made, and once more when the process ends: a third of the processor
-# time of a job that runs a small model, and a quarter of that of a plan.
-
-
 _SELDOM = 7_000
-"""Objects that are made, less those that are gone, between two collections of the youngest; Python's own is 700."""
+"""New objects between two collections of the youngest generation; Python's default is 700."""
+_REFUSED = {
+    "Let yourself read it (`chmod u+rX`), or name another file.": (errno.EACCES, errno.EPERM),
+    "Make room in the folders of results, of TMPDIR and of the cache of models, or take other folders.": (
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    ),
+    "Too many files are open: raise the limit (`ulimit -n`).": (errno.EMFILE, errno.ENFILE),
+    "Check the disk or the network that has the files.": (errno.EIO, errno.ESTALE, errno.EROFS),
+}
+"""What to do about errors of the system, which do not always name the file."""
+_TALKATIVE = ("fontTools", "matplotlib")
+"""Libraries that log every table of every font."""
 
 
 def collect_seldom() -> None:
-    """Collect a tenth as often, and not at the end of the process, which gives all of its memory back anyway."""
-    _, *older = gc.get_threshold()
-    gc.set_threshold(_SELDOM, *older)
+    """Collect garbage a tenth as often, and not at the end of the process.
+
+    Imports of torch and transformers make half a million objects, none of them garbage. Going through them again and
+    again takes a third of the CPU time of a job that runs a small model, and a quarter of that of a plan.
+    """
+    gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
     atexit.register(gc.freeze)
 
 
-# What Arrow's allocator sets aside at its first use, and hardly touches; threads have their stacks.
-_SET_ASIDE = 3 << 29
-
-
-def bound_memory(asked: int | None) -> None:
-    """Let this job have about as much memory as it asked for, so that one that wants more ends with a sentence.
-
-    For jobs that read files of strangers: what no check has foreseen is then told (`said_of_failure`), and not killed
-    by the system, perhaps with others beside it. What counts is data (`RLIMIT_DATA`), and no files that are mapped; so
-    jobs with models, whose libraries set aside what they never use, go without.
-
-    Args:
-        asked: `mem_mb` of the job, in megabytes; None for what the machine has free.
-    """
-    import psutil
-
-    if (data := getattr(psutil.Process().memory_info(), "data", None)) is None:
-        return  # no Linux
-    wanted = psutil.virtual_memory().available if asked is None else int(asked) * 10**6
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = data + wanted + _SET_ASIDE
-    resource.setrlimit(resource.RLIMIT_DATA, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
-
-
-# --------------------
-# Where a job's messages go: its log file and the terminal; of a mistake of ours also its traceback, in a file.
-
-
-# What the system refuses, and what to do about it; of a file that is open already it does not say the name.
-_REFUSED = {
-    **dict.fromkeys([errno.EACCES, errno.EPERM], "Let yourself read it (`chmod u+rX`), or name another file."),
-    **dict.fromkeys(
-        [errno.ENOSPC, errno.EDQUOT, errno.EFBIG],
-        "Make room in the folders of results, of TMPDIR and of the cache of models, or take other folders.",
-    ),
-    **dict.fromkeys([errno.EMFILE, errno.ENFILE], "Too many files are open: raise the limit (`ulimit -n`)."),
-    **dict.fromkeys([errno.EIO, errno.ESTALE, errno.EROFS], "Check the disk or the network that has the files."),
-}
-_TALKATIVE = ("fontTools", "matplotlib")  # which would tell of every table of every font
-
-
 class _Printable(logging.Formatter):
-    """Messages quote texts, labels and file names from anywhere: none of them may steer the terminal."""
+    """Messages quote texts, labels and file names from anywhere: none of them may control the terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
@@ -91,16 +56,15 @@ def log_to(path: str | Path) -> None:
     """Send all messages of this process, a job, to the file `path` and to standard error: the first thing that jobs do.
 
     Where the command shows progress bars on a terminal, the file alone gets them; Snakemake shows it if the job fails.
-
     An `InputError` that nobody catches is shown as its message only, because it is written for the user. For any other
-    exception a sentence says what to do (`said_of_failure`); the traceback of a defect of ours is in
-    `<path>.traceback`. Where the file cannot be made, only the terminal gets the messages.
+    exception a sentence says what to do (`said_of_failure`); the traceback of a defect is in `<path>.traceback`. Where
+    the file cannot be made, only the terminal gets the messages.
     """
     path = Path(path)
     handlers = list[logging.Handler]()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _traceback_of(path).unlink(missing_ok=True)  # of an earlier failure
+        _place_traceback(path).unlink(missing_ok=True)  # of an earlier failure
         handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
     except OSError as error:
         print(f"{path}: no log is written ({error.strerror}); messages are only shown here.", file=sys.stderr)
@@ -117,10 +81,10 @@ def log_to(path: str | Path) -> None:
 
 
 def said_of_failure(error: BaseException, log: str | Path) -> str:
-    """Return what to tell the user of an error that nobody foresaw.
+    """Return what to tell the user about an unforeseen error.
 
-    The user can do something about memory and about files that the system refuses. Anything else is a defect of ours,
-    whose traceback is kept in `<log>.traceback`.
+    The user can do something about memory and about files that the system refuses. Anything else is a defect, whose
+    traceback is kept in `<log>.traceback`.
     """
     kind, said = type(error).__name__, str(error).strip()
     if isinstance(error, MemoryError) or "can't allocate memory" in said or "not enough memory" in said:
@@ -133,36 +97,23 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
             f"The library tokenizers gave up ({reason(error)[:300]}): a tokenizer.json is damaged. Fetch the model of"
             " this job again."
         )
-    if isinstance(error, OSError) and error.errno in _REFUSED:
-        path = f"{error.filename}: " if error.filename else ""
-        return f"{path}{error.strerror}. {_REFUSED[error.errno]} Run again; finished work is kept."
-    where = _traceback_of(Path(log))
-    try:
+    if isinstance(error, OSError):
+        for remedy, numbers in _REFUSED.items():
+            if error.errno in numbers:
+                path = f"{error.filename}: " if error.filename else ""
+                return f"{path}{error.strerror}. {remedy} Run again; finished work is kept."
+    where = _place_traceback(Path(log))
+    with suppress(OSError):
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
-        kept = f"Its traceback is in {where}."
-    except OSError as failure:
-        kept = f"Its traceback could not be kept ({failure.strerror})."
     return (
         f"Stopped by a defect of prasanga, not by a mistake of yours: {kind}: {''.join(said.splitlines()[:1])[:500]}."
-        f" {kept} Please report it with that file and with the config (CONTRIBUTING.md says where); finished work is"
-        " kept."
+        f" Its traceback is in {where}. Please report it with that file and with the config (CONTRIBUTING.md says"
+        " where); finished work is kept."
     )
 
 
-def _end_interrupted(logger: logging.Logger) -> None:
-    """Say so and end by the same signal, without waiting for threads; a second interrupt ends it sooner.
-
-    An interrupt between the start of a thread and its entry in the list of its pool leaves a thread that nobody will
-    ever tell to end, and that Python would wait for.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    logger.error("interrupted")
-    logging.shutdown()
-    os.kill(os.getpid(), signal.SIGINT)
-
-
-def _traceback_of(log: Path) -> Path:
+def _place_traceback(log: Path) -> Path:
     return log.with_name(f"{log.name}.traceback")
 
 
@@ -173,6 +124,10 @@ def _log_exception(
     if isinstance(error, InputError):
         logger.error("%s", error)
     elif isinstance(error, KeyboardInterrupt):
-        _end_interrupted(logger)
+        # By the same signal, and without waiting for threads: one that was starting is in no pool's list.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        logger.error("interrupted")
+        logging.shutdown()
+        os.kill(os.getpid(), signal.SIGINT)
     else:
         logger.critical("%s", said_of_failure(error, log))

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from types import TracebackType
 from typing import Self, TypeVar
 
 SHORT = 5.0
@@ -35,21 +34,17 @@ _running: list[Progress] = []
 T = TypeVar("T")
 
 
-def progress(name: str, total: float | None = None, unit: str = "steps") -> Progress:
-    """Return a context manager that counts work and logs how far it is.
-
-    Args:
-        name: the work, at the beginning of every line.
-        total: the amount of work; None where it is not known.
-        unit: of the amount, in the plural; `bytes` are shown as MB.
-    """
-    return Progress(name, total, unit)
-
-
 class Progress:
-    """Work that is counted; `advance` may be called from any thread."""
+    """A context manager that counts work and logs how far it is; `advance` may be called from any thread."""
 
-    def __init__(self, name: str, total: float | None, unit: str) -> None:
+    def __init__(self, name: str, total: float | None = None, unit: str = "steps") -> None:
+        """Name the work.
+
+        Args:
+            name: the work, at the beginning of every line.
+            total: the amount of work; None where it is not known.
+            unit: of the amount, in the plural; `bytes` are shown as MB.
+        """
         self.name, self.total, self.unit = name, total, "MB" if unit == BYTES else unit
         self._scale = 1e-6 if unit == BYTES else 1.0
         self._done: float = 0
@@ -63,9 +58,7 @@ class Progress:
         _running.append(self)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """End, and say what was done if it took long enough."""
         _running.remove(self)
         seconds = clock() - self._begin
@@ -110,13 +103,12 @@ class Progress:
         return f"{done:,.{digits}f} of {self.total * self._scale:,.{digits}f} {self.unit} ({share}%)"
 
     def _pace(self, rate: float) -> str:
-        """Return a rate in the time in which something happens: 830 per second, 15 per minute."""
+        """Return a rate per unit of time in which something happens: 830 per second, 15 per minute."""
         rate *= self._scale
-        seconds, name = next(
-            (n, name) for n, name in ((1, "second"), (60, "minute"), (3600, "hour")) if rate * n >= 1 or name == "hour"
-        )
-        number, unit = rate * seconds, "MB " if self._scale < 1 else ""
-        return f"{number:,.1f} {unit}per {name}" if number < 10 else f"{number:,.0f} {unit}per {name}"
+        units = {"second": 1, "minute": 60, "hour": 3600}
+        name = next((name for name, seconds in units.items() if rate * seconds >= 1), "hour")
+        number, unit = rate * units[name], "MB " if self._scale < 1 else ""
+        return f"{number:,.{int(number < 10)}f} {unit}per {name}"
 
 
 def _duration(seconds: float) -> str:
@@ -125,3 +117,6 @@ def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+progress = Progress

@@ -13,7 +13,7 @@ import typer
 # Each command imports what else it needs, so that help is quick.
 
 PAGE = Path("results/report/index.html")
-_STORE = "PRASANGA_STORE"
+STORE = "PRASANGA_STORE"
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
@@ -27,27 +27,26 @@ app = typer.Typer(
     epilog=f"Exit status: {_EXIT}",
 )
 
-StudyFile = Annotated[
-    Path | None,
-    typer.Argument(metavar="[STUDY]", help="A folder with study.yaml, or a file; the present folder if left out."),
-]
-Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
 
-
-def _cores(said: str) -> str:
+def _require_cores(said: str) -> str:
     if said != "all" and not (said.isdecimal() and int(said)):
         raise typer.BadParameter(f"{said!r}. Write a number such as 4, or all.")
     return said
 
 
-Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.", callback=_cores)]
+StudyFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[STUDY]", help="A folder with study.yaml, or a file; the present folder if left out."),
+]
+Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
+Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.", callback=_require_cores)]
 Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
 Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show everything that Snakemake prints.")]
 Store = Annotated[
     Path | None,
     typer.Option(
-        envvar=_STORE,
+        envvar=STORE,
         help="A folder of vectors and scores that studies share; .prasanga-store beside the study if left out.",
     ),
 ]
@@ -55,21 +54,20 @@ Store = Annotated[
 
 @app.callback()
 def _begin() -> None:
-    # Relative to where the command was typed: what it starts works in the study's folder.
-    if named := os.environ.get(_STORE):
-        os.environ[_STORE] = str(Path(named).absolute())
+    if named := os.environ.get(STORE):  # relative to where the command was typed; Snakemake works in another folder
+        os.environ[STORE] = str(Path(named).absolute())
 
 
-def keep_in(store: Path | None, study: Path) -> None:
-    """Have what is started keep vectors and scores in a store: one that is named, or that beside the study."""
+def use_store(store: Path | None, study: Path) -> None:
+    """Have Snakemake keep vectors and scores in a named store, or in the one beside the study."""
     from prasanga.base.places import store_beside
 
     if kept := store or store_beside(study):
-        os.environ[_STORE] = str(kept.absolute())
+        os.environ[STORE] = str(kept.absolute())
 
 
 def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: as wide as the terminal, or with tabs where there is none."""
+    """Print a table as wide as the terminal, or with tabs where there is no terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -81,17 +79,10 @@ def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for row in [header, *rows]:
             typer.echo("\t".join(printable(cell).replace("\t", " ") for cell in row))
         return
-    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in header:
-        shown.add_column(name, justify="right" if name in ("jobs", "size") else "left")
+    table = Table(*header, box=None, padding=(0, 2, 0, 0), header_style="bold")
     for row in rows:
-        shown.add_row(*(Text(printable(cell)) for cell in row))  # what stands in brackets is no markup
-    console.print(shown)
-
-
-def size(n_bytes: float) -> str:
-    """Return a number of bytes as a person reads it."""
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
+        table.add_row(*(Text(printable(cell)) for cell in row))  # brackets in names are no markup
+    console.print(table)
 
 
 def stop(text: str) -> NoReturn:
@@ -102,7 +93,7 @@ def stop(text: str) -> NoReturn:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Say what is wrong in a sentence; of what nobody foresaw, a traceback is kept in a file."""
+    """End the command with a sentence on any error; the traceback of an unforeseen one goes to a file."""
     from prasanga.base.errors import InputError
     from prasanga.base.logs import said_of_failure
 

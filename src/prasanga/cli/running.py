@@ -24,9 +24,8 @@ from prasanga.cli.common import FAILED, INTERRUPTED, PAGE, UNUSABLE, told, write
 
 _NOTES = Path(".snakemake")
 _N_EFFECTS = 4
-_RULE = re.compile(r"^ *(?:rule|checkpoint|use rule \w+ as) (\w+)(?::| with:)", re.MULTILINE)
-_INCLUDE = re.compile(r'include: "(\w+/(\w+)\.smk)"')
-_JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):\n.*?^    reason: (.*?)$", re.MULTILINE | re.DOTALL)
+_JOB = re.compile(r"^    log: logs/(\w+)/.*?^    reason: (.*?)$", re.MULTILINE | re.DOTALL)
+"""Stage and reason of a job that Snakemake prints; jobs without a log only collect."""
 _CODE = re.compile(r"'[\w.]+\.py [0-9a-f]+'")
 _REASONS = {
     "Params have changed": "setting changed",
@@ -283,28 +282,15 @@ def show_plan(folder: Path, **asked: Any) -> None:
 
 
 def count_jobs(printed: str) -> list[tuple[str, int, str]]:
-    """Return each stage with its number of jobs and why they run, in the order of the workflow.
+    """Return each stage with its number of jobs and why they run.
 
     Args:
         printed: the standard output of Snakemake's dry run.
     """
     stages: dict[str, list[str]] = {}
-    jobs = _JOB.findall(printed)
-    for rule, stage in stages_of_rules().items():
-        stages.setdefault(stage, []).extend(reason for name, reason in jobs if name == rule)
-    return [(stage, len(reasons), explain(reasons)) for stage, reasons in stages.items() if reasons]
-
-
-def stages_of_rules() -> dict[str, str]:
-    """Return the stage of each rule: the file that defines it. Stages are in the order of the workflow."""
-    included = _INCLUDE.findall((installation() / "Snakefile").read_text("utf-8"))
-    texts = {stage: installation() / path for path, stage in included}
-    return {
-        rule: stage
-        for stage, path in texts.items()
-        if path.is_file()
-        for rule in _RULE.findall(path.read_text("utf-8"))
-    }
+    for stage, reason in _JOB.findall(printed):
+        stages.setdefault(stage, []).append(reason)
+    return [(stage, len(reasons), explain(reasons)) for stage, reasons in stages.items()]
 
 
 def explain(reasons: Sequence[str]) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from prasanga.cli.common import Folder, app, size, stop, told, write_table
+from prasanga.cli.common import STORE, Folder, app, stop, told, write_table
 
 if TYPE_CHECKING:
     from prasanga.base.places import Kept
@@ -25,32 +25,13 @@ def config(key: Annotated[str | None, typer.Argument(help="Such as samples.lengt
 
 
 @app.command()
-def sets(
-    language: Annotated[str | None, typer.Option(help="bn, hi or en; all if left out.")] = None,
-    directory: Folder = None,
-) -> None:
-    """List the word sets, templates, traits and pairs that are there: shipped, and the study's own."""
-    from prasanga.base.places import installation
-
-    own = (directory or Path()).absolute()
-    found = [*_resources(installation(), "shipped, Apache-2.0")]
-    if own.resolve() != installation().resolve():
-        found += _resources(own, "the study's own")
-    rows = [row for row in found if language in (None, row[2])]
-    if not rows:
-        languages = ", ".join(sorted({row[2] for row in found} - {""}))
-        stop(f"--language: nothing is there in {language!r}. Languages: {languages}.")
-    write_table(["what", "path", "language", "size", "source and licence"], rows)
-
-
-@app.command()
 def compare(
     studies: Annotated[
         list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, or summary.json files.")
     ],
     directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
 ) -> None:
-    """Put studies beside each other, also ones that others sent: a page, a CSV, ranks with their intervals."""
+    """Compare studies, also ones that others sent: a page, a CSV, ranks with their intervals."""
     from prasanga.base.errors import printable
     from prasanga.base.parquet import write_text
     from prasanga.extras import studies as report
@@ -58,15 +39,13 @@ def compare(
     with told():
         read = report.read_studies(studies)
         found = report.compared(read)
-        files = {directory / "index.html": report.render_comparison(read, found)}
-        files[directory / "comparison.csv"] = report.comparison_to_csv(found)
-        for path, text in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, text)
+        directory.mkdir(parents=True, exist_ok=True)
+        write_text(directory / "index.html", report.render_comparison(read, found))
+        write_text(directory / "comparison.csv", report.comparison_to_csv(found))
     for sentence in report.what_differs(read, found):
         typer.echo(printable(sentence), err=True)
-    for path in files:
-        typer.echo(printable(str(path)))
+    for name in ("index.html", "comparison.csv"):
+        typer.echo(printable(str(directory / name)))
 
 
 # ---- the store
@@ -76,9 +55,7 @@ _store = typer.Typer(help="List or delete what studies keep of vectors and score
 app.add_typer(_store, name="store")
 StoreFolder = Annotated[
     Path | None,
-    typer.Option(
-        "--directory", "-d", envvar="PRASANGA_STORE", help="A study or a store; the present folder's if left out."
-    ),
+    typer.Option("--directory", "-d", envvar=STORE, help="A study or a store; the present folder's if left out."),
 ]
 
 
@@ -112,64 +89,81 @@ def prune(
     _show_kept(unused)
     if yes or typer.confirm("Delete these?"):
         with told():
-            typer.echo(f"{size(prune(unused))} are free again.")
+            typer.echo(f"{_format_size(prune(unused))} are free again.")
 
 
 def _show_kept(kept: Sequence[Kept]) -> None:
     rows = []
     for each in kept:
         changed = f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}"
-        about = [each.what, each.model or "not stated", each.details, size(each.n_bytes)]
+        about = [each.what, each.model or "not stated", each.details, _format_size(each.n_bytes)]
         rows.append([*about, changed, each.folder.name[:8]])
     write_table(["what", "model", "made with", "size", "added to", "folder"], rows)
 
 
-# ---- what is there
+def _format_size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
 
 
-def _resources(root: Path, whose: str) -> Iterator[list[str]]:
-    """Yield a row for everything under `resources/` that a config can name."""
-    for pattern, (what, size_of) in _KINDS.items():
-        for path in sorted(root.glob(f"resources/{pattern}")):
-            place = path.parent if path.name == "categories.yaml" else path
-            language = next((part for part in (place.stem, place.parent.name) if part in _LANGUAGES), "")
-            yield [what, place.relative_to(root).as_posix(), language, size_of(path), whose]
-
-
-def _size_of_sets(path: Path) -> str:
-    files = [each for each in path.parent.glob("*.yaml") if each != path]
-    words = sum(len(_yaml(each).get("words", ())) for each in files)
-    return f"{len(files)} sets of {words} words, {len(_yaml(path).get('categories', ()))} categories"
-
-
-def _size_of_templates(path: Path) -> str:
-    content = _yaml(path)
-    found: Mapping[str, Any] = content.get("templates") or content.get("structures") or {}
-    return f"{sum(len(each) if isinstance(each, list) else 1 for each in found.values())} sentences"
-
-
-def _lines(path: Path, what: str) -> str:
-    import csv
-
-    with path.open(encoding="utf-8", newline="") as file:
-        return f"{sum(1 for _ in csv.reader(file)) - 1} {what}"
+# ---- word sets, templates, traits and pairs
 
 
 _LANGUAGES = ("bn", "hi", "en")
-_KINDS: Mapping[str, tuple[str, Callable[[Path], str]]] = {
-    "stimuli/*/categories.yaml": ("word sets", _size_of_sets),
-    "suffix_groups/*.yaml": ("endings", lambda path: f"{len(_yaml(path).get('groups', ()))} groups"),
-    "templates/*/*.yaml": ("templates", _size_of_templates),
-    "traits/*/*.yaml": ("traits", lambda path: f"{len(_yaml(path).get('traits', ()))} traits"),
-    "demo/pairs.csv": ("pairs", lambda path: _lines(path, "pairs")),
-    "pairs/*.csv": ("pairs", lambda path: _lines(path, "pairs")),
-    "published/*.csv": ("published numbers", lambda path: _lines(path, "rows")),
+_KINDS = {
+    "stimuli/*/categories.yaml": "word sets",
+    "suffix_groups/*.yaml": "endings",
+    "templates/*/*.yaml": "templates",
+    "traits/*/*.yaml": "traits",
+    "demo/pairs.csv": "pairs",
+    "pairs/*.csv": "pairs",
+    "published/*.csv": "published numbers",
 }
 
 
-def _yaml(path: Path) -> Mapping[str, Any]:
+@app.command()
+def sets(
+    language: Annotated[str | None, typer.Option(help="bn, hi or en; all if left out.")] = None,
+    directory: Folder = None,
+) -> None:
+    """List the word sets, templates, traits and pairs that are there: shipped, and the study's own."""
+    from prasanga.base.places import installation
+
+    own = (directory or Path()).absolute()
+    with told():
+        found = list(_list_resources(installation(), "shipped, Apache-2.0"))
+        if own.resolve() != installation().resolve():
+            found += _list_resources(own, "the study's own")
+    rows = [row for row in found if language in (None, row[2])]
+    if not rows:
+        languages = ", ".join(sorted({row[2] for row in found} - {""}))
+        stop(f"--language: nothing is there in {language!r}. Languages: {languages}.")
+    write_table(["what", "path", "language", "size", "source and licence"], rows)
+
+
+def _list_resources(root: Path, whose: str) -> Iterator[list[str]]:
+    """Yield a row for everything under `resources/` that a config can name."""
+    for pattern, what in _KINDS.items():
+        for path in sorted(root.glob(f"resources/{pattern}")):
+            place = path.parent if path.name == "categories.yaml" else path
+            language = next((part for part in (place.stem, place.parent.name) if part in _LANGUAGES), "")
+            yield [what, place.relative_to(root).as_posix(), language, _describe_size(path), whose]
+
+
+def _describe_size(path: Path) -> str:
+    import csv
+
     from prasanga.base.yaml import load_yaml
 
-    with told():
-        found = load_yaml(path, path.read_text(encoding="utf-8"))
-    return found if isinstance(found, Mapping) else {}
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            return f"{sum(1 for _ in csv.reader(file)) - 1} rows"
+    files = path.parent.glob("*.yaml") if path.name == "categories.yaml" else [path]
+    contents = [dict(load_yaml(file, file.read_text(encoding="utf-8"))) for file in files]
+    if path.name == "categories.yaml":
+        words = [len(content["words"]) for content in contents if "words" in content]
+        categories = sum(len(content.get("categories", ())) for content in contents)
+        return f"{len(words)} sets of {sum(words)} words, {categories} categories"
+    key = next(key for key in ("groups", "traits", "templates", "structures", "categories") if key in contents[0])
+    entries = contents[0][key]
+    lists = [each for each in (entries.values() if isinstance(entries, dict) else ()) if isinstance(each, list)]
+    return f"{sum(map(len, lists)) or len(entries)} {key if key in ('groups', 'traits') else 'sentences'}"
