@@ -291,10 +291,9 @@ class SentenceQueries:
         self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
         self._special = _special_pieces(model)
         # T5's decoder names the gap before it fills it. Looked up once: a vocabulary is long.
-        self._named = (self._mask,) if self._mask != -1 and self._mask == _sentinel(model) else ()
-        self._end: tuple[int, ...] = ()
-        if model.kind == "encoder-decoder":
-            self._end = tuple(self.read([""])[""].ids)
+        names_gap = measure == "infill" and self._mask == model.tokenizer.get_vocab().get(SENTINEL)
+        self._named = (self._mask,) if names_gap else ()
+        self._end = tuple(self.read([""])[""].ids) if model.kind == "encoder-decoder" else ()
 
     def read(self, texts: Sequence[str]) -> dict[str, Pieces]:
         """Return the pieces of each text, as this model reads the language."""
@@ -393,11 +392,6 @@ def _special_pieces(model: ModelWithHead) -> frozenset[int]:
     return special | {piece for role in roles if (piece := getattr(tokenizer, role)) is not None}
 
 
-def _sentinel(model: ModelWithHead) -> int | None:
-    found = model.tokenizer.get_vocab().get(SENTINEL)
-    return None if found is None else int(found)
-
-
 def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
     """Return what a decoder has read before it writes the first piece of a text.
 
@@ -414,8 +408,11 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
     language = None if code is None else int(tokenizer.convert_tokens_to_ids(code))
     if start is None and language is None:
         start = next((one for one in (tokenizer.pad_token_id, tokenizer.bos_token_id) if one is not None), None)
-    opening = _opening(tokenizer) if language is None else [language]
-    replaced = opening if language is None else set(language_pieces(tokenizer).values())
+    if language is None:  # the special pieces that the tokenizer puts before any text
+        pieces = read_pieces(tokenizer, ["1"])["1"]
+        opening = replaced = list(pieces.ids[: _ordinary(pieces)[0]])
+    else:
+        opening, replaced = [language], list(language_pieces(tokenizer).values())
     before = tuple(int(one) for one in ([] if start is None or start in replaced else [start]) + opening)
     if not before:
         raise InputError(
@@ -423,12 +420,3 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
             " with. Write the id that the model was trained with into config.json."
         )
     return before
-
-
-def _opening(tokenizer: Any) -> list[int]:
-    """Return the special pieces that a tokenizer puts before a text."""
-    pieces = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT]
-    return list(pieces.ids[: next(iter(_ordinary(pieces)), 0)])
-
-
-_ANY_TEXT = "1"

@@ -524,23 +524,11 @@ def _read_trait(entry: Entry, language: str) -> Trait:
     if not WORD.search(word) or regex.search(r"[{}]", word):
         raise InputError(f"{entry.place}: the trait is {word!r}, which is no word. Write `word: ...`.")
     sentences = {
-        name: _without_inflected_trait(
-            read_sentence(entry.text(name), name=f"{word} {name}", place=entry.place, language=language)
-        )
+        name: read_sentence(entry.text(name), name=f"{word} {name}", place=entry.place, language=language)
         for name in STRUCTURES
         if name in entry
     }
     return Trait(word, entry.text("gloss"), sentences, entry.place)
-
-
-def _without_inflected_trait(template: SentenceTemplate) -> SentenceTemplate:
-    """Refuse a slot that asks for a form of a trait: traits are not in the lexicon."""
-    if template.forms[ATTRIBUTE].case:
-        raise InputError(
-            f"{template.place}: the sentence `{template.name}` asks for a number or case of {{attribute}}, but a trait"
-            " is not inflected. Write {attribute}, and its ending, if there is one, after it."
-        )
-    return template
 
 
 def _read_terms(entry: Entry) -> dict[str, tuple[str, ...]]:
@@ -566,7 +554,7 @@ def _read_structure(name: str, by_name: Entry, language: str) -> SentenceTemplat
         )
     entry = by_name.entry_of(name)
     entry.require(f"the structure {name}", required=["text"], optional=["gloss"])
-    return _without_inflected_trait(_read_entry(entry, name, language))
+    return _read_entry(entry, name, language)
 
 
 # --------------------

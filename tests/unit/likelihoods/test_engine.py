@@ -15,7 +15,7 @@ from prasanga.base.errors import InputError
 from prasanga.likelihoods import engine, load_scorer
 from prasanga.likelihoods.engine import Query, Scorer, answer_texts, masked_queries
 from prasanga.models import heads
-from prasanga.models.pieces import Pieces, read_pieces
+from prasanga.models.pieces import Pieces
 
 
 @pytest.fixture(scope="module")
@@ -212,32 +212,6 @@ def test_weights_that_are_no_numbers_are_told(folder: Path, monkeypatch: pytest.
     monkeypatch.setattr(type(scorer.model), "logits", lambda _, states: torch.full((len(states), 190), torch.nan))
     with pytest.raises(InputError, match=r"are not finite in float32\. The weights are damaged"):
         scorer.log_probabilities([Query((5, 6), (0,), (0,))])
-
-
-def test_masks_hide_the_whole_word(folder: Path) -> None:
-    tokenizer = load_scorer(folder).tokenizer
-    text = "মায়ের হাতে কাঁঠাল"
-    pieces = read_pieces(tokenizer, [text])[text]
-    start, mask = text.index("কাঁঠাল"), 4
-    (together,) = masked_queries(pieces, (start, len(text)), mask)
-    own = list(together.positions)
-    assert len(own) > 1  # else this would show nothing
-    assert [place for place, piece in enumerate(together.ids) if piece == mask] == own
-    assert together.targets == tuple(pieces.ids[place] for place in own)
-
-    in_turn = masked_queries(pieces, (start, len(text)), mask, how="left-to-right")
-    assert [query.positions for query in in_turn] == [(place,) for place in own]
-    for number, query in enumerate(in_turn):
-        assert [place for place, piece in enumerate(query.ids) if piece == mask] == own[number:]
-
-    (prior,) = masked_queries(pieces, (start, len(text)), mask, hidden=[(0, 5)])
-    assert [prior.ids[place] for place in range(1, own[-1] + 1)].count(mask) > len(own)
-    assert prior.positions == together.positions
-
-    (first,) = masked_queries(pieces, (start, len(text)), mask, how="first", hidden=[(0, 5)])
-    assert list(first.ids).count(mask) == 2
-    assert first.ids[first.positions[0]] == mask
-    assert first.targets == together.targets[:1]
 
 
 def test_a_word_without_a_piece_has_no_query() -> None:

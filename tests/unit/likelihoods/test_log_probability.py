@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from scoring_models import build
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_log_probability
-from prasanga.likelihoods.engine import Query, Scorer
+from prasanga.likelihoods.engine import Scorer
 from prasanga.models.pieces import Span
 
 FAMILIES = ("bert", "xlm-roberta", "albert", "electra-generator")
@@ -113,34 +113,6 @@ def test_a_path_will_do_and_equal_passes_run_once(folder: Callable[..., Path]) -
     assert by_path["fill"].to_list() == pytest.approx(twice["fill"].to_list()[:4], abs=1e-5)
     assert twice["prior"].to_list()[:4] == twice["prior"].to_list()[4:]
     assert fresh.report.passes == 2 * len(ITEMS)  # a fill and a prior each
-
-
-def test_the_prior_is_read_at_the_place_of_the_target_and_does_not_see_the_attribute(
-    scorer: Callable[..., Scorer],
-) -> None:
-    asked: list[Query] = []
-    real = scorer("bert")
-
-    class Listening:
-        name, kind, tokenizer, max_pieces = "listening", "encoder", real.tokenizer, None
-        mask, unknown = real.mask, real.unknown
-
-        def log_probabilities(self, queries: Sequence[Query], **_: object) -> list[Any]:
-            asked.extend(queries)
-            return [np.zeros(len(query.targets)) for query in queries]
-
-    table = score_log_probability(Listening(), [ITEMS[3], ITEMS[0]])
-    for fill, prior in zip(asked[::2], asked[1::2], strict=True):
-        assert fill.positions == prior.positions
-        assert fill.targets == prior.targets
-        assert all(prior.ids[position] == real.mask for position in prior.positions)
-        more = [i for i, (one, other) in enumerate(zip(fill.ids, prior.ids, strict=True)) if one != other]
-        assert more
-        assert all(prior.ids[i] == real.mask for i in more)
-    counts = [
-        sum(a != b for a, b in zip(f.ids, p.ids, strict=True)) for f, p in zip(asked[::2], asked[1::2], strict=True)
-    ]
-    assert counts == table["n_attribute_pieces"].to_list()
 
 
 def test_what_a_tokenizer_does_not_know_or_drops_is_left_out_and_named(

@@ -135,10 +135,6 @@ def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lex
     [
         (TRAITS.replace("positive", "postive"), r"`polarity` is 'postive'\. Did you mean `positive`"),
         (TRAITS.replace("gloss: honest", "glos: honest"), "unknown key `glos` in a trait"),
-        (
-            TRAITS.replace("{attribute} {target:plural} কথা", "{attribute:genitive} {target} কথা"),
-            "a trait is not inflected",
-        ),
         ("language: bn\npolarity: positive\ntraits: []\n", "`traits` is empty"),
     ],
 )

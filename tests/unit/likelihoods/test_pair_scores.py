@@ -20,7 +20,7 @@ from plain_scores import PlainScorer
 from scoring_models import FAMILIES, KINDS, build
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods import bias_percentage, load_scorer, score_pairs
+from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.likelihoods.engine import Query, Scorer
 from prasanga.likelihoods.pair_scores import WEIGHTED
 from prasanga.pairs import align_spans
@@ -143,16 +143,6 @@ def test_a_pair_is_left_out_if_one_of_its_queries_is_longer_than_the_model_takes
         monkeypatch.setattr(loaded, "max_pieces", None)
 
 
-def test_aula_is_a_mean_of_products_and_the_renormalized_one_a_weighted_mean(scorer: Callable[..., Scorer]) -> None:
-    loaded = scorer("bert")
-    scores = {one: score_pairs(loaded, table(PAIRS), measure=one, unknown="keep") for one in ("aul", *WEIGHTED)}
-
-    shares = scores["aula"]["score_first"] / scores["aula_renormalized"]["score_first"]  # mean alpha, about 1/n
-    pieces = scores["aula"]["n_first"]
-    assert ((shares < 1 / pieces) & (shares > 1 / (pieces + 2) / 2)).all()  # special pieces have the rest of it
-    assert scores["aula_renormalized"]["score_first"].to_list() == pytest.approx(scores["aul"]["score_first"], rel=0.2)
-
-
 @pytest.mark.parametrize("family", ["bert", "xlm-roberta"])
 def test_left_to_right_shows_the_earlier_pieces_of_a_word(
     folder: Callable[[str], Path], scorer: Callable[..., Scorer], family: str
@@ -193,49 +183,51 @@ def test_punctuation_counts_where_it_belongs_to_its_word(scorer: Callable[..., S
     assert joined["score_first"][0] != apart["score_first"][0]
 
 
-def test_what_cannot_be_scored_is_left_out_with_its_reason(scorer: Callable[..., Scorer]) -> None:
-    pairs = [
-        ("bn", "মায়ের হাতে গোলাপ।", "মায়ের হাতে গোলাপ।"),
-        ("bn", "মায়ের হাতে গোলাপ", "মায়ের হাতে গোলাপ।"),
-        ("bn", "মায়ের", "বাবার"),
-        ("bn", "মায়ের हाथ", "বাবার हाथ"),
-        ("bn", "মায়ের হাতে" + " গোলাপ" * 130, "বাবার হাতে" + " গোলাপ" * 130),
-        ("bn", "মায়ের হাতে গোলাপ।", "বাবার হাতে গোলাপ।"),
-    ]
-    found = score_pairs(scorer("bert"), table(pairs))
-    reasons = ["identical", "nothing-modified", "nothing-unmodified", "unknown-piece", "too-long", None]
-    assert found["left_out"].to_list() == reasons
+LONG = " গোলাপ" * 130
+ACCENT = "\u0301"  # ALBERT strips it, and nothing is left of the word
+SPECIAL = {
+    "bert": ("[MASK]", "[SEP]", "[PAD]"),
+    "xlm-roberta": ("</s>", "<mask>"),
+    "mt5": ("<extra_id_0>", "<extra_id_1>", "</s>"),
+    "mbart": ("hi_IN", "</s>"),
+    "llama": ("</s>",),
+    "gpt2": ("<|endoftext|>",),
+}
+LEFT_OUT = [
+    ("bert", "মায়ের হাতে গোলাপ।", "বাবার হাতে গোলাপ।", None),
+    ("bert", "মায়ের হাতে গোলাপ।", "মায়ের হাতে গোলাপ।", "identical"),
+    ("bert", "মায়ের হাতে গোলাপ", "মায়ের হাতে গোলাপ।", "nothing-modified"),
+    ("bert", "মায়ের", "বাবার", "nothing-unmodified"),
+    ("bert", f"মায়ের হাতে{LONG}", f"বাবার হাতে{LONG}", "too-long"),
+    ("albert", f"Rahim reads {ACCENT}", f"quietly reads {ACCENT}", "dropped-word"),
+    ("albert", f"Rahim reads {ACCENT}", "Rahim reads a", "dropped-word"),
+    # this tokenizer strips vowel signs, so that flower (ফুল) and fruit (ফল) are one
+    ("albert", "লাল ফুল ছিল", "লাল ফল ছিল", "identical-pieces"),
+    *(
+        (family, first, second, "special-piece")
+        for family, pieces in SPECIAL.items()
+        for each in pieces
+        for first, second in ((f"মা {each} হাতে", f"বাবা {each} হাতে"), ("মায়ের হাতে", f"বাবার হাতে {each}"))
+    ),
+]
+
+
+@pytest.mark.parametrize("family", dict.fromkeys(row[0] for row in LEFT_OUT))
+def test_what_cannot_be_scored_is_left_out_with_its_reason(scorer: Callable[..., Scorer], family: str) -> None:
+    rows = [row[1:] for row in LEFT_OUT if row[0] == family]
+    pairs = table([("bn", first, second) for first, second, _ in rows])
+    found = score_pairs(scorer(family), pairs, unknown="keep")
+    assert found["left_out"].to_list() == [reason for *_, reason in rows]
     for column in ("score_first", "score_second", "n_first", "n_second"):
-        assert [value is None for value in found[column]] == [True] * 5 + [False]
+        assert found[column].is_null().to_list() == found["left_out"].is_not_null().to_list()
 
 
-@pytest.mark.parametrize(
-    ("family", "written"),
-    [
-        *(("bert", piece) for piece in ("[MASK]", "[SEP]", "[PAD]")),
-        *(("xlm-roberta", piece) for piece in ("</s>", "<mask>")),
-        *(("mt5", piece) for piece in ("<extra_id_0>", "<extra_id_1>", "</s>")),
-        *(("mbart", piece) for piece in ("hi_IN", "</s>")),
-        ("llama", "</s>"),
-        ("gpt2", "<|endoftext|>"),
-    ],
-)
-def test_a_special_piece_that_is_written_in_a_sentence_leaves_the_pair_out(
-    scorer: Callable[..., Scorer], family: str, written: str
-) -> None:
-    plain: Any = ("bn", "মায়ের হাতে একটি গোলাপ", "বাবার হাতে একটি গোলাপ")
-    pairs = [
-        plain,
-        ("bn", *(f"{sentence} {written} আর গোলাপ" for sentence in plain[1:])),
-        (*plain[:2], f"{plain[2]} {written}"),
-    ]
-    found = score_pairs(scorer(family), table(pairs), unknown="keep")
-    assert found["left_out"].to_list() == [None, "special-piece", "special-piece"]
-
-
-def test_a_piece_that_is_unknown_is_not_special(scorer: Callable[..., Scorer]) -> None:
-    pair = table([("bn", "মায়ের [UNK] গোলাপ", "বাবার [UNK] গোলাপ")])
-    assert score_pairs(scorer("bert"), pair)["left_out"].to_list() == ["unknown-piece"]
+def test_unknown_pieces_are_scored_if_asked_for(scorer: Callable[..., Scorer]) -> None:
+    pairs = table([("bn", "মায়ের हाथ", "বাবার हाथ"), ("bn", "মায়ের [UNK] গোলাপ", "বাবার [UNK] গোলাপ")])
+    assert score_pairs(scorer("bert"), pairs)["left_out"].to_list() == ["unknown-piece"] * 2
+    kept = score_pairs(scorer("bert"), pairs, unknown="keep")
+    assert kept["left_out"].to_list() == [None, None]
+    assert kept["n_first"][0] == 1
 
 
 def _changed(folder: Path, to: Path, settings: dict[str, Any], config: dict[str, Any]) -> Path:
@@ -285,53 +277,23 @@ def test_a_model_that_runs_whole_gives_the_plain_numbers(folder: Callable[[str],
             assert row[f"score_{side}"] == pytest.approx(sum(values) / len(values), abs=1e-4)
 
 
-def test_a_table_that_is_scored_already_is_scored_anew(scorer: Callable[..., Scorer]) -> None:
-    once = score_pairs(scorer("bert"), table(PAIRS), unknown="keep", reduction="sum", name="earlier")
+def test_a_table_that_is_scored_already_is_scored_again_and_says_how(scorer: Callable[..., Scorer]) -> None:
+    choices: dict[str, Any] = {"pieces": "left-to-right", "punctuation": "with-word", "unknown": "keep"}
+    once = score_pairs(scorer("bert"), table(PAIRS), reduction="sum", name="earlier", **choices)
+    assert once.select(*choices, "reduction", "model").unique().to_dicts() == [
+        {**choices, "reduction": "sum", "model": "earlier"}
+    ]
     twice = score_pairs(scorer("bert"), once, unknown="keep")
     assert twice.columns == once.columns == ["language", "first", "second", *SCORES]
     assert twice.equals(score_pairs(scorer("bert"), table(PAIRS), unknown="keep"))
-
-
-def test_the_table_says_how_it_was_scored(scorer: Callable[..., Scorer]) -> None:
-    choices: dict[str, Any] = {"pieces": "left-to-right", "punctuation": "with-word", "unknown": "keep"}
-    found = score_pairs(scorer("bert"), table(PAIRS), **choices)
-    assert found.select(*choices).unique().to_dicts() == [choices]
-    ids = {"pair_id": ["a", "b", "c", "d"], "bias_type": ["gender"] * 4, "label": ["stereo"] * 4}
-    (said,) = bias_percentage(found.with_columns(**{k: pl.Series(v) for k, v in ids.items()}).filter(language="bn"))[
-        "conventions"
-    ].unique()
-    for key, value in choices.items():
-        assert f"{key} {value}" in said
+    empty = score_pairs(scorer("bert"), once[:0])
+    assert (empty.height, empty.schema) == (0, once.schema)
 
 
 def test_every_reason_has_its_sentence_in_the_documentation() -> None:
     page = (Path(__file__).parents[3] / "docs" / "pairs.md").read_text(encoding="utf-8")
     for code, sentence in REASONS.items():
         assert f"| `{code}` | {sentence} |" in page
-
-
-def test_unknown_pieces_are_scored_if_asked_for(scorer: Callable[..., Scorer]) -> None:
-    pair = table([("bn", "মায়ের हाथ", "বাবার हाथ")])
-    assert score_pairs(scorer("bert"), pair)["left_out"].to_list() == ["unknown-piece"]
-    kept = score_pairs(scorer("bert"), pair, unknown="keep")
-    assert kept["left_out"].to_list() == [None]
-    assert kept["n_first"].to_list() == [1]
-
-
-def test_a_word_that_the_tokenizer_drops_leaves_the_pair_out(scorer: Callable[..., Scorer]) -> None:
-    accent = "\u0301"  # ALBERT strips it, and nothing is left of the word
-    pairs = [
-        ("en", f"Rahim reads {accent}", f"quietly reads {accent}"),
-        ("en", f"Rahim reads {accent}", "Rahim reads a"),
-    ]
-    found = score_pairs(scorer("albert"), table(pairs), unknown="keep")
-    assert found["left_out"].to_list() == ["dropped-word", "dropped-word"]
-
-
-def test_sentences_that_are_one_to_the_tokenizer_are_left_out(scorer: Callable[..., Scorer]) -> None:
-    """The tokenizer strips vowel signs, so that flower (ফুল) and fruit (ফল) are one."""
-    found = score_pairs(scorer("albert"), table([("bn", "লাল ফুল ছিল", "লাল ফল ছিল")]), unknown="keep")
-    assert found["left_out"].to_list() == ["identical-pieces"]
 
 
 def test_text_is_normalized_before_it_is_aligned_and_read(scorer: Callable[..., Scorer]) -> None:
@@ -341,12 +303,6 @@ def test_text_is_normalized_before_it_is_aligned_and_read(scorer: Callable[..., 
     expected = score_pairs(scorer("bert"), table([("bn", f"মায়ের হাতে {apart}", f"বাবার হাতে {apart}")]), unknown="keep")
     assert plainly["score_first"].to_list() == pytest.approx(expected["score_first"].to_list())
     assert plainly["first"].to_list() == pair["first"].to_list()
-
-
-def test_a_set_without_pairs_has_a_table_without_rows(scorer: Callable[..., Scorer]) -> None:
-    found = score_pairs(scorer("bert"), table(PAIRS[:0]))
-    assert found.height == 0
-    assert found.schema["score_first"] == pl.Float64
 
 
 @pytest.mark.parametrize(
@@ -382,22 +338,6 @@ def test_a_masked_score_needs_a_mask(tmp_path: Path) -> None:
     assert all(map(math.isfinite, score_pairs(bare, table(PAIRS), measure="aul")["score_first"]))
 
 
-@pytest.mark.parametrize("column", ["language", "first", "second"])
-def test_a_pair_that_lacks_something_is_named(scorer: Callable[..., Scorer], column: str) -> None:
-    place = ["language", "first", "second"].index(column)
-    incomplete: Any = [list(PAIRS[0]), [None if n == place else value for n, value in enumerate(PAIRS[1])]]
-    pairs = table(incomplete).with_columns(pair_id=pl.Series(["a", "b"]))
-    with pytest.raises(InputError, match=rf"row 1 \(pair b\) has no {column}"):
-        score_pairs(scorer("bert"), pairs)
-    with pytest.raises(InputError, match=rf"row 0 has no {column}"):
-        score_pairs(scorer("bert"), table(incomplete[1:]))
-
-
-def test_a_sentence_that_is_no_text_is_told(scorer: Callable[..., Scorer]) -> None:
-    with pytest.raises(InputError, match="column 'first' is of type Int64"):
-        score_pairs(scorer("bert"), table(PAIRS).with_columns(first=pl.lit(1, pl.Int64)))
-
-
 def test_a_language_that_a_model_has_no_piece_for_is_told(scorer: Callable[..., Scorer]) -> None:
     pair = table([("ta", "மா a", "மா b")])
     with pytest.raises(InputError, match="the tokenizer has no piece for the language ta"):
@@ -405,6 +345,17 @@ def test_a_language_that_a_model_has_no_piece_for_is_told(scorer: Callable[..., 
     assert score_pairs(scorer("bert"), pair).height == 1  # which is told no language
 
 
-def test_a_missing_column_is_named(scorer: Callable[..., Scorer]) -> None:
-    with pytest.raises(InputError, match="no column 'second'"):
-        score_pairs(scorer("bert"), table(PAIRS).drop("second"))
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        *(({name: [None, "a"]}, rf"row 0 \(pair a\) has no {name}") for name in ("language", "first", "second")),
+        ({"first": [1, 2]}, "column 'first' is of type Int64"),
+        ({"second": None}, "no column 'second'"),
+    ],
+)
+def test_pairs_that_cannot_be_read_are_named(
+    scorer: Callable[..., Scorer], change: dict[str, Any], message: str
+) -> None:
+    pairs: dict[str, Any] = {"pair_id": ["a", "b"], "language": ["bn"] * 2, "first": ["মা"] * 2, "second": ["বাবা"] * 2}
+    with pytest.raises(InputError, match=message):
+        score_pairs(scorer("bert"), pl.DataFrame({k: v for k, v in (pairs | change).items() if v is not None}))
