@@ -333,7 +333,8 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
     counted: list[LabelCounts] = []
     for bias_type in (*types, OVERALL):
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
-        stereo, anti = (_count(pairs.filter(label=label)) for label in LABELS)
+        by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
+        stereo, anti = by_label.values()
         own = LabelCounts(stereo.stereotypical, stereo.base("apart"), anti.other, anti.base("apart"))
         labels, fewest = (counted, 1) if bias_type == OVERALL else ([own], FEWEST_OF_A_LABEL)
         balanced = balance(labels)
@@ -343,10 +344,8 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
             **dict(zip(_KEY, key, strict=True)),
             "bias_type": bias_type,
             **_describe_preferences(pairs, runs, choices, (*key, bias_type)),
-            "percentage_stereo": percentage(stereo, choices["ties"]),
-            "percentage_antistereo": percentage(anti, choices["ties"]),
-            "n_stereo": stereo.base(choices["ties"]),
-            "n_antistereo": anti.base(choices["ties"]),
+            **{f"percentage_{label}": percentage(each, choices["ties"]) for label, each in by_label.items()},
+            **{f"n_{label}": each.base(choices["ties"]) for label, each in by_label.items()},
             "balanced_percentage": balanced.percentage,
             "balanced_ci_low": balanced.low,
             "balanced_ci_high": balanced.high,

@@ -345,29 +345,18 @@ def measure_categories(
     return CategoryTables(*map(pa.Table.from_pylist, tables, schemas))
 
 
-class _Usable(NamedTuple):
-    """The words and sentences of a category that a model could score.
-
-    Attributes:
-        words: X, Y, A and B, as far as they are left: targets with a score in every sentence, attributes with a
-            sentence.
-        sentences: one row per attribute word and template, with `is_usable`: whether all targets that are left have a
-            score; and `left_out`, why not.
-        terms: scores of the targets in the usable sentences; None without any, or without a word in some set.
-        lost: what was left out, and why.
-    """
-
-    words: tuple[list[str], list[str], list[str], list[str]]
-    sentences: pl.DataFrame
-    terms: TermScores | None
-    lost: list[Loss]
-
-
-def _find_usable(category: Category, scored: pl.DataFrame, terms: str) -> _Usable:
+def _find_usable(
+    category: Category, scored: pl.DataFrame, terms: str
+) -> tuple[tuple[list[str], list[str], list[str], list[str]], pl.DataFrame, TermScores | None, list[Loss]]:
     """Return which targets have a score in every sentence, and the sentences in which all of these have one.
 
     The score of a sentence is that of a set of terms, which must be the same in all sentences: a target with an unknown
     piece in one template is left out of all. An attribute word, or a sentence that is too long, is left out by itself.
+
+    Returns:
+        The words of X, Y, A and B that are left. One row per attribute word and template, with `is_usable`, whether all
+        targets that are left have a score, and `left_out`, why not. The scores of the targets in the usable sentences,
+        None where a set has no word. What was left out.
     """
     role = pl.col("left_out_role")
     word = pl.when(role == "target").then("target_word").when(role == "attribute").then("attribute_word")
@@ -398,13 +387,13 @@ def _find_usable(category: Category, scored: pl.DataFrame, terms: str) -> _Usabl
     x, y = ([word for word in targets if word in side] for side in category.sets[:2])
     a, b = ([word for word in attributes if word in side and word in n_of] for side in category.sets[2:])
     if not all((len(usable), x, y, a, b)):
-        return _Usable((x, y, a, b), sentences, None, lost)
+        return (x, y, a, b), sentences, None, lost
     scores = known.join(usable, on=_SENTENCE, how="semi", maintain_order="left")
     order = [targets.index(word) for word in x + y]
     fill, prior = (scores[name].to_numpy().reshape(len(usable), len(targets))[:, order] for name in ("fill", "prior"))
     number = {word: i for i, word in enumerate(a + b)}
     words = np.array([number[word] for word in usable["attribute_word"]], dtype=np.int64)
-    return _Usable((x, y, a, b), sentences, TermScores(fill, prior, words, len(x), len(a), len(b), terms), lost)
+    return (x, y, a, b), sentences, TermScores(fill, prior, words, len(x), len(a), len(b), terms), lost
 
 
 def _measure(

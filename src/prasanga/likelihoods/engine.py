@@ -231,7 +231,7 @@ class Scorer:
         length = min(_TRIAL_LENGTH, self.max_pieces or _TRIAL_LENGTH, pieces)
         row = tuple(range(1, length + 1))
         written = row[: length // 2 + 1] if self.kind == "encoder-decoder" else ()
-        one = _Pass(Query(row, (0,), (0,), written), [(0, Query(row, (0,), (0,)))])
+        one = _Pass(query := Query(row, (0,), (0,), written), [(0, query)])
         for _ in range(2):
             begin = time.perf_counter()
             self._run([one] * (pieces // length or 1))[1].cpu()  # which waits for the device
