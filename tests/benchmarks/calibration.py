@@ -35,8 +35,8 @@ from null_studies import (
 )
 from scipy.special import stdtrit
 
-from prasanga.associations.cosines import compute_cosines
-from prasanga.associations.weat import weat
+from prasanga.associations.effects import weat
+from prasanga.associations.vectors import compute_cosines
 from prasanga.base.seeds import generator
 from prasanga.stats.controls import beside_twins
 from prasanga.stats.intervals import draw_resampling, interval, replicate_effects

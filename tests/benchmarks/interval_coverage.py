@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.estimates import TestSettings
-from prasanga.associations.robustness import InTemplates, measure_templates
+from prasanga.associations.estimates import Effects, TestSettings, count_sentences, measure_templates
 from prasanga.base.seeds import generator
 from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import CrossedScores, leave_one_out
@@ -211,7 +210,7 @@ def print_intervals(
 
 def in_templates(
     population: Population, n: int, n_templates: int, moved: float, rng: np.random.Generator
-) -> tuple[CrossedScores, InTemplates]:
+) -> tuple[CrossedScores, Effects]:
     """A study of n words a set in templates, which move X and Y apart or together, by `moved`, and turn all words."""
     frames = 0.3 * rng.standard_normal((n_templates, DIMENSIONS))
     apart = moved * rng.standard_normal(n_templates)
@@ -221,10 +220,8 @@ def in_templates(
     ]
     targets, attributes = (np.concatenate(pair).reshape(-1, DIMENSIONS) for pair in (sides[:2], sides[2:]))
     words, places = np.repeat(np.arange(2 * n), n_templates), np.tile(np.arange(n_templates), 2 * n)
-    values = targets @ attributes.T
-    return CrossedScores(values[None], words, words, n, n, n, n), InTemplates(
-        values, None, words, words, places, places, n, n
-    )
+    cosines = CrossedScores((targets @ attributes.T)[None], words, words, n, n, n, n)
+    return cosines, count_sentences(cosines, places, places)
 
 
 def _in_frames(side: str, words: Vectors, frames: Vectors, apart: Vectors, rng: np.random.Generator) -> Vectors:
@@ -259,12 +256,12 @@ def print_templates(sizes: list[int], templates: list[int], n_studies: int, n_re
                 tallies = Tally(), Tally()
                 for study in range(n_studies):
                     names = ("templates", moved, n, n_templates, study)
-                    cosines, crossed = in_templates(population, n, n_templates, moved, generator(seed, *names))
+                    cosines, effects = in_templates(population, n, n_templates, moved, generator(seed, *names))
                     about: dict[str, Any] = {"seed": seed, "category": str(names)}
                     resampling = draw_resampling(_names(n), 1, n_resamples=n_resamples, **about)
                     words = interval(cosines, resampling, replicate_effects(cosines, resampling))
                     both, _ = measure_templates(
-                        crossed.effects,
+                        effects,
                         [str(i) for i in range(n_templates)],
                         cosines,
                         TestSettings(n_resamples=n_resamples),

@@ -14,7 +14,7 @@ from doc_pages import ROOT, pages, read
 
 from prasanga.associations import ceat, seat, weat
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.weat import measure_weat
+from prasanga.associations.study import measure_weat
 from prasanga.base.errors import InputError
 from prasanga.config import complete
 from prasanga.losses import describe_losses

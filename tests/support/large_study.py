@@ -18,9 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from prasanga.associations.comparisons import DIFFERENCES_SCHEMA, SETTLING_SCHEMA
-from prasanga.associations.study import CEAT_SCHEMA, CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA
-from prasanga.associations.weat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, WEAT_SCHEMA, WEAT_WORDS_SCHEMA
 from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.likelihoods import bias_percentage
 from prasanga.likelihoods.bias import pair_differences
@@ -28,6 +25,7 @@ from prasanga.likelihoods.categories import LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA
 from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
 from prasanga.pairs import statistics
 from prasanga.samples.drawing import COVERAGE_SCHEMA
+from prasanga.schema import TABLES
 
 CATEGORIES = tuple(f"C{number}" for number in range(1, 10))
 MODELS = ("banglabert-large", "banglabert-generator", "muril-large", "xlm-roberta-large")
@@ -131,13 +129,13 @@ def _write_ceat(
         }
         for (category, model, length), mode in cells
     ]
-    _write_estimates(folder / "ceat.parquet", rows, CEAT_SCHEMA)
+    _write_estimates(folder / "ceat.parquet", rows, TABLES["ceat"].arrow())
     words = (
         {"model": model, "segment_length": length, "sample_mode": mode, **row}
         for (category, model, length), mode in cells
         for row in _words(category, categories[category], rng)
     )
-    _write(folder / "ceat_words.parquet", _table(words, CEAT_WORDS_SCHEMA))
+    _write(folder / "ceat_words.parquet", _table(words, TABLES["ceat_words"].arrow()))
     between = [
         {
             **{"kind": "length", "category": category, "sample_mode": mode, "model": model},
@@ -151,7 +149,7 @@ def _write_ceat(
         }
         for category, length, mode, (first, second) in product(categories, lengths, MODES, combinations(models, 2))
     ]
-    _write(folder / "ceat_differences.parquet", _table(between, DIFFERENCES_SCHEMA))
+    _write(folder / "ceat_differences.parquet", _table(between, TABLES["differences"].arrow()))
     settling = [
         {
             **{"category": category, "model": model, "sample_mode": mode, "band": 0.1, "longest": lengths[-2]},
@@ -163,7 +161,7 @@ def _write_ceat(
         }
         for (category, model), mode in product(last, MODES)
     ]
-    _write(folder / "ceat_settling.parquet", _table(settling, SETTLING_SCHEMA))
+    _write(folder / "ceat_settling.parquet", _table(settling, TABLES["settling"].arrow()))
     convergence = [
         {
             **{"category": category, "model": model, "segment_length": length, "sample_mode": mode, "n": n},
@@ -171,7 +169,7 @@ def _write_ceat(
         }
         for ((category, model, length), mode), n in product(cells, [n for n in STEPS if n <= n_samples])
     ]
-    _write(folder / "ceat_convergence.parquet", _table(convergence, CONVERGENCE_SCHEMA))
+    _write(folder / "ceat_convergence.parquet", _table(convergence, TABLES["convergence"].arrow()))
 
 
 def _write_others(
@@ -179,8 +177,8 @@ def _write_others(
 ) -> None:
     """SEAT, WEAT and log-probability bias."""
     for path, names, schema, words_schema in (
-        ("associations/seat", models, SEAT_SCHEMA, SEAT_WORDS_SCHEMA),
-        ("associations/weat", VECTORS, WEAT_SCHEMA, WEAT_WORDS_SCHEMA),
+        ("associations/seat", models, TABLES["seat"].arrow(), TABLES["seat_words"].arrow()),
+        ("associations/weat", VECTORS, TABLES["weat"].arrow(), TABLES["weat_words"].arrow()),
         ("likelihoods/log_probability", models, LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA),
     ):
         cells = list(product(categories, names))

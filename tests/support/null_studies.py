@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prasanga.associations.ceat import ceat
-from prasanga.associations.cosines import compute_cosines
 from prasanga.associations.effects import permutation_test
+from prasanga.associations.vectors import compute_cosines
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.permutation import permutation_test_of_scores
 
@@ -141,7 +141,7 @@ def ceat_p(n: int, rng: np.random.Generator, *, n_samples: int = 40, shift: floa
         embeddings |= dict(zip(sets[-1], scattered, strict=True))
     x, y, a, b = sets
     result = ceat(embeddings, (x, y), (a, b), n_samples=n_samples, rng=rng)
-    test = result.test_stimuli(n_resamples=_SHUFFLES, rng=rng)
+    test = result.test
     return CeatP(test.p_value, result.combined.p_value, result.combined.effect, result.target_scores)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import of_twins
-from prasanga.associations.weat import measure_seat
+from prasanga.associations.study import measure_seat
 from prasanga.base.documents import read_document
 from prasanga.base.parquet import read_table
 from prasanga.embeddings.shards import read_embeddings

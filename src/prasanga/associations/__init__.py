@@ -15,9 +15,17 @@ from prasanga.associations.ceat import (
     named_draws,
 )
 from prasanga.associations.comparisons import differences, settling
-from prasanga.associations.cosines import compute_cosines, draw_context_cosines
-from prasanga.associations.effects import association_scores, effect_size, permutation_test, sc_weat
+from prasanga.associations.effects import (
+    Seat,
+    Weat,
+    association_scores,
+    effect_size,
+    permutation_test,
+    sc_weat,
+    seat,
+    weat,
+)
 from prasanga.associations.estimates import TestSettings, measure_cosines
-from prasanga.associations.study import CEAT_SCHEMA, CeatSettings, CeatTables, measure_ceat
-from prasanga.associations.weat import Seat, Weat, measure_seat, measure_weat, seat, weat
+from prasanga.associations.study import CeatSettings, CeatTables, measure_ceat, measure_seat, measure_weat
+from prasanga.associations.vectors import compute_cosines, draw_context_cosines
 from prasanga.stats import RandomEffects, combine

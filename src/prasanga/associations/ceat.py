@@ -16,19 +16,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise, repeat
-from numbers import Integral
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.cosines import compute_mean_cosines, draw_context_cosines
-from prasanga.associations.shown import Shown
+from prasanga.associations.effects import SEED, Rng, Shown, split_sides
 from prasanga.associations.vectors import (
     DirectedVectors,
     Words,
+    compute_mean_cosines,
+    draw_context_cosines,
     mean_direction,
-    word_list,
     word_sets_and_vectors,
 )
 from prasanga.base.errors import InputError
@@ -44,10 +43,13 @@ from prasanga.stats.arguments import (
     to_array,
     whole_number,
 )
-from prasanga.stats.crossed import CrossedScores, contributions
+from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import COSINE_NOISE, hedges_variance, spreads_and_effects
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.stats.random_effects import Z_95, RandomEffects, combine
+
+VARIANCES = ("association", "hedges")
+REPLACEMENTS = ("without-replacement", "with-replacement")
 
 # --------------------
 # Which contexts CEAT draws: one context of each word per draw, named so that draws do not depend on each other.
@@ -60,22 +62,15 @@ from prasanga.stats.random_effects import Z_95, RandomEffects, combine
 # - `with-replacement`: always with replacement
 
 
-REPLACEMENTS = ("without-replacement", "with-replacement")
-
-
 def draw_contexts(
-    n_contexts: Sequence[int],
-    n_samples: int,
-    rng: np.random.Generator | int | None = None,
-    replacement: str = "without-replacement",
+    n_contexts: Sequence[int], n_samples: int, rng: Rng = None, replacement: str = "without-replacement"
 ) -> IndexArray:
     """Draw `n_samples` times one context of each word: (n_samples, n_words) integers.
 
     Column j holds indices below `n_contexts[j]`, the number of contexts of word j. `rng` is a generator or a seed.
     Raises `InputError` for no draws, a word without contexts, and an unknown `replacement`.
     """
-    rng = generator_from(rng)
-    return _drawn(_checked(n_contexts, n_samples, replacement), n_samples, repeat(rng), replacement)
+    return _draw(n_contexts, n_samples, repeat(generator_from(rng)), replacement)
 
 
 def named_draws(
@@ -96,15 +91,13 @@ def named_draws(
 
     Raises `InputError` as `draw_contexts` does, and for numbers of contexts that are not one for each word.
     """
-    counts = _checked(n_contexts, n_samples, replacement)
-    words, seed = word_list("words", words), whole_number("seed", seed, least=0)
-    if len(words) != len(counts):
-        raise InputError(f"n_contexts: {len(counts)} numbers for {len(words)} words. Give one for each word.")
-    rngs = (generator(seed, "ceat", *names, word, turn) for word, turn in turns(words))
-    return _drawn(counts, n_samples, rngs, replacement)
+    if len(words) != len(n_contexts):
+        raise InputError(f"n_contexts: {len(n_contexts)} numbers for {len(words)} words. Give one for each word.")
+    rngs = (generator(seed, "ceat", *names, word, turn) for word, turn in count_turns(words))
+    return _draw(n_contexts, n_samples, rngs, replacement)
 
 
-def turns(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+def count_turns(words: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield each word with the number of times that it was listed before."""
     seen: Counter[str] = Counter()
     for word in words:
@@ -112,72 +105,61 @@ def turns(words: Sequence[str]) -> Iterator[tuple[str, int]]:
         seen[word] += 1
 
 
-def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequence[object]) -> IndexArray:
-    """Draw contexts of one word so that each is used at most once where there are enough, else equally often.
-
-    Resampling such draws resamples contexts. And a context that is there in one model or length, and not in another,
-    moves hardly any other draw: the contexts stand on a ring, each at a place that its id gives it, and a draw takes
-    the first free one from a place of its own on.
-
-    `ids` are those of the word's n contexts; `names` say what else the draws belong to. The result is (n_samples,)
-    integers below n. Raises `InputError` for no contexts.
-    """
-    _checked([len(ids)], n_samples, REPLACEMENTS[0])
-    salt = seed_of(seed, "spread", *names).to_bytes(8, "big")
-    digests = b"".join(hashlib.blake2b(each.encode(), digest_size=8, key=salt).digest() for each in ids)
-    places = np.frombuffer(digests, dtype=">u8").astype(np.uint64)
-    ring = np.argsort(places, kind="stable")
-    # multiples of the golden ratio lie evenly, however many there are
-    starts = np.searchsorted(places[ring], np.arange(n_samples, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-    taken = np.zeros(len(ids), dtype=bool)
-    draws = np.empty(n_samples, dtype=np.int64)
-    for turn, start in enumerate(starts.tolist()):
-        place = start % len(ids)
-        while taken[place]:
-            place = (place + 1) % len(ids)
-        draws[turn] = place
-        taken[place] = True
-        if (turn + 1) % len(ids) == 0:
-            taken[:] = False
-    return ring[draws].astype(np.int64)
-
-
-def _checked(n_contexts: Sequence[int], n_samples: int, replacement: str) -> list[int]:
-    """Return the numbers of contexts."""
+def _draw(
+    n_contexts: Sequence[int], n_samples: int, rngs: Iterable[np.random.Generator], replacement: str
+) -> IndexArray:
     choice("replacement", replacement, REPLACEMENTS)
-    whole_number("n_samples", n_samples, least=1)
+    n_samples = whole_number("n_samples", n_samples, least=1)
     counts = sequence_of("n_contexts", n_contexts, "a list, the number of contexts of each word")
-    for column, n in enumerate(counts):
-        if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+    draws = np.empty((n_samples, len(counts)), dtype=np.int64)
+    for column, (n, rng) in enumerate(zip(counts, rngs, strict=False)):
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise InputError(
                 f"n_contexts: word {column} has {n!r} contexts. Give whole numbers, and leave out words without"
                 " contexts."
             )
-    return [int(n) for n in counts]
-
-
-def _drawn(
-    n_contexts: Sequence[int], n_samples: int, rngs: Iterable[np.random.Generator], replacement: str
-) -> IndexArray:
-    draws = np.empty((n_samples, len(n_contexts)), dtype=np.int64)
-    for column, n, rng in zip(draws.T, n_contexts, rngs, strict=False):
         once = replacement == "without-replacement" and n >= n_samples
-        column[:] = rng.permutation(n)[:n_samples] if once else rng.integers(n, size=n_samples)
+        draws[:, column] = rng.permutation(n)[:n_samples] if once else rng.integers(n, size=n_samples)
     return draws
 
 
+def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequence[object]) -> IndexArray:
+    """Draw contexts of one word so that each is used at most once where there are enough, else equally often.
+
+    Resampling such draws resamples contexts. And a context that exists in one model or length, and not in another,
+    moves hardly any other draw: the contexts are on a ring, each at a place that its id gives it, and a draw takes
+    the first free one from a place of its own on.
+
+    `ids` are those of the word's n >= 1 contexts; `names` say what else the draws belong to. The result is
+    (n_samples,) integers below n.
+    """
+    salt = seed_of(seed, "spread", *names).to_bytes(8, "big")
+    digests = b"".join(hashlib.blake2b(each.encode(), digest_size=8, key=salt).digest() for each in ids)
+    places = np.frombuffer(digests, dtype=">u8").astype(np.uint64)
+    ring = np.argsort(places, kind="stable")
+    # multiples of the golden ratio are spread evenly, however many there are
+    starts = np.searchsorted(places[ring], np.arange(n_samples, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    taken: set[int] = set()
+    draws = np.empty(n_samples, dtype=np.int64)
+    for turn, place in enumerate((starts % len(ids)).tolist()):
+        while place in taken:
+            place = (place + 1) % len(ids)
+        draws[turn] = place
+        taken.add(place)
+        if len(taken) == len(ids):
+            taken.clear()
+    return ring[draws].astype(np.int64)
+
+
 # --------------------
-
-
-VARIANCES = ("association", "hedges")
-
-_SEED = 47
-"""Of the partitions that `Ceat.p_association` draws."""
+# The estimate.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ceat(Shown):
     """Result of CEAT."""
+
+    method = "CEAT"
 
     effect_sizes: FloatArray
     """(n_samples,), the effect size of each draw."""
@@ -196,21 +178,22 @@ class Ceat(Shown):
     """The estimator of tau2."""
     all_contexts: CrossedScores
     """The mean cosines of the words over all their contexts, which depend on no draw."""
-    std: str = "union_ddof1"
+    std: str
     """The denominator of the effect sizes."""
-    drawn_cosines: Callable[[], CrossedScores] | None = None
-    """What makes the cosines of some draws, for the interval; of these means where there is nothing."""
+    draw_cosines: Callable[[], CrossedScores]
+    """Makes the cosines of some draws, for the interval."""
     lost: str = ""
     """Words listed more than once in a set, which count once; empty if there are none, or if `draws` were given."""
 
-    def shown(self) -> tuple[str, float, str, Callable[[], CrossedScores]]:
-        """Return what a notebook shows."""
-        return "CEAT", self.combined.effect, self.std, self.drawn_cosines or (lambda: self.all_contexts)
-
     @property
-    def differences(self) -> FloatArray:
-        """(n_samples,), the mean association of X minus that of Y in each draw."""
-        return np.asarray(self.scores[:, : self.n_x].mean(axis=1) - self.scores[:, self.n_x :].mean(axis=1))
+    def effect_size(self) -> float:
+        """The combined effect."""
+        return self.combined.effect
+
+    @cached_property
+    def cosines(self) -> CrossedScores:
+        """Of some draws, for the interval."""
+        return self.draw_cosines()
 
     @property
     def target_scores(self) -> FloatArray:
@@ -223,34 +206,27 @@ class Ceat(Shown):
         variances = hedges_variance(self.effect_sizes, self.n_x, self.scores.shape[1] - self.n_x)
         return combine(self.effect_sizes, variances, tau2=self.tau2_method)
 
-    def test_stimuli(
-        self, *, n_resamples: int = 100_000, rng: np.random.Generator | int | None = None
-    ) -> PermutationTest:
-        """Test whether other target words would do (`p_stimuli`), by their permutation, two-sided.
+    @cached_property
+    def test(self) -> PermutationTest:
+        """Permutation of the target words, two-sided: whether others would do (`p_stimuli`).
 
-        A word's score is its mean association over all contexts of all words, so that p depends on no draw.
+        A word's score is its mean association over all contexts of all words, so that p depends on no draw. Partitions
+        that are drawn are the same each time.
         """
-        x, y = np.split(self.all_contexts.word_scores(), [self.n_x])
-        return permutation_test_of_scores(x, y, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
+        return permutation_test_of_scores(*split_sides(self.all_contexts)[0], rng=SEED, noise=COSINE_NOISE)
 
-    def test_attributes(
-        self, *, n_resamples: int = 100_000, rng: np.random.Generator | int | None = None
-    ) -> PermutationTest:
-        """Test whether other attribute words would do (`p_attributes`), by their permutation, two-sided.
+    @cached_property
+    def test_attributes(self) -> PermutationTest:
+        """Permutation of the attribute words, two-sided: whether others would do (`p_attributes`).
 
         A word's score is its mean cosine with X minus that with Y, over all contexts.
         """
-        a, b = np.split(contributions(self.all_contexts), [self.all_contexts.n_a])
-        return permutation_test_of_scores(a, b, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE)
+        return permutation_test_of_scores(*split_sides(self.all_contexts)[1], rng=SEED, noise=COSINE_NOISE)
 
-    @cached_property
+    @property
     def p_association(self) -> float:
-        """The larger p of both tests, two-sided: whether other words would do, on either side.
-
-        Partitions that are drawn are the same each time.
-        """
-        tests = self.test_stimuli(rng=_SEED), self.test_attributes(rng=_SEED)
-        return max(test.p_value for test in tests)
+        """The larger p of both tests: whether other words would do, on either side."""
+        return max(self.test.p_value, self.test_attributes.p_value)
 
 
 def ceat(
@@ -260,7 +236,7 @@ def ceat(
     *,
     n_samples: int = 5000,
     draws: npt.ArrayLike | None = None,
-    rng: np.random.Generator | int | None = None,
+    rng: Rng = None,
     variance: str = "association",
     tau2: str = "dl",
     std: str = "union_ddof1",
@@ -271,8 +247,8 @@ def ceat(
 
     A draw takes one context of each word and computes d_i as `effect_size` does; the draws are combined by `combine`
     (Guo and Caliskan 2021; Sadhu et al. 2024, section 3.2 and appendix D). Hypothesis of `combined.p_value` (p_draws):
-    the effect of these words over these contexts is 0. Whether other words would do is asked by `test_stimuli` of the
-    target words (p_stimuli), by `test_attributes` of the attribute words (p_attributes), and by the larger of the two
+    the effect of these words over these contexts is 0. Whether other words would do is asked by `test` of the target
+    words (p_stimuli), by `test_attributes` of the attribute words (p_attributes), and by the larger of the two
     (`p_association`); how large the effect is with them by `interval` (see `draw_context_cosines`).
 
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
@@ -302,59 +278,35 @@ def ceat(
         drawn = draw_contexts(n_contexts, n_samples, rng, replacement)
     else:
         drawn = _checked_draws(draws, listed, n_contexts)
-    directions = {word: mean_direction(vectors) for word, vectors in directed.items()}
-    found = ceat_of_draws(
-        directed,
-        words,
-        drawn,
-        compute_mean_cosines(directions, words),
-        variance=variance,
-        tau2=tau2,
-        std=std,
-        threads=min(8, os.cpu_count() or 1) if threads is None else threads,
+    n_x, threads = len(words[0]), min(8, os.cpu_count() or 1) if threads is None else threads
+    scores = draw_scores(directed, words, drawn, threads=whole_number("threads", threads, least=1))
+    return Ceat(
+        *combine_scores(scores, n_x, drawn, variance=variance, tau2=tau2, std=std),
+        scores,
+        n_x,
+        tau2,
+        compute_mean_cosines({word: mean_direction(vectors) for word, vectors in directed.items()}, words),
+        std,
+        partial(draw_context_cosines, embeddings, targets, attributes, rng=SEED, as_listed=as_listed),
+        "; ".join(lost),
     )
-    cosines = partial(draw_context_cosines, embeddings, targets, attributes, rng=_SEED, as_listed=as_listed)
-    return replace(found, drawn_cosines=cosines, lost="; ".join(lost))
-
-
-def ceat_of_draws(
-    vectors: Mapping[str, DirectedVectors],
-    words: Words,
-    draws: IndexArray,
-    all_contexts: CrossedScores,
-    *,
-    variance: str = "association",
-    tau2: str = "dl",
-    std: str = "union_ddof1",
-    threads: int = 1,
-) -> Ceat:
-    """Compute CEAT as in `ceat`, from checked vectors, for `words` X, Y, A and B.
-
-    `draws` has one column for each word as listed; `all_contexts` are the cosines that the tests of words rest on.
-
-    `vectors` may read them when asked: of a word at a time no more is held than `draw_scores` says.
-    """
-    n_x, n_y, n_a, _ = map(len, words)
-    listed = [word for side in words for word in side]
-    scores = draw_scores(vectors, listed, draws, n_x + n_y, n_a, threads=threads)
-    effects, variances, combined = combine_scores(scores, n_x, variance=variance, tau2=tau2, std=std)
-    if len(draws) > 1 and (draws == draws[0]).all():
-        unknown = dict.fromkeys(("standard_error", "p_value", "log_p_value", "ci_low", "ci_high"), math.nan)
-        combined = replace(combined, **unknown)
-    return Ceat(effects, variances, combined, scores, n_x, tau2, all_contexts, std)
 
 
 def combine_scores(
-    scores: FloatArray, n_x: int, *, variance: str = "association", tau2: str = "dl", std: str = "union_ddof1"
+    scores: FloatArray, n_x: int, draws: IndexArray, *, variance: str, tau2: str, std: str
 ) -> tuple[FloatArray, FloatArray, RandomEffects]:
-    """Return each draw's effect and variance, and what they come to, from the target words' associations.
+    """Return each draw's effect and variance, and the combined effect, from the target words' associations.
 
-    `scores` is (n_samples, nx + ny), X before Y.
+    `scores` is (n_samples, nx + ny), X before Y; `draws` are the (n_samples, n_words) contexts that they are of.
     """
     choice("variance", variance, VARIANCES)
     spreads, effects = spreads_and_effects(scores, n_x, std, noise=COSINE_NOISE)
     variances = spreads**2 if variance == "association" else hedges_variance(effects, n_x, scores.shape[1] - n_x)
-    return effects, variances, combine(effects, variances, tau2=tau2)
+    combined = combine(effects, variances, tau2=tau2)
+    if len(draws) > 1 and (draws == draws[0]).all():
+        unknown = dict.fromkeys(("standard_error", "p_value", "log_p_value", "ci_low", "ci_high"), math.nan)
+        combined = replace(combined, **unknown)
+    return effects, variances, combined
 
 
 def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Sequence[int]) -> IndexArray:
@@ -377,8 +329,8 @@ def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Seque
 # --------------------
 # How the combined effect of CEAT moves as draws are added, and from how many on it no longer moves much.
 #
-# More draws take away chance in the choice of contexts from the pool that there is. They add no contexts to that
-# pool (for that see `contexts_enough`) and no words.
+# More draws take away chance in the choice of contexts from the pool. They add no contexts to that pool (for that see
+# `contexts_enough`) and no words.
 
 
 class Combined(NamedTuple):
@@ -390,11 +342,7 @@ class Combined(NamedTuple):
 
 
 def sizes_up_to(n_draws: int) -> list[int]:
-    """Return 100, 200, 500, 1000, 2000, 5000, ... as long as there are so many draws, and at last all `n_draws`.
-
-    Raises `InputError` for no draws.
-    """
-    n_draws = whole_number("n_draws", n_draws, least=1)
+    """Return 100, 200, 500, 1000, 2000, 5000, ... as long as there are so many draws, and at last all `n_draws`."""
     steps = (factor * 10**power for power in range(2, len(str(n_draws))) for factor in (1, 2, 5))
     return [*(n for n in steps if n < n_draws), n_draws]
 
@@ -408,48 +356,40 @@ def convergence(
         effects: (N,) effect sizes of the draws, in the order in which they were drawn.
         variances: (N,) their in-sample variances.
         tau2: see `combine`.
-        sizes: numbers of draws, rising; those of `sizes_up_to` if None. N is added where it is not among them.
+        sizes: numbers of draws, rising; those of `sizes_up_to` if None. N is added where it is missing.
 
     Raises:
         InputError: sizes that do not rise or go beyond N; otherwise as `combine`.
     """
     y, v = finite_vector("effects", effects), finite_vector("variances", variances)
-    taken = sizes_up_to(y.size) if sizes is None else sequence_of("sizes", sizes, "a list of whole numbers that rise")
+    taken = list(sizes_up_to(y.size) if sizes is None else sizes)
     if taken[-1:] != [y.size]:
         taken.append(y.size)
-    if any(not isinstance(n, Integral) or n < 1 for n in taken) or any(n >= later for n, later in pairwise(taken)):
+    if taken[0] < 1 or any(n >= later for n, later in pairwise(taken)):
         raise InputError(f"sizes: {taken[:10]}. Give whole numbers that rise, from 1 to at most {y.size} draws.")
-    rows = []
-    for n in taken:
-        result = combine(y[:n], v[:n], tau2=tau2)
-        rows.append(Combined(n, result.effect, result.standard_error))
-    return rows
+    results = [combine(y[:n], v[:n], tau2=tau2) for n in taken]
+    return [Combined(n, each.effect, each.standard_error) for n, each in zip(taken, results, strict=True)]
 
 
 def draws_settled(rows: Sequence[Combined], band: float) -> int | None:
     """Return the smallest number of draws at and after which every combined effect is within `band` of the last one.
 
-    None if that is said of the last one alone, which is within any band of itself. Raises `InputError` for a `band`
+    None if that is true only of the last one, which is within any band of itself. Raises `InputError` for a `band`
     that is not greater than 0.
     """
-    require_band(band)
-    place = settled_from([row.effect - rows[-1].effect for row in rows], band)
+    place = find_settled([row.effect - rows[-1].effect for row in rows], band)
     return None if place is None else rows[place].n
 
 
-def settled_from(distances: Sequence[float | None], band: float) -> int | None:
+def find_settled(distances: Sequence[float | None], band: float) -> int | None:
     """Return the first place at and after which every distance is known and within `band`.
 
-    None if that is said of the last one alone.
+    None if that is true only of the last one. Raises `InputError` for a `band` that is not greater than 0.
     """
+    positive_number("associations.band", band)
     far = [place for place, distance in enumerate(distances[:-1]) if distance is None or not abs(distance) <= band]
     first = far[-1] + 1 if far else 0
     return first if first < len(distances) - 1 else None
-
-
-def require_band(band: float) -> None:
-    """Refuse a band that is not a number greater than 0."""
-    positive_number("associations.band", band)
 
 
 def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
@@ -476,17 +416,11 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
         InputError: a band that is not greater than 0, or effects that are not finite numbers.
     """
     drawn = finite_vector("effects", effects)
-    require_band(band)
+    positive_number("associations.band", band)
     if drawn.size < 2 or contexts_min == 1:
         return None
     finite = 1.0 if contexts_min is None else math.sqrt(contexts_min / (contexts_min - 1))
-    return contexts_for_spread(float(drawn.std(ddof=1)) * finite, band)
-
-
-def contexts_for_spread(spread: float, band: float) -> int:
-    """Return what `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
-    require_band(band)
-    return max(1, math.ceil((Z_95 * spread / band) ** 2))
+    return max(1, math.ceil((Z_95 * float(drawn.std(ddof=1)) * finite / band) ** 2))
 
 
 # --------------------
@@ -508,40 +442,31 @@ _BLOCK = 1 << 19
 
 
 def draw_scores(
-    vectors: Mapping[str, DirectedVectors],
-    words: Sequence[str],
-    draws: IndexArray,
-    n_targets: int,
-    n_a: int,
-    *,
-    threads: int = 1,
+    vectors: Mapping[str, DirectedVectors], words: Words, draws: IndexArray, *, threads: int = 1
 ) -> FloatArray:
     """Return the associations s(w, A, B) of the target words in every draw: (n_samples, n_targets), in float64.
 
     Args:
         vectors: of each word; a mapping that reads them when asked is asked for each word once per set that it is in.
-        words: of X, Y, A, B, one for each column of `draws`.
+        words: of X, Y, A and B.
         draws: (n_samples, n_words) rows of each word's vectors.
-        n_targets: words of X and Y.
-        n_a: words of A.
         threads: blocks of draws are shared out among so many; the result is the same.
 
     Besides what `vectors` keeps, memory holds the means, 8 * n_samples * d bytes, and the words of one group.
     """
-    threads = whole_number("threads", threads, least=1)
     n_samples, n_words = draws.shape
-    first = n_targets + n_a
+    n_targets, listed = len(words[0]) + len(words[1]), [word for side in words for word in side]
+    signs = np.repeat([1 / len(words[2]), -1 / len(words[3])], [len(words[2]), len(words[3])])
     add_drawn, multiply_drawn = _compiled()
     columns = np.asfortranarray(draws)
-    sums = np.zeros((n_samples, vectors[words[0]].vectors.shape[1]))
+    sums = np.zeros((n_samples, vectors[listed[0]].vectors.shape[1]))
     scores = np.empty((n_samples, n_targets), order="F")
     block = max(1, _BLOCK // sums[0].nbytes)
     blocks = [slice(start, start + block) for start in range(0, n_samples, block)]
 
     def add(group: _Group, part: slice) -> None:
         for column, (array, inverse_norms) in group.items():
-            weight = 1 / n_a if column < first else -1 / (n_words - first)
-            add_drawn(sums[part], array, inverse_norms, columns[part, column], weight)
+            add_drawn(sums[part], array, inverse_norms, columns[part, column], signs[column - n_targets])
 
     def multiply(group: _Group, part: slice) -> None:
         for column, (array, inverse_norms) in group.items():
@@ -551,7 +476,7 @@ def draw_scores(
         # Handing a block to a thread takes as long as adding some of its words.
         spread = map if threads == 1 else pool.map
         for work, chosen in ((add, range(n_targets, n_words)), (multiply, range(n_targets))):
-            for group in _groups(vectors, words, chosen):
+            for group in _groups(vectors, listed, chosen):
                 list(spread(partial(work, group), blocks))
     return np.ascontiguousarray(scores)
 

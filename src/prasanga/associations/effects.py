@@ -1,17 +1,60 @@
-"""Effects of single categories from vectors: associations, effect size, and the permutation test of words."""
+"""Effects of single categories from vectors, for notebooks: effect size, permutation test, WEAT, SEAT and SC-WEAT.
+
+WEAT (Caliskan, Bryson and Narayanan 2017) has static vectors: one vector per word.
+
+SEAT is WEAT with sentences in place of words (May et al. 2019; Sahoo et al. 2024, appendix B). A word is in every
+template of its class, and each sentence has a vector. Sentences are the items of the effect size: with s(t, A, B) =
+mean cos(t, a) - mean cos(t, b), over the sentences a of A and b of B,
+
+    d = (mean of s over the sentences of X - mean over those of Y) / standard deviation of s over both
+
+Every word weighs the same, however many sentences it has, so that d and the test of words are about the same
+difference. Where all have as many, as with the templates of this project, d is the effect size over sentences.
+
+The sentences of a word are not independent of one another: they are nearly the same sentence. The test therefore moves
+a word with all its sentences (unit `word`). The papers move single sentences (unit `sentence`), as if a set of 8 words
+in 10 templates were 80 words; then p is below .05 in far more than 5 % of runs in which there is no effect.
+
+The average of `associations` takes every sentence as an item (May et al.). The average of `vectors` first takes the
+mean of the vectors of a word's sentences, as they are, so that a word is one item (the program of Sadhu et al. 2024).
+"""
 
 from __future__ import annotations
 
 import contextlib
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from prasanga.associations.vectors import require_one_dimension, require_other_words, unit_vectors
-from prasanga.stats.arguments import FloatArray
+from prasanga.associations.vectors import (
+    compute_cosines,
+    directed_vectors,
+    require_other_words,
+    unit_sets,
+    word_vectors,
+)
+from prasanga.stats.arguments import FloatArray, choice, generator_from
+from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError, effect_size_of_scores
+from prasanga.stats.intervals import Interval, draw_resampling, interval, replicate_effects
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+UNITS = ("word", "sentence")
+AVERAGES = ("associations", "vectors")
+
+SEED = 47
+"""Of the resamples and partitions of an estimate that no study has made."""
+
+Rng: TypeAlias = np.random.Generator | int | None
 
 
 def association_scores(W: npt.ArrayLike, A: npt.ArrayLike, B: npt.ArrayLike) -> FloatArray:
@@ -24,8 +67,7 @@ def association_scores(W: npt.ArrayLike, A: npt.ArrayLike, B: npt.ArrayLike) -> 
     `W`, `A`, `B` are (n, d), (na, d), (nb, d); the result is (n,), within [-2, 2]. Raises `InputError` for arrays of
     other shapes, different dimensions, NaN, and zero vectors.
     """
-    w, a, b = unit_vectors("W", W), unit_vectors("A", A), unit_vectors("B", B)
-    require_one_dimension({"W": w.shape[1], "A": a.shape[1], "B": b.shape[1]})
+    w, a, b = unit_sets(W=W, A=A, B=B)
     return np.asarray(w @ (a.mean(axis=0) - b.mean(axis=0)))
 
 
@@ -47,19 +89,14 @@ def effect_size(
     `association_scores`), an unknown `std`, too few words for it, and scores that are all the same
     (`ConstantScoresError`).
     """
-    return effect_size_of_scores(*target_scores(X, Y, A, B), std, noise=COSINE_NOISE)
+    return _compute_word_cosines(X, Y, A, B).effect(std)
 
 
-def target_scores(
-    X: npt.ArrayLike, Y: npt.ArrayLike, A: npt.ArrayLike, B: npt.ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    """Return the associations of the words of `X` and of `Y`: (nx,) and (ny,)."""
-    x, y = unit_vectors("X", X), unit_vectors("Y", Y)
-    a, b = unit_vectors("A", A), unit_vectors("B", B)
+def _compute_word_cosines(X: npt.ArrayLike, Y: npt.ArrayLike, A: npt.ArrayLike, B: npt.ArrayLike) -> CrossedScores:
+    x, y, a, b = unit_sets(X=X, Y=Y, A=A, B=B)
     require_other_words({"X": x, "Y": y}, {"A": a, "B": b})
-    require_one_dimension({"X": x.shape[1], "Y": y.shape[1], "A": a.shape[1], "B": b.shape[1]})
-    axis = a.mean(axis=0) - b.mean(axis=0)
-    return np.asarray(x @ axis), np.asarray(y @ axis)
+    values = np.concatenate([x, y]) @ np.concatenate([a, b]).T
+    return CrossedScores.of_words(values[None], map(len, (x, y, a, b)))
 
 
 def permutation_test(
@@ -71,7 +108,7 @@ def permutation_test(
     alternative: str = "two-sided",
     method: str = "auto",
     n_resamples: int = 100_000,
-    rng: np.random.Generator | int | None = None,
+    rng: Rng = None,
     statistic: str = "studentized",
 ) -> PermutationTest:
     """Test whether target sets `X` and `Y` differ in their association with attributes `A` rather than `B`.
@@ -95,28 +132,262 @@ def permutation_test(
     can be. If all scores are the same, every partition is a tie and p is 1. Raises `InputError` for bad arrays, unknown
     names, and `exact` with too many words.
     """
-    x, y = target_scores(X, Y, A, B)
-    return permutation_test_of_scores(
-        x,
-        y,
-        alternative=alternative,
-        method=method,
-        n_resamples=n_resamples,
-        rng=rng,
-        statistic=statistic,
-        noise=COSINE_NOISE,
-    )
+    cosines = _compute_word_cosines(X, Y, A, B)
+    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples, "statistic": statistic}
+    return _test_sides(np.split(cosines.word_scores(), [cosines.n_x]), rng=rng, **options)[0]
 
 
-# --------------------
-# Tests with one target set: SC-WEAT, which asks of single words what WEAT asks of two sets.
-#
-# The association of a word w with A rather than B, as an effect size over the attribute words (Caliskan, Bryson and
-# Narayanan 2017, there WEFAT; May et al. 2019 and others: SC-WEAT):
-#
-#     d(w) = (mean over a of cos(w, a) - mean over b of cos(w, b)) / std over A and B of cos(w, .)
-#
-# What is exchanged under the hypothesis of no association are the attribute words.
+def _test_sides(*sides: Sequence[FloatArray], rng: Rng, **options: Any) -> list[PermutationTest]:
+    """Test the scores of two sets on each side; one generator draws the partitions of all."""
+    options |= {"rng": generator_from(rng), "noise": COSINE_NOISE}
+    return [permutation_test_of_scores(*scores, **options) for scores in sides]
+
+
+class Shown:
+    """An estimate in a notebook: the number with its interval in one line, a table, a picture.
+
+    A class of results has the attributes below.
+    """
+
+    method: ClassVar[str]
+    std: str
+    """The denominator of the effect sizes."""
+    lost: str = ""
+    """Words of the lists that do not count, each with the reason."""
+    if TYPE_CHECKING:
+
+        @property
+        def effect_size(self) -> float:
+            """The effect that is shown."""
+
+        @property
+        def p_association(self) -> float:
+            """Whether other words would do, on either side."""
+
+        @property
+        def cosines(self) -> CrossedScores:
+            """What the interval rests on."""
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The 95 % interval over words and, in CEAT, contexts: 2,000 resamples, the same each time.
+
+        Without ends, but with a note, for sets of fewer than 8 words.
+        """
+        cosines = self.cosines
+        words = tuple([f"{side}{number}" for number in range(n)] for side, n in zip("XYAB", cosines.sizes, strict=True))
+        resampling = draw_resampling(words, len(cosines.values), n_resamples=2000, seed=SEED, category="")
+        replicates = replicate_effects(cosines, resampling, self.std)
+        return interval(cosines, resampling, replicates, std=self.std, center=self.effect_size)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note, lost."""
+        ends, sizes = self.interval, dict(zip(("n_x", "n_y", "n_a", "n_b"), self.cosines.sizes, strict=True))
+        return pl.DataFrame(
+            {"method": self.method, "effect_size": self.effect_size, "ci_low": ends.low, "ci_high": ends.high}
+            | {"p_association": self.p_association, **sizes, "std": self.std, "note": ends.note, "lost": self.lost},
+            schema_overrides={"ci_low": pl.Float64, "ci_high": pl.Float64},
+        )
+
+    def plot(self) -> Figure:
+        """Return a picture: the association of each target word, a line for each set, and the number above."""
+        from matplotlib.figure import Figure
+
+        title = textwrap.wrap(repr(self), 90, break_on_hyphens=False)
+        figure = Figure(figsize=(6.8, 1.6 + 0.2 * len(title)), layout="constrained")
+        axes, sets = figure.add_subplot(), np.split(self.cosines.word_scores(), [self.cosines.n_x])
+        for height, scores in enumerate(sets):
+            axes.plot(scores, np.full(len(scores), -height), "o", alpha=0.6)
+            axes.plot(scores.mean(), -height, "|", color="black", markersize=18)
+        axes.set(yticks=[0, -1], yticklabels=["X", "Y"], ylim=(-1.5, 0.5))
+        axes.set_xlabel("nearer to B  ·  association  ·  nearer to A")
+        axes.set_title("\n".join(title), fontsize="medium")
+        return figure
+
+    def __repr__(self) -> str:
+        """Return the number with its interval, in one line."""
+        ends, (n_x, n_y, *_) = self.interval, self.cosines.sizes
+        between = "" if ends.low is None else f"95 % {ends.low:+.2f} to {ends.high:+.2f}"
+        said, lost = "; ".join(filter(None, (between, ends.note))), f" ({self.lost})" if self.lost else ""
+        number = f"{self.method} {self.effect_size:+.2f} ({said}), p_association {self.p_association:.3g}"
+        return f"{number}, {n_x} and {n_y} words{lost}"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame()._repr_html_()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Tested(Shown):
+    """What the results of `weat` and `seat` have in common."""
+
+    effect_size: float
+    """By the convention `std`; positive if X is nearer to A than Y is."""
+    test: PermutationTest
+    """Permutation of the target words (of `seat` also of their sentences)."""
+    test_attributes: PermutationTest
+    """Permutation of the attribute words."""
+    std: str
+    cosines: CrossedScores
+    """Of the words or sentences, over which the effect is; of the words for an average of vectors."""
+
+    @property
+    def p_association(self) -> float:
+        """The larger p of both tests: whether other words would do, on either side."""
+        return max(self.test.p_value, self.test_attributes.p_value)
+
+
+class Weat(_Tested):
+    """Result of `weat`: `effect_size` by the convention `std`, `test`, `test_attributes` and `p_association`."""
+
+    method = "WEAT"
+
+    @property
+    def scores_x(self) -> FloatArray:
+        """(nx,) association s(w, A, B) of each word of X."""
+        return self.cosines.word_scores()[: self.cosines.n_x]
+
+    @property
+    def scores_y(self) -> FloatArray:
+        """(ny,) the same of Y."""
+        return self.cosines.word_scores()[self.cosines.n_x :]
+
+
+class Seat(_Tested):
+    """Result of `seat`: `effect_size` by the convention `std`, `test`, `test_attributes` and `p_association`."""
+
+    method = "SEAT"
+
+    @property
+    def word_scores(self) -> FloatArray:
+        """(nx + ny,), the mean association of each word over its sentences, X before Y."""
+        return self.cosines.word_scores()
+
+
+def weat(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    A: npt.ArrayLike,
+    B: npt.ArrayLike,
+    *,
+    std: str = "union_ddof1",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 100_000,
+    rng: Rng = None,
+    statistic: str = "studentized",
+) -> Weat:
+    """Compute the WEAT of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d), one vector per word.
+
+    Hypothesis of no association: the words of X and Y do not differ in their association with A rather than B, or those
+    of A and B do not differ in theirs with X rather than Y, so that every way to part them into sets of these sizes is
+    as likely as the one observed. With
+
+        s(w, A, B) = mean over a in A of cos(w, a)  -  mean over b in B of cos(w, b)
+
+    the effect size is d = (mean of s over X - mean of s over Y) / std of s over X and Y, and p is the share of
+    partitions whose difference of means is at least as extreme (Caliskan, Bryson and Narayanan 2017, Science 356; Sadhu
+    et al. 2024, appendix B.1). They part only the target words (`test`); whether other attribute words would do as well
+    is asked by `test_attributes`, and of both by `p_association`.
+
+    Args:
+        X: target vectors (nx, d), nx >= 1; the sets may differ in size.
+        Y: target vectors (ny, d).
+        A: attribute vectors (na, d).
+        B: attribute vectors (nb, d).
+        std: convention of the denominator: union_ddof1 (Caliskan et al.), union_ddof0, pooled (`effects`).
+        alternative: two-sided, greater or less.
+        method: auto, exact or sampled (`permutation`).
+        n_resamples: partitions drawn where they are sampled.
+        rng: their generator, or a seed.
+        statistic: what partitions are compared by, studentized or difference (`permutation_test`).
+
+    Raises:
+        InputError: NaN, zero vectors, different dimensions, sets without words, an unknown name; `ConstantScoresError`
+            if all words have the same association.
+    """
+    cosines = _compute_word_cosines(X, Y, A, B)
+    targets, attributes = split_sides(cosines)
+    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples, "statistic": statistic}
+    test, test_attributes = _test_sides(targets, attributes, rng=rng, **options)
+    return Weat(cosines.effect(std), test, test_attributes, std, cosines)
+
+
+def split_sides(cosines: CrossedScores, unit: str = "word") -> tuple[list[FloatArray], list[FloatArray]]:
+    """Return the scores that are permuted: associations of X and of Y, and contributions of A and of B.
+
+    Those of X and Y are of words, or of `sentence` items.
+    """
+    if unit == "word":
+        targets = np.split(cosines.word_scores(), [cosines.n_x])
+    else:
+        targets = np.split(cosines.item_scores()[0], [int((cosines.targets < cosines.n_x).sum())])
+    return targets, np.split(contributions(cosines), [cosines.n_a])
+
+
+def seat(
+    X: Sequence[npt.ArrayLike],
+    Y: Sequence[npt.ArrayLike],
+    A: Sequence[npt.ArrayLike],
+    B: Sequence[npt.ArrayLike],
+    *,
+    unit: str = "word",
+    average: str = "associations",
+    std: str = "union_ddof1",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 100_000,
+    rng: Rng = None,
+    statistic: str = "studentized",
+) -> Seat:
+    """Compute the SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
+
+    Hypothesis of no association: the words of X and Y could change sides (`test`), or those of A and B
+    (`test_attributes`); `p_association` is the larger p of both. Formula: see the module.
+
+    Args:
+        X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each word weighs the
+            same.
+        Y: likewise.
+        A: likewise.
+        B: likewise.
+        unit: `word` permutes words by their mean association; `sentence` permutes single sentences, as May et al.
+            (2019) and IndiBias do, and rejects far too often.
+        average: `associations`, or `vectors` for one vector per word, the mean of its sentences' (Sadhu et al.); then
+            the two units are the same.
+        std: of the denominator: union_ddof1, union_ddof0 or pooled, as in `effect_size`.
+        alternative: of the test: two-sided, greater or less.
+        method: auto, exact or sampled, as in `permutation_test`.
+        n_resamples: partitions drawn where they are sampled.
+        rng: a generator or a seed, for partitions drawn at random.
+        statistic: what partitions of words are compared by, studentized or difference (`permutation_test`); those of
+            sentences always by the difference, as in the papers.
+
+    Raises:
+        InputError: a set without words, a word without sentences, NaN, zero vectors, different dimensions, unknown
+            names; all sentences have the same association (`ConstantScoresError`).
+    """
+    choice("unit", unit, UNITS)
+    choice("average", average, AVERAGES)
+    sets = {name: word_vectors(name, words) for name, words in zip("XYAB", (X, Y, A, B), strict=True)}
+    for name, words in sets.items():
+        for i, word in enumerate(words):
+            directed_vectors(f"{name}, word {i}", word)  # before they are averaged, which would hide a zero
+    require_other_words({name: sets[name] for name in "XY"}, {name: sets[name] for name in "AB"})
+    cosines = compute_sentence_cosines(list(sets.values()), average)
+    effect, (targets, attributes) = cosines.effect(std), split_sides(cosines, unit)
+    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples}
+    rng, by = generator_from(rng), statistic if unit == "word" else "difference"
+    (test,) = _test_sides(targets, rng=rng, statistic=by, **options)
+    (test_attributes,) = _test_sides(attributes, rng=rng, statistic=statistic, **options)
+    return Seat(effect, test, test_attributes, std, cosines)
+
+
+def compute_sentence_cosines(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> CrossedScores:
+    """Return the cosines of the sentences of X, Y, A and B, (n_sentences, d) per word, or of mean vectors of words."""
+    if average == "vectors":
+        sets = [[word.mean(axis=0, keepdims=True, dtype=np.float64) for word in words] for words in sets]
+    x, y, a, b = sets
+    return compute_cosines(x, y, a, b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,42 +411,33 @@ def sc_weat(
     alternative: str = "two-sided",
     method: str = "auto",
     n_resamples: int = 100_000,
-    rng: np.random.Generator | int | None = None,
+    rng: Rng = None,
 ) -> SingleTarget:
     """Compute the SC-WEAT (WEFAT) of one target set `W` with the attribute sets `A`, `B`.
 
-    Each set is (n, d), one row a word.
+    Each set is (n, d), one row per word.
 
         d(w) = (mean over a in A of cos(w, a) - mean over b in B of cos(w, b)) / std over A and B of cos(w, .)
 
-    and for the set with the mean of cos(w, .) over W (Caliskan, Bryson and Narayanan 2017, there WEFAT). Hypothesis of
-    no association: the attribute words could change sides. `std` (union_ddof1, union_ddof0, pooled) as in
-    `effect_size`; `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples` and `rng` as
-    in `permutation_test`. Raises `InputError` for bad arrays (as `association_scores`), unknown names, and
-    `ConstantScoresError` if the set is equally near to all attribute words.
+    and for the set with the mean of cos(w, .) over W (Caliskan, Bryson and Narayanan 2017, there WEFAT; May et al.
+    2019: SC-WEAT). Hypothesis of no association: the attribute words could change sides. `std` (union_ddof1,
+    union_ddof0, pooled) as in `effect_size`; `alternative` (two-sided, greater, less), `method` (auto, exact, sampled),
+    `n_resamples` and `rng` as in `permutation_test`. Raises `InputError` for bad arrays (as `association_scores`),
+    unknown names, and `ConstantScoresError` if the set is equally near to all attribute words.
     """
-    w, a, b = unit_vectors("W", W), unit_vectors("A", A), unit_vectors("B", B)
-    require_one_dimension({"W": w.shape[1], "A": a.shape[1], "B": b.shape[1]})
-    cosines = np.concatenate([w @ a.T, w @ b.T], axis=1)
+    w, a, b = unit_sets(W=W, A=A, B=B)
+    cosines = np.split(w @ np.concatenate([a, b]).T, [len(a)], axis=1)
     of_words = np.full(len(w), np.nan)
-    for i, row in enumerate(cosines):
+    for i, (of_a, of_b) in enumerate(zip(*cosines, strict=True)):
         with contextlib.suppress(ConstantScoresError):
-            of_words[i] = effect_size_of_scores(row[: len(a)], row[len(a) :], std, noise=COSINE_NOISE)
-    of_set = cosines.mean(axis=0)
+            of_words[i] = effect_size_of_scores(of_a, of_b, std, noise=COSINE_NOISE)
+    of_set = [side.mean(axis=0) for side in cosines]
     try:
-        effect = effect_size_of_scores(of_set[: len(a)], of_set[len(a) :], std, noise=COSINE_NOISE)
+        effect = effect_size_of_scores(of_set[0], of_set[1], std, noise=COSINE_NOISE)
     except ConstantScoresError:
         raise ConstantScoresError(
             "W is equally near to all attribute words: the effect size, a difference over the spread of its cosines"
             " with them, does not exist. Are A and B the same word?"
         ) from None
-    test = permutation_test_of_scores(
-        of_set[: len(a)],
-        of_set[len(a) :],
-        alternative=alternative,
-        method=method,
-        n_resamples=n_resamples,
-        rng=rng,
-        noise=COSINE_NOISE,
-    )
-    return SingleTarget(effect, of_words, test)
+    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples}
+    return SingleTarget(effect, of_words, *_test_sides(of_set, rng=rng, **options))

@@ -1,18 +1,22 @@
-"""CEAT of a whole study, one model and one segment length at a time: tables with a row per category and sample mode.
+"""WEAT, SEAT and CEAT of a whole study: from vectors to tables with one row per estimate.
 
-In mode `fixed` the draws are the same for all models: they index only the contexts that all models have, and their
-seed does not contain the model. In mode `random` they index all contexts of this model, with a seed of its own. Neither
-contains the segment length: where all lengths are cut from the same occurrences, they draw the same. Contexts are
-ordered by occurrence_id, so that the order of files and rows makes no difference. Nothing here stops a study because of
-one category: what cannot be computed is a row without numbers that says why.
+Nothing here stops a study because of one category: one that cannot be computed is a row without numbers that says why.
+A word without vectors is left out and listed in `lost`. Vectors that cannot be right (NaN, zero, different dimensions)
+are refused with `InputError`: these need mending, not leaving out.
+
+CEAT has draws in one or two sample modes. In mode `fixed` they are the same for all models: they index only the
+contexts that all models have, and their seed does not contain the model. In mode `random` they index all contexts of
+this model, with a seed of its own. Neither contains the segment length: where all lengths are cut from the same
+occurrences, they draw the same. Contexts are ordered by occurrence_id, so that the order of files and rows makes no
+difference.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,95 +24,305 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import (
-    Ceat,
-    ceat_of_draws,
     combine_scores,
     contexts_enough,
     convergence,
+    count_turns,
     draw_scores,
     draws_settled,
     named_draws,
     sizes_up_to,
     spread_draws,
-    turns,
 )
-from prasanga.associations.cosines import compute_mean_cosines, draw_cosines
+from prasanga.associations.effects import compute_sentence_cosines, split_sides
 from prasanga.associations.estimates import (
     Category,
+    Cell,
+    Effects,
     Rows,
     TestSettings,
     WordTests,
     category_of,
-    computed,
-    describe_category,
-    find_small_set,
+    count_mean_vectors,
+    count_sentences,
+    measure_cells,
     measure_cosines,
-    measured,
-    raw_columns,
+    measure_templates,
     test_words,
     used_words,
     word_rows,
 )
 from prasanga.associations.vectors import (
+    SMALLEST_LENGTH,
+    VECTORS,
     Change,
     DirectedVectors,
     Moments,
     Words,
+    compute_mean_cosines,
+    compute_moments,
     directed_vectors,
+    draw_cosines,
     embed_again,
-    floating,
     mean_direction,
-    moments_of,
     require_one_dimension,
+    to_floating,
 )
 from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
-from prasanga.losses import Reason
-from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray, IndexArray
+from prasanga.base.seeds import generator
+from prasanga.losses import Loss, Reason
+from prasanga.stats.arguments import FloatArray, IndexArray, to_array
 from prasanga.stats.crossed import CrossedScores, variance_components
-from prasanga.stats.effects import ConstantScoresError
+from prasanga.stats.effects import ConstantScoresError, hedges_variance
+from prasanga.stats.permutation import permutation_test_of_scores
+from prasanga.stats.random_effects import RandomEffects, combine
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
 
-_OF_EARLIER_STAGES = ("pool", "match", "neighbours", "window", "pieces")
+ItemVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
+"""Each stimulus with the ids of its sentences or occurrences and their (n, d) vectors."""
 
-CEAT_SCHEMA = TABLES["ceat"].arrow()
-"""Columns of the table of estimates.
+Layouts: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""Categories by name, in the layout of `categories.json`."""
 
-`tau2`, `q` and `i2` are those of V = hedges, whatever `variance` says (docs/statistics.md). `n_partitions` are the
-partitions that `p_stimuli` was counted over: all that there are if `p_stimuli_exact`, else those drawn; likewise those
-of `p_attributes`. The tests rest on all contexts of the model and are the same in all sample modes. What needs other
-tables (`p_association_holm`, `p_association_bh`, `n_tests`, the columns of twins) is null here and
-filled when the tables of a study are gathered.
-"""
-CEAT_WORDS_SCHEMA = TABLES["ceat_words"].arrow()
-"""Columns of the table of words; `n_items` is the number of contexts that may be drawn."""
-RESAMPLES_SCHEMA = TABLES["resamples"].arrow()
-"""Effects with words and contexts resampled, and before that (`effect_size`, of the draws that are resampled).
 
-`words` is a digest; rows with the same one are compared in pairs.
-"""
-_STEP = ("n", "effect_size", "standard_error")
-CONVERGENCE_SCHEMA = TABLES["convergence"].arrow()
-"""The combined effect of the first `n` draws."""
+# --------------------
+# WEAT and SEAT: one vector per word, or per sentence.
 
-# Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a category
-# have the same resamples. More would shorten intervals where contexts are much noisier than words differ, and take
-# longer.
-_SPREAD = 256
 
-ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
-"""Each stimulus with the ids of its occurrences and their (n_contexts, d) vectors."""
+class _Items(NamedTuple):
+    """The vectors of a study's words or sentences, and how its categories are measured."""
+
+    method: str
+    vectors: Mapping[str, npt.NDArray[Any]]
+    """Of each word, (n_items, d)."""
+    settings: TestSettings
+    seed: int
+    average: str = "associations"
+
+    def measure(self, moments: Moments, cell: Cell) -> tuple[dict[str, Any], Rows, CrossedScores]:
+        """Return the columns of a category, the rows of its words, and the cosines of its items."""
+        used, name = cell.used, cell.category.name
+
+        def compute(change: Change = lambda vectors, _: vectors) -> CrossedScores:
+            sets = [[change(self.vectors[word], moments) for word in side] for side in used]
+            return compute_sentence_cosines(sets, self.average)
+
+        cosines, names = compute(), (self.method, cell.key["model"])
+        found = measure_cosines(
+            cosines, self.settings, category=name, words=used, seed=self.seed, names=names, rescale=compute
+        )
+        words = word_rows(cosines, used, cell.category.set_names, found.without)
+        return found.columns, [{**row, "n_items": len(self.vectors[row["stimulus"]])} for row in words], cosines
+
+
+def measure_weat(
+    categories: Layouts,
+    vectors: Mapping[str, npt.ArrayLike],
+    missing: Mapping[str, str],
+    *,
+    name: str,
+    settings: TestSettings,
+    seed: int,
+    source: str = "",
+    method: str = "",
+    forms: str = "",
+) -> list[pa.Table]:
+    """Compute the WEAT of all `categories` by one set of vectors: the tables `weat` and `weat_words`.
+
+    A word without a vector, or with a zero vector, is left out and listed in `lost`.
+
+    Args:
+        categories: by name, in the layout of `categories.json`.
+        vectors: of each stimulus that has one, (d,).
+        missing: why each of the others has none.
+        name: of the vectors, the tables' `model`.
+        settings: how effects are tested.
+        seed: of the study.
+        source: the tables' `vectors`.
+        method: how the vectors were trained or the format of their file.
+        forms: how words were looked up (dictionary, pooled).
+
+    Raises:
+        InputError: a vector that cannot be right (NaN, another shape or dimension).
+    """
+    parsed = [category_of(each, layout) for each, layout in categories.items()]
+    usable: dict[str, FloatArray] = {}
+    reasons = {word: missing.get(word) or "no vector" for category in parsed for word in category.words}
+    for word in reasons.keys() & vectors.keys():
+        vector = _check_word_vector(f"{name}, {word}", vectors[word])
+        if np.abs(vector).max() >= SMALLEST_LENGTH:
+            usable[word] = vector[None]
+        reasons[word] = "zero vector"
+    require_one_dimension({f"{name}, {word}": usable[word].shape[1] for word in reasons if word in usable})
+    about = {"vectors": source, "method": method, "forms": forms, **settings.conventions(), "seed": seed}
+    cells = []
+    for category in parsed:
+        lost = [category.lose(word, Reason.NO_VECTOR, reasons[word]) for word in category.words if word not in usable]
+        cells.append(Cell(category, {"model": name}, used_words(category.sets, usable), lost, about))
+    measure = partial(_Items("weat", usable, settings, seed).measure, compute_moments(usable.values()))
+    return measure_cells(f"WEAT of {name}", cells, lambda cell: measure(cell)[:2], "weat", "weat_words")
+
+
+def _check_word_vector(whose: str, vector: npt.ArrayLike) -> FloatArray:
+    given = to_array(whose, vector, "(d,) numbers, one vector per word").astype(np.float64)
+    if given.ndim != 1 or not given.size:
+        raise InputError(f"{whose}: a vector of shape {given.shape}. Give (d,), one vector per word.")
+    if not np.isfinite(given).all():
+        place = int((~np.isfinite(given)).argmax())
+        raise InputError(f"{whose}: number {place} is {given[place]}. Make this vector again, or leave it out.")
+    return given
+
+
+class SeatTables(NamedTuple):
+    """The tables of one model, by their names in the schema: `seat`, `seat_words` and `seat_templates`."""
+
+    estimates: pa.Table
+    words: pa.Table
+    templates: pa.Table
+
+
+def measure_seat(
+    categories: Layouts,
+    sentences: pa.Table,
+    vectors: ItemVectors,
+    *,
+    model: str,
+    settings: TestSettings,
+    unit: str = "word",
+    average: str = "associations",
+    sentence_vector: str = "",
+    seed: int = 47,
+) -> SeatTables:
+    """Compute the SEAT of all `categories` for one model.
+
+    Args:
+        categories: by name, in the layout of `categories.json`.
+        sentences: the filled templates (`prasanga.samples.fill_templates`): columns occurrence_id, stimulus, template.
+        vectors: of each stimulus, the occurrence ids of its sentences and their (n_sentences, d) vectors. A sentence
+            that the model has no vector for is absent, a stimulus without any likewise.
+        model: its name.
+        settings: how effects are tested.
+        unit: see `seat`; `p_stimuli` moves words in any case, and `sentence` adds `p_sentences`.
+        average: see `seat`.
+        sentence_vector: what a sentence's vector is (cls, mean, last, word, position), for the table.
+        seed: of the study.
+
+    Returns:
+        A row per category, one per category and word, and one per category and template.
+
+    Raises:
+        InputError: vectors that cannot be right (NaN, zero, different dimensions, two of one sentence, those of
+            sentences that are not among the templates).
+    """
+    parsed = [category_of(name, layout) for name, layout in categories.items()]
+    listed: dict[str, dict[str, tuple[int, str]]] = {}
+    for sentence in sentences.select(["stimulus", "occurrence_id", "template"]).to_pylist():
+        of_word = listed.setdefault(sentence["stimulus"], {})  # a template is known by its place in its class
+        of_word[sentence["occurrence_id"]] = len(of_word), sentence["template"]
+    wanted = sorted({word for category in parsed for word in category.words} & vectors.keys())
+    ordered = {word: _order_sentences(model, word, listed.get(word, {}), *vectors[word]) for word in wanted}
+    arrays = {word: array for word, (array, _) in ordered.items() if len(array)}
+    places = {word: ordered[word][1] for word in arrays}
+    require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in arrays.items()})
+    how = {"sentence_vector": sentence_vector, "unit": unit, "average": average, **settings.conventions(), "seed": seed}
+    cells = []
+    for category in parsed:
+        used = used_words(category.sets, arrays)
+        counts = {f"n_sentences_{side}": sum(len(arrays[w]) for w in of) for side, of in zip("xyab", used, strict=True)}
+        lost = [loss for word in category.words if (loss := _lose_sentences(category, word, listed, arrays))]
+        cells.append(Cell(category, {"model": model}, used, lost, {**how, **counts}))
+    measure_items = partial(_Items("seat", arrays, settings, seed, average).measure, compute_moments(arrays.values()))
+
+    def measure(cell: Cell) -> tuple[dict[str, Any], Rows, Rows]:
+        columns, words, cosines = measure_items(cell)
+        used, name = cell.used, cell.category.name
+        if unit == "sentence":
+            columns["p_sentences"] = permutation_test_of_scores(
+                *split_sides(cosines, "sentence")[0],
+                alternative=settings.alternative,
+                n_resamples=settings.n_permutations,
+                rng=generator(seed, "p_sentences", "seat", model, name),
+                statistic="difference",
+            ).p_value
+        names: dict[int, dict[str, None]] = {}  # of a place in several classes, those that it has in them
+        for place, template in (each for side in used for word in side for each in listed[word].values()):
+            names.setdefault(place, {})[template] = None
+        templates = [", ".join(names[place]) for place in sorted(names)]
+        effects = _count_templates(cosines, used, arrays, places, len(templates) if average == "vectors" else None)
+        of_templates, rows = measure_templates(
+            effects, templates, cosines, settings, category=name, words=used, seed=seed
+        )
+        return {**columns, "n_templates": len(templates), **of_templates}, words, rows
+
+    return SeatTables(*measure_cells(f"SEAT of {model}", cells, measure, "seat", "seat_words", "seat_templates"))
+
+
+def _order_sentences(
+    model: str, word: str, listed: Mapping[str, tuple[int, str]], ids: Sequence[str], vectors: npt.ArrayLike
+) -> tuple[npt.NDArray[Any], IndexArray]:
+    """Return the checked vectors of a word, in the order of the templates, and the templates' places."""
+    whose = f"{model}, {word}"
+    array = to_array(whose, vectors, VECTORS)
+    if len(ids) != len(array):
+        raise InputError(f"{whose}: {len(ids)} ids of sentences for {len(array)} vectors. Embed its sentences again.")
+    if len(set(ids)) != len(ids):
+        raise InputError(f"{whose}: {len(ids)} vectors of {len(set(ids))} sentences. Embed its sentences again.")
+    for sentence in ids:
+        if sentence not in listed:
+            raise InputError(
+                f"{whose}: the vector of sentence {sentence} belongs to none of the templates' sentences. They have"
+                " changed, or the vectors are another study's. Embed the sentences again."
+            )
+    places = np.array([listed[each][0] for each in ids], dtype=np.int64)
+    if len(array):
+        directed_vectors(whose, array, ids=ids, mend=embed_again(model))
+    order = np.argsort(places)
+    return array[order], places[order]
+
+
+def _lose_sentences(
+    category: Category, word: str, listed: Mapping[str, Collection[str]], arrays: Mapping[str, npt.NDArray[Any]]
+) -> Loss | None:
+    """Return the loss of a word that lost sentences, or all of them."""
+    n, kept = len(listed.get(word, ())), len(arrays.get(word, ()))
+    if not n:
+        return category.lose(word, Reason.NO_CONTEXTS, "in no template")
+    if not kept:
+        return category.lose(word, Reason.NO_VECTOR, f"no vector of its {n} sentences")
+    return category.lose(word, Reason.IN_PART, f"vectors of {kept} of its {n} sentences") if kept < n else None
+
+
+def _count_templates(
+    cosines: CrossedScores,
+    used: Words,
+    arrays: Mapping[str, npt.NDArray[Any]],
+    places: Mapping[str, IndexArray],
+    n_templates: int | None,
+) -> Effects:
+    """Return what counts words and templates; with the number of templates, for an average of vectors."""
+    words = [word for side in used for word in side]
+    if n_templates is None:
+        of_sides = (np.concatenate([places[w] for side in both for w in side]) for both in (used[:2], used[2:]))
+        return count_sentences(cosines, *of_sides)
+    vectors = np.zeros((len(words), n_templates, arrays[words[0]].shape[1]))
+    for of_word, word in zip(vectors, words, strict=True):
+        of_word[places[word]] = arrays[word]
+    return count_mean_vectors(vectors, [len(side) for side in used])
+
+
+# --------------------
+# CEAT: the vectors of a word's contexts.
 
 
 @dataclass(frozen=True)
 class CeatSettings:
     """The choices of a study, as in its config.
 
-    `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, in the table for who reads it.
-    With `effects_alone` nothing but effects is computed, as of twins, of which nothing else is shown.
+    `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, for the table.
+    With `effects_alone` only effects are computed, as of twins, of which nothing else is shown.
     """
 
     n_samples: int | Sequence[int] = 5000
@@ -128,45 +342,38 @@ class CeatSettings:
     repeated_words: str = "once"
 
     @property
-    def fewer(self) -> list[int]:
-        """Numbers of draws besides the greatest, which are the first of these."""
-        return [] if isinstance(self.n_samples, int) else sorted(self.n_samples)[:-1]
+    def sizes(self) -> list[int]:
+        """Numbers of draws, rising; the smaller ones are the first of the greatest."""
+        return [self.n_samples] if isinstance(self.n_samples, int) else sorted(self.n_samples)
 
-    @property
-    def most(self) -> int:
-        """Draws of an estimate."""
-        return self.n_samples if isinstance(self.n_samples, int) else max(self.n_samples)
+    def conventions(self) -> dict[str, Any]:
+        """Return the settings as the columns that have their names."""
+        names = ("variance", "repeated_words", "pool", "match", "neighbours", "window", "pieces", "band", "seed")
+        named = {name: getattr(self, name) for name in names}
+        return {**self.test.conventions(), **named, "n_samples": self.sizes[-1], "tau2_method": self.tau2}
 
 
 class CeatTables(NamedTuple):
-    """What one model and segment length comes to."""
+    """The tables of one model and segment length, by their names in the schema.
+
+    `ceat`, `ceat_words`, `resamples` (effects with words and contexts resampled, and before that) and `convergence`.
+    """
 
     estimates: pa.Table
-    """`CEAT_SCHEMA`"""
     words: pa.Table
-    """`CEAT_WORDS_SCHEMA`"""
     resamples: pa.Table
-    """`RESAMPLES_SCHEMA`"""
     convergence: pa.Table
-    """`CONVERGENCE_SCHEMA`"""
 
 
-class _Cell(NamedTuple):
-    """Where in the study's tables a row belongs, besides its category."""
-
-    model: str
-    segment_length: str
-    sample_mode: str
-
-    @property
-    def whose(self) -> tuple[str, ...]:
-        """What draws are named by; without the model, models that have the same contexts draw the same."""
-        return (self.sample_mode, self.model) if self.sample_mode == "random" else (self.sample_mode,)
+_SPREAD = 256
+"""Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a
+category have the same resamples. More would shorten intervals where contexts are much noisier than words differ, and
+take longer."""
 
 
 def measure_ceat(
-    categories: Mapping[str, Mapping[str, Any]],
-    vectors: ContextVectors,
+    categories: Layouts,
+    vectors: ItemVectors,
     *,
     model: str,
     segment_length: str,
@@ -180,304 +387,225 @@ def measure_ceat(
     maps each stimulus to the ids of the occurrences that all models of the study have, needed for the mode `fixed` with
     several models; without it, all contexts count as common.
 
-    A stimulus without contexts is left out and listed in `lost`. Raises `InputError` for vectors that cannot be
-    right (NaN, zero, different dimensions, ids that do not fit): these need mending, not leaving out.
+    Raises `InputError` for vectors that cannot be right (NaN, zero, different dimensions, ids that do not fit).
     """
     parsed = [category_of(name, layout, settings.repeated_words) for name, layout in categories.items()]
     stimuli = {word for category in parsed for word in category.words}
-    checked = _CheckedVectors(vectors, model, segment_length, stimuli)
-    drawable = {"random": checked.ordered, "fixed": checked.ordered if common is None else _shared(checked, common)}
-    cells = [(category, mode) for category in parsed for mode in settings.sample_modes]
-    tests: dict[tuple[Any, ...], WordTests | None] = {}
+    contexts = _Contexts(vectors, model, segment_length, stimuli, common, settings)
+    cells = []
+    for category in parsed:
+        for mode in settings.sample_modes:
+            drawable = contexts.rows[mode]
+            used = used_words(category.sets, drawable)
+            lost = [
+                category.lose(word, Reason.NO_COMMON_CONTEXTS, "no context that all models have")
+                if word in contexts.rows["random"]
+                else category.lose(word, Reason.NO_CONTEXTS, "no contexts")
+                for word in category.words
+                if word not in drawable
+            ]
+            key = {"model": model, "segment_length": segment_length, "sample_mode": mode}
+            fewest = min((drawable[word].size for side in used for word in side), default=0)
+            cells.append(Cell(category, key, used, lost, {**settings.conventions(), "contexts_min": fewest}))
+    tables = ("ceat", "ceat_words", "resamples", "convergence")
+    return CeatTables(*measure_cells(f"CEAT of {model}, length {segment_length}", cells, contexts.measure, *tables))
 
-    def rows_of(place: tuple[Category, str]) -> tuple[Rows, Rows, Rows, Rows]:
-        category, mode = place
-        cell = _Cell(model, segment_length, mode)
-        used = used_words(category.sets, drawable[mode])
-        asked = _Asked(category, cell, used, drawable[mode], checked, settings)
-        key = (category.name, *map(tuple, used))
-        if key not in tests:  # the modes have words in common but where all models have no context of one
-            tests[key] = _tests(asked)
-        return _rows(asked, tests[key])
 
-    schemas = (CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA)
-    return CeatTables(*measured(f"CEAT of {model}, length {segment_length}", "estimates", cells, rows_of, schemas))
+class _Contexts(Mapping[str, DirectedVectors]):
+    """The vectors of each stimulus, read and checked when they are asked for, and what is computed from them once."""
 
+    def __init__(
+        self,
+        vectors: ItemVectors,
+        model: str,
+        segment_length: str,
+        stimuli: Collection[str],
+        common: Mapping[str, Collection[str]] | None,
+        settings: CeatSettings,
+    ) -> None:
+        self.vectors, self.model, self.settings = vectors, model, settings
+        self.whose = f"{model}, segment length {segment_length}"
+        self.ids = {word: self._read_ids(word) for word in sorted(vectors.keys() & stimuli)}
+        ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
+        shared = ordered if common is None else {}
+        for word in ordered if common is not None else ():
+            wanted = set((common or {}).get(word, ()))
+            if kept := [row for row in ordered[word] if self.ids[word][row] in wanted]:
+                shared[word] = np.array(kept)
+        self.rows = {"random": ordered, "fixed": shared}
+        """By sample mode, of each word with contexts to draw, their rows in its vectors in the order of their ids."""
+        self.inverse_norms: dict[str, FloatArray] = {}
+        self.first: dict[str, int] = {}
+        self.direction: Callable[[str], FloatArray] = cache(lambda word: mean_direction(self[word]))
+        self.spread = cache(self._spread)
+        # kept until other words are asked for: sample modes in which these have as many contexts share them
+        self.cosines = lru_cache(3)(self._compute_cosines)
+        self.tests = cache(self._test)
 
-class _CheckedVectors(Mapping[str, DirectedVectors]):
-    """The vectors of each stimulus, read and checked when they are asked for."""
-
-    def __init__(self, vectors: ContextVectors, model: str, segment_length: str, stimuli: Collection[str]) -> None:
-        self._vectors, self._model = vectors, model
-        self._whose = f"{model}, segment length {segment_length}"
-        self._first: tuple[str, int] | None = None
-        self._spread: dict[tuple[str, int, int], IndexArray] = {}
-        self._directions: dict[str, FloatArray] = {}
-        self._inverse_norms: dict[str, FloatArray] = {}
-        self._wanted: tuple[Any, ...] = ()
-        self._cosines: dict[Change | None, CrossedScores] = {}
-        # of each stimulus that has vectors, the ids of its occurrences; of each that has some, its rows in their order
-        self.ids = {word: self._ids_of(word) for word in sorted(vectors.keys() & stimuli)}
-        self.ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
+    def _read_ids(self, word: str) -> list[str]:
+        """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
+        known = getattr(self.vectors, "ids", None)
+        ids = list(known(word) if known else self.vectors[word][0])
+        if len(set(ids)) != len(ids):
+            raise InputError(
+                f"{self.whose}, {word}: {len(ids)} vectors of {len(set(ids))} occurrences. Embed it again."
+            )
+        return ids
 
     def __getitem__(self, word: str) -> DirectedVectors:
-        whose = f"{self._whose}, {word}"
-        ids, array = self._vectors[word]
-        if word in self._inverse_norms:  # read before, and checked
-            return DirectedVectors(floating(whose, array), self._inverse_norms[word])
-        directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self._model))
+        whose = f"{self.whose}, {word}"
+        ids, array = self.vectors[word]
+        if word in self.inverse_norms:  # read before, and checked
+            return DirectedVectors(to_floating(whose, array), self.inverse_norms[word])
+        directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self.model))
         if len(ids) != len(directed.inverse_norms):
             raise InputError(f"{whose}: {len(ids)} ids for {len(directed.inverse_norms)} vectors. Embed it again.")
-        self._first = self._first or (word, directed.vectors.shape[1])
-        require_one_dimension(dict([self._first, (whose, directed.vectors.shape[1])]))
-        self._inverse_norms[word] = directed.inverse_norms
+        self.first = self.first or {word: directed.vectors.shape[1]}
+        require_one_dimension({**self.first, whose: directed.vectors.shape[1]})
+        self.inverse_norms[word] = directed.inverse_norms
         return directed
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._vectors)
+    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
+        return iter(self.ids)
 
     def __len__(self) -> int:
-        return len(self._vectors)
-
-    def direction(self, word: str) -> FloatArray:
-        """Return the mean of the unit vectors of all contexts of a word, computed once."""
-        if word not in self._directions:
-            self._directions[word] = mean_direction(self[word])
-        return self._directions[word]
+        return len(self.ids)
 
     @cached_property
     def moments(self) -> Moments:
         """Mean and spread of each dimension over all contexts of the study."""
-        return moments_of(self[word].vectors for word in sorted(self.ordered))
+        return compute_moments(self[word].vectors for word in sorted(self.rows["random"]))
 
-    def spread(self, words: Sequence[str], contexts: Mapping[str, IndexArray], seed: int) -> IndexArray:
-        """Return the rows of words in the draws that intervals rest on; a word in `words` twice is drawn twice.
+    def _rows_of(self, word: str, size: int) -> IndexArray:
+        """Return the rows of a word in the mode that has so many of them: those of `fixed` are some of `random`."""
+        fixed = self.rows["fixed"].get(word)
+        return fixed if fixed is not None and fixed.size == size else self.rows["random"][word]
 
-        Those of a word are the same for all categories with these `contexts`.
+    def _spread(self, word: str, turn: int, size: int) -> IndexArray:
+        """Return the rows of a word in the draws that intervals rest on, the same for all categories."""
+        rows, ids = self._rows_of(word, size), self.ids[word]
+        names = (word, turn)
+        return rows[spread_draws([ids[row] for row in rows], _SPREAD, seed=self.settings.seed, names=names)]
+
+    def _compute_cosines(self, words: Words, sizes: tuple[int, ...], change: Change | None = None) -> CrossedScores:
+        """Return the cosines in these draws, of the vectors as they are or after a `change`; all arguments hashable."""
+        listed = [word for side in words for word in side]
+        rows = np.stack(
+            [self.spread(*turn, size) for turn, size in zip(count_turns(listed), sizes, strict=True)], axis=1
+        )
+        if change is None:
+            return draw_cosines(self, words, rows)
+        changed = {
+            str(j): directed_vectors(word, change(self[word].vectors[rows[:, j]], self.moments))
+            for j, word in enumerate(listed)
+        }
+        numbers = iter(changed)
+        renamed = tuple([next(numbers) for _ in side] for side in words)
+        return draw_cosines(changed, renamed, np.tile(np.arange(len(rows))[:, None], len(listed)))  # type: ignore[arg-type]
+
+    def _test(self, category: str, words: Words, segment_length: str) -> WordTests:
+        """Test the words of a category by all contexts that the model has.
+
+        No draw has a part in it, so that sample modes with the same words have one test.
         """
-        columns = []
-        for word, turn in turns(words):
-            ids, rows = self.ids[word], contexts[word]
-            key = word, turn, rows.size
-            if key not in self._spread:
-                drawn = spread_draws([ids[row] for row in rows], _SPREAD, seed=seed, names=(word, turn))
-                self._spread[key] = rows[drawn]
-            columns.append(self._spread[key])
-        return np.stack(columns, axis=1)
+        names, settings = (self.model, segment_length), self.settings
+        cosines = compute_mean_cosines({word: self.direction(word) for side in words for word in side}, words)
+        return test_words(cosines, settings.test, category=category, seed=settings.seed, names=names)
 
-    def spread_cosines(
-        self, used: Words, contexts: Mapping[str, IndexArray], seed: int, change: Change | None = None
-    ) -> CrossedScores:
-        """Return the cosines in these draws, of the vectors as they are or after a `change`.
+    def measure(self, cell: Cell) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
+        """Return the columns of an estimate, and the rows of words, resamples and steps of the draws.
 
-        They are kept until other words are asked for: sample modes in which these have as many contexts share them.
+        Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
         """
-        words = [word for side in used for word in side]
-        wanted = tuple(map(tuple, used)), tuple(contexts[word].size for word in words)
-        if wanted != self._wanted:
-            self._wanted, self._cosines = wanted, {}
-        if change not in self._cosines:
-            rows, vectors = self.spread(words, contexts, seed), dict[str, DirectedVectors]()
-            if change:
-                for j, word in enumerate(words):
-                    changed = change(self[word].vectors[rows[:, j]], self.moments)
-                    vectors[str(j)] = directed_vectors(word, changed)
-                rows = np.tile(np.arange(len(rows))[:, None], len(words))
-            values = draw_cosines(vectors or self, [*vectors] or words, rows, len(used[0]) + len(used[1]))
-            self._cosines[change] = CrossedScores.of_words(values, map(len, used))
-        return self._cosines[change]
-
-    def _ids_of(self, word: str) -> list[str]:
-        """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
-        known = getattr(self._vectors, "ids", None)
-        ids = list(known(word) if known else self._vectors[word][0])
-        if len(set(ids)) != len(ids):
-            raise InputError(
-                f"{self._whose}, {word}: {len(ids)} vectors of {len(set(ids))} occurrences. Embed it again."
-            )
-        return ids
-
-
-def _shared(vectors: _CheckedVectors, common: Mapping[str, Collection[str]]) -> dict[str, IndexArray]:
-    """Return only the contexts that are `common` to all models, and only the stimuli that have some."""
-    shared = {}
-    for word, order in vectors.ordered.items():
-        wanted = set(common.get(word, ()))
-        rows = order[[vectors.ids[word][row] in wanted for row in order]]
-        if rows.size:
-            shared[word] = rows
-    return shared
-
-
-class _Asked(NamedTuple):
-    """An estimate that is asked for."""
-
-    category: Category
-    cell: _Cell
-    used: Words
-    """The words that have contexts to draw."""
-    contexts: Mapping[str, IndexArray]
-    """Their rows in the word's vectors."""
-    vectors: _CheckedVectors
-    settings: CeatSettings
-
-
-def _rows(asked: _Asked, tests: WordTests | None) -> tuple[Rows, Rows, Rows, Rows]:
-    """Return rows of the four tables; one without numbers if the category cannot be computed."""
-    category, cell, used, contexts, vectors, settings = asked
-    missing = [word for word in category.words if word not in contexts]
-    lost = [
-        category.lose(word, Reason.NO_COMMON_CONTEXTS, "no context that all models have")
-        if word in vectors.ordered
-        else category.lose(word, Reason.NO_CONTEXTS, "no contexts")
-        for word in missing
-    ]
-    found = computed(category, used, lost, lambda: _measure(asked, tests))
-    columns, *others = found or ({}, [], [], [])
-    counts = [contexts[word].size for side in used for word in side]
-    row = {
-        **describe_category(category, used, lost),
-        **cell._asdict(),
-        **columns,
-        "n_samples": settings.most,
-        "contexts_min": min(counts, default=0),
-        **settings.test.conventions(),
-        "tau2_method": settings.tau2,
-        "draws": _how_drawn(settings, counts) if found else None,
-        **{
-            name: getattr(settings, name)
-            for name in ("variance", "repeated_words", *_OF_EARLIER_STAGES, "band", "seed")
-        },
-    }
-    key = {"category": category.name, **cell._asdict()}
-    words, resamples, steps = ([{**key, **each} for each in rows] for rows in others)
-    return [row], words, resamples, steps
+        category, settings, test, mode = cell.category, self.settings, self.settings.test, cell.key["sample_mode"]
+        used: Words = tuple(map(tuple, cell.used))  # type: ignore[assignment]  # hashable
+        listed, n_x = [word for side in used for word in side], len(used[0])
+        contexts = [self.rows[mode][word] for word in listed]
+        sizes = tuple(rows.size for rows in contexts)
+        # draws are named without the model in the mode in which models that have the same contexts draw the same
+        names = (mode, self.model, category.name) if mode == "random" else (mode, category.name)
+        drawn = named_draws(
+            listed, sizes, settings.sizes[-1], seed=settings.seed, names=names, replacement=settings.draws
+        )
+        drawn = np.stack([rows[drawn[:, j]] for j, rows in enumerate(contexts)], axis=1)
+        scores = draw_scores(self, used, drawn)
+        options = {"variance": settings.variance, "tau2": settings.tau2, "std": test.std}
+        effects, variances, combined = combine_scores(scores, n_x, drawn, **options)
+        columns: dict[str, Any] = {"draws": _describe_draws(settings, sizes)}
+        if settings.effects_alone:
+            return {**columns, "effect_size": combined.effect}, [], [], []
+        cosines, mean_scores = self.cosines(used, sizes), scores.mean(axis=0)
+        found = measure_cosines(
+            cosines,
+            test,
+            category=category.name,
+            words=used,
+            seed=settings.seed,
+            names=tuple(cell.key.values()),
+            tests=self.tests(category.name, used, cell.key["segment_length"]),
+            effect=combined.effect,
+            scores=mean_scores,
+            without_targets=_leave_out_targets(scores, n_x, drawn, options),
+            rescale=partial(self.cosines, used, sizes),
+        )
+        usual = sizes_up_to(settings.sizes[-1])
+        steps = convergence(effects, variances, settings.tau2, sorted({*usual, *settings.sizes}))
+        heterogeneity = combine(effects, hedges_variance(effects, n_x, len(used[1])), tau2=settings.tau2)
+        columns |= {
+            **found.columns,
+            **_describe_combined(combined, heterogeneity),
+            **_split_variance(cosines, used, sizes),
+            "contexts_enough": contexts_enough(effects, settings.band, contexts_min=min(sizes)),
+            "draws_settled": draws_settled([step for step in steps if step.n in usual], settings.band),
+        }
+        words = word_rows(cosines, used, category.set_names, found.without, mean_scores)
+        words = [{**row, "n_items": size} for row, size in zip(words, sizes, strict=True)]
+        digest = digest_of([list(side) for side in used])
+        resamples = {"effect_size": cosines.effect(test.std), "words": digest, "replicates": found.replicates}
+        rows = [dict(zip(("n", "effect_size", "standard_error"), step, strict=True)) for step in steps]
+        return columns, words, [resamples], rows
 
 
-def _tests(asked: _Asked) -> WordTests | None:
-    """Test the words of a category by all contexts that the model has; None for too few words or effects alone.
-
-    No draw has a part in it, so that sample modes with the same words have one test.
-    """
-    category, cell, used, _, vectors, settings = asked
-    if settings.effects_alone or find_small_set(category, used):
-        return None
-    directions = {word: vectors.direction(word) for side in used for word in side}
-    return test_words(
-        compute_mean_cosines(directions, used),
-        settings.test,
-        category=category.name,
-        seed=settings.seed,
-        names=(cell.model, cell.segment_length),
-    )
-
-
-def _measure(asked: _Asked, tests: WordTests | None) -> tuple[dict[str, Any], Rows, Rows, Rows]:
-    """Return the columns of the estimate, and the rows of words, resamples and steps of the draws.
-
-    Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
-    """
-    category, cell, used, contexts, vectors, settings = asked
-    listed = [word for side in used for word in side]
-    sizes = [contexts[word].size for word in listed]
-    drawn = named_draws(
-        listed, sizes, settings.most, seed=settings.seed, names=(*cell.whose, category.name), replacement=settings.draws
-    )
-    rows = np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(listed)], axis=1)
-    conventions: dict[str, Any] = {"variance": settings.variance, "tau2": settings.tau2, "std": settings.test.std}
-    if settings.effects_alone:
-        drawn_scores = draw_scores(vectors, listed, rows, len(used[0]) + len(used[1]), len(used[2]))
-        return {"effect_size": combine_scores(drawn_scores, len(used[0]), **conventions)[2].effect}, [], [], []
-    directions = {word: vectors.direction(word) for word in listed}
-    result = ceat_of_draws(vectors, used, rows, compute_mean_cosines(directions, used), **conventions)
-    effect, scores = result.combined.effect, result.target_scores
-    cosines = vectors.spread_cosines(used, contexts, settings.seed)
-    scaled = partial(vectors.spread_cosines, used, contexts, settings.seed)
-    estimate = measure_cosines(
-        cosines,
-        settings.test,
-        category=category.name,
-        words=used,
-        seed=settings.seed,
-        names=cell,
-        tests=tests,
-        effect=effect,
-        scores=scores,
-        without_targets=_without_targets(result, settings),
-    )
-    usual = sizes_up_to(settings.most)
-    steps = convergence(
-        result.effect_sizes, result.variances, tau2=settings.tau2, sizes=sorted({*usual, *settings.fewer})
-    )
-    columns = {
-        **estimate.columns,
-        **raw_columns(cosines, scaled, settings.test, effect=effect, scores=scores),
-        **_numbers(result),
-        **_variances(cosines, used, contexts),
-        "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=min(sizes)),
-        "draws_settled": draws_settled([step for step in steps if step.n in usual], settings.band),
-    }
-    words = word_rows(cosines, used, category.set_names, estimate.without, scores)
-    for row in words:
-        row["n_items"] = contexts[row["stimulus"]].size
-    resamples = {
-        "effect_size": cosines.effect(settings.test.std),
-        "words": digest_of([list(side) for side in used]),
-        "replicates": estimate.replicates,
-    }
-    return columns, words, [resamples], [dict(zip(_STEP, step, strict=True)) for step in steps]
-
-
-def _without_targets(result: Ceat, settings: CeatSettings) -> FloatArray:
+def _leave_out_targets(scores: FloatArray, n_x: int, draws: IndexArray, options: Mapping[str, str]) -> FloatArray:
     """Return the combined effect of the same draws without each target word; NaN where there is none."""
-    effects = np.full(result.scores.shape[1], np.nan)
+    effects = np.full(scores.shape[1], np.nan)
     for word in range(effects.size):
-        n_x = result.n_x - (word < result.n_x)
-        if 0 < n_x < effects.size - 1:
+        left = n_x - (word < n_x)
+        if 0 < left < effects.size - 1:
             with contextlib.suppress(ConstantScoresError):
-                scores = np.delete(result.scores, word, axis=1)
-                effects[word] = combine_scores(
-                    scores, n_x, variance=settings.variance, tau2=settings.tau2, std=settings.test.std
-                )[2].effect
+                effects[word] = combine_scores(np.delete(scores, word, axis=1), left, draws, **options)[2].effect
     return effects
 
 
-def _how_drawn(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
+def _describe_draws(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
     """Return what was done: `without-replacement` draws a word with replacement that has fewer contexts than draws."""
-    if settings.draws == "with-replacement" or max(n_contexts) < settings.most:
+    if settings.draws == "with-replacement" or max(n_contexts) < settings.sizes[-1]:
         return "with-replacement"
-    return "mixed" if min(n_contexts) < settings.most else "without-replacement"
+    return "mixed" if min(n_contexts) < settings.sizes[-1] else "without-replacement"
 
 
-def _numbers(result: Ceat) -> dict[str, Any]:
-    combined, heterogeneity = result.combined, result.heterogeneity
-    of_draws = {
-        "standard_error": combined.standard_error,
-        "draws_low": combined.ci_low,
-        "draws_high": combined.ci_high,
-        "p_draws": combined.p_value,
-        "log_p_draws": combined.log_p_value,
-    }
-    return {
-        **{name: None if np.isnan(value) else value for name, value in of_draws.items()},
-        **{name: getattr(heterogeneity, name) for name in ("tau2", "q", "i2")},
-    }
+def _describe_combined(combined: RandomEffects, heterogeneity: RandomEffects) -> dict[str, Any]:
+    """Return the columns of the combined effect; tau2, Q and I2 are those of V = hedges, whatever `variance` says."""
+    names = {"standard_error": "standard_error", "draws_low": "ci_low", "draws_high": "ci_high"}
+    names |= {"p_draws": "p_value", "log_p_draws": "log_p_value"}
+    known = {column: value for column, name in names.items() if not np.isnan(value := getattr(combined, name))}
+    return {**known, "tau2": heterogeneity.tau2, "q": heterogeneity.q, "i2": heterogeneity.i2}
 
 
-def _variances(cosines: CrossedScores, used: Words, contexts: Mapping[str, IndexArray]) -> dict[str, Any]:
+def _split_variance(cosines: CrossedScores, used: Words, sizes: Sequence[int]) -> dict[str, Any]:
     """Return the components of variance of the words that have two contexts or more, from draws that share none.
 
     A word uses each of its contexts once before it uses one again, so that the first draws share none, as many as the
     fewest contexts.
     """
-    kept = [[contexts[word].size > 1 for word in side] for side in used]
-    sizes = [sum(side) for side in kept]
-    if min(sizes) < 2:
+    several = np.array(sizes) > 1
+    kept = np.split(several, np.cumsum([len(side) for side in used])[:-1])
+    n_kept = [int(side.sum()) for side in kept]
+    if min(n_kept) < 2:
         return {"variance_note": "no components of variance: they take two words a set with two contexts each"}
-    fewest = min(contexts[word].size for side in used for word in side if contexts[word].size > 1)
-    targets, attributes = np.array(kept[0] + kept[1]), np.array(kept[2] + kept[3])
-    values = cosines.values[:fewest][:, targets][:, :, attributes]
-    found = variance_components(CrossedScores.of_words(values, sizes))
-    left = int((~targets).sum() + (~attributes).sum())
+    values = cosines.values[: min(size for size in sizes if size > 1)]
+    values = values[:, np.concatenate(kept[:2])][:, :, np.concatenate(kept[2:])]
+    found = variance_components(CrossedScores.of_words(values, n_kept))
+    left = int((~several).sum())
     note = f"without {left} words of one context, from {len(values)} draws" if left else f"from {len(values)} draws"
     return {**{f"variance_{name}": value for name, value in found._asdict().items()}, "variance_note": note}

@@ -1,26 +1,43 @@
-"""Checked arguments and vectors: lengths computed once per set and used by every test."""
+"""From vectors to cosines: checked words and vectors, their directions, and the cosines of targets with attributes.
+
+A cosine needs unit vectors. Copying a study's vectors to scale them would double its memory, so they keep their type
+(float16, float32 or float64) and have 1 / length beside them; products are then taken in float64, from the exact
+values, which keeps a dozen digits where float32 unit vectors keep seven.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.stats.arguments import FloatArray, sequence_of, to_array
+from prasanga.stats.arguments import FloatArray, IndexArray, generator_from, sequence_of, to_array, whole_number
+from prasanga.stats.crossed import CrossedScores
 
+Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
+"""The words of X, Y, A and B."""
+
+VECTORS = "(n, d) numbers: one vector a row, all rows of the same length"
 _NEAREST_TO_ITSELF = (
     "and a word is nearest to itself, whatever the model has learnt. Leave it out of the targets or of the attributes."
 )
-VECTORS = "(n, d) numbers: one vector a row, all rows of the same length"
+SMALLEST_LENGTH = float(np.finfo(np.float64).tiny)
+"""Shorter vectors have lost digits, and one over their length may be no number any more."""
+_ROWS = 256  # converted to float64 at a time, which stay in the processor's cache
+_CHUNK = 1 << 28  # bytes of the vectors of all words in some draws
+_ROUNDING = 1e-12  # a float64 difference is wrong by about 1e-16 of its numbers, that of a mean of many by more
+
+# --------------------
+# Words.
 
 
-def word_list(name: str, words: object) -> list[str]:
-    """Return the words of one set; a text is not a list of its letters."""
+def _word_list(name: str, words: object) -> list[str]:
     listed = sequence_of(name, words, "a list of words, such as ['rose', 'lily']")
     for word in listed:
         if not isinstance(word, str):
@@ -28,26 +45,22 @@ def word_list(name: str, words: object) -> list[str]:
     return listed
 
 
-def pair_of_word_lists(name: str, sets: object, sides: str) -> tuple[list[str], list[str]]:
-    """Return the two sets of `targets` (`sides` XY) or of `attributes` (AB): words as listed, none of them in both."""
+def _pair_of_word_lists(name: str, sets: object, sides: str) -> tuple[list[str], list[str]]:
+    """Return the two sets of `targets` (`sides` XY) or of `attributes` (AB), which have no word in common."""
     wanted = f"({sides[0]}, {sides[1]}), two lists of words"
     both = sequence_of(name, sets, wanted)
     if len(both) != 2:
         raise InputError(f"{name}: {len(both)} sets. Give {wanted}.")
-    first, second = (word_list(f"{name}, {side}", words) for side, words in zip(sides, both, strict=True))
+    first, second = (_word_list(f"{name}, {side}", words) for side, words in zip(sides, both, strict=True))
     if not first or not second:
         raise InputError(f"{name}: a set without words. Every set needs at least one.")
-    others = set(second)
-    shared = next((word for word in first if word in others), None)
-    if shared is not None:
-        raise InputError(
-            f"{name}: {shared!r} is in {sides[0]} and in {sides[1]}, and a word cannot differ from itself. Leave it out"
-            " of one of them, or of both."
-        )
+    for word in first:
+        if word in second:
+            raise InputError(
+                f"{name}: {word!r} is in {sides[0]} and in {sides[1]}, and a word cannot differ from itself. Leave it"
+                " out of one of them, or of both."
+            )
     return first, second
-
-
-_NON_JOINER = "\N{ZERO WIDTH NON-JOINER}"
 
 
 def each_once(words: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -58,7 +71,7 @@ def each_once(words: Iterable[str]) -> tuple[list[str], list[str]]:
     kept: dict[str, str] = {}
     repeated = []
     for word in words:
-        key = unicodedata.normalize("NFC", word).replace(_NON_JOINER, "")
+        key = unicodedata.normalize("NFC", word).replace("\N{ZERO WIDTH NON-JOINER}", "")
         if key in kept:
             repeated.append(kept[key])
         kept.setdefault(key, word)
@@ -73,19 +86,7 @@ def describe_repeats(repeated: Sequence[str], used: Iterable[str]) -> list[tuple
 
 
 # --------------------
-# Checked vectors and their lengths, computed once per set of vectors and used by every test.
-#
-# A cosine needs unit vectors. Copying a study's vectors to scale them would double its memory, so they stay as they
-# are (float16, float32 or float64) and carry 1 / length beside them; products are then taken in float64, from the
-# exact values, which keeps a dozen digits where float32 unit vectors keep seven.
-
-
-Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
-"""The words of X, Y, A and B."""
-
-
-SMALLEST_LENGTH = float(np.finfo(np.float64).tiny)
-"""Shorter vectors have lost digits, and one over their length may be no number any more."""
+# Vectors, checked once, with their lengths.
 
 
 class DirectedVectors(NamedTuple):
@@ -105,56 +106,40 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
     Raises `InputError` if the array is not two-dimensional, is empty, is not numeric, or has a row that holds NaN or
     infinity, is all zeros (such a vector has no direction) or shorter than what float64 holds in full.
     """
-    array = floating(name, vectors)
-    norms = _norms(array)
-    if not np.isfinite(norms).all():
-        row = _row_name(int(np.flatnonzero(~np.isfinite(norms))[0]), ids)
-        raise InputError(f"{name}: {row} holds NaN or infinity. {mend or 'Make this vector again, or leave it out.'}")
-    if not norms.all():
-        row = _row_name(int(np.flatnonzero(norms == 0)[0]), ids)
-        raise InputError(f"{name}: {row} is a zero vector, which has no direction. {mend or 'Leave it out.'}")
-    if norms.min() < SMALLEST_LENGTH:
-        row = _row_name(int(norms.argmin()), ids)
-        raise InputError(
-            f"{name}: {row} has the length {norms.min():.3g}, too small for its direction to be computed."
-            f" {mend or 'Multiply it by a number such as 1e200, or leave it out.'}"
-        )
+    array = to_floating(name, vectors)
+    norms = _compute_norms(array)
+    for is_bad, problem, advice in (
+        (~np.isfinite(norms), "holds NaN or infinity.", "Make this vector again, or leave it out."),
+        (norms == 0, "is a zero vector, which has no direction.", "Leave it out."),
+        (
+            norms < SMALLEST_LENGTH,
+            "has the length {:.3g}, too small for its direction to be computed.",
+            "Multiply it by a number such as 1e200, or leave it out.",
+        ),
+    ):
+        if is_bad.any():
+            row = int(is_bad.argmax())
+            which = f"row {row}, the vector of {ids[row]}," if row < len(ids) else f"row {row}"
+            raise InputError(f"{name}: {which} {problem.format(norms[row])} {mend or advice}")
     return DirectedVectors(array, 1.0 / norms)
 
 
-def floating(name: str, vectors: npt.ArrayLike) -> npt.NDArray[Any]:
+def to_floating(name: str, vectors: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return (n, d) `vectors` as an array of floating-point numbers; errors of shape and type as above."""
     array = to_array(name, vectors, VECTORS)
     if array.ndim != 2 or not array.size:
         raise InputError(f"{name}: an array of shape {array.shape}. Give (n, d): one vector per row, at least one.")
-    if array.dtype.newbyteorder("=") not in (np.float16, np.float32, np.float64):
-        return array.astype(np.float64)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    native = array.dtype.newbyteorder("=")
+    return array.astype(native if native in (np.float16, np.float32, np.float64) else np.float64, copy=False)
 
 
-def embed_again(model: str) -> str:
-    """Return what to do about a vector of a study that cannot be right.
-
-    How vectors are kept is described in docs/embeddings.md.
-    """
-    return (
-        f"Delete its shard and the list of that shard (.json), both under results/embeddings/{model}, and run again"
-        " (what results/store has is not embedded again); if this comes back, the store has the vector too, so delete"
-        " with them results/store/<key>, the folder whose key.json names this model."
-    )
-
-
-def _row_name(row: int, ids: Sequence[str]) -> str:
-    return f"row {row}, the vector of {ids[row]}," if row < len(ids) else f"row {row}"
-
-
-def _norms(array: npt.NDArray[Any]) -> FloatArray:
-    """Return the lengths of the rows, in float64, taking some rows at a time, which stay in the processor's cache."""
+def _compute_norms(array: npt.NDArray[Any]) -> FloatArray:
+    """Return the lengths of the rows, in float64."""
     norms = np.empty(len(array))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for start in range(0, len(array), 256):
-            block = array[start : start + 256].astype(np.float64)
-            np.vecdot(block, block, out=norms[start : start + 256])
+        for start in range(0, len(array), _ROWS):
+            block = array[start : start + _ROWS].astype(np.float64)
+            np.vecdot(block, block, out=norms[start : start + _ROWS])
     norms = np.sqrt(norms)
     # Squares of numbers such as 1e-200 or 1e200 vanish or overflow: these rows are measured in units of their largest.
     for row in np.flatnonzero(~((norms > 1e-100) & (norms < 1e100))):
@@ -165,79 +150,13 @@ def _norms(array: npt.NDArray[Any]) -> FloatArray:
     return norms
 
 
-def mean_direction(vectors: DirectedVectors) -> FloatArray:
-    """Return the mean of the unit vectors, (d,), taking some rows at a time, which stay in the processor's cache."""
-    array, inverse_norms = vectors
-    total = np.zeros(array.shape[1])
-    for start in range(0, len(array), 256):
-        total += inverse_norms[start : start + 256] @ array[start : start + 256].astype(np.float64)
-    return total / len(array)
-
-
-# Bytes of the rows that are added up at a time.
-_BLOCK = 1 << 19
-# A difference of float64 numbers is wrong by some 1e-16 of them, and that of a mean of many by more.
-_ROUNDING = 1e-12
-
-
-class Moments(NamedTuple):
-    """Mean and standard deviation of each dimension over many vectors, divided by their number; (d,) each."""
-
-    mean: FloatArray
-    sd: FloatArray
-
-
-def moments_of(arrays: Iterable[npt.NDArray[Any]]) -> Moments:
-    """Return the moments of the rows of all (n, d) `arrays`, each held in memory alone.
-
-    Arrays are merged by their means and squared deviations (Chan, Golub and LeVeque 1983), which loses no digits.
-    """
-    n, mean, squares = 0, np.zeros(1), np.zeros(1)
-    for array in arrays:
-        middle = _added_up(array) / len(array)
-        apart, share = middle - mean, len(array) / (n + len(array))
-        squares = squares + _added_up(array, middle) + np.square(apart) * n * share
-        n, mean = n + len(array), mean + apart * share
-    return Moments(mean, np.sqrt(squares / max(n, 1)))
-
-
-def _added_up(array: npt.NDArray[Any], middle: FloatArray | None = None) -> FloatArray:
-    """Return the sum of the rows, (d,), or of their squared deviations from `middle`.
-
-    Rows are added one after another, some at a time, which stay in the processor's cache.
-    """
-    rows = max(1, min(len(array), _BLOCK // (8 * array.shape[1])))
-    summands = np.zeros((rows + 1, array.shape[1]))
-    for start in range(0, len(array), rows):
-        block = array[start : start + rows]
-        wide = summands[1 : len(block) + 1]
-        wide[:] = block
-        if middle is not None:
-            wide -= middle
-            wide *= wide
-        summands[0] = summands[: len(block) + 1].sum(axis=0)
-    return np.array(summands[0])
-
-
-def centered(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
-    """Return (n, d) vectors less the mean; what is left of a number by rounding alone is 0."""
-    apart = np.asarray(vectors - moments.mean)
-    apart[np.abs(apart) <= _ROUNDING * np.abs(moments.mean)] = 0.0
-    return apart
-
-
-def standardized(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
-    """Return (n, d) vectors less the mean, each dimension over its standard deviation; one that never varies is 0.
-
-    Rogue dimensions, a few of large variance, decide about cosines that the others hardly move; by this step all count
-    alike (Timkey and van Schijndel 2021, section 5).
-    """
-    return centered(vectors, moments) / np.where(moments.sd > _ROUNDING * np.abs(moments.mean), moments.sd, 1.0)
-
-
-Change: TypeAlias = Callable[[npt.NDArray[Any], Moments], FloatArray]
-SCALES: Mapping[str, Change] = {"centered": centered, "standardized": standardized}
-"""In what else cosines are measured, by the ending of the columns."""
+def embed_again(model: str) -> str:
+    """Return what to do about a vector of a study that cannot be right (docs/embeddings.md has how they are kept)."""
+    return (
+        f"Delete its shard and the list of that shard (.json), both under results/embeddings/{model}, and run again"
+        " (what results/store has is not embedded again); if this comes back, the store has the vector too, so delete"
+        " with them results/store/<key>, the folder whose key.json names this model."
+    )
 
 
 def unit_vectors(name: str, vectors: npt.ArrayLike) -> FloatArray:
@@ -246,22 +165,37 @@ def unit_vectors(name: str, vectors: npt.ArrayLike) -> FloatArray:
     return np.asarray(array * inverse_norms[:, None], dtype=np.float64)
 
 
+def unit_sets(**sets: npt.ArrayLike) -> list[FloatArray]:
+    """Return the unit vectors of (n, d) sets, by name, of one dimension d; errors as in `directed_vectors`."""
+    units = {name: unit_vectors(name, vectors) for name, vectors in sets.items()}
+    require_one_dimension({name: vectors.shape[1] for name, vectors in units.items()})
+    return list(units.values())
+
+
+def mean_direction(vectors: DirectedVectors) -> FloatArray:
+    """Return the mean of the unit vectors, (d,)."""
+    array, inverse_norms = vectors
+    total = np.zeros(array.shape[1])
+    for start in range(0, len(array), _ROWS):
+        total += inverse_norms[start : start + _ROWS] @ array[start : start + _ROWS].astype(np.float64)
+    return total / len(array)
+
+
 def require_other_words(targets: Mapping[str, Iterable[Any]], attributes: Mapping[str, Iterable[Any]]) -> None:
     """Refuse a set of targets and one of attributes with words in common; each maps a name to its words' arrays.
 
     Vectors have no names: those of one word are the same in every number. A single one may be so by chance, in examples
     of two or three dimensions; two are the same words.
     """
-    for name, of_targets in targets.items():
+    for (name, of_targets), (other, of_attributes) in product(targets.items(), attributes.items()):
         places = {_digits(vector): i for i, vector in enumerate(of_targets)}
-        for other, of_attributes in attributes.items():
-            shared = {key: i for i, vector in enumerate(of_attributes) if (key := _digits(vector)) in places}
-            if len(shared) > 1:
-                key, i = next(iter(shared.items()))
-                raise InputError(
-                    f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} that both"
-                    f" have, {_NEAREST_TO_ITSELF}"
-                )
+        shared = {key: i for i, vector in enumerate(of_attributes) if (key := _digits(vector)) in places}
+        if len(shared) > 1:
+            key, i = next(iter(shared.items()))
+            raise InputError(
+                f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} that both"
+                f" have, {_NEAREST_TO_ITSELF}"
+            )
 
 
 def _digits(vector: npt.ArrayLike) -> tuple[tuple[int, ...], bytes]:
@@ -269,20 +203,19 @@ def _digits(vector: npt.ArrayLike) -> tuple[tuple[int, ...], bytes]:
     return numbers.shape, numbers.tobytes()
 
 
-def require_one_dimension(sizes: dict[str, int]) -> None:
+def require_one_dimension(sizes: Mapping[str, int]) -> None:
     """Refuse vectors of different dimensions; `sizes` maps a name to the d of its (n, d) array."""
-    items = list(sizes.items())
-    for name, d in items[1:]:
-        first, expected = items[0]
-        if d != expected:
+    first = next(iter(sizes), "")
+    for name, d in sizes.items():
+        if d != sizes[first]:
             raise InputError(
-                f"{name}: vectors of {d} dimensions, but {first} has {expected}. All vectors of a test come from one"
-                " model and layer."
+                f"{name}: vectors of {d} dimensions, but {first} has {sizes[first]}. All vectors of a test come from"
+                " one model and layer."
             )
 
 
 def word_vectors(name: str, words: Sequence[npt.ArrayLike]) -> list[npt.NDArray[Any]]:
-    """Return the arrays of a set of words, one (n_items, d) array a word, not yet checked.
+    """Return the arrays of a set of words, one (n_items, d) array per word, not yet checked.
 
     A word of one item may be given as (d,).
 
@@ -306,7 +239,7 @@ def word_sets_and_vectors(
     Raises `InputError` for sets that are no lists of words, a word on both sides, and a word without vectors or with
     bad ones.
     """
-    words: Words = *pair_of_word_lists("targets", targets, "XY"), *pair_of_word_lists("attributes", attributes, "AB")
+    words: Words = *_pair_of_word_lists("targets", targets, "XY"), *_pair_of_word_lists("attributes", attributes, "AB")
     notes: list[str] = []
     if not as_listed:
         sides = [each_once(side) for side in words]
@@ -317,13 +250,144 @@ def word_sets_and_vectors(
             f"embeddings: of type {type(embeddings).__name__}. Give a mapping word -> vectors, such as"
             " {'rose': an (n_contexts, d) array, ...}."
         )
-    listed = dict.fromkeys(word for side in words for word in side)
-    shared = next((word for word in (*words[0], *words[1]) if word in {*words[2], *words[3]}), None)
-    if shared is not None:
-        raise InputError(f"targets, attributes: {shared!r} is in both, {_NEAREST_TO_ITSELF}")
-    for word in listed:
+    on_both_sides = {*words[0], *words[1]} & {*words[2], *words[3]}
+    directed: dict[str, DirectedVectors] = {}
+    for word in dict.fromkeys(word for side in words for word in side):
+        if word in on_both_sides:
+            raise InputError(f"targets, attributes: {word!r} is in both, {_NEAREST_TO_ITSELF}")
         if word not in embeddings:
             raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave the word out.")
-    directed = {word: directed_vectors(f"embeddings[{word!r}]", embeddings[word]) for word in listed}
+        directed[word] = directed_vectors(f"embeddings[{word!r}]", embeddings[word])
     require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in directed.items()})
     return words, directed, notes
+
+
+# --------------------
+# Other scales of the vectors, in which an effect is computed again.
+
+
+class Moments(NamedTuple):
+    """Mean and standard deviation of each dimension over many vectors, divided by their number; (d,) each."""
+
+    mean: FloatArray
+    sd: FloatArray
+
+
+def compute_moments(arrays: Iterable[npt.NDArray[Any]]) -> Moments:
+    """Return the moments of the rows of all (n, d) `arrays`, each held in memory alone.
+
+    Rows are merged, some at a time, by their means and squared deviations (Chan, Golub and LeVeque 1983), which loses
+    no digits.
+    """
+    n, mean, squares = 0, np.zeros(1), np.zeros(1)
+    for array in arrays:
+        for start in range(0, len(array), _ROWS):
+            block = array[start : start + _ROWS].astype(np.float64)
+            apart, share = block.mean(axis=0) - mean, len(block) / (n + len(block))
+            squares = squares + np.square(block - block.mean(axis=0)).sum(axis=0) + np.square(apart) * n * share
+            n, mean = n + len(block), mean + apart * share
+    return Moments(mean, np.sqrt(squares / max(n, 1)))
+
+
+def center(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
+    """Return (n, d) vectors less the mean; what is left of a number by rounding alone is 0."""
+    apart = np.asarray(vectors - moments.mean)
+    apart[np.abs(apart) <= _ROUNDING * np.abs(moments.mean)] = 0.0
+    return apart
+
+
+def standardize(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
+    """Return (n, d) vectors less the mean, each dimension over its standard deviation; one that never varies is 0.
+
+    Rogue dimensions, a few of large variance, decide about cosines that the others hardly move; by this step all count
+    alike (Timkey and van Schijndel 2021, section 5).
+    """
+    return center(vectors, moments) / np.where(moments.sd > _ROUNDING * np.abs(moments.mean), moments.sd, 1.0)
+
+
+Change: TypeAlias = Callable[[npt.NDArray[Any], Moments], FloatArray]
+SCALES: Mapping[str, Change] = {"centered": center, "standardized": standardize}
+"""Other scales in which cosines are measured, by the ending of the columns."""
+
+# --------------------
+# Cosines of target with attribute items: words, their sentences, or their contexts.
+
+
+def compute_cosines(
+    X: Sequence[npt.ArrayLike], Y: Sequence[npt.ArrayLike], A: Sequence[npt.ArrayLike], B: Sequence[npt.ArrayLike]
+) -> CrossedScores:
+    """Return one draw, from the (n_items, d) vectors of each word of the four sets; one row per word for WEAT.
+
+    Raises `InputError` for a set without words, NaN, zero vectors and different dimensions.
+    """
+    sets = {name: word_vectors(name, words) for name, words in zip("XYAB", (X, Y, A, B), strict=True)}
+    named = {f"{name}, word {i}": word for name, words in sets.items() for i, word in enumerate(words)}
+    units = unit_sets(**named)
+    n_x, n_y, n_a, n_b = map(len, sets.values())
+    targets, attributes = units[: n_x + n_y], units[n_x + n_y :]
+    values = np.concatenate(targets) @ np.concatenate(attributes).T
+    words = [np.repeat(np.arange(len(side)), list(map(len, side))) for side in (targets, attributes)]
+    return CrossedScores(values[None], words[0], words[1], n_x, n_y, n_a, n_b)
+
+
+def compute_mean_cosines(directions: Mapping[str, FloatArray], words: Words) -> CrossedScores:
+    """Return the mean cosines of the `words` of X, Y, A and B over all pairs of their contexts, as one draw.
+
+    `directions` has the (d,) mean of each word's unit vectors. The mean of the products is the product of the
+    means, so that nothing is drawn: it is what ever more draws would come to.
+    """
+    x, y, a, b = (np.array([directions[word] for word in side]) for side in words)
+    values = np.concatenate([x, y]) @ np.concatenate([a, b]).T
+    return CrossedScores.of_words(values[None], map(len, words))
+
+
+def draw_context_cosines(
+    embeddings: Mapping[str, npt.ArrayLike],
+    targets: tuple[Sequence[str], Sequence[str]],
+    attributes: tuple[Sequence[str], Sequence[str]],
+    *,
+    n_draws: int = 256,
+    rng: np.random.Generator | int | None = None,
+    as_listed: bool = False,
+) -> CrossedScores:
+    """Make `n_draws` draws of one context per word, as intervals and controls of CEAT need them.
+
+    A word's contexts are used once before any is used again, in an order by `rng` (a generator or a seed).
+
+    Args:
+        embeddings: the (n_contexts, d) vectors of each word.
+        targets: the words of X and of Y.
+        attributes: the words of A and of B.
+        n_draws: how many.
+        rng: as above.
+        as_listed: whether a word listed twice in a set counts twice; otherwise it counts once.
+
+    Raises `InputError` for a word without vectors, bad ones (NaN, zero, different dimensions), and a word in X and
+    Y or in A and B.
+    """
+    words, vectors, _ = word_sets_and_vectors(embeddings, targets, attributes, as_listed=as_listed)
+    n_draws, rng = whole_number("n_draws", n_draws, least=1), generator_from(rng)
+    listed = [word for side in words for word in side]
+    draws = [np.resize(rng.permutation(len(vectors[word].inverse_norms)), n_draws) for word in listed]
+    return draw_cosines(vectors, words, np.stack(draws, axis=1))
+
+
+def draw_cosines(vectors: Mapping[str, DirectedVectors], words: Words, draws: IndexArray) -> CrossedScores:
+    """Return the cosines of every target with every attribute word in every draw.
+
+    `draws` are (n_draws, n_words) rows of each word's vectors. They are taken in chunks whose vectors fill `_CHUNK`
+    bytes; a mapping that reads vectors when asked is asked for each word once per chunk.
+    """
+    listed, n_targets = [word for side in words for word in side], len(words[0]) + len(words[1])
+    dimension = vectors[listed[0]].vectors.shape[1]
+    cosines = np.empty((len(draws), n_targets, len(listed) - n_targets))
+    rows = max(1, min(len(draws), _CHUNK // (8 * len(listed) * dimension)))
+    units = np.empty((rows, len(listed), dimension))
+    for start in range(0, len(draws), rows):
+        chunk = draws[start : start + rows]
+        held = units[: len(chunk)]
+        for column, (word, picked) in enumerate(zip(listed, chunk.T, strict=True)):
+            array, inverse_norms = vectors[word]
+            np.multiply(array[picked], inverse_norms[picked, None], out=held[:, column])
+        np.matmul(held[:, :n_targets], held[:, n_targets:].transpose(0, 2, 1), out=cosines[start : start + rows])
+    return CrossedScores.of_words(cosines, map(len, words))

@@ -24,15 +24,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import spread_draws
-from prasanga.associations.cosines import compute_cosines, compute_mean_cosines
-from prasanga.associations.estimates import (
-    Category,
-    category_of,
-    describe_category,
-    find_small_set,
-    used_words,
+from prasanga.associations.estimates import Category, category_of, describe_category, find_small_set, used_words
+from prasanga.associations.vectors import (
+    Words,
+    compute_cosines,
+    compute_mean_cosines,
+    directed_vectors,
+    mean_direction,
+    unit_vectors,
 )
-from prasanga.associations.vectors import Words, directed_vectors, mean_direction, unit_vectors
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator

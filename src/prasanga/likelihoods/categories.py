@@ -25,11 +25,11 @@ from prasanga.associations.estimates import (
     find_small_set,
     interval_of,
     measure_cosines,
+    measure_templates,
     range_columns,
     test_words,
     word_rows,
 )
-from prasanga.associations.robustness import TEMPLATES_SCHEMA, measure_templates
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.templates import read_categories
 from prasanga.losses import Loss, Reason, describe_missing_effect
@@ -330,7 +330,7 @@ def measure_categories(
     """
     choice("log_probability.terms", terms, TERMS)
     twins = scored["twin"].unique().sort().to_list() if "twin" in scored.columns else [None]
-    schemas = LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TEMPLATES_SCHEMA
+    schemas = LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TABLES["seat_templates"].arrow()
     tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
     for twin in twins:
         rows = scored if twin is None else scored.filter(twin=twin)

@@ -10,8 +10,8 @@ import pytest
 import statsmodels.api as sm
 
 from prasanga.associations.comparisons import adjust
-from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA
 from prasanga.base.errors import InputError
+from prasanga.schema import TABLES
 from prasanga.stats.controls import adjusted_difference
 
 
@@ -54,7 +54,9 @@ def tables(n_x: int = 9, n_y: int = 8) -> tuple[pa.Table, pa.Table]:
         for i in range(n)
     ]
     row = {"category": "C1", "model": "m", "effect_size": 1.2, "difference": 0.105}
-    return pa.Table.from_pylist([row], schema=WEAT_SCHEMA), pa.Table.from_pylist(words, schema=WEAT_WORDS_SCHEMA)
+    return pa.Table.from_pylist([row], schema=TABLES["weat"].arrow()), pa.Table.from_pylist(
+        words, schema=TABLES["weat_words"].arrow()
+    )
 
 
 def coverage(words: pa.Table, without: tuple[str, ...] = ()) -> list[pa.Table]:

@@ -93,7 +93,6 @@ def test_counts_are_whole_numbers(value: Any) -> None:
         lambda: permutation_test(*SETS, n_resamples=value),
         lambda: weat(*SETS, n_resamples=value),
         lambda: seat(*SENTENCES, n_resamples=value),
-        lambda: measure().test_stimuli(n_resamples=value),
     ]
     for call in calls:
         with pytest.raises(InputError, match=WHOLE):

@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 import prasanga
-from prasanga.associations import CEAT_SCHEMA, CeatSettings, CeatTables, TestSettings, ceat, measure_ceat, named_draws
-from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
+from prasanga.associations import CeatSettings, CeatTables, TestSettings, ceat, measure_ceat, named_draws
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses
 from prasanga.report.paper_tables import with_fewer_draws
+from prasanga.schema import TABLES
 
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -33,6 +33,7 @@ C1 = {
     "targets": [word_set("flowers", FLOWERS), word_set("insects", INSECTS)],
     "attributes": [word_set("pleasant", PLEASANT), word_set("unpleasant", UNPLEASANT)],
 }
+NAMES = TABLES["ceat"].arrow().names
 SETTINGS = CeatSettings(n_samples=30, test=TestSettings(n_resamples=50, n_shuffles=20))
 
 
@@ -59,7 +60,12 @@ def row(mode: str = "random", model: str = "m", settings: CeatSettings = SETTING
 
 def test_columns_and_rows() -> None:
     tables = measure_ceat({"C1": C1, "C1b": C1}, vectors(), model="m", segment_length=">75", settings=SETTINGS)
-    assert [table.schema for table in tables] == [CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA]
+    assert [table.schema for table in tables] == [
+        TABLES["ceat"].arrow(),
+        TABLES["ceat_words"].arrow(),
+        TABLES["resamples"].arrow(),
+        TABLES["convergence"].arrow(),
+    ]
     cells = [(r["category"], r["sample_mode"], r["model"], r["segment_length"]) for r in rows(tables)]
     assert cells == [(c, mode, "m", ">75") for c in ("C1", "C1b") for mode in ("fixed", "random")]
 
@@ -147,7 +153,7 @@ def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ..
     words = [*FLOWERS, *INSECTS, *PLEASANT_ONCE, *UNPLEASANT_ONCE]
     draws = named_draws(words, [12] * len(words), 30, seed=47, names=names)
     expected = ceat(ordered, (FLOWERS, INSECTS), (PLEASANT_ONCE, UNPLEASANT_ONCE), draws=draws)
-    combined, heterogeneity, test = expected.combined, expected.heterogeneity, expected.test_stimuli()
+    combined, heterogeneity, test = expected.combined, expected.heterogeneity, expected.test
     assert found["effect_size"] == pytest.approx(combined.effect, rel=1e-12)
     assert found["standard_error"] == pytest.approx(combined.standard_error, rel=1e-12)
     assert (found["draws_low"], found["draws_high"]) == pytest.approx((combined.ci_low, combined.ci_high), rel=1e-12)
@@ -157,7 +163,7 @@ def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ..
         (heterogeneity.tau2, heterogeneity.q, heterogeneity.i2), rel=1e-9
     )
     assert (found["p_stimuli"], found["n_partitions"], found["p_stimuli_exact"]) == (test.p_value, 20, True)
-    attributes = expected.test_attributes()
+    attributes = expected.test_attributes
     assert (found["p_attributes"], found["n_attribute_partitions"], found["p_attributes_exact"]) == (
         pytest.approx(attributes.p_value), attributes.n_partitions, True,
     )  # fmt: skip
@@ -178,9 +184,7 @@ def test_fixed_draws_are_shared_by_models_and_random_ones_are_not() -> None:
     assert row("fixed")["effect_size"] != row("random")["effect_size"]
 
 
-OF_TESTS = {
-    name for name in CEAT_SCHEMA.names if name.startswith(("p_stimuli", "p_attributes", "p_association", "smallest"))
-}
+OF_TESTS = {name for name in NAMES if name.startswith(("p_stimuli", "p_attributes", "p_association", "smallest"))}
 
 
 def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
@@ -267,7 +271,7 @@ def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
 def test_a_category_that_cannot_be_computed_is_a_row_with_the_reason(leave_out: tuple[str, ...], reason: str) -> None:
     found = row(vectors=vectors(leave_out=leave_out))
     assert reason in describe_losses(found["lost"])
-    numbers = CEAT_SCHEMA.names[CEAT_SCHEMA.names.index("effect_size") : CEAT_SCHEMA.names.index("n_samples")]
+    numbers = TABLES["ceat"].arrow().names[NAMES.index("effect_size") : NAMES.index("n_samples")]
     shown = [
         name for name in numbers if name not in {"n_x", "n_y", "n_a", "n_b", "reason", "lost"} and "listed" not in name
     ]

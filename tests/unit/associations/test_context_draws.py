@@ -108,8 +108,3 @@ def test_spread_draws_take_every_context_as_often() -> None:
     # 8000 draws over 40 contexts: 200 each, standard deviation below 14
     assert counts.size == 40
     assert np.abs(counts - 200).max() < 4.5 * 14
-
-
-def test_a_word_without_contexts_is_refused() -> None:
-    with pytest.raises(InputError, match="word 0 has 0 contexts"):
-        spread([])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from prasanga.associations.comparisons import correct_tests
-from prasanga.associations.weat import WEAT_SCHEMA
 from prasanga.base.errors import InputError
+from prasanga.schema import TABLES
 from prasanga.stats.corrections import benjamini_hochberg, holm
 
 P_VALUES = st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1, max_size=12)
@@ -108,7 +108,7 @@ def test_numbers_that_are_no_p_values_are_refused(wrong: float) -> None:
 def test_a_table_is_one_family() -> None:
     p_values = {"C1": 0.03, "C2": None, "C3": 0.01, "C4": 0.02}
     rows = [{"category": name, "model": "m", "p_association": p} for name, p in p_values.items()]
-    table = pa.Table.from_pylist(rows, schema=WEAT_SCHEMA)
+    table = pa.Table.from_pylist(rows, schema=TABLES["weat"].arrow())
     result = correct_tests({"weat": table})["weat"]
     assert result.schema == table.schema
     assert result["p_association_holm"].to_pylist() == [
@@ -128,7 +128,7 @@ def test_a_table_is_one_family() -> None:
 
 
 def test_a_table_without_tests_has_no_corrections() -> None:
-    table = pa.Table.from_pylist([{"category": "C1", "model": "m"}] * 2, schema=WEAT_SCHEMA)
+    table = pa.Table.from_pylist([{"category": "C1", "model": "m"}] * 2, schema=TABLES["weat"].arrow())
     empty = correct_tests({"weat": table})["weat"]
     assert empty["n_tests"].to_pylist() == [None, None]
     assert empty["p_association_bh"].type == pa.float64()

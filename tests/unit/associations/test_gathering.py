@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from prasanga.associations.comparisons import correct_tests, gather, of_twins, select_for_csv, why_not_found
-from prasanga.associations.study import CEAT_SCHEMA
-from prasanga.associations.weat import SEAT_SCHEMA
+from prasanga.schema import TABLES as SCHEMAS
 from prasanga.stats.controls import beside_twins
 from prasanga.stats.corrections import benjamini_hochberg, holm
 from prasanga.stats.power import smallest_effect_of_sizes
@@ -28,7 +27,7 @@ def ceat(model: str, length: str, *rows: tuple[str, str, float | None, float | N
         }
         for category, mode, effect, p in rows
     ]
-    return pa.Table.from_pylist(made, schema=CEAT_SCHEMA)
+    return pa.Table.from_pylist(made, schema=SCHEMAS["ceat"].arrow())
 
 
 TABLES = [
@@ -59,7 +58,7 @@ def test_twins_stand_beside_their_model_and_are_no_rows() -> None:
     twins = of_twins(4, measured).estimates
     assert twins["twin"].to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3]
     table = gather(models, {"a": [twins]})
-    assert table.schema == CEAT_SCHEMA
+    assert table.schema == SCHEMAS["ceat"].arrow()
     assert table["model"].to_pylist() == ["a"] * 4
     assert table["n_twins"].to_pylist() == [2, 3, None, None]
     assert table["twin_effect_size"].to_pylist() == [pytest.approx(-0.1), pytest.approx(0.4), None, None]
@@ -107,7 +106,7 @@ def test_without_two_twins_or_an_interval_there_is_no_test() -> None:
 
 def test_the_family_is_that_of_the_study() -> None:
     seat = pa.Table.from_pylist(
-        [{"category": "C1", "model": "a", "p_association": p} for p in (0.01, None)], SEAT_SCHEMA
+        [{"category": "C1", "model": "a", "p_association": p} for p in (0.01, None)], SCHEMAS["seat"].arrow()
     )
     table, of_seat = correct_tests({"ceat": pa.concat_tables(TABLES), "seat": seat}).values()
     every = [0.001, 0.4, 0.002, 0.01]
@@ -132,7 +131,7 @@ def test_sample_modes_are_two_estimates_with_one_test() -> None:
 
 
 def test_tables_without_rows() -> None:
-    empty = CEAT_SCHEMA.empty_table()
+    empty = SCHEMAS["ceat"].arrow().empty_table()
     assert gather([empty], {"a": [empty]}).num_rows == corrected(empty).num_rows == 0
 
 

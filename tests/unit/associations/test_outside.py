@@ -122,7 +122,7 @@ def results() -> list[Any]:
 @pytest.mark.parametrize("number", range(3))
 def test_results_of_a_notebook_say_it(number: int) -> None:
     found = results()[number]
-    name, effect, ends = found.shown()[0], found.shown()[1], found.interval
+    name, effect, ends = found.method, found.effect_size, found.interval
     assert effect < ends.low < ends.high
     assert ends.note.startswith("the effect is outside its interval")
     assert found.to_frame()["note"].to_list() == [ends.note]

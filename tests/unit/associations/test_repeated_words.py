@@ -17,7 +17,7 @@ from prasanga.associations import (
     measure_weat,
     named_draws,
 )
-from prasanga.associations.cosines import draw_context_cosines
+from prasanga.associations.vectors import draw_context_cosines
 from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
 from prasanga.lexicon import load_lexicon

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from prasanga.associations import CeatSettings, TestSettings, effect_size, measure_ceat, measure_seat
-from prasanga.associations.vectors import centered, moments_of, standardized
-from prasanga.associations.weat import measure_weat
+from prasanga.associations.study import measure_weat
+from prasanga.associations.vectors import center, compute_moments, standardize
 
 Vectors = dict[str, npt.NDArray[np.float64]]
 
@@ -70,12 +70,12 @@ def test_moments_are_those_of_all_rows_at_a_time() -> None:
     arrays = [1000 + rng.normal(size=(n, 5)).astype(dtype) * 3 for n, dtype in ((1, "f4"), (7, "f8"), (50, "f4"))]
     arrays.append(np.full((1, 5), 990.0))
     stacked = np.concatenate(arrays).astype(np.float64)
-    found = moments_of(iter(arrays))
+    found = compute_moments(iter(arrays))
     np.testing.assert_allclose(found.mean, stacked.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.sd, stacked.std(axis=0), rtol=1e-9)
-    np.testing.assert_allclose(standardized(stacked, found).std(axis=0), 1)
+    np.testing.assert_allclose(standardize(stacked, found).std(axis=0), 1)
     constant = np.column_stack([stacked, np.ones(len(stacked))])
-    np.testing.assert_array_equal(standardized(constant, moments_of([constant]))[:, -1], 0)
+    np.testing.assert_array_equal(standardize(constant, compute_moments([constant]))[:, -1], 0)
 
 
 def test_a_rogue_dimension_cuts_the_effect_and_standardizing_restores_it() -> None:
@@ -112,8 +112,8 @@ def test_columns_of_static_vectors_by_their_definition() -> None:
     found = of_weat(contexts())
     difference = (x @ a.T).mean() - (x @ b.T).mean() - (y @ a.T).mean() + (y @ b.T).mean()
     assert found["difference"] == pytest.approx(difference)
-    moments = moments_of([stacked])
-    for scale, change in (("centered", centered), ("standardized", standardized)):
+    moments = compute_moments([stacked])
+    for scale, change in (("centered", center), ("standardized", standardize)):
         sets = [change(stacked, moments)[i : i + 12] for i in (0, 12, 24, 36)]
         assert found[f"effect_{scale}"] == pytest.approx(effect_size(*sets))
     assert found["difference_adjusted"] is None  # until tables are gathered

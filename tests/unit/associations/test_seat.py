@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.effects import effect_size, permutation_test
+from prasanga.associations.effects import effect_size, permutation_test, seat
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.weat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, SeatTables, measure_seat, seat
+from prasanga.associations.study import SeatTables, measure_seat
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses
+from prasanga.schema import TABLES
 from prasanga.stats.effects import ConstantScoresError, effect_size_of_scores
 
 Array = npt.NDArray[np.float64]
@@ -209,7 +210,7 @@ def measure(vectors: Any, **options: Any) -> SeatTables:
 def test_a_row_of_the_table() -> None:
     vectors = embedded()
     tables = measure(vectors, sentence_vector="cls", seed=3)
-    assert tables.estimates.schema == SEAT_SCHEMA
+    assert tables.estimates.schema == TABLES["seat"].arrow()
     (row,) = tables.estimates.to_pylist()
     result = seat(*([vectors[word][1] for word in words] for words in SETS.values()))
     assert row["effect_size"] == pytest.approx(result.effect_size, rel=1e-12)
@@ -245,7 +246,7 @@ def test_a_row_of_the_table() -> None:
 def test_rows_of_words() -> None:
     vectors = embedded()
     table = measure(vectors).words
-    assert table.schema == SEAT_WORDS_SCHEMA
+    assert table.schema == TABLES["seat_words"].arrow()
     rows = table.to_pylist()
     assert [(row["role"], row["set"], row["stimulus"]) for row in rows[:3]] == [
         ("x", "flowers", "rose"),

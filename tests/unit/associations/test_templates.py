@@ -9,10 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.estimates import TestSettings
-from prasanga.associations.robustness import TEMPLATES_SCHEMA, InTemplates
-from prasanga.associations.weat import SeatTables, measure_seat, seat
+from prasanga.associations.effects import seat
+from prasanga.associations.estimates import Effects, TestSettings, count_mean_vectors, count_sentences
+from prasanga.associations.study import SeatTables, measure_seat
+from prasanga.associations.vectors import compute_cosines
 from prasanga.likelihoods.categories import TermScores
+from prasanga.schema import TABLES
 from prasanga.stats import items
 from prasanga.stats.items import effects_of_items, item_counts
 
@@ -32,24 +34,16 @@ def sentences_of(rng: np.random.Generator, lacking: bool) -> dict[str, list[dict
     return found
 
 
-def crossed_of(words: dict[str, list[dict[int, Array]]], average: str) -> InTemplates:
-    sides = [[*words["x"], *words["y"]], [*words["a"], *words["b"]]]
-    vectors, items, places = ([], []), ([], []), ([], [])
-    for s, side in enumerate(sides):
-        for number, word in enumerate(side):
-            for place, vector in word.items():
-                unit = vector / np.linalg.norm(vector) if average == "associations" else vector
-                vectors[s].append(unit), items[s].append(number), places[s].append(place)
-    squares = None
+def effects_of(words: dict[str, list[dict[int, Array]]], average: str) -> Effects:
+    """What counts words and templates."""
     if average == "vectors":
-        squares = np.zeros((sum(SIZES.values()), T, T))
-        for number, word in enumerate([*sides[0], *sides[1]]):
-            for s, u in word.items():
-                for t, v in word.items():
-                    squares[number, s, t] = u @ v
-    values = np.array(vectors[0]) @ np.array(vectors[1]).T
-    at = [np.array(each) for each in (*items, *places)]
-    return InTemplates(values, squares, at[0], at[1], at[2], at[3], SIZES["x"], SIZES["a"])
+        vectors = np.zeros((sum(SIZES.values()), T, 6))
+        for of_word, word in zip(vectors, [word for side in "xyab" for word in words[side]], strict=True):
+            of_word[list(word)] = list(word.values())
+        return count_mean_vectors(vectors, list(SIZES.values()))
+    arrays = [[np.array(list(word.values())) for word in words[side]] for side in "xyab"]
+    places = [np.array([place for side in both for word in words[side] for place in word]) for both in ("xy", "ab")]
+    return count_sentences(compute_cosines(*arrays), places[0], places[1])
 
 
 def counted(words: list[dict[int, Array]], counts: Array, templates: Array) -> list[Array]:
@@ -69,16 +63,16 @@ def test_counting_is_writing_words_and_sentences_down_as_often(
 ) -> None:
     rng = np.random.default_rng(3)
     words = sentences_of(rng, lacking)
-    crossed = crossed_of(words, average)
+    effects = effects_of(words, average)
     ones = np.ones((1, 9)), np.ones((1, 7)), np.ones((1, T))
     plain = seat(*(counted(words[side], np.ones(n), np.ones(T)) for side, n in SIZES.items()), average=average, std=std)
-    assert crossed.effects(*ones, std) == pytest.approx([plain.effect_size], rel=1e-9)
+    assert effects(*ones, std) == pytest.approx([plain.effect_size], rel=1e-9)
     targets, attributes = (rng.integers(0, 3, size=(40, n)).astype(float) for n in (9, 7))
     targets[:, [0, 1, 5, 6]], attributes[:, [0, 3]] = 1, 1  # no set is empty
     templates = rng.multinomial(T, [1 / T] * T, size=40).astype(float)
-    found = crossed.effects(targets, attributes, templates, std)
+    found = effects(targets, attributes, templates, std)
     monkeypatch.setattr(items, "_BLOCK", 500)  # some replicates at a time, the last time fewer
-    assert crossed.effects(targets, attributes, templates, std) == pytest.approx(found, rel=1e-12, nan_ok=True)
+    assert effects(targets, attributes, templates, std) == pytest.approx(found, rel=1e-12, nan_ok=True)
     known = 0
     for row, (of_targets, of_attributes, of_templates) in enumerate(zip(targets, attributes, templates, strict=True)):
         counts = [*np.split(of_targets, [5]), *np.split(of_attributes, [3])]
@@ -161,7 +155,7 @@ def measured(*of_study: Any, **options: Any) -> SeatTables:
 def test_a_row_a_template_with_the_effect_in_it_and_without_it() -> None:
     categories, listed, vectors = study()
     tables = measured(categories, listed, vectors)
-    assert tables.templates.schema == TEMPLATES_SCHEMA
+    assert tables.templates.schema == TABLES["seat_templates"].arrow()
     rows = tables.templates.to_pylist()
     assert [row["place"] for row in rows] == [1, 2, 3, 4, 5, 6]
     assert rows[1]["template"] == "is1, of1"

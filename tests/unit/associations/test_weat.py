@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from prasanga.associations.effects import weat
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA, measure_weat, weat
+from prasanga.associations.study import measure_weat
 from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses
+from prasanga.schema import TABLES
 from prasanga.stats.effects import ConstantScoresError
 
 # s(w, A, B) is the cosine with the first axis minus that with the second: 1, -0.2 for X; -1, 0.2 for Y.
@@ -119,8 +121,8 @@ def measured(vectors: dict[str, Any], missing: dict[str, str]) -> tuple[list[dic
         method="glove",
         forms="pooled",
     )
-    assert estimates.schema == WEAT_SCHEMA
-    assert words.schema == WEAT_WORDS_SCHEMA
+    assert estimates.schema == TABLES["weat"].arrow()
+    assert words.schema == TABLES["weat_words"].arrow()
     return estimates.to_pylist(), words.to_pylist()
 
 

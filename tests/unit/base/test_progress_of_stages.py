@@ -19,7 +19,7 @@ from scoring_models import build
 from sentence_tables import SCHEMA, occurrence
 
 from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
-from prasanga.associations.weat import measure_weat
+from prasanga.associations.study import measure_weat
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
@@ -208,7 +208,7 @@ def test_associations(caplog: Log) -> None:
     assert progress_lines(caplog, "CEAT")[-1].startswith("CEAT of m, length 9: 12 estimates in")
     with long_job(caplog, "WEAT of v"):
         assert all(one.equals(other) for one, other in zip(weat(), of_words, strict=True))
-    assert progress_lines(caplog, "WEAT")[-1].startswith("WEAT of v: 6 categories in")
+    assert progress_lines(caplog, "WEAT")[-1].startswith("WEAT of v: 6 estimates in")
     compared = differences(expected.estimates, expected.resamples)
     with long_job(caplog, "comparing lengths and models"):
         assert differences(expected.estimates, expected.resamples).equals(compared)

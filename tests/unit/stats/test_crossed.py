@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from prasanga.associations.cosines import compute_cosines, draw_context_cosines
 from prasanga.associations.effects import effect_size
+from prasanga.associations.vectors import compute_cosines, draw_context_cosines
 from prasanga.stats import crossed as module
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError

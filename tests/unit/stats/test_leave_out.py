@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from prasanga.associations.cosines import compute_cosines
+from prasanga.associations.vectors import compute_cosines
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out
 from prasanga.stats.effects import STD_CONVENTIONS
 

@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import nct, t
 
 from prasanga.associations import TestSettings, contexts_enough, measure_cosines
-from prasanga.associations.ceat import contexts_for_spread
 from prasanga.base.errors import InputError
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import effect_size_of_scores
@@ -30,14 +29,10 @@ def chance(share: float, n: int) -> float:
 
 
 def test_contexts_by_hand() -> None:
-    # (1.96 x .5 / .1)^2 = 96.04; with 1.95996, 96.036.
-    assert contexts_for_spread(0.5, 0.1) == 97
-    assert contexts_for_spread(0.05, 0.1) == 1
-    assert contexts_for_spread(0.0, 0.1) == 1
-    # Half the band takes four times as many.
-    assert contexts_for_spread(0.5, 0.05) == math.ceil(4 * 96.0365)
     # 0 and 1 have the standard deviation .7071: (1.96 x .7071 / .1)^2 = 192.07.
     assert contexts_enough([0.0, 1.0], 0.1) == 193
+    assert contexts_enough([0.0, 1.0], 0.05) == math.ceil(4 * 192.0729)  # half the band takes four times as many
+    assert contexts_enough([0.5, 0.5], 0.1) == 1
     assert contexts_enough([0.4], 0.1) is None
     # Of pools of 5 contexts the variance is 4 / 5 of that of the language: 192.07 x 5 / 4 = 240.09.
     assert contexts_enough([0.0, 1.0], 0.1, contexts_min=5) == 241
@@ -66,7 +61,7 @@ def test_contexts_enough_keeps_the_effect_within_the_band() -> None:
 
 def test_what_cannot_be_a_spread_or_a_band_is_refused() -> None:
     with pytest.raises(InputError, match=r"associations\.band: 0"):
-        contexts_for_spread(0.5, 0)
+        contexts_enough([0.1, 0.2], 0)
     with pytest.raises(InputError, match="effects: number 1 is nan"):
         contexts_enough([0.1, float("nan")], 0.1)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prasanga.associations.cosines import compute_cosines
+from prasanga.associations.vectors import compute_cosines
 from prasanga.stats.controls import shuffled_control, shuffled_effects
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import STD_CONVENTIONS
