@@ -139,8 +139,13 @@ def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(finished
     """Also if it calls the model by another name; passes and scored pairs are counted by the logs of the jobs."""
     config = finished.config
     config["models"] = {"tiny-a": config["models"]["tiny-a"]}
-    config["pairs"] = {"sets": {"demo": {"path": "resources/demo/pairs.csv"}}}
-    config["corpus"]["root"] = str(finished.root / config["corpus"].get("root", "."))
+    pairs = (finished.root / "resources/demo/pairs.csv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "pairs.csv").write_text(
+        "\n".join([pairs[0], *(row for row in pairs if ",bn," in row)][:6]), encoding="utf-8"
+    )
+    config["pairs"] = {"sets": {"demo": {"path": str(tmp_path / "pairs.csv")}}}
+    config["corpus"] = {"root": str(finished.root), "texts": [{"files": "resources/demo/corpus/bn/[ns]*.txt"}]}
+    config["samples"] = {"lengths": [9], "contexts_per_stimulus": 2}
     counts = []
     for name, model in (("first", "tiny-a"), ("second", "renamed")):
         root = tmp_path / "studies" / name
