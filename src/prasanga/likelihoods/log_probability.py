@@ -154,7 +154,7 @@ def _read_item(number: int, item: Any) -> tuple[str, list[int], list[int]]:
     """Return text and spans of an item; a list or an array may hold the whole numbers of a span."""
     try:
         text, target, attribute = item
-        spans = [[_read_index(start), _read_index(end)] for start, end in (target, attribute)]
+        spans = [[operator.index(start), operator.index(end)] for start, end in (target, attribute)]
     except (TypeError, ValueError):
         text, spans = None, []
     if not isinstance(text, str):
@@ -172,12 +172,6 @@ def _read_item(number: int, item: Any) -> tuple[str, list[int], list[int]]:
     if begin < other_stop and other_begin < stop:
         raise InputError(f"item {number}: target and attribute overlap in {text}. Give words apart.")
     return text, spans[0], spans[1]
-
-
-def _read_index(value: Any) -> int:
-    if isinstance(value, bool):
-        raise TypeError
-    return operator.index(value)
 
 
 def _plan(

@@ -189,8 +189,8 @@ def load_category_templates(path: str | Path, normalization: str | None = None) 
         normalization: the study's, if not the language's own.
 
     Raises:
-        InputError: a file that is absent or of another kind; an unknown key; a category without sentences; an id or a
-            text that a category has twice; a sentence without its two slots.
+        InputError: a file that is absent or of another kind; an unknown key; an id or a text that a category has twice;
+            a sentence without its two slots.
     """
     path = Path(path)
     if path.suffix.lower() == ".json":
@@ -230,7 +230,7 @@ def fill_categories(
         section, found = (
             ("exchanged", templates.exchanged) if name in exchanged else ("categories", templates.described)
         )
-        if name not in found:
+        if not found.get(name):
             problems.append(
                 f"{templates.path}: no sentences for {name} under `{section}`, but `log_probability.categories` names"
                 f" it{' and `log_probability.exchanged` too' if name in exchanged else ''}. It has"
@@ -260,17 +260,11 @@ def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Coll
 
 
 def _read_category(name: str, by_name: Entry, language: str) -> tuple[SentenceTemplate, ...]:
-    if not (entries := by_name.entries_of(name)):
-        raise InputError(
-            f"{by_name.place}: the category `{name}` has no sentences. Write at least one `- {{id: ..., text: ...}}`,"
-            " or delete the category."
-        )
-
     def read(entry: Entry) -> SentenceTemplate:
         entry.require(f"a sentence of the category `{name}`", required=["id", "text"], optional=["gloss"])
         return _read_entry(entry, entry.text("id"), language)
 
-    return read_distinct(f"the category `{name}`", entries, read)
+    return read_distinct(f"the category `{name}`", by_name.entries_of(name), read)
 
 
 def _read_notebook(path: Path, normalization: str | None) -> CategoryTemplates:
@@ -289,17 +283,13 @@ def _read_notebook(path: Path, normalization: str | None) -> CategoryTemplates:
 def _notebook_sentences(
     path: Path, category: str, texts: object, spelling: Callable[[str], str]
 ) -> Iterator[SentenceTemplate]:
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{path}: `{category}` must be a list of sentences with GGG and XXX; found {texts!r:.80}.")
     # the notebook has a sentence twice, commented out: equal sentences count once
     for number, text in enumerate(dict.fromkeys(map(spelling, texts)), start=1):
-        if text.count("GGG") != 1 or text.count("XXX") != 1:
-            raise InputError(
-                f"{path}: sentence {number} of `{category}` must have GGG (the target) and XXX (the attribute) once"
-                f" each: {text!r:.80}."
-            )
         slots = text.replace("GGG", "{target}").replace("XXX", "{attribute}")
-        yield read_sentence(slots, name=str(number), place=f"{path}: {category}", language=LANGUAGE)
+        place = f"{path}, `{category}` (GGG is {{target}}, XXX is {{attribute}})"
+        yield read_sentence(slots, name=str(number), place=place, language=LANGUAGE)
 
 
 # --------------------

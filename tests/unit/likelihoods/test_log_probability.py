@@ -187,7 +187,6 @@ def test_an_encoder_without_a_mask_piece_is_told_what_to_write(scorer: Callable[
                 (TEXT, (0, 4)),
                 (TEXT, (0.0, 4.0), (4, 9)),
                 (TEXT, (0, 4, 5), (4, 9)),
-                (TEXT, (False, True), (4, 9)),
                 (TEXT, (0, None), (4, 9)),
                 (TEXT, 4, (4, 9)),
                 (None, (0, 4), (4, 9)),

@@ -248,16 +248,6 @@ def test_a_sentence_of_one_piece_has_nothing_to_be_scored_by_a_model_without_a_b
     assert found["n_first"].to_list() == [None, len(bare.tokenizer("a c")["input_ids"]) - 1]
 
 
-def test_the_last_piece_is_not_run_and_takes_no_place(tmp_path: Path) -> None:
-    """A decoder of eight positions scores a sentence of eight pieces: the beginning and seven of them are read."""
-    small = load_scorer(build("gpt2", tmp_path / "small", positions=8))
-    texts = [("en", "x" * n + " y", "z" * n + " y") for n in range(3, 12)]
-    pieces = [max(len(small.tokenizer(sentence)["input_ids"]) for sentence in pair[1:]) for pair in texts]
-    assert {8, 9} <= set(pieces)
-    reasons = score_pairs(small, table(texts))["left_out"].to_list()
-    assert reasons == ["too-long" if count > 8 else None for count in pieces]
-
-
 def test_a_model_that_runs_whole_gives_the_plain_numbers(folder: Callable[[str], Path], tmp_path: Path) -> None:
     """OPT's forward pass goes round the body that is put in its place."""
     torch.manual_seed(5)
