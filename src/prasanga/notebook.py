@@ -1,4 +1,4 @@
-"""What a notebook asks first: the tables of a study, and one estimate of a model on texts at hand.
+"""For notebooks: the tables of a study, and one estimate of a model on texts at hand.
 
 import prasanga
 prasanga.study("studies/mine").ceat
@@ -45,7 +45,7 @@ _SHOWN = 4
 
 
 def _looked_for(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that a person looks for: what tells rows apart, and the numbers, within those printed."""
+    """Return the columns to show first: those that distinguish rows, and the numbers, within those printed."""
     keys = [name for name in _KEYS if name in frame.columns]
     keys = [name for name in _ALWAYS if name in frame.columns] + sorted(keys, key=lambda key: frame[key].n_unique() < 2)
     numbers = [name for name in _NUMBERS if name in frame.columns]
@@ -120,10 +120,10 @@ class Embeds(Protocol):
 def measure(
     model: str | Path | Embeds, *, category: str, texts: Sequence[str], language: str = "bn", n_samples: int = 1000
 ) -> Ceat:
-    """Return CEAT of a model in texts at hand: every place of a word of the category, in its sentence, is a context.
+    """Return CEAT of a model in texts at hand: a context is the sentence of a word of the category.
 
-    This is the short way, for a look: sentences have any length, so that a study, which holds it fixed, gives other
-    numbers. `interval`, `to_frame()` and `plot()` of what is returned say how sure it is.
+    This is for a quick look: sentences have any length, so that a study, which fixes the length, gives other numbers.
+    `interval`, `to_frame()` and `plot()` of the result show its uncertainty.
 
     Args:
         model: a folder, a name on the hub or of a package (multilingual-e5-small), or one that is loaded.
@@ -133,8 +133,7 @@ def measure(
         n_samples: draws of one context for each word.
 
     Raises:
-        InputError: no such category or language, texts that are none; a set of words of which none stands in the texts;
-            what the model refuses.
+        InputError: no such category or language, no list of texts, no word of a set in the texts, or an unusable model.
     """
     from prasanga.sentences import Matcher, longest
 
@@ -145,30 +144,26 @@ def measure(
     words = installation() / "resources"
     lexicon = load_lexicon(words / f"stimuli/{language}", words / f"suffix_groups/{language}.yaml")
     layout = chosen_categories(categories_of(lexicon), [category], key="category")[category]
-    sets = [[side["stimuli"] for side in layout[role]] for role in ("targets", "attributes")]
-    wanted = {word for pair in sets for side in pair for word in side}
+    sets = [each for role in ("targets", "attributes") for each in layout[role]]
+    wanted = {word for each in sets for word in each["stimuli"]}
     matcher, normalize = Matcher(lexicon), normalizer(DEFAULT_NORMALIZATIONS[language]).one
     sentences = [text[start:end] for text in map(normalize, texts) for start, end in split_sentences(text)]
-    found = [(text, hit) for text in sentences for hit in longest(matcher.find(text))]
-    places = [(text, hit) for text, hit in found if hit.stimulus in wanted]
-    there = {hit.stimulus for _, hit in places}
-    targets, attributes = ([[word for word in side if word in there] for side in pair] for pair in sets)
-    names = [side["name"] for role in ("targets", "attributes") for side in layout[role]]
-    if empty := [name for name, side in zip(names, [*targets, *attributes], strict=True) if not side]:
+    found = [(text, hit) for text in sentences for hit in longest(matcher.find(text)) if hit.stimulus in wanted]
+    there = {hit.stimulus for _, hit in found}
+    X, Y, A, B = ([word for word in each["stimuli"] if word in there] for each in sets)
+    if empty := [each["name"] for each, present in zip(sets, (X, Y, A, B), strict=True) if not present]:
         raise InputError(f"texts: no word of {' and none of '.join(empty)} stands in them. Give more, or others.")
     if isinstance(model, str | Path):
         from prasanga.embeddings import load_encoder
 
-        model = load_encoder(_kept(model))
-    vectors = model.embed([text for text, _ in places], [(hit.start, hit.end) for _, hit in places])
-    contexts = {
-        word: vectors[[number for number, (_, hit) in enumerate(places) if hit.stimulus == word]] for word in there
-    }
-    return ceat(contexts, (targets[0], targets[1]), (attributes[0], attributes[1]), n_samples=n_samples, rng=SEED)
+        model = load_encoder(_find_model(model))
+    vectors = model.embed([text for text, _ in found], [(hit.start, hit.end) for _, hit in found])
+    contexts = {word: vectors[[hit.stimulus == word for _, hit in found]] for word in there}
+    return ceat(contexts, (X, Y), (A, B), n_samples=n_samples, rng=SEED)
 
 
 def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | None = None) -> Percentages:
-    """Return of how many pairs a model prefers the stereotypical sentence, with its interval.
+    """Return the percentage of pairs in which a model prefers the stereotypical sentence, with its interval.
 
     A study with its defaults gives the same percentage.
 
@@ -180,7 +175,7 @@ def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | Non
         language: of pairs that do not say it; of a file, the one to be taken.
 
     Raises:
-        InputError: pairs that cannot be read, without a language, or in several; what the model refuses.
+        InputError: pairs that cannot be read, without a language, or in several languages; an unusable model.
     """
     from prasanga.likelihoods import Percentages, bias_percentage, read_pairs, score_pairs
 
@@ -193,11 +188,11 @@ def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | Non
         table = table.with_columns(**{name: value for name, value in said.items() if name not in table.columns})
     if "language" in table.columns and table["language"].n_unique() > 1:
         raise InputError(f"pairs: in {', '.join(table['language'].unique().sort())}. Name the language to be measured.")
-    return Percentages(bias_percentage(score_pairs(_kept(model), table, normalization=DEFAULT_NORMALIZATIONS)))
+    return Percentages(bias_percentage(score_pairs(_find_model(model), table, normalization=DEFAULT_NORMALIZATIONS)))
 
 
-def _kept(model: Any) -> Any:
-    """Return the folder of a model that a package of the Python index carries, by its name; all else as it is."""
+def _find_model(model: Any) -> Any:
+    """Return the folder of a packaged model, by its name; anything else as it is."""
     from prasanga.models.packaged import PACKAGED, kept_model
 
     return kept_model(model) if isinstance(model, str) and model in PACKAGED else model

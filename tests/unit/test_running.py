@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.cli.common import INTERRUPTED
-from prasanga.cli.running import count_gpus, count_jobs, explain, follow, only_run, snakemake_command
+from prasanga.cli.running import INTERRUPTED, count_gpus, count_jobs, explain, follow, only_run, snakemake_command
 
 PARAMS = (
     "Params have changed since last execution: Union of exclusive params before and now across all output: before: "

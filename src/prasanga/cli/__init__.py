@@ -11,10 +11,10 @@ import sys
 
 import typer
 
-from prasanga.cli import new_studies, studies, tools
-from prasanga.cli.common import INTERRUPTED, app
+from prasanga.cli import new_studies, studies
+from prasanga.cli.running import INTERRUPTED, app
 
-__all__ = ["app", "main", "new_studies", "studies", "tools"]
+__all__ = ["app", "main", "new_studies", "studies"]
 
 
 def main() -> None:

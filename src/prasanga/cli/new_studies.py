@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from prasanga.base.errors import InputError
-from prasanga.cli.common import Cores, Gpus, Store, Verbose, app, stop, told, use_store
-from prasanga.cli.running import work
+from prasanga.cli.running import Cores, Gpus, Store, Verbose, app, stop, told, use_store, work
 
 _METHODS = ("ceat", "seat", "log-probability", "pairs")
 _CATEGORIES = [f"C{number}" for number in range(1, 10)]
@@ -136,10 +135,10 @@ def render_study(
             value, default_flow_style=style, sort_keys=False, allow_unicode=True, width=10_000
         ).rstrip()
 
-    named: dict[str, dict[str, str]] = {}
-    for path in models:
-        short = _name_path(path)
-        number = sum(re.fullmatch(rf"{re.escape(short)}(-\d+)?", each) is not None for each in named) + 1
+    names = [_name_path(path) for path in models]
+    named = {}
+    for index, (short, path) in enumerate(zip(names, models, strict=True)):
+        number = names[:index].count(short) + 1
         named[f"{short}-{number}" if number > 1 else short] = {"package" if path in PACKAGED else "path": path}
     texts = None
     if corpus:

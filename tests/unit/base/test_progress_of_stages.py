@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import logging
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,23 +12,16 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from fake_clock import long_job, progress_lines, slow_clock
+from fake_clock import long_job, progress_lines
 from scoring_models import build
-from sentence_tables import SCHEMA, occurrence
 
 from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
 from prasanga.associations.study import measure_weat
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
-from prasanga.extras.release import Text, write_release
 from prasanga.likelihoods import engine, load_scorer, score_log_probability, score_pairs
-from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, corpus, extract_shard, find_shards, passages, records
-from prasanga.sentences.audit import concordance, count_forms, length_histogram
-from prasanga.stats.permutation import permutation_test_of_scores
-from prasanga_calibration import train_model
-from prasanga_construction.generation import load_writer
 
 Log = pytest.LogCaptureFixture
 TEXT = "লাল ফুলের মালা গাঁথি। মা ফুল ভালোবাসে।\n\n" * 6_000
@@ -83,58 +74,6 @@ def test_a_part_of_a_file_has_the_size_of_the_part(tmp_path: Path, caplog: Log) 
     with long_job(caplog, f"searching corpus.txt from byte {start:,} on"):
         list(extract_shard(part, lexicon=Forms(), normalization="none", language="bn"))
     assert f"of {(end - start) / 1e6:.1f} MB (" in caplog.text
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    """Sentences with two stimuli."""
-    contexts = [f"{'আজ ' * (i % 9)}লাল ফুল আর মা এক দুই তিন চার {i}" for i in range(300)]
-    rows = [
-        occurrence(f"c{i}", text, stimulus, text.index(stimulus))
-        for i, text in enumerate(contexts)
-        for stimulus in ("ফুল", "মা")
-    ]
-    path = tmp_path / "sentences.parquet"
-    write_table(path, pa.Table.from_pylist(rows, SCHEMA), {})
-    return path
-
-
-def test_audit(table: Path, caplog: Log) -> None:
-    tasks: dict[str, Callable[[], pa.Table]] = {
-        "counting forms": lambda: count_forms([table]),
-        "counting lengths": lambda: length_histogram([table]),
-        "drawing the concordance": lambda: concordance([table], 5, 47),
-    }
-    caplog.set_level(logging.INFO, logger="prasanga.base.progress")
-    for name, task in tasks.items():
-        expected = task()
-        with slow_clock():
-            assert task().equals(expected)
-        assert f"{name}: 600 occurrences in" in progress_lines(caplog, name)[-1]
-    with long_job(caplog, "counting forms"):
-        count_forms([table, table])
-
-
-def test_samples_and_release(table: Path, tmp_path: Path, caplog: Log) -> None:
-    settings: dict[str, Any] = {"lengths": [parse_length(5)], "pool": "shared"}
-
-    def segments() -> tuple[list[Any], Any]:
-        drawn = draw([table] * 3, contexts_per_stimulus=280, seed=1, **settings)
-        with cut_segments(drawn, tmp_path) as found:
-            return [batch.to_pylist() for batch in found.batches(drawn.lengths[0])], drawn
-
-    expected, _ = segments()
-    with long_job(caplog, "drawing samples"):
-        assert segments()[0] == expected
-    assert progress_lines(caplog, "cutting segments")[-1].startswith("cutting segments: 560 segments in")
-    with long_job(caplog, "counting contexts"):
-        assert short_stimuli([table] * 3, minimum=301, **settings) == ["ফুল", "মা"]
-    occurrences = {row["occurrence_id"] for batch in expected for row in batch}
-    with long_job(caplog, "exporting the sampled sentences"):
-        tallies = write_release(
-            tmp_path / "release.csv", [(table, Text("a", "A", "CC0")), (table, Text("b", "B", "CC0"))], occurrences
-        )
-    assert [tally.contexts for tally in tallies.values()] == [560, 560]
 
 
 def test_embeddings(caplog: Log) -> None:
@@ -214,14 +153,6 @@ def test_associations(caplog: Log) -> None:
         assert differences(expected.estimates, expected.resamples).equals(compared)
 
 
-def test_permutations(caplog: Log) -> None:
-    x, y = np.random.default_rng(1).standard_normal((2, 60))
-    asked: dict[str, Any] = {"method": "sampled", "n_resamples": 300_000}
-    expected = permutation_test_of_scores(x, y, rng=1, **asked)
-    with long_job(caplog, "permutation test"):
-        assert permutation_test_of_scores(x, y, rng=1, **asked) == expected
-
-
 @pytest.mark.parametrize("waiting", [20, 1 << 21])
 def test_sentences_of_pairs(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch, waiting: int) -> None:
     monkeypatch.setattr(engine, "WAITING", waiting)
@@ -242,25 +173,3 @@ def test_sentences_of_pairs(tmp_path: Path, caplog: Log, monkeypatch: pytest.Mon
     found = score_log_probability(scorer, words)
     with long_job(caplog, "scoring words in sentences by"):
         assert score_log_probability(scorer, words).equals(found)
-
-
-SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 120, "sequence_length": 32}
-
-
-def test_training_a_model(tmp_path: Path, caplog: Log) -> None:
-    texts = [f"{who} ঘরে {what} দেখে।" for who in ("মা", "বাবা") for what in ("ফুল", "চাঁদ", "পাখি")]
-    expected = train_model(texts, tmp_path / "one", steps=8, **SMALL)
-    with long_job(caplog, "training two"):
-        found = train_model(texts, tmp_path / "two", steps=8, **SMALL)
-    assert dataclasses.asdict(found) == dataclasses.asdict(expected)
-    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two")]
-    assert weights[0] == weights[1]
-
-
-def test_writing(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    writer = load_writer(build("gpt2", tmp_path), device="cpu")
-    monkeypatch.setattr("prasanga_construction.generation._BATCH", {"cpu": 12})
-    texts = ["মা ঘরে", "বাবা ফুল", "পাখি চাঁদ দেখে"]
-    expected = writer.generate(texts, max_new_tokens=3, seed=1)
-    with long_job(caplog, f"{writer.name} writes"):
-        assert writer.generate(texts, max_new_tokens=3, seed=1) == expected
