@@ -393,15 +393,11 @@ def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[s
         files: paths from the page, as `figures/settling.pdf`; those in `figures/column` are the same figures at the
             width of one column.
     """
-    order = list(_FORMATS)
-
-    def place(path: PurePosixPath) -> tuple[bool, int, str]:
-        ending = path.suffix[1:]
-        return path.parent.name == COLUMN, order.index(ending) if ending in order else len(order), str(path)
-
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
-    for path in sorted(map(PurePosixPath, files), key=place):
-        ending, column = path.suffix[1:], path.parent.name == COLUMN
+    order = {ending: n for n, ending in enumerate(_FORMATS)}
+    placed = [(path.parent.name == COLUMN, order.get(path.suffix[1:], 99), path) for path in map(PurePosixPath, files)]
+    for column, _, path in sorted(placed):
+        ending = path.suffix[1:]
         label = f"{_FORMATS.get(ending, ending.upper())}{', one column wide' * column}"
         top = path.parts[0] if len(path.parts) > 1 else ""
         found.setdefault(top, {}).setdefault(path.stem, []).append((str(path), label))

@@ -162,15 +162,14 @@ PLAIN_BYTES = 1 << 18
 """Data up to this size stand in the page as JSON, which every browser reads; larger ones as gzip in base64."""
 
 
-def inline_data(data: Mapping[str, Any], plain_bytes: int = PLAIN_BYTES) -> tuple[str, Markup]:
+def inline_data(data: Mapping[str, Any]) -> tuple[str, Markup]:
     """Return data for a script: `json` or `gzip`, and the text that may stand in a script element so.
 
     Args:
         data: plain values; keys are texts or numbers.
-        plain_bytes: see `PLAIN_BYTES`.
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    if len(text.encode()) <= plain_bytes:
+    if len(text.encode()) <= PLAIN_BYTES:
         return "json", Markup(text.translate(_ESCAPED))
     return "gzip", _gzipped(text)
 
@@ -387,11 +386,6 @@ def page_to_html(
         language=language,
         panel=panel,
     )
-
-
-def and_more(named: str, n: int) -> Markup:
-    """Return what is named, and after it how many more there are."""
-    return html("{}{}", named, html(' <span class="more">and {} more</span>', n) if n > 0 else "")
 
 
 def fold(name: str, more: str, **parts: Any) -> Section:

@@ -237,30 +237,26 @@ def _find_percentage(results: Results) -> Iterator[dict[str, Any]]:
         return
     grid = pair_grid_of(results.bias_percentages)
     key = findings.farthest_percentage(grid)
-    facts: dict[str, Any] = {"kind": "percentage", "sure": OPEN, "reason": "", "differs": True}
-    if key is not None and is_significant(grid.rows[key]):
-        facts |= {"which": f"{name_of_type(key[3]).lower()}, {name_of_language(key[1])}"}
-        if reason := findings.doubt(grid.rows[key]):
-            facts |= {"reason": reason}
-        else:
-            facts |= {"sure": SHOWN}
-    else:
+    differs = key is not None and is_significant(grid.rows[key])
+    if key is None or not differs:
         overall = {k: row for k, row in grid.rows.items() if k[3] == OVERALL and is_number(row["bias_percentage"])}
         if not overall:
-            yield facts | {"kind": "no_percentage", "n": len(grid.rows)}
+            yield {"kind": "no_percentage", "sure": OPEN, "n": len(grid.rows)}
             return
-        key = max(
-            overall, key=lambda key: (findings.is_ranked(overall[key]), abs(overall[key]["bias_percentage"] - 50))
-        )
-        types = [row for place, row in grid.rows.items() if place[:3] == key[:3] and place[3] != OVERALL]
-        facts |= {"which": name_of_language(key[1]), "differs": False, "is_ranked": findings.is_ranked(overall[key])}
-        facts |= {"n_few": sum(pairs_counted(row) < FEWEST_PAIRS for row in types), "fewest": FEWEST_PAIRS}
+        ranked = {k: (findings.is_ranked(row), abs(row["bias_percentage"] - 50)) for k, row in overall.items()}
+        key = max(ranked, key=ranked.__getitem__)
     row = grid.rows[key]
-    yield facts | {
-        **{"model": key[2], "n": pairs_counted(row), "has_twins": is_number(row["p_twins"])},
+    reason = findings.doubt(row) if differs else ""
+    types = [each for place, each in grid.rows.items() if place[:3] == key[:3] and place[3] != OVERALL]
+    balanced = is_number(row["balanced_percentage"])
+    yield {
+        **{"kind": "percentage", "sure": SHOWN if differs and not reason else OPEN, "reason": reason},
+        **{"differs": differs, "model": key[2], "n": pairs_counted(row), "has_twins": is_number(row["p_twins"])},
+        "which": ", ".join([name_of_type(key[3]).lower()] * differs + [name_of_language(key[1])]),
+        **{"is_ranked": findings.is_ranked(row), "fewest": FEWEST_PAIRS},
+        "n_few": sum(pairs_counted(each) < FEWEST_PAIRS for each in types),
         **_show_percentage(row, "bias_percentage", "exact"),
-        "balanced": is_number(row["balanced_percentage"])
-        and _show_percentage(row, "balanced_percentage", "balanced_ci"),
+        "balanced": balanced and _show_percentage(row, "balanced_percentage", "balanced_ci"),
     }
 
 

@@ -23,7 +23,6 @@ from prasanga.report.grid import (
 from prasanga.report.section import (
     Section,
     View,
-    and_more,
     hides_texts,
     inline_data,
     language_of,
@@ -148,7 +147,7 @@ def lexicon(results: Results) -> Section | None:
     heads |= {"Suffix group": "list", "Forms": "text"} if has_forms else {}
     rows = []
     for word in words:
-        forms = and_more(", ".join(word["forms"]), word["n_forms"] - len(word["forms"]))
+        forms = prose("forms", forms=word["forms"], n_more=word["n_forms"] - len(word["forms"]))
         cells = (word["stimulus"], word["set"], word["used_in"], word["gloss"], word["group"], forms)
         rows.append(cells[: len(heads)])
     values = {"n": len({word["set"] for word in words}), "has_forms": has_forms}
