@@ -336,23 +336,17 @@ class SentenceQueries:
             case "aul" | "aula" | "aula_renormalized":
                 ordinary = _ordinary(pieces)
                 yield Query(tuple(pieces.ids), tuple(ordinary), tuple(pieces.ids[place] for place in ordinary))
-            case "infill":
+            case "infill":  # the encoder reads the sentence with a mask for a word, and the decoder writes the word
                 for word in words:
-                    yield self._infill(pieces, overlapping(pieces, *word))
+                    own = overlapping(pieces, *word)
+                    ids = [piece for place, piece in enumerate(pieces.ids) if place not in own]
+                    ids.insert(own[0], self._mask)
+                    before = (*self._before, *self._named)
+                    yield _write(ids, before, [pieces.ids[place] for place in own])
             case "causal" if self._model.kind == "decoder":
                 yield self._written(pieces, self.scored(pieces, words))
-            case _:
-                yield self._written_by_decoder(pieces)
-
-    def _infill(self, pieces: Pieces, own: Sequence[int]) -> Query:
-        """Return the query in which the encoder reads the sentence with a mask for a word, the decoder writes it."""
-        hidden = set(own)
-        ids = [piece for place, piece in enumerate(pieces.ids) if place not in hidden]
-        ids.insert(own[0], self._mask)
-        word = tuple(pieces.ids[place] for place in own)
-        before = (*self._before, *self._named)
-        places = range(len(before) - 1, len(before) - 1 + len(word))
-        return Query(tuple(ids), tuple(places), word, (*before, *word[:-1]))
+            case _:  # the encoder reads an empty text, and the decoder writes the sentence
+                yield _write(self._end, self._before, [pieces.ids[place] for place in _ordinary(pieces)])
 
     def _written(self, pieces: Pieces, scored: Sequence[int]) -> Query:
         """Return the query in which a decoder writes the sentence; each piece is read one position before its own."""
@@ -362,11 +356,11 @@ class SentenceQueries:
         # The last piece is only read, so it need not run.
         return Query(ids[:-1] or ids, tuple(len(before) + place - 1 for place in scored), targets)
 
-    def _written_by_decoder(self, pieces: Pieces) -> Query:
-        """Return the query in which the encoder reads an empty text and the decoder writes the whole sentence."""
-        targets = tuple(pieces.ids[place] for place in _ordinary(pieces))
-        first = len(self._before) - 1
-        return Query(self._end, tuple(range(first, first + len(targets))), targets, (*self._before, *targets[:-1]))
+
+def _write(ids: Sequence[int], before: Sequence[int], targets: Sequence[int]) -> Query:
+    """Return the query in which the encoder reads `ids` and the decoder, after `before`, writes `targets`."""
+    first = len(before) - 1
+    return Query(tuple(ids), tuple(range(first, first + len(targets))), tuple(targets), (*before, *targets[:-1]))
 
 
 def _ordinary(pieces: Pieces) -> list[int]:
