@@ -40,8 +40,7 @@ from prasanga.associations.vectors import compute_cosines
 from prasanga.base.seeds import generator
 from prasanga.stats.controls import beside_twins
 from prasanga.stats.intervals import draw_resampling, interval, replicate_effects
-from prasanga.stats.permutation import STATISTICS, permutation_test_of_scores
-from prasanga.stats.power import smallest_effect_of_sizes
+from prasanga.stats.permutation import STATISTICS, permutation_test_of_scores, smallest_effect_of_sizes
 
 WORDS = (4, 8, 13, 25)
 ALPHAS = (0.01, 0.05, 0.1, 0.5)

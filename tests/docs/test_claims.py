@@ -21,7 +21,7 @@ from prasanga.losses import describe_losses
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.report.section import labels
-from prasanga.stats.power import smallest_effect_of_sizes
+from prasanga.stats.permutation import smallest_effect_of_sizes
 from prasanga.text import normalizer
 
 

@@ -27,7 +27,7 @@ from prasanga.associations import seat, weat
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.losses import describe_losses
 from prasanga.static import read_looked_up
-from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.permutation import benjamini_hochberg, holm
 
 pytestmark = pytest.mark.workflow
 

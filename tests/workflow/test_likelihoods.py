@@ -33,7 +33,7 @@ from shared_studies import shared_study
 from small_study import Study
 
 from prasanga.likelihoods import score_pairs
-from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.permutation import benjamini_hochberg, holm
 
 pytestmark = pytest.mark.workflow
 

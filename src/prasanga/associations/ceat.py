@@ -44,9 +44,8 @@ from prasanga.stats.arguments import (
     whole_number,
 )
 from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import COSINE_NOISE, hedges_variance, spreads_and_effects
+from prasanga.stats.effects import COSINE_NOISE, Z_95, RandomEffects, combine, hedges_variance, spreads_and_effects
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.stats.random_effects import Z_95, RandomEffects, combine
 
 VARIANCES = ("association", "hedges")
 REPLACEMENTS = ("without-replacement", "with-replacement")

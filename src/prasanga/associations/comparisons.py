@@ -22,10 +22,9 @@ from prasanga.losses import join_losses
 from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, finite_or_none
 from prasanga.stats.controls import adjusted_difference, beside_twins
-from prasanga.stats.corrections import benjamini_hochberg, holm
 from prasanga.stats.effects import COSINE_NOISE, largest_effect
 from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
-from prasanga.stats.power import ALPHA, smallest_effect_at
+from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm, smallest_effect_at
 
 _CELL = ("category", "sample_mode", "model", "segment_length")
 """Columns that name an estimate; a method may lack some."""

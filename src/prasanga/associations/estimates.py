@@ -23,7 +23,15 @@ from prasanga.losses import Loss, Reason, loss_columns
 from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, IndexArray, finite_or_none
 from prasanga.stats.controls import shuffled_control
-from prasanga.stats.crossed import Counts, CrossedScores, contributions, leave_one_out
+from prasanga.stats.crossed import (
+    Counts,
+    CrossedScores,
+    contributions,
+    effects_of_items,
+    in_blocks,
+    item_counts,
+    leave_one_out,
+)
 from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError
 from prasanga.stats.intervals import (
     FEWEST_TEMPLATES,
@@ -34,9 +42,7 @@ from prasanga.stats.intervals import (
     interval,
     replicate_effects,
 )
-from prasanga.stats.items import effects_of_items, in_blocks, item_counts
-from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.stats.power import smallest_effect
+from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, smallest_effect
 
 Rows: TypeAlias = list[dict[str, Any]]
 

@@ -74,9 +74,8 @@ from prasanga.base.seeds import generator
 from prasanga.losses import Loss, Reason
 from prasanga.stats.arguments import FloatArray, IndexArray, to_array
 from prasanga.stats.crossed import CrossedScores, variance_components
-from prasanga.stats.effects import ConstantScoresError, hedges_variance
+from prasanga.stats.effects import ConstantScoresError, RandomEffects, combine, hedges_variance
 from prasanga.stats.permutation import permutation_test_of_scores
-from prasanga.stats.random_effects import RandomEffects, combine
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")

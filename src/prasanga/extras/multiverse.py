@@ -39,9 +39,9 @@ from prasanga.base.seeds import generator
 from prasanga.report.agreement import CHOICES
 from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray
-from prasanga.stats.corrections import holm
 from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS
+from prasanga.stats.permutation import holm
 
 ALL_TEMPLATES = "all"
 

@@ -46,7 +46,7 @@ from prasanga.report.sheet import (
     write_csv,
 )
 from prasanga.report.summary import SCHEMA
-from prasanga.stats.corrections import holm
+from prasanga.stats.permutation import holm
 
 SEED, N_RESAMPLES = 0, 10_000
 """Of the intervals of ranks; the seed is named, for each estimate, by what it is of."""

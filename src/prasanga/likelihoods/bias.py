@@ -20,9 +20,9 @@ from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, 
 from prasanga.schema import TABLES
 from prasanga.stats.arguments import FloatArray, choice, positive_number, whole_number
 from prasanga.stats.controls import beside_twins
-from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.effects import Z_95
 from prasanga.stats.intervals import EQUIVALENT, Interval
-from prasanga.stats.random_effects import Z_95
+from prasanga.stats.permutation import benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,8 @@ from prasanga.stats.controls import (
     shuffled_control,
     shuffled_effects,
 )
-from prasanga.stats.corrections import benjamini_hochberg, holm
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out, variance_components
-from prasanga.stats.effects import ConstantScoresError, effect_size_of_scores
+from prasanga.stats.effects import ConstantScoresError, RandomEffects, combine, effect_size_of_scores
 from prasanga.stats.intervals import (
     Interval,
     Resampling,
@@ -22,6 +21,11 @@ from prasanga.stats.intervals import (
     interval,
     replicate_effects,
 )
-from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.stats.power import smallest_effect, smallest_effect_of_sizes
-from prasanga.stats.random_effects import RandomEffects, combine
+from prasanga.stats.permutation import (
+    PermutationTest,
+    benjamini_hochberg,
+    holm,
+    permutation_test_of_scores,
+    smallest_effect,
+    smallest_effect_of_sizes,
+)

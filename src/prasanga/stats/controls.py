@@ -13,8 +13,7 @@ import numpy.typing as npt
 from prasanga.base.errors import InputError
 from prasanga.stats.arguments import FloatArray, finite_vector, generator_from
 from prasanga.stats.crossed import CrossedScores, contributions_of_means
-from prasanga.stats.effects import ConstantScoresError
-from prasanga.stats.random_effects import Z_95
+from prasanga.stats.effects import Z_95, ConstantScoresError
 
 # --------------------
 # A null control: the attribute words of A and B dealt again.

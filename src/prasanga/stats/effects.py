@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -104,3 +105,186 @@ def hedges_variance(effects: FloatArray, n_x: int, n_y: int) -> FloatArray:
     It is 1 / nx + 1 / ny + d^2 / (2 (nx + ny)).
     """
     return 1 / n_x + 1 / n_y + effects**2 / (2 * (n_x + n_y))
+
+
+# --------------------
+# The random-effects model that combines the effect sizes of many draws into one.
+#
+# Each effect has a variance of its own, V_i, and the true effects vary between draws with variance tau2. The combined
+# effect is their mean weighted by 1 / (V_i + tau2), its standard error one over the root of the weights' sum, and p is
+# two-sided by the normal distribution (Guo and Caliskan 2021; Sadhu et al. 2024, appendix D.1; in the usual form, where
+# the appendix's printed formulas for W and Q slip). tau2 is estimated by
+#
+# - `dl`: DerSimonian and Laird (1986), from Q, one step; the papers' choice
+# - `pm`: Paule and Mandel (1982), the value at which the weighted squares add up to their degrees of freedom
+# - `reml`: restricted maximum likelihood
+
+
+TAU2_METHODS = ("dl", "pm", "reml")
+
+Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
+
+# Of the largest variance, and of its root: within these, no weight and no square leaves what a float64 can hold.
+_SMALLEST = 1e-100
+
+_LARGEST = 1e50
+
+
+@dataclass(frozen=True)
+class RandomEffects:
+    """A combined effect."""
+
+    effect: float
+    standard_error: float
+    p_value: float
+    """Two-sided, of the hypothesis that the combined effect is 0; 0.0 where float64 ends (below some 1e-308)."""
+    log_p_value: float
+    """Natural logarithm of the same, right far beyond that."""
+    tau2: float
+    """Variance of the true effects between draws."""
+    q: float
+    """Cochran's Q: squares about the mean weighted by 1 / V; n - 1 on average if tau2 is 0."""
+    i2: float
+    """Share of the effects' variation that is more than their V explain, max(0, (Q - (n - 1)) / Q)."""
+    ci_low: float
+    """Lower end of effect +- 1.96 standard errors."""
+    ci_high: float
+
+
+def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl") -> RandomEffects:
+    """Combine (n,) `effects` d_i with their (n,) `variances` V_i (each > 0) by the random-effects model.
+
+        W_i = 1 / V_i,   Q = sum of W_i (d_i - weighted mean)^2,   tau2 (dl) = max(0, (Q - (n-1)) / (S1 - S2 / S1))
+        v_i = 1 / (V_i + tau2),   effect = sum of v_i d_i / sum of v_i,   standard error = (sum of v_i)^(-1/2)
+
+    with S1, S2 the sums of W_i and of their squares. Hypothesis of the p: the combined effect is 0; two-sided, by the
+    normal distribution (Guo and Caliskan 2021; Sadhu et al. 2024, appendix D.1). `tau2` names the estimator: `dl`
+    (DerSimonian and Laird 1986), `pm` (Paule and Mandel 1982), `reml`, the restricted maximum likelihood. With one
+    effect there is nothing to compare: tau2, Q and I2 are 0. Raises `InputError` for an unknown `tau2`, arrays that do
+    not fit, NaN, variances that are not positive, and numbers too far apart to compute with: an effect beyond 1e50
+    roots of the largest variance, or a variance below 1e-100 of it.
+    """
+    choice("tau2", tau2, TAU2_METHODS)
+    y, v = finite_vector("effects", effects), finite_vector("variances", variances)
+    if y.size != v.size:
+        raise InputError(f"variances: {v.size} of them for {y.size} effects. Give one variance for each effect.")
+    if v.min() <= 0:
+        raise InputError(f"variances: number {int(v.argmin())} is {v.min()}. Every variance is greater than 0.")
+
+    # In units of the largest variance, in which weights neither overflow nor vanish.
+    unit = math.sqrt(float(v.max()))
+    with np.errstate(over="ignore"):
+        given, y, v = y, y / unit, v / v.max()
+    if v.min() < _SMALLEST:
+        raise InputError(f"variances: the smallest is less than {_SMALLEST} of the largest. Leave out one of the two.")
+    largest = int(np.abs(y).argmax())
+    if not np.abs(y[largest]) < _LARGEST:
+        raise InputError(
+            f"effects: number {largest} is {given[largest]}, more than {_LARGEST:.0e} times the root of the largest"
+            " variance, and sums of such squares are no numbers any more. Leave it out, or compute both again."
+        )
+    estimate = {"dl": _der_simonian_laird, "pm": _paule_mandel, "reml": _restricted_likelihood}[tau2]
+    between = estimate(y, v) if y.size > 1 else 0.0
+    q = _mean_and_q(y, 1 / v)[1] if y.size > 1 else 0.0  # of one effect, rounding alone would be left
+    weights = 1 / (v + between)
+    effect = _mean_and_q(y, weights)[0] * unit
+    standard_error = unit / math.sqrt(weights.sum())
+    between *= unit**2
+    log_p_value = two_sided_log_p(effect / standard_error)
+    margin = Z_95 * standard_error
+    return RandomEffects(
+        effect=effect,
+        standard_error=standard_error,
+        p_value=math.exp(log_p_value),
+        log_p_value=log_p_value,
+        tau2=between,
+        q=q,
+        i2=max(0.0, 1 - (y.size - 1) / q) if q > 0 else 0.0,
+        ci_low=effect - margin,
+        ci_high=effect + margin,
+    )
+
+
+def two_sided_log_p(z: float) -> float:
+    """Return the natural logarithm of 2 * (1 - Phi(|z|)).
+
+    The result has none of the cancellation and underflow of that expression.
+    """
+    from scipy.special import log_ndtr  # here, because it takes longer to import than the rest of the package
+
+    return min(0.0, math.log(2) + float(log_ndtr(-abs(z))))
+
+
+def _mean_and_q(y: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """Return the weighted mean and the weighted sum of squares about it.
+
+    The sum is not computed as a difference of sums, which loses digits.
+    """
+    mean = float((weights * y).sum() / weights.sum())
+    return mean, float((weights * (y - mean) ** 2).sum())
+
+
+def _der_simonian_laird(y: FloatArray, v: FloatArray) -> float:
+    weights = 1 / v
+    _, q = _mean_and_q(y, weights)
+    total = weights.sum()
+    c = total - (weights**2).sum() / total
+    if c < 1e-3 * total:  # one weight is nearly all, and the difference has lost its digits
+        rest = total - weights
+        rest[weights.argmax()] = np.delete(weights, weights.argmax()).sum()
+        c = (weights * rest).sum() / total
+    return max(0.0, float((q - (y.size - 1)) / c))
+
+
+def _paule_mandel(y: FloatArray, v: FloatArray) -> float:
+    # Q(tau2) falls and is convex: Newton's steps from 0 go up to the root and never beyond it.
+    tau2 = 0.0
+    for _ in range(200):
+        weights = 1 / (v + tau2)
+        mean, q = _mean_and_q(y, weights)
+        excess = q - (y.size - 1)
+        if excess <= 0:
+            break
+        step = excess / float((weights**2 * (y - mean) ** 2).sum())
+        tau2 += step
+        if step <= 1e-15 * tau2:
+            break
+    return tau2
+
+
+def _restricted_likelihood(y: FloatArray, v: FloatArray) -> float:
+    """Return the tau2 >= 0 of the greatest restricted likelihood: the best of a grid, then bisection on its slope.
+
+    The likelihood can have several maxima when the variances differ a lot, so that following the slope from one
+    starting point is not enough.
+    """
+    s2 = float(y.var(ddof=1))
+    # Beyond this bound the slope is negative: tau2^2 > s2 (max V + tau2) there, see `_restricted_slope`.
+    bound = (s2 + math.sqrt(s2 * s2 + 4 * s2 * float(v.max()))) / 2
+    if bound == 0:
+        return 0.0
+    grid = np.concatenate([[0.0], np.geomspace(1e-10 * bound, bound, 64)])
+    best = int(np.argmax([_restricted_log_likelihood(y, v, float(tau2)) for tau2 in grid]))
+    if best == 0 and _restricted_slope(y, v, 0.0) <= 0:
+        return 0.0
+    low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, grid.size - 1)])
+    while high - low > 1e-15 * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if _restricted_slope(y, v, middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _restricted_log_likelihood(y: FloatArray, v: FloatArray, tau2: float) -> float:
+    weights = 1 / (v + tau2)
+    _, q = _mean_and_q(y, weights)
+    return float(0.5 * (np.log(weights).sum() - np.log(weights.sum()) - q))
+
+
+def _restricted_slope(y: FloatArray, v: FloatArray, tau2: float) -> float:
+    """Return the derivative of the restricted log-likelihood by tau2, times 2."""
+    weights = 1 / (v + tau2)
+    mean, _ = _mean_and_q(y, weights)
+    squares = weights**2
+    return float((squares * (y - mean) ** 2).sum() - weights.sum() + squares.sum() / weights.sum())

@@ -125,17 +125,6 @@ def test_very_small_and_very_large_vectors(scale: float) -> None:
     np.testing.assert_allclose(found.effect_sizes, expected.effect_sizes, rtol=1e-9)
 
 
-def test_vectors_on_disk_are_read_where_they_lie(tmp_path: Path) -> None:
-    embeddings = random_embeddings(5, dtype=np.float32)
-    mapped = {}
-    for word, vectors in embeddings.items():
-        np.save(tmp_path / f"{word}.npy", vectors)
-        mapped[word] = np.load(tmp_path / f"{word}.npy", mmap_mode="r")
-    draws = random_draws(embeddings, 23, seed=6)
-    found, expected = (ceat(given, (X, Y), (A, B), draws=draws) for given in (mapped, embeddings))
-    np.testing.assert_array_equal(found.effect_sizes, expected.effect_sizes)
-
-
 def test_cosines_of_draws_are_those_of_their_vectors() -> None:
     embeddings = random_embeddings(5)
     draws = random_draws(embeddings, 7, seed=6)
@@ -157,13 +146,6 @@ def test_hedges_variance_by_hand() -> None:
     by_association = ceat(embeddings, (X, Y), (A, B), draws=draws, tau2="pm")
     assert by_association.heterogeneity == result.combined
     assert by_association.combined != result.combined
-
-
-def test_target_scores_are_means_over_draws() -> None:
-    result = ceat(random_embeddings(9), (X, Y), (A, B), n_samples=50, rng=1)
-    assert result.scores.shape == (50, 7)
-    means = [math.fsum(result.scores[:, j]) / 50 for j in range(7)]
-    np.testing.assert_allclose(result.target_scores, means, rtol=1e-12)
 
 
 def test_the_tests_of_words_rest_on_all_contexts_and_on_no_draw() -> None:
@@ -234,21 +216,6 @@ def test_sign_and_planted_effect() -> None:
     other = ceat(embeddings, (Y, X), (A, B), draws=back).combined
     assert other.effect == pytest.approx(-one.effect, rel=1e-12)
     assert other.log_p_value == pytest.approx(one.log_p_value, rel=1e-10)
-
-
-def test_under_no_effect_p_stimuli_is_uniform_and_p_draws_is_not() -> None:
-    # Words and contexts scatter, X and Y are alike: 120 studies. Binomial at .05: mean 6, standard deviation 2.4.
-    rng = np.random.default_rng(12)
-    sets = [[f"{side}{i}" for i in range(6)] for side in "xyab"]
-    p_stimuli, p_draws = [], []
-    for study in range(120):
-        embeddings = {w: rng.standard_normal(8) + rng.standard_normal((20, 8)) for side in sets for w in side}
-        result = ceat(embeddings, (sets[0], sets[1]), (sets[2], sets[3]), n_samples=200, rng=study)
-        p_stimuli.append(result.test.p_value)
-        p_draws.append(result.combined.p_value)
-    assert np.count_nonzero(np.array(p_stimuli) <= 0.05) <= 13
-    assert 0.42 < np.mean(p_stimuli) < 0.58
-    assert np.count_nonzero(np.array(p_draws) <= 0.05) > 60
 
 
 GOOD = {word: np.eye(13)[[i % 13, (i + 1) % 13]] + 0.1 for i, word in enumerate(WORDS)}

@@ -13,8 +13,6 @@ import pytest
 
 import prasanga
 from prasanga.associations import CeatSettings, CeatTables, TestSettings, ceat, measure_ceat, named_draws
-from prasanga.base.errors import InputError
-from prasanga.losses import describe_losses
 from prasanga.report.paper_tables import with_fewer_draws
 from prasanga.schema import TABLES
 
@@ -27,7 +25,6 @@ def word_set(name: str, stimuli: list[str]) -> dict[str, Any]:
 
 
 PLEASANT_ONCE, UNPLEASANT_ONCE = PLEASANT[:3], UNPLEASANT[:2]
-TWICE = "স্বর্গ: listed twice, counted once; হত্যা: listed twice, counted once"
 C1 = {
     "title": "Flowers and insects",
     "targets": [word_set("flowers", FLOWERS), word_set("insects", INSECTS)],
@@ -58,61 +55,6 @@ def row(mode: str = "random", model: str = "m", settings: CeatSettings = SETTING
     return next(r for r in rows(tables) if r["sample_mode"] == mode)
 
 
-def test_columns_and_rows() -> None:
-    tables = measure_ceat({"C1": C1, "C1b": C1}, vectors(), model="m", segment_length=">75", settings=SETTINGS)
-    assert [table.schema for table in tables] == [
-        TABLES["ceat"].arrow(),
-        TABLES["ceat_words"].arrow(),
-        TABLES["resamples"].arrow(),
-        TABLES["convergence"].arrow(),
-    ]
-    cells = [(r["category"], r["sample_mode"], r["model"], r["segment_length"]) for r in rows(tables)]
-    assert cells == [(c, mode, "m", ">75") for c in ("C1", "C1b") for mode in ("fixed", "random")]
-
-
-def test_a_row_says_how_it_was_made() -> None:
-    found = row(
-        settings=CeatSettings(
-            n_samples=30,
-            sample_modes=["random"],
-            variance="hedges",
-            tau2="reml",
-            draws="with-replacement",
-            pool="per_length",
-            band=0.25,
-            test=TestSettings(
-                std="pooled", alternative="less", statistic="difference", n_permutations=99, n_resamples=0, n_shuffles=0
-            ),
-            seed=5,
-        )
-    )
-    expected = {
-        "category_title": "Flowers and insects",
-        "target_x": "flowers",
-        "target_y": "insects",
-        "attribute_a": "pleasant",
-        "attribute_b": "unpleasant",
-        "n_samples": 30,
-        "std": "pooled",
-        "alternative": "less",
-        "statistic": "difference",
-        "interval_note": "no interval was asked for (associations.n_resamples is 0)",
-        "n_resamples": 0,
-        "band": 0.25,
-        "variance": "hedges",
-        "tau2_method": "reml",
-        "draws": "with-replacement",
-        "pool": "per_length",
-        "seed": 5,
-        "reason": None,
-        "repeated_words": "once",
-        "contexts_min": 12,
-        **{"n_x": 3, "n_y": 3, "n_a": 3, "n_b": 2, "listed_x": 3, "listed_y": 3, "listed_a": 3, "listed_b": 2},
-    }
-    assert {key: found[key] for key in expected} == expected
-    assert describe_losses(found["lost"]) == TWICE
-
-
 @pytest.mark.parametrize(("leave_out", "times"), [("", 1), ("গোলাপ", 2)])
 def test_what_modes_share_changes_no_number(leave_out: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both modes rest their intervals on the same draws where every word has as many contexts in them."""
@@ -128,21 +70,6 @@ def test_what_modes_share_changes_no_number(leave_out: str, times: int, monkeypa
     monkeypatch.setattr(module, "draw_cosines", lambda *given: counted.append(1) or original(*given))
     row(vectors=given, common=common)
     assert len(counted) == 3 * times  # as they are, centered, standardized
-
-
-def test_effects_alone_are_those_that_stand_with_the_rest() -> None:
-    whole = row()
-    alone = row(settings=replace(SETTINGS, effects_alone=True))
-    assert alone["effect_size"] == whole["effect_size"]
-    assert {name: alone[name] for name in ("n_x", "n_b", "contexts_min", "draws", "lost")} == {
-        name: whole[name] for name in ("n_x", "n_b", "contexts_min", "draws", "lost")
-    }
-    others = ("p_association", "leave_out_low", "shuffled_low", "effect_standardized", "standard_error", "tau2")
-    assert [whole[name] is not None for name in others] == [True] * 6
-    assert [alone[name] for name in others] == [None] * 6
-    settings = replace(SETTINGS, effects_alone=True)
-    tables = measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=settings)
-    assert [table.num_rows for table in tables] == [2, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("mode", "names"), [("fixed", ("fixed", "C1")), ("random", ("random", "m", "C1"))])
@@ -168,13 +95,6 @@ def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ..
         pytest.approx(attributes.p_value), attributes.n_partitions, True,
     )  # fmt: skip
     assert found["p_association"] == expected.p_association
-
-
-def test_the_order_of_rows_makes_no_difference() -> None:
-    given = vectors()
-    turned = {word: (ids[::-1], array[::-1]) for word, (ids, array) in reversed(given.items())}
-    for mode in ("fixed", "random"):
-        assert row(mode, vectors=turned) == row(mode)
 
 
 def test_fixed_draws_are_shared_by_models_and_random_ones_are_not() -> None:
@@ -214,78 +134,12 @@ def test_effect_and_test_rest_on_the_same_words() -> None:
     assert row("random", vectors=given, common=common) == row("random")  # which has all words, and its own test
 
 
-@pytest.mark.parametrize(
-    ("asked", "done"),
-    [
-        ((10, "without-replacement"), "without-replacement"),
-        ((12, "without-replacement"), "mixed"),
-        ((13, "without-replacement"), "with-replacement"),
-        ((10, "with-replacement"), "with-replacement"),
-    ],
-)
-def test_the_column_draws_says_what_was_done(asked: tuple[int, str], done: str) -> None:
-    given = vectors()
-    ids, array = given["মশা"]
-    given["মশা"] = ids[:11], array[:11]  # all others have 12
-    found = row("random", vectors=given, settings=replace(SETTINGS, n_samples=asked[0], draws=asked[1]))
-    assert found["draws"] == done
-
-
-def test_a_category_of_single_contexts_has_no_p_draws() -> None:
-    found = row("random", vectors={word: (ids[:1], array[:1]) for word, (ids, array) in vectors().items()})
-    assert found["effect_size"] is not None
-    assert {found[name] for name in ("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws")} == {None}
-
-
 def test_other_categories_and_words_change_nothing() -> None:
     other = {**C1, "targets": [word_set("few", FLOWERS[:2]), word_set("insects", INSECTS)]}
     assert row("random", categories={"C0": other, "C1": C1}) | {"category": "C1"} != row("random")
     tables = measure_ceat({"C0": other, "C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
     found = [r for r in rows(tables) if r["category"] == "C1"]
     assert found == rows(measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS))
-
-
-def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
-    given = vectors(leave_out=("বেলি", "স্বর্গ"))
-    given["মশা"] = ([], np.empty((0, 5), np.float32))
-    common = {word: ids if word != "ঘৃণা" else [] for word, (ids, _) in given.items()}
-    fixed, random = (row(mode, vectors=given, common=common) for mode in ("fixed", "random"))
-    twice = "স্বর্গ: listed twice; হত্যা: listed twice, counted once"
-    assert describe_losses(random["lost"]) == f"{twice}; বেলি: no contexts; মশা: no contexts; স্বর্গ: no contexts"
-    assert describe_losses(fixed["lost"]) == f"{describe_losses(random['lost'])}; ঘৃণা: no context that all models have"
-    assert [random[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
-    assert [fixed[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 1]
-    assert [random[f"listed_{side}"] for side in "xyab"] == [3, 3, 3, 2]
-    assert random["effect_size"] is not None
-    assert random["n_partitions"] == 6
-
-
-@pytest.mark.parametrize(
-    ("leave_out", "reason"),
-    [
-        (("বেলি", "জবা"), "not computed: flowers has 1 of 3 stimuli left, and a target set needs 2"),
-        (("ঘৃণা", "হত্যা"), "not computed: unpleasant has 0 of 2 stimuli left, and an attribute set needs 1"),
-        (tuple(vectors()), "not computed: flowers has 0 of 3 stimuli left"),
-    ],
-)
-def test_a_category_that_cannot_be_computed_is_a_row_with_the_reason(leave_out: tuple[str, ...], reason: str) -> None:
-    found = row(vectors=vectors(leave_out=leave_out))
-    assert reason in describe_losses(found["lost"])
-    numbers = TABLES["ceat"].arrow().names[NAMES.index("effect_size") : NAMES.index("n_samples")]
-    shown = [
-        name for name in numbers if name not in {"n_x", "n_y", "n_a", "n_b", "reason", "lost"} and "listed" not in name
-    ]
-    assert [found[name] for name in shown] == [None] * len(shown)
-    assert found["listed_x"] == 3
-
-
-def test_constant_associations_are_a_row_with_the_reason() -> None:
-    same = {**C1, "attributes": [word_set("one", ["শান্তি"]), word_set("other", ["শান্তি"])]}
-    given = vectors()
-    given["শান্তি"] = (given["শান্তি"][0][:1], given["শান্তি"][1][:1])
-    found = row(vectors=given, categories={"C1": same})
-    assert found["effect_size"] is None
-    assert "not computed: All words have the same association" in describe_losses(found["lost"])
 
 
 def test_many_words_are_sampled_and_the_row_says_so() -> None:
@@ -304,43 +158,6 @@ def test_many_words_are_sampled_and_the_row_says_so() -> None:
     assert one == same
     assert (one["p_stimuli_exact"], one["n_partitions"]) == (False, 99)
     assert (one["p_stimuli"] * 100) % 1 == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("word", "value", "message"),
-    [
-        ("বেলি", (["s1"], np.ones((2, 5))), "m, segment length 9, বেলি: 1 ids for 2 vectors"),
-        (
-            "বেলি",
-            (["s1"], np.full((1, 5), np.nan)),
-            r"9, বেলি: row 0, the vector of s1, holds NaN .* results/embeddings/m,",
-        ),
-        (
-            "বেলি",
-            (["s0", "s1"], np.eye(5)[:2] * [[1], [0]]),
-            r"row 1, the vector of s1, is a zero vector",
-        ),
-        ("বেলি", (["s1"], np.ones((1, 4))), "vectors of"),
-    ],
-)
-def test_damaged_vectors_are_refused(word: str, value: tuple, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        row(vectors=vectors() | {word: value})
-
-
-@pytest.mark.parametrize(
-    "broken", [{"title": "t"}, {**C1, "targets": C1["targets"][:1]}, "C1", {**C1, "attributes": 3}]
-)
-def test_a_damaged_category_is_refused(broken: Any) -> None:
-    with pytest.raises(InputError, match="category C9: expected a title, two targets and two attributes"):
-        row(categories={"C9": broken})
-
-
-def test_settings_default_to_the_recommended_ones() -> None:
-    found = CeatSettings()
-    assert (found.n_samples, found.sample_modes, found.test.std) == (5000, ("fixed", "random"), "union_ddof1")
-    assert (found.variance, found.tau2, found.draws) == ("association", "dl", "without-replacement")
-    assert (found.test.alternative, found.test.interval, found.test.n_resamples) == ("two-sided", "bca", 2000)
 
 
 def test_lengths_draw_the_same_occurrences() -> None:
@@ -417,13 +234,6 @@ def test_a_rare_word_makes_no_interval_wide() -> None:
     assert width(rare) == pytest.approx(width(given), rel=0.15)
 
 
-def test_occurrences_that_stand_twice_are_refused() -> None:
-    given = vectors()
-    given["বেলি"] = (["s1", "s1"], np.ones((2, 5)))
-    with pytest.raises(InputError, match="m, segment length 9, বেলি: 2 vectors of 1 occurrences"):
-        row(vectors=given)
-
-
 def test_vectors_are_read_a_word_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     class Read(dict):
         """Counts the arrays that are alive: those handed out and not yet let go."""
@@ -451,17 +261,6 @@ def test_vectors_are_read_a_word_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0 < given.most <= 3 < len(given)
     plain = measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
     assert [table.to_pylist() for table in lazy] == [table.to_pylist() for table in plain]
-
-
-def test_convergence_ends_at_the_estimate() -> None:
-    tables = measure_ceat(
-        {"C1": C1}, vectors(), model="m", segment_length="9", settings=CeatSettings(300, ["random"], test=SETTINGS.test)
-    )
-    steps = tables.convergence.to_pylist()
-    assert [step["n"] for step in steps] == [100, 200, 300]
-    (estimate,) = rows(tables)
-    assert steps[-1]["effect_size"] == estimate["effect_size"]
-    assert steps[-1]["standard_error"] == estimate["standard_error"]
 
 
 def test_the_smaller_numbers_of_draws_are_the_first_of_the_larger() -> None:

@@ -99,12 +99,3 @@ def test_a_lost_context_moves_hardly_any_spread_draw() -> None:
         assert 1 <= len(moved) <= 6
     unused = next(each for each in ids if each not in before)
     assert spread([each for each in ids if each != unused]) == before
-
-
-def test_spread_draws_take_every_context_as_often() -> None:
-    ids = [f"{i:04d}" for i in range(40)]
-    drawn = [each for number in range(1000) for each in spread(ids, 8, word=f"w{number}")]
-    counts = np.unique(drawn, return_counts=True)[1]
-    # 8000 draws over 40 contexts: 200 each, standard deviation below 14
-    assert counts.size == 40
-    assert np.abs(counts - 200).max() < 4.5 * 14

@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control
 from prasanga.associations.comparisons import correct_tests
 from prasanga.base.errors import InputError
 from prasanga.schema import TABLES
-from prasanga.stats.corrections import benjamini_hochberg, holm
+from prasanga.stats.permutation import benjamini_hochberg, holm
 
 P_VALUES = st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1, max_size=12)
 

@@ -100,13 +100,6 @@ def test_the_interval_lies_around_the_difference_reported() -> None:
     assert moved == pytest.approx((expected.low + 0.05, expected.high + 0.05), rel=1e-12)
 
 
-def test_exchanging_both_turns_the_interval_round() -> None:
-    rng = np.random.default_rng(3)
-    first, second = rng.normal(0.2, 0.3, 500), rng.normal(0.5, 0.3, 500)
-    low, high = interval_of(first, second, (0.2, 0.5))
-    assert interval_of(second, first, (0.5, 0.2)) == pytest.approx((-high, -low), rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("second", "why"),
     [
@@ -143,11 +136,6 @@ def test_no_effect_no_difference() -> None:
         (row,) = table.to_pylist()
         assert (row["effect_first"], row["effect_second"], row["difference"]) == (None, 0.5, None)
         assert row["note"] == "no effect of 9"
-
-
-def test_one_estimate_has_no_difference() -> None:
-    table = differences(estimates(("C1", "fixed", "m", "9", 0.5)), resamples())
-    assert (table.num_rows, table.schema) == (0, TABLES["differences"].arrow())
 
 
 def test_lengths_are_sorted_by_words() -> None:

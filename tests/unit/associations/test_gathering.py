@@ -10,8 +10,7 @@ from scipy import stats
 from prasanga.associations.comparisons import correct_tests, gather, of_twins, select_for_csv, why_not_found
 from prasanga.schema import TABLES as SCHEMAS
 from prasanga.stats.controls import beside_twins
-from prasanga.stats.corrections import benjamini_hochberg, holm
-from prasanga.stats.power import smallest_effect_of_sizes
+from prasanga.stats.permutation import benjamini_hochberg, holm, smallest_effect_of_sizes
 
 
 def ceat(model: str, length: str, *rows: tuple[str, str, float | None, float | None]) -> pa.Table:

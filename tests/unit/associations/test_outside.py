@@ -1,21 +1,13 @@
 """An interval that does not contain its effect says why: in the note, in a notebook's line, and in tables."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import polars as pl
-import pyarrow as pa
 import pytest
 
 from prasanga.associations import (
-    CeatSettings,
     TestSettings,
     ceat,
-    differences,
-    measure_ceat,
-    measure_seat,
-    measure_weat,
     seat,
     weat,
 )
@@ -131,47 +123,3 @@ def test_results_of_a_notebook_say_it(number: int) -> None:
     lines = found.plot().axes[0].get_title().split("\n")
     assert " ".join(lines) == repr(found)
     assert max(map(len, lines)) <= 90
-
-
-def layout() -> dict[str, Any]:
-    x, y, a, b = ({"name": side, "stimuli": words} for side, words in SIDES.items())
-    return {"C1": {"title": "t", "targets": [x, y], "attributes": [a, b]}}
-
-
-def of_ceat(settings: TestSettings) -> list[pa.Table]:
-    given = {word: ([f"{word}-{i:02d}" for i in range(12)], array) for word, array in clear().items()}
-    asked = CeatSettings(n_samples=30, sample_modes=["random"], test=settings)
-    return list(measure_ceat(layout(), given, model="m", segment_length="9", settings=asked))
-
-
-def of_seat(settings: TestSettings) -> list[pa.Table]:
-    vectors = {word: ([f"{word}-{i}" for i in range(5)], array[:5]) for word, array in clear().items()}
-    of_word = [(word, sentence, f"t{i}") for word, (ids, _) in vectors.items() for i, sentence in enumerate(ids)]
-    sentences = pa.table(dict(zip(("stimulus", "occurrence_id", "template"), zip(*of_word, strict=True), strict=True)))
-    return list(measure_seat(layout(), sentences, vectors, model="m", settings=settings))
-
-
-def of_weat(settings: TestSettings) -> list[pa.Table]:
-    vectors = {word: array[0] for word, array in clear().items()}
-    return list(measure_weat(layout(), vectors, {}, name="m", settings=settings, seed=1))
-
-
-@pytest.mark.parametrize("measure", [of_ceat, of_seat, of_weat])
-def test_tables_say_it(measure: Callable[[TestSettings], list[pa.Table]]) -> None:
-    (row,) = measure(SETTINGS["bca"])[0].to_pylist()
-    assert row["effect_size"] < row["ci_low"]
-    assert row["interval_note"].startswith("the effect is outside its interval")
-    if "ci_templates_low" in row:
-        assert row["effect_size"] < row["ci_templates_low"]
-        assert row["templates_note"].startswith("the effect is outside its interval")
-
-
-def test_an_estimate_with_such_a_note_is_compared_as_one_with_an_interval() -> None:
-    estimates, _, resamples, _ = of_ceat(SETTINGS["bca"])
-    tables = []
-    for table in (estimates, resamples):
-        other = pl.DataFrame(table).with_columns(segment_length=pl.lit("25"))
-        tables.append(pl.concat([pl.DataFrame(table), other]).to_arrow().cast(table.schema))
-    (row,) = differences(tables[0], tables[1], models=["m"]).to_pylist()
-    assert (row["difference"], row["note"]) == (0, None)
-    assert row["ci_low"] is not None

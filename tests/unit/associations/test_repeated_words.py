@@ -1,11 +1,8 @@
 """A word listed twice in a set counts once, and the result says so; with given draws, or as the papers do, twice."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from prasanga.associations import (
@@ -13,15 +10,10 @@ from prasanga.associations import (
     TestSettings,
     ceat,
     measure_ceat,
-    measure_seat,
-    measure_weat,
-    named_draws,
 )
 from prasanga.associations.vectors import draw_context_cosines
 from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
-from prasanga.lexicon import load_lexicon
-from prasanga.lexicon.model import categories_of
 from prasanga.losses import describe_losses
 from prasanga.report.grid import few_words, words_left_out
 
@@ -115,26 +107,6 @@ def test_tables_of_ceat_are_those_of_the_list_without_the_word() -> None:
     assert twice == once
 
 
-def test_ceat_of_the_papers_counts_words_as_listed() -> None:
-    (row,) = measured_ceat(TWICE, sample_modes=["fixed"], repeated_words="as-listed")["estimates"]
-    assert (row["n_x"], row["listed_x"], row["n_a"], row["listed_a"], describe_losses(row["lost"])) == (
-        10,
-        10,
-        11,
-        11,
-        "",
-    )
-    assert row["repeated_words"] == "as-listed"
-    listed = [word for side in TWICE.values() for word in side]
-    draws = named_draws(listed, [20] * len(listed), 40, seed=47, names=("fixed", "C1"))
-    expected = ceat(EMBEDDINGS, *sets(TWICE), draws=draws)
-    assert row["effect_size"] == pytest.approx(expected.combined.effect, rel=1e-12)
-    assert row["p_association"] == expected.p_association
-    (once,) = measured_ceat(TWICE, sample_modes=["fixed"])["estimates"]
-    assert once["repeated_words"] == "once"
-    assert once["effect_size"] != pytest.approx(row["effect_size"], abs=1e-3)
-
-
 @pytest.mark.parametrize(("how", "n_a"), [("once", 9), ("as-listed", 11)])
 def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
     given = {word: ([f"{word}-{i}" for i in range(len(array))], array) for word, array in EMBEDDINGS.items()}
@@ -148,32 +120,6 @@ def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
     assert same == (how == "once")
 
 
-def test_weat_and_seat_are_those_of_the_list_without_the_word() -> None:
-    single = {word: array[0] for word, array in EMBEDDINGS.items()}
-    ids = {word: [f"{word}-{i}" for i in range(4)] for word in EMBEDDINGS}
-    sentences = pa.table(
-        {
-            "stimulus": [word for word in EMBEDDINGS for _ in range(4)],
-            "occurrence_id": [sentence for of_word in ids.values() for sentence in of_word],
-            "template": [f"t{i}" for _ in EMBEDDINGS for i in range(4)],
-        }
-    )
-    of_sentences = {word: (ids[word], array[:4]) for word, array in EMBEDDINGS.items()}
-
-    def weat(words: dict[str, list[str]]) -> list[list[dict[str, Any]]]:
-        tables = measure_weat(category(words), single, {}, name="v", settings=TEST, seed=1)
-        return [table.to_pylist() for table in tables]
-
-    def seat(words: dict[str, list[str]]) -> list[list[dict[str, Any]]]:
-        tables = measure_seat(category(words), sentences, of_sentences, model="m", settings=TEST)
-        return [table.to_pylist() for table in tables]
-
-    for measure in (weat, seat):
-        ((row,), *others), ((expected,), *expected_others) = measure(TWICE), measure(ONCE)
-        assert row == expected | {"lost": row["lost"]}
-        assert others == expected_others
-
-
 def test_a_repetition_is_told_and_is_not_a_loss() -> None:
     words = {**TWICE, "b": [*SIDES["b"], "b0", "gone", "gone"]}
     (row,) = measured_ceat(words, sample_modes=["random"])["estimates"]
@@ -185,23 +131,3 @@ def test_a_repetition_is_told_and_is_not_a_loss() -> None:
     }
     assert sum(row[f"listed_{side}"] - row[f"n_{side}"] for side in "xyab") == 1  # a repetition is not a loss
     assert few_words(row) == ""
-
-
-def test_a_list_of_the_papers_counts_a_word_once_in_weat(tmp_path: Path) -> None:
-    # the last letter of the first word is one character, or two: the same after normalization
-    one, two = "বিজ\N{BENGALI LETTER YYA}", "বিজ\N{BENGALI LETTER YA}\N{BENGALI SIGN NUKTA}"
-    sides = (["ফুল", "জবা"], ["মশা", "মাছি"], [one, "সুখ", two], ["দুঃখ"])
-    keys = ("targ1", "targ2", "attr1", "attr2")
-    content = {key: {"category": key, "examples": side} for key, side in zip(keys, sides, strict=True)}
-    folder = tmp_path / "lists"
-    folder.mkdir()
-    (folder / "ceat1.jsonl").write_text(json.dumps(content), encoding="utf-8")
-    lexicon = load_lexicon(folder)
-    categories = categories_of(lexicon)
-    win = categories["C1"]["attributes"][0]["stimuli"][0]
-    assert categories["C1"]["attributes"][0]["stimuli"] == [win, "সুখ", win]
-    rng = np.random.default_rng(2)
-    vectors = {stimulus.name: rng.normal(size=6) for stimulus in lexicon.stimuli}
-    layout = {"C1": categories["C1"]}
-    (row,) = measure_weat(layout, vectors, {}, name="v", settings=TEST, seed=1)[0].to_pylist()
-    assert (row["n_a"], row["listed_a"], describe_losses(row["lost"])) == (2, 2, f"{win}: listed twice, counted once")

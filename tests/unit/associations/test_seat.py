@@ -7,19 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pytest
 
 from prasanga.associations.effects import effect_size, permutation_test, seat
-from prasanga.associations.estimates import TestSettings
-from prasanga.associations.study import SeatTables, measure_seat
 from prasanga.base.errors import InputError
-from prasanga.losses import describe_losses
-from prasanga.schema import TABLES
 from prasanga.stats.effects import ConstantScoresError, effect_size_of_scores
 
 Array = npt.NDArray[np.float64]
-FAST = TestSettings(n_resamples=0, n_shuffles=0)
 
 
 def unit(degrees: float) -> list[float]:
@@ -138,15 +132,6 @@ def test_under_no_effect_words_keep_the_level_and_sentences_do_not() -> None:
     assert below["sentence"] >= 60
 
 
-def test_sentences_that_are_one_make_the_p_of_sentences_small() -> None:
-    rng = np.random.default_rng(6)
-    sets = [random_words(rng, n, 10, spread=0.01) for n in (6, 6, 4, 4)]
-    words, sentences = (seat(*sets, unit=which, rng=1).test for which in ("word", "sentence"))
-    assert words.exact
-    assert not sentences.exact
-    assert sentences.p_value < words.p_value
-
-
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -169,203 +154,3 @@ def test_bad_input(change: dict[str, Any], expected: str) -> None:
 def test_sentences_that_are_all_alike_have_no_effect_size() -> None:
     with pytest.raises(ConstantScoresError):
         seat([[unit(0)]], [[unit(0)]], [[unit(0)]], [[unit(90)]])
-
-
-# Of a study.
-
-SETS = {"x": ["rose", "lotus"], "y": ["wasp", "flea"], "a": ["love", "joy"], "b": ["filth"]}
-CATEGORY = {
-    "title": "Flowers and insects",
-    "targets": [{"name": "flowers", "stimuli": SETS["x"]}, {"name": "insects", "stimuli": SETS["y"]}],
-    "attributes": [{"name": "pleasant", "stimuli": SETS["a"]}, {"name": "unpleasant", "stimuli": SETS["b"]}],
-}
-WORDS = [word for words in SETS.values() for word in words]
-
-
-def sentences(n: int = 3) -> pa.Table:
-    rows = [
-        {"stimulus": word, "occurrence_id": f"{word}-{i}", "template": f"t{i}"}
-        for word in sorted(WORDS)
-        for i in range(n)
-    ]
-    return pa.Table.from_pylist(rows)
-
-
-def embedded(n: int = 3, seed: int = 7) -> dict[str, tuple[list[str], Array]]:
-    rng = np.random.default_rng(seed)
-    return {word: ([f"{word}-{i}" for i in range(n)], rng.normal(size=(n, 4))) for word in WORDS}
-
-
-def measure(vectors: Any, **options: Any) -> SeatTables:
-    return measure_seat(
-        options.pop("categories", {"C1": CATEGORY}),
-        options.pop("sentences", sentences()),
-        vectors,
-        model="tiny",
-        settings=options.pop("settings", FAST),
-        **options,
-    )
-
-
-def test_a_row_of_the_table() -> None:
-    vectors = embedded()
-    tables = measure(vectors, sentence_vector="cls", seed=3)
-    assert tables.estimates.schema == TABLES["seat"].arrow()
-    (row,) = tables.estimates.to_pylist()
-    result = seat(*([vectors[word][1] for word in words] for words in SETS.values()))
-    assert row["effect_size"] == pytest.approx(result.effect_size, rel=1e-12)
-    assert row["p_stimuli"] == pytest.approx(result.test.p_value)
-    expected = {
-        "category": "C1",
-        "category_title": "Flowers and insects",
-        "target_x": "flowers",
-        "target_y": "insects",
-        "attribute_a": "pleasant",
-        "attribute_b": "unpleasant",
-        "model": "tiny",
-        "p_stimuli_exact": True,
-        "n_partitions": 6,
-        "n_x": 2,
-        "n_b": 1,
-        "listed_b": 1,
-        "reason": None,
-        "lost": [],
-        "n_sentences_x": 6,
-        "n_sentences_b": 3,
-        "sentence_vector": "cls",
-        "unit": "word",
-        "average": "associations",
-        "p_sentences": None,
-        "std": "union_ddof1",
-        "alternative": "two-sided",
-        "seed": 3,
-    }
-    assert {key: row[key] for key in expected} == expected
-
-
-def test_rows_of_words() -> None:
-    vectors = embedded()
-    table = measure(vectors).words
-    assert table.schema == TABLES["seat_words"].arrow()
-    rows = table.to_pylist()
-    assert [(row["role"], row["set"], row["stimulus"]) for row in rows[:3]] == [
-        ("x", "flowers", "rose"),
-        ("x", "flowers", "lotus"),
-        ("y", "insects", "wasp"),
-    ]
-    result = seat(*([vectors[word][1] for word in words] for words in SETS.values()))
-    assert [row["association"] for row in rows[:4]] == pytest.approx(list(result.word_scores), rel=1e-12)
-    assert {row["n_items"] for row in rows} == {3}
-    without = seat(*([vectors[word][1] for word in words if word != "love"] for words in SETS.values()))
-    love = next(row for row in rows if row["stimulus"] == "love")
-    assert love["effect_without"] == pytest.approx(without.effect_size, rel=1e-9)
-
-
-def test_an_interval_and_a_null_control_stand_beside_the_effect() -> None:
-    sets = [[f"{side}{i}" for i in range(8)] for side in "xyab"]
-    category = {
-        "title": "T",
-        "targets": [{"name": side, "stimuli": words} for side, words in zip("xy", sets[:2], strict=True)],
-        "attributes": [{"name": side, "stimuli": words} for side, words in zip("ab", sets[2:], strict=True)],
-    }
-    rng = np.random.default_rng(8)
-    vectors = {
-        word: ([f"{word}-0", f"{word}-1"], rng.normal(size=(2, 5)) + 2 * np.eye(5)[k % 2])
-        for k, words in enumerate(sets)
-        for word in words
-    }
-    listed = pa.table(
-        {
-            "stimulus": [w for w in vectors for _ in "01"],
-            "occurrence_id": [f"{w}-{i}" for w in vectors for i in "01"],
-            "template": ["first", "second"] * len(vectors),
-        }
-    )
-    settings = TestSettings(n_resamples=300, n_shuffles=200)
-    (row,) = measure(vectors, categories={"T": category}, sentences=listed, settings=settings).estimates.to_pylist()
-    assert row["ci_low"] < row["effect_size"] < row["ci_high"]
-    assert row["ci_low"] > 0.5
-    assert row["shuffled_low"] < 0 < row["shuffled_high"] < row["effect_size"] + 1
-    assert 0 < row["p_shuffled"] < 0.2
-    assert row["n_resamples"] == 300
-
-
-def test_the_unit_sentence_adds_a_p_and_leaves_that_of_words() -> None:
-    vectors = embedded()
-    (of_words,) = measure(vectors).estimates.to_pylist()
-    (row,) = measure(vectors, unit="sentence").estimates.to_pylist()
-    expected = seat(*([vectors[word][1] for word in words] for words in SETS.values()), unit="sentence").test.p_value
-    assert row["p_sentences"] == pytest.approx(expected)
-    differing = {key for key in row if row[key] != of_words[key]}
-    assert differing == {"unit", "p_sentences"}
-
-
-def test_averaged_vectors_count_sentences_too() -> None:
-    vectors = embedded()
-    tables = measure(vectors, average="vectors")
-    (row,) = tables.estimates.to_pylist()
-    means = [np.stack([vectors[word][1].mean(axis=0) for word in words]) for words in SETS.values()]
-    assert row["effect_size"] == pytest.approx(effect_size(*means), rel=1e-12)
-    assert (row["average"], row["n_sentences_x"]) == ("vectors", 6)
-    assert {word["n_items"] for word in tables.words.to_pylist()} == {3}
-
-
-def test_neither_the_order_of_vectors_nor_that_of_files_matters() -> None:
-    vectors = embedded()
-    turned = {word: (ids[::-1], array[::-1]) for word, (ids, array) in reversed(vectors.items())}
-    settings = TestSettings(n_resamples=50, n_shuffles=50)
-    one, other = (measure(given, settings=settings) for given in (vectors, turned))
-    assert one.estimates.equals(other.estimates)
-    assert one.words.equals(other.words)
-
-
-def test_lost_words_and_sentences_are_named() -> None:
-    vectors = embedded()
-    vectors["joy"] = ([], np.empty((0, 4)))
-    vectors["lotus"] = (vectors["lotus"][0][:1], vectors["lotus"][1][:1])
-    category = {
-        **CATEGORY,
-        "attributes": [{"name": "p", "stimuli": ["love", "joy", "hope"]}, CATEGORY["attributes"][1]],
-    }
-    (row,) = measure(vectors, categories={"C1": category}).estimates.to_pylist()
-    assert describe_losses(row["lost"]) == (
-        "lotus: vectors of 1 of its 3 sentences; joy: no vector of its 3 sentences; hope: in no template"
-    )
-    assert (row["n_a"], row["listed_a"], row["n_sentences_x"]) == (1, 3, 4)
-    assert row["effect_size"] is not None
-
-
-def test_too_few_words_are_a_row_that_says_so() -> None:
-    vectors = embedded()
-    del vectors["lotus"]
-    tables = measure(vectors, categories={"C1": CATEGORY, "C2": {**CATEGORY, "targets": CATEGORY["targets"][::-1]}})
-    assert [row["effect_size"] for row in tables.estimates.to_pylist()] == [None, None]
-    reason = "not computed: flowers has 1 of 2 stimuli left, and a target set needs 2"
-    assert describe_losses(tables.estimates["lost"][0].as_py()) == f"lotus: no vector of its 3 sentences; {reason}"
-    assert tables.words.num_rows == 0
-
-
-def test_constant_scores_are_a_row_that_says_so() -> None:
-    vectors = {word: (ids, np.ones((3, 4))) for word, (ids, _) in embedded().items()}
-    (row,) = measure(vectors).estimates.to_pylist()
-    assert row["effect_size"] is None
-    assert describe_losses(row["lost"]).startswith("not computed: All words have the same association")
-
-
-@pytest.mark.parametrize(
-    ("changed", "expected"),
-    [
-        ((["rose-0"], np.ones((2, 4))), r"tiny, rose: 1 ids of sentences for 2 vectors\. Embed its sentences again"),
-        ((["rose-0", "rose-0"], np.ones((2, 4))), r"tiny, rose: 2 vectors of 1 sentences\. Embed its sentences again"),
-        ((["rose-0", "wasp-1"], np.ones((2, 4))), r"the vector of sentence wasp-1 belongs to none of the templates'"),
-        ((["rose-0"], np.ones((1, 5))), r"tiny, rose: vectors of 5 dimensions, but tiny, .* has 4"),
-        (
-            (["rose-0"], np.full((1, 4), np.nan)),
-            r"rose: row 0, the vector of rose-0, holds NaN .* results/embeddings/tiny,",
-        ),
-        ((["rose-0"], np.zeros((1, 4))), r"tiny, rose: row 0, the vector of rose-0, is a zero vector"),
-    ],
-)
-def test_vectors_that_cannot_be_right(changed: Any, expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
-        measure({**embedded(), "rose": changed})

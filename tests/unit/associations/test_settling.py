@@ -37,43 +37,28 @@ def settled(
     return row
 
 
-def test_the_shortest_length_from_which_on_it_stays() -> None:
-    row = settled({"9": 0.1, "25": 0.5, "75": 0.65, "200": 0.6})
-    assert (row["settled_length"], row["longest"]) == ("25", "200")
-    assert row["largest_distance"] == pytest.approx(0.5)
-
-
-def test_order_of_rows_makes_no_difference() -> None:
-    assert settled({"200": 0.6, "9": 0.1, "75": 0.65, "25": 0.5})["settled_length"] == "25"
-
-
-def test_a_length_that_was_near_by_chance_does_not_count() -> None:
-    assert settled({"9": 0.6, "25": 0.1, "75": 0.65, "200": 0.6})["settled_length"] == "75"
-
-
-def test_not_settled_before_the_longest() -> None:
-    row = settled({"9": 0.6, "25": 0.6, "200": 0.1}, to_longest({"9": (-0.6, -0.4), "25": (-0.6, -0.4)}))
-    assert (row["settled_length"], row["longest"], row["sure"]) == (None, "200", None)
-    assert row["largest_distance"] == pytest.approx(0.5)
-
-
-def test_the_border_belongs_to_the_band() -> None:
-    assert settled({"9": 0.375, "200": 0.5})["settled_length"] == "9"
-    assert settled({"9": 0.375, "200": 0.5}, band=0.1249)["settled_length"] is None
-
-
-def test_one_length_has_nothing_to_settle_to() -> None:
-    row = settled({"9": 0.5})
-    assert (row["settled_length"], row["longest"], row["largest_distance"], row["sure"]) == (None, "9", None, None)
-
-
-def test_an_unknown_effect_cannot_lie_within_the_band() -> None:
-    assert settled({"9": 0.5, "25": None, "75": 0.5, "200": 0.5})["settled_length"] == "75"
-    # The longest length with an effect takes the place of one without.
-    row = settled({"9": 0.5, "75": 0.5, "200": None})
-    assert (row["settled_length"], row["longest"]) == ("9", "75")
-    row = settled({"9": None, "200": float("nan")})
-    assert (row["settled_length"], row["longest"], row["largest_distance"], row["sure"]) == (None, None, None, None)
+@pytest.mark.parametrize(
+    ("effects", "settled_length", "longest", "largest"),
+    [
+        ({"9": 0.1, "25": 0.5, "75": 0.65, "200": 0.6}, "25", "200", 0.5),
+        ({"200": 0.6, "9": 0.1, "75": 0.65, "25": 0.5}, "25", "200", 0.5),  # in another order
+        ({"9": 0.6, "25": 0.1, "75": 0.65, "200": 0.6}, "75", "200", 0.5),  # near by chance does not count
+        ({"9": 0.6, "25": 0.6, "200": 0.1}, None, "200", 0.5),  # not settled before the longest
+        ({"9": 0.375, "200": 0.5}, "9", "200", 0.125),  # the border belongs to the band
+        ({"9": 0.374, "200": 0.5}, None, "200", 0.126),
+        ({"9": 0.5}, None, "9", None),  # one length has nothing to settle to
+        ({"9": 0.5, "25": None, "75": 0.5, "200": 0.5}, "75", "200", 0.0),  # an unknown effect is outside the band
+        ({"9": 0.5, "75": 0.5, "200": None}, "9", "75", 0.0),  # the longest length with an effect
+        ({"9": None, "200": float("nan")}, None, None, None),
+    ],
+)
+def test_the_shortest_length_from_which_on_it_stays(
+    effects: dict[str, float | None], settled_length: str | None, longest: str | None, largest: float | None
+) -> None:
+    row = settled(effects)
+    assert (row["settled_length"], row["longest"]) == (settled_length, longest)
+    assert row["largest_distance"] == (None if largest is None else pytest.approx(largest))
+    assert row["sure"] is (None if settled_length is None else False)  # there are no intervals
 
 
 @pytest.mark.parametrize(
@@ -98,22 +83,6 @@ def test_intervals_of_other_cells_do_not_count() -> None:
     effects = estimates({"9": 0.5, "200": 0.5}, model="other")
     (row,) = settling(effects, table, band=0.125).to_pylist()
     assert (row["model"], row["settled_length"], row["sure"]) == ("other", "9", False)
-
-
-@pytest.mark.parametrize(("interval", "sure"), [((-0.1, 0.02), True), ((-0.2, 0.02), False), ((-0.02, 0.2), False)])
-def test_both_ends_of_an_interval_count(interval: tuple[float, float], sure: bool) -> None:
-    (row,) = settling(estimates({"9": 0.75, "200": 0.6875}), to_longest({"9": interval}), band=0.125).to_pylist()
-    assert (row["settled_length"], row["largest_distance"], row["sure"]) == ("9", 0.0625, sure)
-
-
-def test_a_row_for_each_category_model_and_mode() -> None:
-    table = pa.concat_tables(
-        [estimates({"9": 0.5, "25": 0.5}, model=m, sample_mode=s) for m in "ba" for s in ("fixed", "random")]
-    )
-    rows = settling(table, to_longest({}), band=0.1).to_pylist()
-    assert [(r["model"], r["sample_mode"], r["settled_length"], r["longest"]) for r in rows] == [
-        (m, s, "9", "25") for m in "ba" for s in ("fixed", "random")
-    ]
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from prasanga.associations import CeatSettings, TestSettings, measure_ceat
 from prasanga.base.errors import InputError
 from prasanga.stats.crossed import CrossedScores, VarianceComponents, variance_components
 
@@ -133,40 +130,3 @@ def test_one_draw_and_one_word_have_none(shape: tuple[int, int, int]) -> None:
     cosines = cosines_of(np.zeros(shape), shape[1] - 2, shape[2] - 2)
     with pytest.raises(InputError, match="Components of variance take two draws and two words a set"):
         variance_components(cosines)
-
-
-# Of a study.
-
-
-def study(counts: dict[str, list[int]], context: float) -> dict[str, Any]:
-    """The row of a category whose words have so many contexts, which scatter so much."""
-    rng = np.random.default_rng(6)
-    names = {side: [f"{side}{i}" for i in range(len(of))] for side, of in counts.items()}
-    sets = [{"name": side, "stimuli": words} for side, words in names.items()]
-    vectors = {}
-    for side, words in names.items():
-        for word, n in zip(words, counts[side], strict=True):
-            base = rng.normal(size=12) + np.eye(12)["xyab".index(side) % 2] * 2
-            vectors[word] = [f"{word}-{i}" for i in range(n)], base + context * rng.normal(size=(n, 12))
-    settings = CeatSettings(n_samples=50, sample_modes=["random"], test=TestSettings(n_resamples=0, n_shuffles=0))
-    categories = {"T": {"title": "T", "targets": sets[:2], "attributes": sets[2:]}}
-    tables = measure_ceat(categories, vectors, model="m", segment_length="9", settings=settings)
-    return dict(tables.estimates.to_pylist()[0])
-
-
-def test_contexts_matter_where_they_scatter() -> None:
-    few, much = (study({side: [6] * 5 for side in "xyab"}, context) for context in (0.05, 2.0))
-    names = [f"variance_{name}" for name in VarianceComponents._fields]
-    shares = [VarianceComponents(*(row[name] for name in names)).shares for row in (few, much)]
-    assert shares[0][2] < 2
-    assert shares[1][2] > 40
-    assert few["variance_note"] == "from 6 draws"
-
-
-def test_words_of_one_context_are_left_out_and_told() -> None:
-    row = study({"x": [1, 9, 9, 4], "y": [5] * 4, "a": [300] * 3, "b": [9, 1, 9]}, 0.5)
-    assert row["variance_note"] == "without 2 words of one context, from 4 draws"
-    assert row["variance_contexts"] is not None
-    row = study({"x": [1, 1, 9], "y": [5] * 4, "a": [3] * 3, "b": [9, 1, 9]}, 0.5)
-    assert row["variance_words"] is None
-    assert row["variance_note"] == "no components of variance: they take two words a set with two contexts each"

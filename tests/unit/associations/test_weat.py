@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
 
 from prasanga.associations.effects import weat
-from prasanga.associations.estimates import TestSettings
-from prasanga.associations.study import measure_weat
 from prasanga.base.errors import InputError
-from prasanga.losses import describe_losses
-from prasanga.schema import TABLES
 from prasanga.stats.effects import ConstantScoresError
 
 # s(w, A, B) is the cosine with the first axis minus that with the second: 1, -0.2 for X; -1, 0.2 for Y.
 X, Y = [[1.0, 0.0], [3.0, 4.0]], [[0.0, 2.0], [4.0, 3.0]]
 A, B = [[5.0, 0.0]], [[0.0, 0.5]]
-SETTINGS = TestSettings(n_permutations=200, n_resamples=100, n_shuffles=20)
 
 
 @pytest.mark.parametrize(
@@ -94,95 +88,3 @@ def test_what_has_no_effect_size_says_so() -> None:
         weat([[0.0, 0.0], [1.0, 0.0]], Y, A, B)
     with pytest.raises(InputError, match="NaN"):
         weat([[float("nan"), 0.0], [1.0, 0.0]], Y, A, B)
-
-
-def word_set(name: str, stimuli: list[str]) -> dict[str, Any]:
-    return {"name": name, "gloss": name, "stimuli": stimuli}
-
-
-C1 = {
-    "title": "Flowers and insects",
-    "targets": [word_set("flowers", ["গোলাপ", "জবা", "বেলি"]), word_set("insects", ["মশা", "মাছি"])],
-    "attributes": [word_set("pleasant", ["শান্তি", "শান্তি"]), word_set("unpleasant", ["ঘৃণা", "হত্যা"])],
-}
-TWICE = "শান্তি: listed twice, counted once"
-VECTORS = {"গোলাপ": X[0], "জবা": X[1], "মশা": Y[0], "মাছি": Y[1], "শান্তি": A[0], "ঘৃণা": B[0], "হত্যা": B[0]}
-
-
-def measured(vectors: dict[str, Any], missing: dict[str, str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    estimates, words = measure_weat(
-        {"C1": C1},
-        vectors,
-        missing,
-        name="glove",
-        settings=SETTINGS,
-        seed=47,
-        source="v.txt",
-        method="glove",
-        forms="pooled",
-    )
-    assert estimates.schema == TABLES["weat"].arrow()
-    assert words.schema == TABLES["weat_words"].arrow()
-    return estimates.to_pylist(), words.to_pylist()
-
-
-def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
-    (row,), words = measured(VECTORS, {"বেলি": "out of vocabulary: neither it nor one of its 1 variants"})
-    assert row["effect_size"] == pytest.approx(0.8 / np.sqrt(2.08 / 3), rel=1e-12)
-    assert row["p_stimuli"] == pytest.approx(4 / 6)
-    assert (row["p_stimuli_exact"], row["n_partitions"]) == (True, 6)
-    # one pleasant word, and two unpleasant ones with the same vector: no other word parts A from B
-    assert row["p_attributes"] == pytest.approx(1 / 3)
-    assert (row["p_attributes_exact"], row["n_attribute_partitions"]) == (True, 3)
-    assert row["p_association"] == row["p_stimuli"]
-    assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 1, 2]
-    assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 1, 2]
-    assert describe_losses(row["lost"]) == f"{TWICE}; বেলি: out of vocabulary: neither it nor one of its 1 variants"
-    assert (row["model"], row["vectors"], row["method"], row["forms"]) == ("glove", "v.txt", "glove", "pooled")
-    assert (row["std"], row["alternative"], row["seed"]) == ("union_ddof1", "two-sided", 47)
-    assert (row["category"], row["target_x"], row["attribute_b"]) == ("C1", "flowers", "unpleasant")
-    assert row["ci_low"] is None  # two words a set are too few for an interval
-    assert row["interval_note"]
-    assert row["p_association_holm"] is row["twin_effect_size"] is None  # of the whole study, gathered later
-    targets = {word["stimulus"]: word["association"] for word in words if word["role"] in "xy"}
-    assert targets == pytest.approx({"গোলাপ": 1.0, "জবা": -0.2, "মশা": -1.0, "মাছি": 0.2})
-    assert [word["set"] for word in words] == ["flowers"] * 2 + ["insects"] * 2 + ["pleasant"] + ["unpleasant"] * 2
-    assert {word["n_items"] for word in words} == {1}
-
-
-def test_too_few_words_are_a_row_without_numbers() -> None:
-    few = {word: vector for word, vector in VECTORS.items() if word != "মশা"}
-    (row,), words = measured({**few, "বেলি": [0.0, 0.0]}, {"মশা": "out of vocabulary"})
-    assert row["effect_size"] is row["p_stimuli"] is row["shuffled_low"] is None
-    assert describe_losses(row["lost"]) == (
-        f"{TWICE}; বেলি: zero vector; মশা: out of vocabulary;"
-        " not computed: insects has 1 of 2 stimuli left, and a target set needs 2"
-    )
-    assert [row[f"n_{side}"] for side in "xyab"] == [2, 1, 1, 2]
-    assert words == []
-
-
-def test_constant_scores_are_a_row_without_numbers() -> None:
-    (row,), words = measured({**VECTORS, "ঘৃণা": A[0], "হত্যা": A[0], "বেলি": X[0]}, {})
-    assert row["effect_size"] is None
-    assert describe_losses(row["lost"]).startswith(f"{TWICE}; not computed: All words have the same association")
-    assert words == []
-
-
-@pytest.mark.parametrize(
-    ("vector", "message"),
-    [
-        ([1.0, float("nan")], "glove, জবা: number 1 is nan"),
-        ([[1.0, 2.0]], r"glove, জবা: a vector of shape \(1, 2\)"),
-        ([1.0, 2.0, 3.0], "vectors of . dimensions, but"),
-    ],
-)
-def test_vectors_that_cannot_be_right_are_refused(vector: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        measured({**VECTORS, "জবা": vector}, {})
-
-
-def test_a_category_keeps_its_numbers_whatever_stands_beside_it() -> None:
-    alone, _ = measure_weat({"C1": C1}, VECTORS, {}, name="v", settings=SETTINGS, seed=1)
-    both, _ = measure_weat({"C0": C1, "C1": C1}, VECTORS, {}, name="v", settings=SETTINGS, seed=1)
-    assert both.to_pylist()[1] == alone.to_pylist()[0]

@@ -19,9 +19,8 @@ from prasanga.extras.multiverse import (
     variants_of_sentences,
     variants_of_words,
 )
-from prasanga.stats.corrections import holm
 from prasanga.stats.effects import STD_CONVENTIONS
-from prasanga.stats.permutation import permutation_test_of_scores
+from prasanga.stats.permutation import holm, permutation_test_of_scores
 
 SIZES = {"x": 5, "y": 4, "a": 4, "b": 4}
 SETS = {side: [f"{side}{i}" for i in range(n)] for side, n in SIZES.items()}

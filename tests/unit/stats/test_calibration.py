@@ -7,7 +7,7 @@ import pytest
 from null_studies import ceat_p, chance, seat_p, weat_p
 from scipy.stats import binom, kstest
 
-from prasanga.stats.power import smallest_effect_of_sizes
+from prasanga.stats.permutation import smallest_effect_of_sizes
 
 QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prasanga.associations.effects import effect_size
-from prasanga.associations.vectors import compute_cosines, draw_context_cosines
+from prasanga.associations.vectors import compute_cosines
 from prasanga.stats import crossed as module
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError
@@ -64,20 +64,6 @@ def test_with_as_many_items_a_word_it_is_the_effect_size_over_items() -> None:
         assert compute_cosines(*sets).effect(std) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_effect_has_the_sign_of_the_difference_of_words() -> None:
-    # One word of X with many items, far to one side, and three words with one item each, far to the other.
-    rng = np.random.default_rng(4)
-    near, far = np.array([1.0, 0.2]), np.array([0.2, 1.0])
-    noise = lambda n: 0.01 * rng.standard_normal((n, 2))  # noqa: E731
-    x = [near + noise(12), *(far + noise(1) for _ in range(3))]
-    y = [(near + far) / 2 + noise(1) for _ in range(4)]
-    cosines = compute_cosines(x, y, [near[None]], [far[None]])
-    scores = cosines.word_scores()
-    assert scores[:4].mean() < scores[4:].mean()
-    assert cosines.item_scores()[0][:15].mean() > cosines.item_scores()[0][15:].mean()
-    assert cosines.effect() < 0
-
-
 def random_counts(n: int, seed: int = 1) -> np.ndarray:
     """(n, 12) counts in which no set is empty."""
     return np.random.default_rng(seed).integers(0, 4, size=(n, 12)) + np.eye(12)[[0, 3, 7, 10]].sum(axis=0)
@@ -119,18 +105,6 @@ def test_word_scores_are_means_over_items_and_draws() -> None:
         (word / np.linalg.norm(word, axis=1, keepdims=True) @ (a - b)).mean() for word in SEVERAL[0] + SEVERAL[1]
     ]
     np.testing.assert_allclose(cosines.word_scores(), expected, rtol=1e-12)
-
-
-def test_swapping_targets_or_attributes_negates() -> None:
-    x, y, a, b = SEVERAL
-    effect = compute_cosines(x, y, a, b).effect()
-    assert compute_cosines(y, x, a, b).effect() == pytest.approx(-effect, rel=1e-12)
-    assert compute_cosines(x, y, b, a).effect() == pytest.approx(-effect, rel=1e-12)
-
-
-def test_the_length_of_vectors_does_not_matter() -> None:
-    scaled = [[(i + 2.0) * word for i, word in enumerate(words)] for words in SEVERAL]
-    np.testing.assert_allclose(compute_cosines(*scaled).values, compute_cosines(*SEVERAL).values, rtol=1e-12)
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,34 +189,3 @@ def test_a_draw_without_effect_is_no_matter_if_it_does_not_count() -> None:
     assert effects[0] == pytest.approx(cosines.effects(draw_counts=often)[0], rel=1e-12)
     assert np.isfinite(errors[0])
     assert np.isnan(effects[1])
-
-
-@pytest.mark.parametrize("n_draws", [3, 20])
-def test_of_contexts_against_the_cosines_of_each_draw(n_draws: int) -> None:
-    rng = np.random.default_rng(8)
-    x, y, a, b = ["x1", "x2"], ["y1", "y2", "y3"], ["a1", "a1"], ["b1"]
-    embeddings = {word: rng.standard_normal((4 + i, 6)) for i, word in enumerate(dict.fromkeys([*x, *y, *a, *b]))}
-    found = draw_context_cosines(embeddings, (x, y), (a, b), n_draws=n_draws, rng=5, as_listed=True)
-    assert (found.n_x, found.n_y, found.n_a, found.n_b, found.n_draws) == (2, 3, 2, 1, n_draws)
-    assert found.targets.tolist() == [0, 1, 2, 3, 4]
-    assert found.attributes.tolist() == [0, 1, 2]
-
-    # Each word's contexts in an order of its own, again and again, as the documentation says.
-    order, listed = np.random.default_rng(5), [*x, *y, *a, *b]
-    rows = [order.permutation(len(embeddings[word])) for word in listed]
-    for draw in range(n_draws):
-        drawn = [embeddings[word][mine[draw % len(mine)]] for word, mine in zip(listed, rows, strict=True)]
-        for i, target in enumerate(drawn[:5]):
-            for j, attribute in enumerate(drawn[5:]):
-                cosine = target @ attribute / np.linalg.norm(target) / np.linalg.norm(attribute)
-                assert found.values[draw, i, j] == pytest.approx(cosine, rel=1e-12)
-    effects = [
-        compute_cosines(
-            *(
-                [embeddings[word][mine[draw % len(mine)]] for word, mine in pairs]
-                for pairs in np.split(np.array(list(zip(listed, rows, strict=True)), dtype=object), [2, 5, 7])
-            )
-        ).effect()
-        for draw in range(n_draws)
-    ]
-    assert found.effect() == pytest.approx(np.mean(effects), rel=1e-12)

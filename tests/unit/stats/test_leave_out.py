@@ -42,21 +42,8 @@ def test_scores_that_become_the_same_have_no_effect() -> None:
     assert np.isnan(leave_one_out(cosines)[:4]).tolist() == [False, False, False, True]
 
 
-def test_contributions_by_hand() -> None:
-    # cosines of two words of X and one of Y with two attributes
-    values = np.array([[[0.5, 0.1], [0.7, 0.3], [0.2, 0.6]]])
-    cosines = CrossedScores(values, np.arange(3), np.arange(2), 2, 1, 1, 1)
-    np.testing.assert_allclose(contributions(cosines), [0.4, -0.4], rtol=1e-14)
-
-
 def test_contributions_add_up_to_the_difference_of_means() -> None:
     cosines = compute_cosines(*[[w[:1] for w in words] for words in SETS])
     scores, of_words = cosines.word_scores(), contributions(cosines)
     difference = scores[:3].mean() - scores[3:].mean()
     assert of_words[:3].mean() - of_words[3:].mean() == pytest.approx(difference, rel=1e-12)
-
-
-def test_items_of_a_word_are_averaged() -> None:
-    values = np.array([[[0.5, 0.1, 0.4], [0.1, 0.5, 0.0]]])
-    cosines = CrossedScores(values, np.arange(2), np.array([0, 0, 1]), 1, 1, 1, 1)
-    np.testing.assert_allclose(contributions(cosines), [(0.4 - 0.4) / 2, 0.4], atol=1e-15)

@@ -90,17 +90,6 @@ def test_sets_of_different_sizes_are_compared_by_the_studentized_difference(
         assert result.statistic == pytest.approx(difference([*x], [*y]), rel=1e-12)
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_sets_of_one_size_and_single_words_have_one_p_by_both_statistics(alternative: str) -> None:
-    rng = np.random.default_rng(1)
-    for n_x, n_y in ((6, 6), (1, 8), (8, 1)):
-        x, y = 3 * rng.standard_normal(n_x), rng.standard_normal(n_y)
-        test = permutation_test_of_scores(x, y, alternative=alternative)
-        assert test == permutation_test_of_scores(x, y, alternative=alternative, statistic="difference")
-    x, y = 3 * rng.standard_normal(6), rng.standard_normal(6)
-    assert enumerated(x, y, alternative) == enumerated(x, y, alternative, studentized)
-
-
 def test_few_words_that_vary_more_than_many_are_not_found_for_that() -> None:
     """Equal means, 8 against 25 words, 3 to 1: 400 studies, of .05 twenty are expected, with a deviation of 4.4."""
     rng = np.random.default_rng(2)
@@ -112,25 +101,6 @@ def test_few_words_that_vary_more_than_many_are_not_found_for_that() -> None:
             found[statistic] += test.p_value <= 0.05
     assert found["studentized"] <= 0.09 * 400
     assert found["difference"] >= 0.16 * 400
-
-
-def test_a_large_set_before_a_small_one_takes_no_more_than_the_other_way() -> None:
-    """Three of 63 words are 39,711 partitions; the subsets of 60 would not fit into memory."""
-    rng = np.random.default_rng(60)
-    many, few = rng.standard_normal(60), 2 * rng.standard_normal(3) + 1
-    test = permutation_test_of_scores(many, few, alternative="less")
-    assert (test.exact, test.n_partitions) == (True, 39_711)
-    assert test.p_value == permutation_test_of_scores(few, many, alternative="greater").p_value
-
-
-def test_a_studentized_difference_is_the_same_in_any_unit_and_with_sets_exchanged() -> None:
-    rng = np.random.default_rng(3)
-    x, y = 3 * rng.standard_normal(6) + 1, rng.standard_normal(9)
-    test = permutation_test_of_scores(x, y, alternative="greater")
-    for factor in (1e-200, 1e200):
-        assert permutation_test_of_scores(x * factor, y * factor, alternative="greater").p_value == test.p_value
-    assert permutation_test_of_scores(y, x, alternative="less").p_value == test.p_value
-    assert permutation_test_of_scores(x + 1000, y + 1000, alternative="greater").p_value == test.p_value
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -156,12 +126,6 @@ def test_ties_are_within_a_billionth_of_the_largest_score() -> None:
 def test_constant_scores_are_all_ties() -> None:
     assert permutation_test_of_scores([0.3] * 5, [0.3] * 4).p_value == 1
     assert permutation_test_of_scores([0.0] * 30, [0.0] * 30, n_resamples=10).p_value == 1
-
-
-def test_strong_negative_effect_is_significant_two_sided() -> None:
-    x, y = np.arange(8) - 100.0, np.arange(8) + 100.0
-    assert permutation_test_of_scores(x, y).p_value == 2 / comb(16, 8)
-    assert permutation_test_of_scores(x, y, alternative="greater").p_value == 1
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(22, 22), (13, 31), (4, 60), (200, 2)])
@@ -203,24 +167,6 @@ def test_sampled_p_is_never_zero_and_repeats_with_the_seed() -> None:
     assert not first.exact
     assert first == permutation_test_of_scores(x, y, n_resamples=999, rng=np.random.default_rng(1))
     assert first.p_value != permutation_test_of_scores(x, y, n_resamples=999, rng=2).p_value
-
-
-def test_uniform_under_no_effect() -> None:
-    rng = np.random.default_rng(13)
-    p = [permutation_test(*(rng.standard_normal((n, 10)) for n in (6, 7, 5, 5))).p_value for _ in range(600)]
-    # Binomial: 600 trials at .05 have mean 30 and standard deviation 5.3.
-    assert 14 <= np.count_nonzero(np.array(p) <= 0.05) <= 46
-    assert 0.45 < np.mean(p) < 0.55
-
-
-def test_on_vectors_equals_on_scores() -> None:
-    # East and north as attributes: the scores are cos - sin of the vectors' angles.
-    angles_x, angles_y = np.radians([0, 10, 30]), np.radians([40, 60, 90, 5])
-    X, Y = (np.stack([np.cos(a), np.sin(a)], axis=1) for a in (angles_x, angles_y))
-    x, y = np.cos(angles_x) - np.sin(angles_x), np.cos(angles_y) - np.sin(angles_y)
-    result = permutation_test(X, Y, [[1, 0]], [[0, 1]])
-    assert result.p_value == enumerated(x, y, "two-sided")
-    assert result.statistic == pytest.approx(x.mean() - y.mean(), rel=1e-12)
 
 
 @pytest.mark.parametrize(

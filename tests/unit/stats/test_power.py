@@ -1,18 +1,21 @@
 """How many contexts are enough and how small an effect can be found: by hand, and against simulated studies."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.stats import nct, t
 
-from prasanga.associations import TestSettings, contexts_enough, measure_cosines
+from prasanga.associations import contexts_enough
 from prasanga.base.errors import InputError
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import effect_size_of_scores
-from prasanga.stats.permutation import permutation_test_of_scores
-from prasanga.stats.power import smallest_effect, smallest_effect_at, smallest_effect_of_sizes
+from prasanga.stats.permutation import (
+    permutation_test_of_scores,
+    smallest_effect,
+    smallest_effect_at,
+    smallest_effect_of_sizes,
+)
 
 
 def of_scores(scores: np.ndarray, n_x: int, items: int = 1) -> CrossedScores:
@@ -101,19 +104,6 @@ def test_from_the_pooled_to_the_other_denominators() -> None:
     assert smallest_effect_of_sizes(8, 8, spread_ratio=2, std="pooled") == pytest.approx(pooled / 2, rel=1e-12)
 
 
-def test_more_words_less_noise_fewer_sides_less_power() -> None:
-    sizes = [smallest_effect_of_sizes(n, n) for n in (4, 8, 13, 25, 100)]
-    assert all(fewer is not None and more is not None and fewer > more for fewer, more in pairwise(sizes))
-    eight = smallest_effect_of_sizes(8, 8)
-    assert eight is not None
-    for easier in ({"alternative": "greater"}, {"alpha": 0.1}, {"power": 0.5}, {"spread_ratio": 1.5}):
-        found = smallest_effect_of_sizes(8, 8, **easier)  # type: ignore[arg-type]
-        assert found is not None
-        assert found < eight
-    assert smallest_effect_of_sizes(8, 8, alternative="less") == smallest_effect_of_sizes(8, 8, alternative="greater")
-    assert smallest_effect_of_sizes(5, 20) == smallest_effect_of_sizes(20, 5)
-
-
 def test_no_effect_can_be_found_with_too_few_words() -> None:
     assert smallest_effect_of_sizes(3, 3) is None  # p is 2 / 20 or more
     assert smallest_effect_of_sizes(3, 3, alternative="greater") is not None  # 1 / 20
@@ -195,14 +185,6 @@ def test_power_of_a_study_of_contexts_in_the_units_of_its_effect(n: int) -> None
     assert np.mean(said) < 0.7 * one_vector
 
 
-def test_one_vector_a_word_needs_no_data() -> None:
-    scores = np.random.default_rng(1).normal(0, 1, (1, 21))
-    for std in ("union_ddof1", "union_ddof0", "pooled"):
-        assert smallest_effect(of_scores(scores, 8), std=std) == pytest.approx(
-            smallest_effect_of_sizes(8, 13, std=std), rel=1e-12
-        )
-
-
 def test_the_ratio_of_spreads_is_taken_from_the_data() -> None:
     # Words' means are -1, 0, 0, 1 in either set: squares 2 + 2. In the draws they are moved by 1, -1, -1, 1 and back,
     # to 0, -1, -1, 2 and -2, 1, 1, 0, with the squares 6 + 6 in both.
@@ -224,26 +206,6 @@ def test_sentences_of_a_word_count_as_one_word() -> None:
     # difference between the sets.
     expected = difference / math.sqrt((15 / 16 + difference**2 / 4) * 80 / 79)
     assert smallest_effect(cosines) == pytest.approx(expected, rel=1e-4)
-
-
-def test_scores_of_more_draws_may_be_given() -> None:
-    rng = np.random.default_rng(5)
-    cosines = of_scores(rng.standard_normal((3, 16)), 8)
-    noisy, steady = smallest_effect(cosines), smallest_effect(cosines, cosines.word_scores() / 10)
-    assert noisy is not None
-    assert steady is not None
-    assert steady < noisy
-    words = [[f"{side}{number}" for number in range(n)] for side, n in (("x", 8), ("y", 8), ("a", 1), ("b", 1))]
-    settings = TestSettings(n_resamples=0, n_shuffles=0)
-    for scores, expected in ((None, noisy), (cosines.word_scores() / 10, steady)):
-        found = measure_cosines(cosines, settings, category="C1", words=words, seed=1, scores=scores)
-        assert found.columns["smallest_effect"] == expected
-
-
-def test_words_that_do_not_differ_within_sets_have_no_smallest_effect() -> None:
-    assert smallest_effect(of_scores(np.array([[0.25] * 8 + [0.5] * 8]), 8)) is None
-    assert smallest_effect(of_scores(np.array([[0.25, 0.5]]), 1)) is None
-    assert smallest_effect(of_scores(np.array([[0.25, 0.5, 0.7, 0.8]]), 2)) is None
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -1,7 +1,6 @@
 """Resampled words and draws: their numbers, and that models and lengths share them."""
 
 import numpy as np
-import pytest
 
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.intervals import Resampling, draw_resampling, replicate_effects
@@ -46,20 +45,6 @@ def test_the_same_words_give_the_same_resamples() -> None:
     np.testing.assert_array_equal(first.target_counts, second.target_counts)
     np.testing.assert_array_equal(first.attribute_counts, second.attribute_counts)
     np.testing.assert_array_equal(first.draw_counts, second.draw_counts)
-
-
-def test_sets_do_not_depend_on_each_other() -> None:
-    others = [["rose", "lily"], *WORDS[1:]]
-    changed = draw(words=others, n_draws=7)
-    assert not np.array_equal(changed.target_counts[:, :2], draw().target_counts[:, :2])
-    np.testing.assert_array_equal(changed.target_counts[:, 2:], draw().target_counts[:, 3:])
-    np.testing.assert_array_equal(changed.attribute_counts, draw().attribute_counts)
-
-
-@pytest.mark.parametrize("change", [{"seed": 2}, {"category": "insects"}])
-def test_seed_and_category_make_other_resamples(change: dict[str, object]) -> None:
-    assert not np.array_equal(draw(**change).target_counts, draw().target_counts)
-    assert not np.array_equal(draw(**change).draw_counts, draw().draw_counts)
 
 
 def test_more_resamples_begin_with_those_of_fewer() -> None:

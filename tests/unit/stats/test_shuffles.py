@@ -69,16 +69,6 @@ def test_p_is_uniform_if_the_attribute_words_mean_nothing() -> None:
     assert 0.01 <= np.mean(np.array(p_values) <= 0.05) <= 0.09
 
 
-def test_sets_that_mean_something_stand_out_and_others_do_not() -> None:
-    rng = np.random.default_rng(2)
-    centers = [np.array([1.0, c, 0, 0, 0, 0, 0, 0]) for c in (1.0, -1.0, 1.0, -1.0)]
-    meant = [[c + 0.3 * rng.standard_normal(8) for _ in range(8)] for c in centers]
-    control = shuffled_control(compute_cosines(*meant), n_shuffles=500, rng=0)
-    assert control.p_value < 0.01
-    mixed = [*meant[:2], meant[2][::2] + meant[3][::2], meant[2][1::2] + meant[3][1::2]]
-    assert shuffled_control(compute_cosines(*mixed), n_shuffles=500, rng=0).p_value > 0.05
-
-
 def test_one_word_on_each_side_can_only_be_swapped() -> None:
     x, y, a, b = SETS
     cosines = compute_cosines(x, y, a[:1], b[:1])
@@ -96,9 +86,3 @@ def test_mixed_sets_have_small_effects_over_the_observed_spread() -> None:
     # two of 70 deals part the positive ones from the negative ones
     assert control.p_value == pytest.approx(2 / 70, abs=0.02)
     assert control.high < 0.9 * cosines.effect()
-
-
-def test_the_seed_decides() -> None:
-    cosines = compute_cosines(*SETS)
-    np.testing.assert_array_equal(shuffled_effects(cosines, 30, 5), shuffled_effects(cosines, 30, 5))
-    assert not np.array_equal(shuffled_effects(cosines, 30, 5), shuffled_effects(cosines, 30, 6))
