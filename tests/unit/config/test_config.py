@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tables import read_table
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete, describe_config, describe_key, make_schema, read_study
@@ -170,119 +171,10 @@ def test_the_config_given_is_left_as_it_was() -> None:
     assert given == {"samples": {}}
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        pytest.param(
-            {"samples": {"contexts": 20}}, "unknown key `contexts` .*Did you mean `contexts_per_stimulus`", id="part"
-        ),
-        pytest.param({"sampls": {}}, "unknown key `sampls`.*Did you mean `samples`.*Allowed: study, title", id="key"),
-        pytest.param(
-            {"samples": {"pol": "shared"}},
-            r"unknown key `pol` in `samples` \(value 'shared'\).*Did you mean `pool`",
-            id="nested key",
-        ),
-        pytest.param(
-            {"samples": {"pool": "sharde"}},
-            r"`samples.pool` is 'sharde'; allowed: shared, per_length\. Write e\.g\. `pool: shared`",
-            id="choice",
-        ),
-        pytest.param(
-            {"samples": {"lengths": [9, "<75"]}},
-            r"`samples.lengths.1` is '<75'; allowed: a whole number .* or text such as '>75'\. Write e\.g\. `'>75'`",
-            id="length",
-        ),
-        pytest.param(
-            {"associations": {"resample_attributes": "maybe"}},
-            r"`associations.resample_attributes` is 'maybe'; allowed: true or false\. Write e\.g\. `true`",
-            id="truth value",
-        ),
-        pytest.param(
-            {"associations": {"random_twin": False}},
-            r"`associations.random_twin` is no key any more: twins are counted\. .* `random_twins: 0` for none\.",
-            id="old key",
-        ),
-        pytest.param(
-            {"corpus": {"texts": [{"files": "*.txt", "inflation": 200}]}},
-            r"`corpus.texts.0.inflation` is no key any more: a compressed file may have any size\. Take it out",
-            id="old key of a list",
-        ),
-        pytest.param(
-            {"study": "My study"}, r"`study` is 'My study'; allowed: text such as demo or banglabert_2024\.", id="form"
-        ),
-        pytest.param(
-            {"associations": {"n_samples": "many"}},
-            r"`associations.n_samples` is 'many'.*Write e\.g\. `5000`",
-            id="type",
-        ),
-        pytest.param({"models": {"a b": {"path": "x"}}}, r"`models` has the name 'a b'; a name is text", id="name"),
-        pytest.param({"models": {"a": {}}}, r"`models.a` has none of `path`, `train`, `package`", id="no model"),
-        pytest.param(
-            {"models": {"a": {"path": "x", "train": {}}}}, r"`models.a` has `path` and `train`", id="two models"
-        ),
-        pytest.param(
-            {"models": {"a": {"train": {"hidden_size": 30}}}},
-            r"multiple of `heads` \(4\)\. Write e\.g\. `hidden_size: 32`",
-            id="heads",
-        ),
-        pytest.param(
-            {"corpus": {"texts": [{"documents": "line"}]}}, r"`corpus.texts.0` lacks the key `files`", id="missing"
-        ),
-        pytest.param({"embeddings": "cached"}, r"`embeddings` is 'cached'; allowed: keys", id="section"),
-        pytest.param({"seed": True}, r"`seed` is True; allowed: a whole number at least 0", id="truth value as number"),
-        pytest.param({"corpus": {"root": ""}}, r"`corpus.root` is empty\. Write a path", id="empty path"),
-        pytest.param({"pairs": {"sets": {"s": {"path": "{a}.csv"}}}}, r"is '\{a\}.csv', and Snakemake", id="braces"),
-        pytest.param(
-            {"corpus": {"texts": [{"files": "../a.txt"}]}},
-            r"`corpus.texts.0.files` is '../a.txt', which leads out of `corpus.root`",
-            id="pattern that climbs",
-        ),
-        pytest.param(
-            {"seat": {"categories": ["C1", "C1"]}}, r"`seat.categories` has 'C1' twice\. Write it once", id="twice"
-        ),
-        pytest.param(
-            {"categories": {"mine": {"targets": ["a", "b"]}}},
-            r"`categories.mine` lacks the key `attributes`\. Write `attributes: ...`",
-            id="category",
-        ),
-        pytest.param(
-            {"categories": {"mine": {"targets": ["a"], "attributes": ["a", "b"]}}},
-            r"`categories.mine.targets` is \['a'\]; allowed: a list of text with at least 2",
-            id="one set",
-        ),
-        pytest.param(
-            {"pairs": {"sets": {"mine": "mine.csv"}}},
-            r"`pairs.sets.mine` is 'mine.csv'; allowed: keys, such as \{path: ...\}",
-            id="path in place of keys",
-        ),
-        pytest.param(
-            {"corpus": {"supplement": [{"files": "more.txt"}]}},
-            r"`corpus.supplement` is never read with `samples.minimum` 0",
-            id="supplement without minimum",
-        ),
-        pytest.param(
-            {"static": {"vectors": {"mine": {}}}},
-            r"`static.vectors.mine` has neither `path` nor `train`",
-            id="no vectors",
-        ),
-        pytest.param(
-            {"static": {"vectors": {"mine": {"path": "v", "train": {}}}}},
-            r"`static.vectors.mine` has both `path` and `train`",
-            id="two vectors",
-        ),
-        pytest.param({"language": "xx"}, r"`language` is 'xx', and there are no words of it", id="no words"),
-        pytest.param(
-            {"languages": ["bn", "hi"]}, r"`languages` has 2 languages, and a study of several", id="two languages"
-        ),
-        pytest.param(
-            {"languages": ["bn"], "language": "hi"}, r"`language` is 'hi', and `languages` is \['bn'\]", id="both"
-        ),
-        pytest.param({"outside": ["../a"]}, r"`outside` is no key any more: paths may lead anywhere\.", id="outside"),
-    ],
-)
-def test_mistakes_are_explained(config: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("config", "message"), read_table(__file__, "mistakes"))
+def test_mistakes_are_explained(config: str, message: str) -> None:
     with pytest.raises(InputError, match=f"(?s){message}"):
-        complete(config)
+        complete(json.loads(config))
 
 
 def test_numbers_from_the_command_line_are_numbers() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tables import read_table
 
 from prasanga.base.errors import InputError
 from prasanga.pairs.alignment import align_words
@@ -156,48 +157,15 @@ def vars_of(each: BiasTuple) -> dict[str, object]:
     return {name: getattr(each, name) for name in each.__dataclass_fields__}
 
 
-@pytest.mark.parametrize(
-    ("attribute", "gender", "number", "expected"),
-    [
-        ("अच्छा", "feminine", "plural", "अच्छी"),
-        ("अच्छा", "masculine", "plural", "अच्छे"),
-        ("अच्छा", "masculine", "singular", "अच्छा"),
-        ("काम करने वाला", "feminine", "singular", "काम करने वाली"),
-        ("मेहनती", "feminine", "plural", "मेहनती"),
-        ("बढ़िया", "feminine", "plural", "बढ़िया"),
-        ("संजीदा", "masculine", "plural", "संजीदा"),
-        ("अच्छा", "feminine", "", "अच्छा"),
-    ],
-)
+@pytest.mark.parametrize(("attribute", "gender", "number", "expected"), read_table(__file__, "hindi_adjectives"))
 def test_hindi_adjectives(attribute: str, gender: str, number: str, expected: str) -> None:
     assert inflected(attribute, "hi", "adjective", gender, number) == expected
     assert inflected(attribute, "hi", "person", gender, number) == attribute
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "language", "expected"),
-    [
-        ("चाहता", "चाहती", "hi", True),
-        ("गया", "गई", "hi", True),
-        ("गयी", "गए", "hi", True),
-        ("हुआ", "हुईं", "hi", True),
-        ("था", "थीं", "hi", True),
-        ("करेगा", "करेगी", "hi", True),
-        ("का", "के", "hi", True),
-        ("बड़ा", "छोटी", "hi", False),
-        ("दिन", "रात", "hi", False),
-        ("He", "she", "en", True),
-        ("his", "her", "en", True),
-        ("his", "she", "en", False),
-        ("a", "an", "en", True),
-        ("walks", "walked", "en", False),
-        ("বুদ্ধিমান", "বুদ্ধিমতী", "bn", True),
-        ("করে", "করেন", "bn", False),
-    ],
-)
-def test_words_that_agree(first: str, second: str, language: str, expected: bool) -> None:
-    assert agree(first, second, language) is expected
-    assert agree(second, first, language) is expected
+@pytest.mark.parametrize(("first", "second", "language", "expected"), read_table(__file__, "agreement"))
+def test_words_that_agree(first: str, second: str, language: str, expected: str) -> None:
+    assert agree(first, second, language) is agree(second, first, language) is (expected == "yes")
 
 
 def test_the_papers_figure_8_has_a_pair_that_only_agreement_tells_apart() -> None:
@@ -239,30 +207,7 @@ def test_terms_are_whole_words(text: str, terms: list[str], expected: list[tuple
     assert find_terms(text, terms) == expected
 
 
-@pytest.mark.parametrize(
-    ("sentence", "axis", "one", "other", "expected"),
-    [
-        ("A Muslim family lived here.", "religion", "muslim", "hindu", "A Hindu family lived here."),
-        ("She married a Bengali man.", "region", "bengali", "assamese", "She married an Assamese man."),
-        ("An OBC student won.", "caste", "obc", "brahmin", "A Brahmin student won."),
-        ("Hindu people and other Hindus sang.", "religion", "hindu", "sikh", "Sikh people and other Sikhs sang."),
-        (
-            "Men think that they cook; he does not.",
-            "gender",
-            "male",
-            "female",
-            "Women think that they cook; she does not.",
-        ),
-        ("The woman hurt herself.", "gender", "female", "male", "The man hurt himself."),
-        (
-            "teachers are poor, said the TEACHERS",
-            "occupation",
-            "teacher",
-            "doctor",
-            "doctors are poor, said the Doctors",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "axis", "one", "other", "expected"), read_table(__file__, "swapped"))
 def test_the_counterpart_is_swapped_in(
     sentence: str, axis: str, one: str, other: str, expected: str, resources: dict[str, tuple[Identities, Templates]]
 ) -> None:
@@ -275,18 +220,7 @@ def test_the_counterpart_is_swapped_in(
     assert distance.is_minimal
 
 
-@pytest.mark.parametrize(
-    ("language", "sentence", "axis", "one", "other", "refused"),
-    [
-        ("en", "Everybody sang.", "religion", "hindu", "muslim", "no-identity"),
-        ("en", "Hindus and Muslims sang.", "religion", "hindu", "muslim", "counterpart-there"),
-        ("en", "The women like her.", "gender", "female", "male", "other-gender"),
-        ("hi", "महिलाएँ काम करती हैं।", "gender", "female", "male", "other-gender"),
-        ("hi", "सब हिंदू गाते हैं।", "religion", "hindu", "muslim", "ambiguous-form"),
-        ("bn", "নারীরা কাজ করে।", "gender", "female", "male", ""),
-        ("hi", "हिंदू लोग गाते हैं।", "religion", "hindu", "muslim", ""),
-    ],
-)
+@pytest.mark.parametrize(("language", "sentence", "axis", "one", "other", "refused"), read_table(__file__, "refused"))
 def test_what_needs_a_person_is_refused(
     language: str,
     sentence: str,
@@ -383,30 +317,7 @@ def test_tuples_that_fit_no_term_or_template(
             load_templates(path)
 
 
-@pytest.mark.parametrize(
-    ("terms", "said"),
-    [
-        ("- {id: a, forms: {person: x, people: y}, counterparts: [b]}", "has 1 terms; a pair needs two"),
-        ("- {id: a, forms: {person: x}, counterparts: [b]}", "has no form `people`"),
-        ("- {id: a, gender: male, forms: {person: x, people: y}, counterparts: [b]}", "`gender` is 'male'. Allowed"),
-        ("- {id: a, forms: {person: x, people: y}, counterparts: []}", "has no counterpart"),
-        (
-            "- {id: a, forms: {person: x, people: y}, counterparts: [c]}\n"
-            "      - {id: b, forms: {person: x, people: y}, counterparts: [a]}",
-            "`counterparts` of `a` has 'c'",
-        ),
-        (
-            "- {id: a, forms: {person: x, people: y}, counterparts: [b]}\n"
-            "      - {id: b, forms: {person: x, people: y, adjective: z}, counterparts: [a]}",
-            "forms of `b` are person, people, adjective, but `a` has person, people",
-        ),
-        (
-            "- {id: a, forms: {person: x, people: y}, counterparts: [b]}\n"
-            "      - {id: a, forms: {person: x, people: y}, counterparts: [b]}",
-            "the id `a` stands twice",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("terms", "said"), read_table(__file__, "identity_terms"))
 def test_identity_terms_that_cannot_be_used(tmp_path: Path, terms: str, said: str) -> None:
     path = tmp_path / "i.yaml"
     path.write_text(f"language: en\naxes:\n  age:\n    terms:\n      {terms}\n", encoding="utf-8")

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tables import read_table
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import Alignment, Word, align_spans, align_words, words_of
@@ -81,20 +82,7 @@ def test_words_stay_as_written() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("बड\u093cा", "ब\u095cा"),  # ड़ as two code points, as one
-        ("ज\u093cरूर", "\u095bरूर"),
-        ("সময\u09bc", "সম\u09df"),
-        ("ব\u09c7\u09beন", "ব\u09cbন"),
-        ("উদ\u09cd\u200cযোগ", "উদ\u09cdযোগ"),
-        ("don't", "don\u2019t"),
-        ("He", "he"),
-        ("soft\u00adware", "software"),
-        ("caf\u00e9", "CAFE\u0301"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), read_table(__file__, "one_word"))
 def test_spelling_twins_are_one_word(one: str, other: str) -> None:
     alignment = align_words(f"x {one} y", f"x z {other}, y")
     assert alignment.unmodified_first == ["x", one, "y"]
@@ -102,17 +90,7 @@ def test_spelling_twins_are_one_word(one: str, other: str) -> None:
     assert alignment.modified_second == ["z"]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("मज\u093cाक", "मजाक"),  # the nukta left out
-        ("গরু", "গৰু"),
-        ("র\u200d\u09cdযাব", "র\u09cdযাব"),  # the joiner shapes another conjunct
-        ("$30", "30"),
-        ("well", "we'll"),
-        ("ফুল", "ফল"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), read_table(__file__, "two_words"))
 def test_other_spellings_are_two_words(one: str, other: str) -> None:
     assert align_words(one, other) == Alignment([], [one], [], [other])
 
