@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
 from pathlib import Path
@@ -432,7 +432,7 @@ def load_structures(path: str | Path, normalization: str | None = None) -> Struc
     return Structures(path, language, _read_terms(content.entry_of("targets")), sentences)
 
 
-def fill_structures(structures: Structures, lists: Iterable[TraitList], lexicon: Lexicon) -> pl.DataFrame:
+def fill_structures(structures: Structures, lists: Sequence[TraitList], lexicon: Lexicon) -> pl.DataFrame:
     """Put every trait with every term into every structure.
 
     A trait's own sentence takes precedence over the structure's.
@@ -450,6 +450,13 @@ def fill_structures(structures: Structures, lists: Iterable[TraitList], lexicon:
             a sentence of a structure that is per trait, or that its sentence has twice; a term that is no stimulus of
             the lexicon, or lacks a form.
     """
+    sources: list[Structures | TraitList] = [structures, *lists]
+    for source in sources:
+        if source.language != lexicon.language:
+            raise InputError(
+                f"{source.path}: `language` is {source.language!r}, but the word lists are for {lexicon.language!r}."
+                " Name files of that language under `log_probability`."
+            )
     known = {stimulus.name for stimulus in lexicon.stimuli}
     missing = [term for group in GROUPS for term in structures.terms[group] if term not in known]
     if missing:
@@ -458,21 +465,15 @@ def fill_structures(structures: Structures, lists: Iterable[TraitList], lexicon:
             " cannot be inflected. Add them to a word set; with `searched: false` they are not looked for in texts."
         )
     spelling = spelling_of(lexicon.language, lexicon.normalization)
-    places: dict[tuple[str, str], str] = {}
+    earlier: dict[tuple[str, str], Trait] = {}
     rows = []
     for found in lists:
-        for path, language in ((structures.path, structures.language), (found.path, found.language)):
-            if language != lexicon.language:
-                raise InputError(
-                    f"{path}: `language` is {language!r}, but the word lists are for {lexicon.language!r}. Name files"
-                    " of that language under `log_probability`."
-                )
         for trait in found.traits:
-            first = places.setdefault((found.polarity, trait.word), trait.place)
-            if first != trait.place:
+            first = earlier.setdefault((found.polarity, trait.word), trait)
+            if first is not trait:
                 raise InputError(
-                    f"{trait.place}: the {found.polarity} trait {trait.word} is also at {first}. Delete one of them, or"
-                    " name one list only under `log_probability.traits`."
+                    f"{trait.place}: the {found.polarity} trait {trait.word} is also at {first.place}. Delete one of"
+                    " them, or name one list only under `log_probability.traits`."
                 )
             for name, template in _sentences_for(trait, structures, are_checked=found.oddities is None).items():
                 for group in GROUPS:

@@ -172,9 +172,12 @@ def test_a_mistake_in_the_structures_is_told(text: str, said: str, write: Write)
 def test_what_does_not_go_together_is_told(write: Write, lexicon: Lexicon) -> None:
     structures = load_structures(write("structures.yaml", STRUCTURE_FILE))
     traits = load_traits(write("positive.yaml", TRAITS))
-    for again in (write("again.yaml", TRAITS), write("twice.yaml", TRAITS.replace("word: সাহসী", "word: সৎ"))):
+    one_line = "language: bn\npolarity: positive\ntraits: [{word: সৎ, S4: %s}, {word: সৎ, S4: %s}]\n"
+    sentence_of_s4 = '"{attribute} {target} কথা রাখে।"'
+    again, twice = write("again.yaml", TRAITS), write("twice.yaml", one_line % (sentence_of_s4, sentence_of_s4))
+    for lists in ([traits, load_traits(again)], [load_traits(twice)]):
         with pytest.raises(InputError, match="the positive trait সৎ is also at"):
-            fill_structures(structures, [traits, load_traits(again)][again.stem == "twice" :], lexicon)
+            fill_structures(structures, lists, lexicon)
     own = load_traits(write("own.yaml", TRAITS.replace("সবাই জানে", "সৎ সবাই জানে")))
     with pytest.raises(InputError, match="the sentence of S4 has the trait সৎ a second time"):
         fill_structures(structures, [own], lexicon)
