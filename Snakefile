@@ -64,14 +64,12 @@ if not FROM_RESULTS:
     include: "rules/static.smk"
     # Sentence pairs as tables.
     include: "rules/pairs.smk"
+    # Vectors to effect sizes: CEAT, SEAT and WEAT.
+    include: "rules/associations.smk"
+    # Pairs and templates to probabilities; wants a GPU as well.
+    include: "rules/likelihoods.smk"
 
 
-# Vectors to effect sizes: CEAT, SEAT and WEAT.
-include: "rules/associations.smk"
-# Pairs and templates to probabilities; wants a GPU as well.
-include: "rules/likelihoods.smk"
-# The papers' tables, and the study beside them.
-include: "rules/comparison.smk"
 # Tables to figures and the page; never starts a model.
 include: "rules/report.smk"
 # On a cluster: which jobs are sent together, and which stay here.
@@ -83,4 +81,7 @@ if FROM_RESULTS:
     workflow.localrules(*(rule.name for rule in workflow.rules))
 
 
-attach_fingerprints(workflow)
+attach_fingerprints(workflow, INSTALLATION)
+
+for warning in filter(None, WARNINGS if workflow.is_main_process else []):
+    print(f"Warning: {warning}", file=sys.stderr)

@@ -19,9 +19,9 @@ if STUDY.computed and STUDY.labels:
     rule embed_segments:
         """The vectors of all segments, or of a bucket, by a model and its copies; only those that no store has are computed."""
         input:
-            segments=lambda wildcards: list(map(once_drawn, FILES.segments_read(**wildcards))),
-            model=check_of(STUDY.models.embedded),
-            audit=ancient(audited),
+            segments=lambda wildcards: list(map(CHECKPOINTS.once_drawn, FILES.segments_read(**wildcards))),
+            model=CHECKPOINTS.check_of(STUDY.models.embedded),
+            audit=ancient(CHECKPOINTS.audited),
             first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
             vectors=FILES.of_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.parquet"),
@@ -43,8 +43,10 @@ if STUDY.computed and STUDY.labels:
     rule compare_precision:
         """How far the vectors are from those in full precision, on a few segments of the shortest length."""
         input:
-            segments=lambda wildcards: once_drawn(f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"),
-            model=check_of(STUDY.models.embedded),
+            segments=lambda wildcards: CHECKPOINTS.once_drawn(
+                f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"
+            ),
+            model=CHECKPOINTS.check_of(STUDY.models.embedded),
         output:
             "results/embeddings/{model}/precision.json",
         log:
@@ -80,14 +82,14 @@ if STUDY.computed and STUDY.labels:
                 "../workflow/scripts/list_embeddings.py"
 
 
-if STUDY.computed and STUDY.asks_for("seat"):
+if STUDY.computed and STUDY.asks_for(SEAT):
 
     rule embed_templates:
         """The vectors of all sentences of SEAT by a model and its copies; only those that the store lacks are computed."""
         input:
             segments=["results/samples/templates.parquet"],
-            model=check_of(STUDY.models.embedded),
-            audit=ancient(audited),
+            model=CHECKPOINTS.check_of(STUDY.models.embedded),
+            audit=ancient(CHECKPOINTS.audited),
         output:
             vectors=FILES.embedded.paths("results/embeddings/{model}/templates/00.parquet"),
             left_out=FILES.embedded.paths("results/embeddings/{model}/templates/00.left_out.tsv"),
@@ -109,6 +111,5 @@ if STUDY.computed and STUDY.asks_for("seat"):
 rule embeddings:
     """The vectors of all models, and of their twins with random weights, at all lengths."""
     input:
-        FILES.lists(),
-        FILES.lists(twins=True),
-        FILES.model_reports(),
+        FILES.fill(LISTS, LISTS.replace("{model}", "{twin}")),
+        FILES.texts_shown()["embeddings"] if STUDY.models.names else [],

@@ -19,7 +19,7 @@ HERE = (
     # reads and lists
     *("compile_forms", "compile_categories", "fill_templates", "read_pairs", "list_embeddings"),
     # gathers and draws: the report of the papers' whole grid is a quarter of a minute
-    *("gather_estimates", "gather_templates", "gather_structures", "measure_bias_percentages"),
+    *("gather_estimates", "gather_structures", "measure_bias_percentages"),
     *("choose_sentences", "draw_figures", "write_tables", "write_page"),
 )
 

@@ -18,7 +18,7 @@ if STUDY.words.lexicon:
         priority: 100  # a mistake is told before anything else is done
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
-            lexicon=SETTINGS.forms(),
+            lexicon={**STUDY.words_from, "forms": STUDY.words.forms},
         script:
             "../workflow/scripts/compile_forms.py"
 
@@ -31,11 +31,11 @@ if STUDY.words.lexicon:
         log:
             "logs/lexicon/categories.log",
         params:
-            lexicon=SETTINGS.categories(),
+            lexicon={**STUDY.words_from, "categories": digest_of(STUDY.words.categories)},
         script:
             "../workflow/scripts/compile_categories.py"
 
-    if STUDY.asks_for("seat"):
+    if STUDY.asks_for(SEAT):
 
         rule fill_templates:
             """The sentences of all words of SEAT's categories, each word in every template of its class."""
@@ -73,7 +73,12 @@ if STUDY.computed and config["lexicon"]["candidates"]:
             "logs/lexicon/candidates.log",
         priority: 0
         params:
-            lexicon={**SETTINGS.candidates(), "forms": CANDIDATES.forms},
+            lexicon={
+                "stimuli": config["lexicon"]["candidates"],
+                "suffix_groups": config["lexicon"]["suffix_groups"],
+                "normalization": STUDY.normalization,
+                "forms": CANDIDATES.forms,
+            },
 
     rule count_candidates:
         """How often each candidate stands in one part of the corpus."""
@@ -86,7 +91,11 @@ if STUDY.computed and config["lexicon"]["candidates"]:
             "logs/lexicon/counts/{shard}.log",
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
-            extraction=lambda wildcards: SETTINGS.counting(STUDY.texts.shards[wildcards.shard]),
+            # as stimuli are looked for, without contexts
+            extraction=lambda wildcards: {
+                **SETTINGS.shard(STUDY.texts.shards[wildcards.shard]),
+                **{"before": 0, "after": 0},
+            },
         script:
             "../workflow/scripts/count_candidates.py"
 
@@ -101,7 +110,11 @@ if STUDY.computed and config["lexicon"]["candidates"]:
         log:
             "logs/lexicon/ranking.log",
         params:
-            ranking=SETTINGS.ranking(CANDIDATE_SETS),
+            ranking={
+                **SETTINGS.select("lexicon.candidates lexicon.top"),
+                "normalization": STUDY.normalization,
+                "entries": digest_of(CANDIDATE_SETS),
+            },
         script:
             "../workflow/scripts/rank_candidates.py"
 

@@ -1,12 +1,11 @@
 """Probabilities: sentence pairs by models of every kind, words in templates by those that have a mask.
 
 Their parameters hold what changes scores and nothing else, as those of the embedding stage; results of models that are
-not at hand are used as they are where vectors come from the cache. Of an unfinished study, tables are made of what is done,
-apart from its results.
+not at hand are used as they are where vectors come from the cache.
 """
 
+BIAS = "pairs.n_runs pairs.share pairs.n_resamples pairs.ties pairs.equivalence_margin seed"
 SCORER = machine_for(STUDY.models.scorers)
-GATHERED = "unfinished" if FROM_RESULTS else "likelihoods"
 
 if STUDY.computed:
 
@@ -16,7 +15,7 @@ if STUDY.computed:
             """Scores of both sentences of each pair of all sets, by a model and its random copies."""
             input:
                 pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
-                model=check_of(STUDY.models.scorers),
+                model=CHECKPOINTS.check_of(STUDY.models.scorers),
                 # none where this job scores all
                 buckets=lambda wildcards: FILES.pair_buckets(wildcards.model),
             output:
@@ -37,7 +36,7 @@ if STUDY.computed:
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model and its random copies."""
         input:
-            model=check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.check_of(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("structures")),
             buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
         output:
@@ -60,7 +59,7 @@ if STUDY.computed:
     rule score_log_probability:
         """Log-probability bias of every category, by a model and its random copies."""
         input:
-            model=check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.check_of(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("log_probability")),
             buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
         output:
@@ -89,7 +88,7 @@ if STUDY.computed:
         """Scores of one bucket of a set of pairs, by a model or its twins; only those that are not kept are computed."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.check_of(STUDY.models.scorers),
         output:
             "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
         log:
@@ -109,7 +108,7 @@ if STUDY.computed:
     rule score_sentence_bucket:
         """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
         input:
-            model=check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.check_of(STUDY.models.scorers),
             texts=ancient(lambda wildcards: FILES.texts_of_sentences(wildcards.of)),
         output:
             "results/likelihoods/{of}/{model}/{bucket}.parquet",
@@ -133,15 +132,16 @@ if STUDY.computed:
 rule measure_bias_percentages:
     """How often models prefer the stereotypical sentence, by type, with intervals and tests; and by how much."""
     input:
-        **FILES.gathered_pairs(),
+        scores=FILES.fill("results/likelihoods/pairs/{set}/{scored}.parquet"),
+        twins=FILES.fill("results/likelihoods/pairs/{set}/{scored_twin}.parquet"),
     output:
-        percentages=f"results/{GATHERED}/bias_percentages.parquet",
-        csv=f"results/{GATHERED}/bias_percentages.csv",
-        differences=f"results/{GATHERED}/pair_differences.parquet",
+        percentages="results/likelihoods/bias_percentages.parquet",
+        csv="results/likelihoods/bias_percentages.csv",
+        differences="results/likelihoods/pair_differences.parquet",
     log:
-        f"logs/{GATHERED}/bias_percentages.log",
+        "logs/likelihoods/bias_percentages.log",
     params:
-        bias=SETTINGS.bias(),
+        bias=SETTINGS.select(BIAS),
         twin_of=STUDY.models.scored_twin_of,
     script:
         "../workflow/scripts/measure_bias_percentages.py"
@@ -150,24 +150,28 @@ rule measure_bias_percentages:
 rule gather_structures:
     """How the scores of traits spread in each structure, and structures compared."""
     input:
-        **FILES.gathered_structures(),
+        traits=FILES.estimates("structures"),
+        twins=FILES.estimates("structures", twins=True),
     output:
-        spread=f"results/{GATHERED}/structures.parquet",
-        csv=f"results/{GATHERED}/structures.csv",
-        differences=f"results/{GATHERED}/structure_differences.parquet",
-        traits=f"results/{GATHERED}/traits.parquet",
-        oddities=f"results/{GATHERED}/trait_oddities.parquet",
+        spread="results/likelihoods/structures.parquet",
+        csv="results/likelihoods/structures.csv",
+        differences="results/likelihoods/structure_differences.parquet",
+        traits="results/likelihoods/traits.parquet",
+        oddities="results/likelihoods/trait_oddities.parquet",
     log:
-        f"logs/{GATHERED}/structures.log",
+        "logs/likelihoods/structures.log",
     params:
-        gathering=SETTINGS.gathering_structures(FILES.models_of_twins("structures")),
+        gathering={
+            "twin_of": [STUDY.models.scored_twin_of[twin] for twin in STUDY.models.masked_twins],
+            "traits": STUDY.traits,
+            "normalization": STUDY.normalization,
+            **SETTINGS.select("associations.n_resamples seed"),
+        },
     script:
         "../workflow/scripts/gather_structures.py"
 
 
-if not FROM_RESULTS:
-
-    rule likelihoods:
-        """The tables of everything that models were asked about probabilities."""
-        input:
-            FILES.likelihoods(),
+rule likelihoods:
+    """The tables of everything that models were asked about probabilities."""
+    input:
+        [path for path in FILES.results.values() if path.startswith(("results/likelihoods/", "results/pairs/"))],

@@ -53,7 +53,7 @@ checkpoint audit_tokenizers:
     input:
         corpus=STUDY.local_paths(STUDY.sampled_files()),
         forms="results/lexicon/forms.parquet",
-        templates=["results/samples/templates.parquet"] if STUDY.asks_for("seat") and not STUDY.labels else [],
+        templates=["results/samples/templates.parquet"] if STUDY.asks_for(SEAT) and not STUDY.labels else [],
         reports=expand("results/models/{family}.json", family=config["models"]),
     output:
         counts="results/lexicon/occurrences.parquet",

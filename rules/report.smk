@@ -1,22 +1,38 @@
 """Tables to figures and the page. Needs cached results only, and never imports torch."""
 
 from prasanga.report.figures import Measured, drawings_of, figure_files, tables_drawn
+from prasanga.report.products import (
+    describe_drawings,
+    list_read,
+    list_written,
+    mark_files,
+    plan_comparison,
+    plan_products,
+)
 
-PRODUCTS = FILES.products(SETTINGS.paper_tables(), COMPARISON)
-TABLES = FILES.written(PRODUCTS)
+COMPARISON = {}
+
+if config["comparison"]["paper"] != "none":
+    # a name that the study or the paper does not have is told before any job, and that no name fits
+    STUDIED = list(dict.fromkeys([*STUDY.models.names, *STUDY.models.scored, *config["static"]["vectors"]]))
+    COMPARISON, WHY_NONE = readable(plan_comparison, config, place("resources/published"), STUDIED, FILES.results)
+    WARNINGS.append(WHY_NONE)
+
+PRODUCTS = plan_products(config, FILES.results, FILES.data(), COMPARISON)
+TABLES = list_written(PRODUCTS)
+SHOWN = FILES.shown()
 
 # The figures of the study by the name of their files, each with what it is drawn from.
 DRAWINGS = drawings_of(
-    Measured(config, FILES.models_of_traits() if "traits" in FILES.results else []),
+    Measured(config, STUDY.models.masked if "traits" in FILES.results else []),
     {
         **FILES.results,
-        **{"categories": path for path in FILES.of_words().get("categories", [])},
+        **{"categories": path for path in SHOWN.get("categories", [])},
         **({"comparison": "results/report/comparison.csv"} if COMPARISON else {}),
         **({"methods": "results/report/tables/methods.csv"} if "agreement" in PRODUCTS else {}),
     },
 )
-DRAWN_BY = {name: module_file(drawing.figure.module) for name, drawing in DRAWINGS.items()}
-DRAWING_CODE = fingerprints(set(DRAWN_BY.values()))
+DESCRIBED = describe_drawings(DRAWINGS, config["report"])
 ON_PAGE = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
 ON_REQUEST = [name for name in DRAWINGS if name not in ON_PAGE]
 CARDS = expand("results/report/{name}_card.md", name=["methods", "data"])
@@ -24,12 +40,36 @@ CARDS = expand("results/report/{name}_card.md", name=["methods", "data"])
 BESIDE = [*figure_files(ON_PAGE, config["report"]), *TABLES, *CARDS]
 
 
+if COMPARISON:
+
+    rule compare_one_method:
+        """One method, only when asked for, and before p is corrected over all: SEAT takes no corpus, CEAT does."""
+        input:
+            unpack(
+                lambda wildcards: {
+                    wildcards.method: FILES.estimates(wildcards.method.removesuffix("_bias"))
+                    or PRODUCTS["comparison"][0][wildcards.method]
+                }
+            ),
+        output:
+            "results/report/comparison_{method}.csv",
+            "results/report/comparison_{method}.md",
+        log:
+            "logs/report/comparison_{method}.log",
+        wildcard_constraints:
+            method=name_in(PRODUCTS["comparison"][0]),
+        params:
+            comparison=COMPARISON,
+        script:
+            "../workflow/scripts/compare_one_method.py"
+
+
 rule write_tables:
     """Tables in the papers' layouts, the study beside a paper, methods compared; copies of the data behind the page."""
     input:
-        FILES.read_by(PRODUCTS),
+        list_read(PRODUCTS),
     output:
-        captioned(TABLES),
+        mark_files(report, TABLES),
     log:
         "logs/report/tables.log",
     params:
@@ -45,11 +85,11 @@ if ON_PAGE:
         input:
             tables_drawn(DRAWINGS, ON_PAGE),
         output:
-            captioned(figure_files(ON_PAGE, config["report"])),
+            mark_files(report, figure_files(ON_PAGE, config["report"])),
         log:
             "logs/report/figures.log",
         params:
-            drawings=lambda wildcards: describe_drawings(ON_PAGE),
+            drawings=[DESCRIBED[name] for name in ON_PAGE],
         script:
             "../workflow/scripts/draw_figures.py"
 
@@ -67,7 +107,7 @@ if ON_REQUEST:
         wildcard_constraints:
             figure=name_in(ON_REQUEST),
         params:
-            drawings=lambda wildcards: describe_drawings([wildcards.figure]),
+            drawings=lambda wildcards: [DESCRIBED[wildcards.figure]],
         script:
             "../workflow/scripts/draw_figures.py"
 
@@ -75,15 +115,15 @@ if ON_REQUEST:
 rule write_page:
     """The page; and what was measured on what, how, and what came out, for programs, for papers and for data sets."""
     input:
-        **FILES.shown(),
+        **SHOWN,
         figures=expand("results/report/figures/{name}.svg", name=ON_PAGE),
         tables=TABLES,
         records=FILES.records(),
     output:
-        page=in_report("results/report/index.html", "page", "Page", page="all results"),
+        page=report(str(PAGE), caption="../workflow/report/page.rst", category="Page", labels={"page": "all results"}),
         summary="results/summary.json",
-        methods=in_report(CARDS[0], "cards", "Cards", card="methods"),
-        data=in_report(CARDS[1], "cards", "Cards", card="data"),
+        methods=report(CARDS[0], caption="../workflow/report/cards.rst", category="Cards", labels={"card": "methods"}),
+        data=report(CARDS[1], caption="../workflow/report/cards.rst", category="Cards", labels={"card": "data"}),
     log:
         "logs/report/page.log",
     params:

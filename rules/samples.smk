@@ -6,19 +6,21 @@ length or another number of buckets it is missing, and the samples are drawn ane
 the new ones, and hand out the first output in their place.
 """
 
+SHORT_BY = "samples.lengths samples.pool samples.minimum samples.window samples.longest"
+
 if STUDY.texts.supplement:
 
     rule find_short_stimuli:
         """The stimuli with too few contexts at some length; the supplement is searched for these alone."""
         input:
-            FILES.sentences(),
+            FILES.fill(SENTENCES),
         output:
             "results/samples/short.json",
         log:
             "logs/samples/short.log",
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
-            sampling=SETTINGS.short_stimuli(),
+            sampling={**SETTINGS.select(SHORT_BY), "stimuli": STUDY.words.stimuli},
         script:
             "../workflow/scripts/find_short_stimuli.py"
 
@@ -26,11 +28,11 @@ if STUDY.texts.supplement:
 checkpoint draw_samples:
     """The contexts of every stimulus, cut to every length; buckets by stimulus, so that a new category touches few."""
     input:
-        sentences=FILES.sentences(),
-        supplement=FILES.supplement(),
+        sentences=FILES.fill(SENTENCES),
+        supplement=FILES.fill(SUPPLEMENT),
     output:
         drawn=STUDY.drawn,
-        segments=FILES.segments(),
+        segments=FILES.fill(SEGMENTS),
         coverage="results/samples/coverage.parquet",
         forms="results/samples/forms.parquet",
     log:
@@ -60,9 +62,9 @@ if FILES.measured_sentences():
 rule export_release:
     """The CSV in the layout of the authors, where its sentences come from and under which terms, and a datasheet."""
     input:
-        sentences=FILES.sentences(),
-        supplement=FILES.supplement(),
-        segments=FILES.segments(),
+        sentences=FILES.fill(SENTENCES),
+        supplement=FILES.fill(SUPPLEMENT),
+        segments=FILES.fill(SEGMENTS),
     output:
         sentences="results/release/sentences.csv",
         sources="results/release/SOURCES.md",

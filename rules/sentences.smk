@@ -36,16 +36,13 @@ use rule extract_sentences as extract_supplement with:
 rule sentences:
     """All sentences with a stimulus."""
     input:
-        FILES.sentences(),
-
-
-AUDIT = ["forms", "concordance", "suffixes", "lengths"]
+        FILES.fill(SENTENCES),
 
 
 rule audit_sentences:
     """Forms and suffixes with their hits, lengths of contexts, a concordance: what a reader judges the lexicon by."""
     input:
-        sentences=[*FILES.sentences(), *FILES.supplement()],
+        sentences=FILES.fill(SENTENCES, SUPPLEMENT),
         forms="results/lexicon/forms.parquet",
     output:
         **{name: f"results/sentences/audit/{name}.parquet" for name in AUDIT},
@@ -53,7 +50,7 @@ rule audit_sentences:
     log:
         "logs/sentences/audit.log",
     params:
-        audit=SETTINGS.audit(),
+        audit=SETTINGS.select("sentences.concordance seed"),
     script:
         "../workflow/scripts/audit_sentences.py"
 

@@ -4,9 +4,10 @@ The corpus is cut into sentences of words once. A training depends only on these
 vocabulary; with another word list, only other words are looked up in it.
 """
 
-from prasanga.plan.models import training_resources
+from prasanga.plan.models import training_options, training_resources
 
 if STUDY.computed:
+    TRAININGS = {name: training_options(config["static"]["vectors"][name]["train"]) for name in STUDY.vectors.trained}
     TRAINING = training_resources(STUDY.texts.corpus_megabytes())
 
     rule cut_corpus:
@@ -22,7 +23,7 @@ if STUDY.computed:
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
         params:
             version={"STATIC_VERSION": STATIC_VERSION},
-            cutting=SETTINGS.cutting(),
+            cutting=SETTINGS.whole_corpus("language", "normalization", "replacements"),
         script:
             "../workflow/scripts/cut_corpus.py"
 
@@ -36,13 +37,13 @@ if STUDY.computed:
             "logs/static/{vectors}.train.log",
         wildcard_constraints:
             vectors=name_in(STUDY.vectors.trained),
-        threads: lambda wildcards: SETTINGS.static_training(wildcards.vectors).get("workers", 1)
+        threads: lambda wildcards: TRAININGS[wildcards.vectors].get("workers", 1)
         resources:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
         params:
             version={"STATIC_VERSION": STATIC_VERSION},
-            training=lambda wildcards: SETTINGS.static_training(wildcards.vectors),
+            training=lambda wildcards: TRAININGS[wildcards.vectors],
         script:
             "../workflow/scripts/train_static.py"
 

@@ -1,34 +1,48 @@
-"""Adapter: the estimates of all jobs to one table per method, corrected together, and their words to another."""
+"""The estimates of all jobs to one table per method, corrected together; their words, templates and comparisons."""
+
+from collections.abc import Iterable
 
 import pyarrow as pa
-import pyarrow.csv
 
-from prasanga.associations.comparisons import adjust, correct_tests, gather, select_for_csv
-from prasanga.base.documents import guarded
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import read_table, replacing, require_equal, write_table
+from prasanga.associations.comparisons import adjust, correct_tests, differences, gather, select_for_csv, settling
+from prasanga.base.parquet import read_table
 from prasanga.methods import method_named
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-plain = {path: read_table(path).replace_schema_metadata() for path in snakemake.input}
-permuted = {method: method_named(method).permuted for method in snakemake.params.methods}
+task = Task(snakemake, "associations")
+methods, models, band = task.params.methods, task.params.models, task.params.band
+permuted = {name: method_named(name).permuted for name in methods}
+paths = {name: f"results/{method_named(name).tables[0].path}" for name in methods}
+
+
+def read(files: Iterable[str]) -> list[pa.Table]:
+    """Tables of several jobs."""
+    return [read_table(file).replace_schema_metadata() for file in files]
+
+
 effects, words = {}, {}
-for method, parts in snakemake.params.methods.items():
-    require_equal([*parts["estimates"], *parts["twins"], *parts["words"]], ["stage", "version"])
-    twins: dict[str, list[pa.Table]] = {}
-    for path, model in zip(parts["twins"], parts["twin_of"], strict=True):
-        twins.setdefault(model, []).append(plain[path])
-    effects[method], words[method] = adjust(
-        gather([plain[path] for path in parts["estimates"]], twins, permuted=permuted[method]),
-        pa.concat_tables(plain[path] for path in parts["words"]),
-        [plain[path] for path in parts["coverage"]],
-        {model: plain[path] for model, path in parts["tokenizers"].items()},
-    )
-made_from = describe("associations", inputs=snakemake.input)
-for method, table in correct_tests(effects, permuted).items():
-    if path := snakemake.params.methods[method]["table"]:
-        write_table(f"{path}.parquet", table, made_from)
-        write_table(f"{path}_words.parquet", words[method], made_from)
-        with replacing(f"{path}.csv") as temporary:
-            pyarrow.csv.write_csv(guarded(select_for_csv(table, snakemake.params.language)).to_arrow(), temporary)
+for name, parts in methods.items():
+    task.require_one_version(parts["estimates"], parts["words"], *parts["twins"].values())
+    twins = {model: read(files) for model, files in parts["twins"].items()}
+    tokenizers = dict(zip(parts["tokenizers"], read(parts["tokenizers"].values()), strict=True))
+    gathered = gather(read(parts["estimates"]), twins, permuted=permuted[name])
+    adjusted = adjust(gathered, pa.concat_tables(read(parts["words"])), read(parts["coverage"]), tokenizers)
+    effects[name], words[name] = adjusted
+made_from = task.describe()
+for name, table in correct_tests(effects, permuted).items():
+    path, parts = paths[name], methods[name]
+    task.write(f"{path}.parquet", table, made_from)
+    task.write_csv(f"{path}.csv", select_for_csv(table, task.params.language))
+    task.write(f"{path}_words.parquet", words[name], made_from)
+    if parts["templates"]:
+        task.require_one_version(parts["templates"])
+        templates = pa.concat_tables(read(parts["templates"]))
+        task.write(f"{path}_templates.parquet", templates, task.describe(inputs=parts["templates"]))
+        task.write_csv(f"{path}_templates.csv", templates)
+    if name == "ceat":
+        task.require_one_version(parts["resamples"], parts["convergence"])
+        between = differences(table, pa.concat_tables(read(parts["resamples"])), models=models)
+        of_draws = task.describe({"band": band, "models": models}, [*parts["resamples"], *parts["convergence"]])
+        task.write(f"{path}_differences.parquet", between, of_draws)
+        task.write(f"{path}_settling.parquet", settling(table, between, band=band), of_draws)
+        task.write(f"{path}_convergence.parquet", pa.concat_tables(read(parts["convergence"])), of_draws)

@@ -3,7 +3,7 @@
 The rules ask three objects: a `StudyPlan`, and the `Settings` and `Files` that are built from it.
 """
 
-from prasanga.plan.files import UNFINISHED, Files
+from prasanga.plan.files import Files
 from prasanga.plan.runs import (
     begin_config,
     finish_config,

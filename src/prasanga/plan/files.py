@@ -1,25 +1,39 @@
-"""Which files a study makes, stage by stage, and which of them stand in tables, figures and the page."""
+"""Which files a study has: patterns are filled in with its models, lengths, sets and words.
+
+A file belongs to one of three stages. Texts, models and their reports are made where models run. Vectors, scores and
+estimates are made unless figures alone are drawn. Tables of results are what these come to. A file that this run does
+not make is used if it is there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
+from string import Formatter
 from typing import Any, NamedTuple
 
 from prasanga.base.errors import InputError
 from prasanga.base.places import files_in, require_no_braces
-from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
+from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method_named, names_of
 from prasanga.plan.study import StudyPlan
-from prasanga.plan.words import word_files, words_from
-from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
-from prasanga.report.published import percentage_files, why_nothing_to_compare
-from prasanga.report.study import missing_results, said_of_parts
+from prasanga.plan.words import word_files
 from prasanga.samples import counts_of
 
-UNFINISHED = "results/unfinished"
-"""Where tables are gathered of an unfinished study, for its page; never among its results."""
+AUDIT = ("forms", "concordance", "suffixes", "lengths")
+"""Tables by which a reader judges the lexicon."""
+_OF_DRAWS = ("resamples", "convergence")
+LISTS = "results/embeddings/{model}/{length}.json"
+SENTENCES = "results/sentences/{shard}.parquet"
+SUPPLEMENT = "results/sentences/supplement/{supplement}.parquet"
+SEGMENTS = "results/samples/{length}/{bucket}.parquet"
+_UNITS = {
+    "embedded models": ("{model}", "{twin}"),
+    "masked models": ("{masked}", "{masked_twin}"),
+    "scored models": ("{scored}", "{scored_twin}"),
+    "vectors": ("{vectors}", ""),
+}
+"""Wildcards of what the jobs of a method measure, and of its random copies."""
 
 
 class Units(NamedTuple):
@@ -51,10 +65,6 @@ class Units(NamedTuple):
         return [*patterns, *copies]
 
 
-_OF_TRAITS = tuple(table.name for table in STRUCTURES.tables)
-_OF_PAIRS = tuple(table.name for table in PAIRS.tables if table.name != "pair_statistics")
-
-
 class Files:
     """The files of a study, as paths from its folder.
 
@@ -63,21 +73,49 @@ class Files:
         scored: the jobs of models that are asked for probabilities.
         results: the tables that the report is made from, by the fields of `prasanga.report.study.Results`: all that
             the study makes or, where figures are drawn from what is there, those.
-        missing: a sentence for each table that is not there, or in part.
+        missing: a sentence for each table that is not there.
     """
 
     def __init__(self, study: StudyPlan) -> None:
-        self._study = study
-        self._config = study.config
-        self.embedded = Units.plan(study.models.names, study.models.twin_of, whole=len(study.buckets) == 1)
-        self.scored = Units.plan(list(study.models.scored), study.models.scored_twin_of, whole=True)
-        self.results, self.missing = self._results_at_hand() if study.from_results else (self.finished(), [])
+        self._study, self._config = study, study.config
+        models, texts = study.models, study.texts
+        self.embedded = Units.plan(models.names, models.twin_of, whole=len(study.buckets) == 1)
+        self.scored = Units.plan(models.scored, models.scored_twin_of, whole=True)
+        self._names: dict[str, Iterable[str]] = {
+            **{"model": models.names, "twin": models.twins, "masked": models.masked},
+            **{"masked_twin": models.masked_twins, "scored": models.scored, "scored_twin": models.scored_twins},
+            **{"length": study.labels, "bucket": study.buckets, "set": study.sets, "audit": AUDIT},
+            **{"family": sorted(self._config["models"]), "vectors": sorted(self._config["static"]["vectors"])},
+            **{"shard": sorted(texts.shards), "supplement": sorted(texts.supplement)},
+        }
+        finished = self.finished()
+        self.results = {name: path for name, path in finished.items() if self._use([path])}
+        self.missing = [_say_missing(name, path) for name, path in finished.items() if name not in self.results]
 
-    # ---- words, texts, models
+    def fill(self, *patterns: str, **given: Iterable[str]) -> list[str]:
+        """Return the paths that patterns come to: every wildcard takes each of its names, the last one fastest.
+
+        Args:
+            patterns: paths with `{model}`, `{twin}`, `{scored}`, `{scored_twin}`, `{masked}`, `{masked_twin}`,
+                `{length}`, `{bucket}`, `{set}`, `{family}`, `{vectors}`, `{shard}`, `{supplement}`, `{audit}`.
+            given: names of a wildcard that are others than all of the study's.
+        """
+        names, paths = self._names | given, list[str]()
+        for pattern in patterns:
+            wildcards = [name for _, name, *_ in Formatter().parse(pattern) if name]
+            filled = product(*(names[wildcard] for wildcard in wildcards))
+            paths += [pattern.format_map(dict(zip(wildcards, values, strict=True))) for values in filled]
+        return paths
+
+    def of_lengths(self, pattern: str) -> list[str]:
+        """Return a pattern with `{length}` for all lengths, for each that a job of a model measures."""
+        return self.embedded.paths(*(pattern.replace("{length}", label) for label in self._study.labels))
+
+    # ---- inputs of jobs
 
     def word_lists(self) -> list[str]:
         """Return the word sets, categories and suffix groups that the lexicon is compiled from."""
-        return word_lists(words_from(self._config))
+        return [path for given in word_files(self._study.words_from) for path in _list_word_files(given)]
 
     def candidates(self) -> list[str]:
         """Return the files that the forms of the candidates are compiled from.
@@ -91,23 +129,10 @@ class Files:
                 "lexicon.candidates is null, so there is nothing to rank. Name a folder with candidate word sets there,"
                 f" such as resources/candidates/{self._config['language']} (docs/lexicon.md)."
             )
-        return [*_files_of(settings["candidates"]), settings["suffix_groups"]]
-
-    def sentences(self) -> list[str]:
-        """Return the tables of sentences of the corpus."""
-        return [f"results/sentences/{shard}.parquet" for shard in sorted(self._study.texts.shards)]
-
-    def supplement(self) -> list[str]:
-        """Return the tables of sentences of the texts that are read for rare stimuli only."""
-        return [f"results/sentences/supplement/{shard}.parquet" for shard in sorted(self._study.texts.supplement)]
-
-    def segments(self) -> list[str]:
-        """Return the segments of all lengths, bucket by bucket."""
-        buckets = product(self._study.labels, self._study.buckets)
-        return [f"results/samples/{length}/{bucket}.parquet" for length, bucket in buckets]
+        return [*_list_word_files(settings["candidates"]), settings["suffix_groups"]]
 
     def model(self, family: str) -> list[str]:
-        """Return the files of a model that lies on this machine; none for one that comes from the hub."""
+        """Return the files of a model on this machine; none of one that comes from the hub."""
         settings = self._config["models"][family]
         if "path" not in settings:
             names = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
@@ -122,133 +147,22 @@ class Files:
         name = "training.json" if family in models.trained else "package.json" if family in models.packaged else ""
         return [f"results/models/{family}/{name}"] if name else []
 
-    def of_lengths(self, pattern: str) -> list[str]:
-        """Return a pattern with `{length}` for all lengths, for each that a job of a model measures."""
-        return self.embedded.paths(*(pattern.replace("{length}", label) for label in self._study.labels))
-
     def segments_read(self, bucket: str = "", **_: str) -> list[str]:
         """Return the segments of all lengths of a bucket; of the only one if none is named."""
-        bucket = bucket or self._study.buckets[0]
-        return [f"results/samples/{length}/{bucket}.parquet" for length in self._study.labels]
+        return self.fill(SEGMENTS, bucket=[bucket or self._study.buckets[0]])
 
     def first_layer(self, model: str, bucket: str = "") -> list[str]:
         """Return the same shards of the model's first layer, whose job embeds the others too; none for that one."""
         first, bucket = self._study.first_layer(model), bucket or self._study.buckets[0]
-        paths = [f"results/embeddings/{first}/{length}/{bucket}.parquet" for length in self._study.labels]
-        return paths if first != model else []
-
-    def shards(self, model: str, length: str, ending: str = "parquet") -> list[str]:
-        """Return the vectors of a model at one length, or what was left out; SEAT's sentences are one shard."""
-        buckets = ["00"] if length == "templates" else self._study.buckets
-        return [f"results/embeddings/{model}/{length}/{bucket}.{ending}" for bucket in buckets]
-
-    def lists(self, length: str | None = None, *, twins: bool = False) -> list[str]:
-        """Return the lists of vectors of all models at all lengths, or at one, or those of their twins."""
-        models = self._study.models.twins if twins else self._study.models.names
-        lengths = [length] if length else self._study.labels
-        return [f"results/embeddings/{model}/{each}.json" for model, each in product(models, lengths)]
-
-    def model_reports(self) -> list[str]:
-        """Return what is known of the models, of their tokenizers and of the precision of their vectors."""
-        endings = (".json", ".tokenizer.json", ".tokenizer.parquet")
-        paths = [
-            *(f"results/models/{family}{ending}" for ending in endings for family in sorted(self._config["models"])),
-            *(f"results/embeddings/{model}/precision.json" for model in self._study.models.names if self._study.labels),
-        ]
-        return self._of_earlier_stages(paths)
-
-    # ---- estimates
-
-    def ceat(self, ending: str) -> list[str]:
-        """Return the tables with this ending of all models at all lengths."""
-        lengths = product(self._study.models.names, self._study.labels)
-        return [f"results/associations/ceat/{model}/{length}.{ending}" for model, length in lengths]
-
-    def estimates(self, method: str) -> list[str]:
-        """Return the tables that the jobs of a method write; none of a method that the study does not ask for."""
-        measured = method_named(method)
-        if measured == CEAT:
-            return self.ceat("parquet")
-        names = self._study.units(measured) if measured.is_asked_for(self._config) else []
-        return [f"results/{measured.stage}/{method}/{name}.parquet" for name in names]
-
-    def twins(self, method: str) -> dict[str, str]:
-        """Return the tables of a method's null controls, each with the model that it stands beside."""
-        study, measured = self._study, method_named(method)
-        twins = study.twins_measured(measured) if measured.is_asked_for(self._config) else {}
-        folder = f"results/{measured.stage}/{method}"
-        if measured == CEAT:
-            lengths = product(twins.items(), study.labels)
-            return {f"{folder}/{twin}/{length}.parquet": model for (twin, model), length in lengths}
-        return {f"{folder}/{twin}.parquet": model for twin, model in twins.items()}
-
-    def gathered(self, method: str) -> dict[str, list[str]]:
-        """Return what the table of a method is gathered from: of an unfinished study, as far as it is there.
-
-        Returns:
-            `estimates`, `twins`, `words`; `coverage` and `tokenizers`, what is known of the words' frequency and
-            pieces.
-        """
-        estimates = self._made(self.estimates(method))
-        # without categories that are measured in text, no text is read
-        drawn = ["results/samples/coverage.parquet"] if self._study.models.names and self._study.labels else []
-        return {
-            "estimates": estimates,
-            "twins": self._made(self.twins(method)),
-            "words": self._made(str(Path(path).with_suffix(".words.parquet")) for path in estimates),
-            "coverage": self._of_earlier_stages(drawn),
-            "tokenizers": sorted(set(self.tokenizers(method).values())),
-        }
-
-    def measured_effects(self) -> list[str]:
-        """Return all files that the tables of effects are gathered from."""
-        parts = [paths for method in names_of(FAMILY) for paths in self.gathered(method).values()]
-        return list(dict.fromkeys(path for paths in parts for path in paths))
-
-    def effects(self) -> dict[str, str]:
-        """Return the tables of effects that this run gathers, without ending, by method."""
-        if self._study.from_results:
-            paths = {method: self.results.get(method, "") for method in names_of(FAMILY)}
-            there = {method: path for method, path in paths.items() if path.startswith(f"{UNFINISHED}/")}
-            return {method: path.removesuffix(".parquet") for method, path in there.items()}
-        asked = [method for method in FAMILY if self._study.asks_for(method.name)]
-        return {method.name: f"results/{method.tables[0].path}" for method in asked}
-
-    def by_template(self, method: str) -> list[str]:
-        """Return the effects by template of all models, of a method whose words stand in templates, as `gathered`."""
-        return self._made(str(Path(path).with_suffix(".templates.parquet")) for path in self.estimates(method))
-
-    def tokenizers(self, method: str) -> dict[str, str]:
-        """Return what the tokenizer of each model makes of words, of a method that measures vectors of models."""
-        if method_named(method).unit != CEAT.unit:
-            return {}
-        studied = self._study.models.studied.items()
-        paths = {model: f"results/models/{settings['family']}.tokenizer.parquet" for model, settings in studied}
-        there = set(self._of_earlier_stages(paths.values()))
-        return {model: path for model, path in paths.items() if path in there}
-
-    def models_of_twins(self, method: str) -> list[str]:
-        """Return the model of each of the twins of `gathered`, or of `gathered_structures`."""
-        twins = self.twins(method)
-        return [twins[path] for path in self._made(twins)]
-
-    def associations(self) -> list[str]:
-        """Return the tables of all estimates of associations."""
-        asked = [each for each in FAMILY if each.stage == CEAT.stage and self._study.asks_for(each.name)]
-        tables = [table for each in asked for table in (each.tables[0], *([TABLES["differences"]] * (each == CEAT)))]
-        return [f"results/{table.path}.parquet" for table in tables]
-
-    def pair_scores(self, models: Iterable[str]) -> list[str]:
-        """Return the scores of all sets of pairs by some models or twins."""
-        sets = product(self._study.sets, models)
-        return [f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in sets]
+        pattern = "results/embeddings/{model}/{length}/{bucket}.parquet"
+        return self.fill(pattern, model=[first], bucket=[bucket]) if first != model else []
 
     def pair_buckets(self, model: str) -> list[str]:
         """Return the buckets that the scores of all sets are put together from, in the job of a model."""
-        sets = product(self._study.pair_buckets.items(), self.scored.job_of(model))
+        units = list(product(self._study.pair_buckets.items(), self.scored.job_of(model)))
         return [
             f"results/likelihoods/pairs/{name}/{unit}/{bucket}.parquet"
-            for (name, buckets), unit in sets
+            for (name, buckets), unit in units
             for bucket in buckets
             if len(buckets) > 1
         ]
@@ -266,28 +180,50 @@ class Files:
             return [*self._study.traits, settings["structures"]] if self._study.traits else []
         return [settings["templates"]]
 
-    def gathered_pairs(self) -> dict[str, list[str]]:
-        """Return the scores that bias percentages are made from: of an unfinished study, as far as they are there."""
-        models, twins = self.pair_scores(self._study.models.scored), self.pair_scores(self._study.models.scored_twins)
-        return {"scores": self._made(models), "twins": self._made(twins)}
+    # ---- estimates
 
-    def gathered_structures(self) -> dict[str, list[str]]:
-        """Return what the table of structures is gathered from: of an unfinished study, as far as it is there."""
-        return {"traits": self._made(self.estimates("structures")), "twins": self._made(self.twins("structures"))}
+    def estimates(self, method: str, ending: str = ".parquet", *, twins: bool = False) -> list[str]:
+        """Return the tables that the jobs of a method write, or of its random copies; none of one not asked for."""
+        measured = method_named(method)
+        unit = _UNITS[measured.unit][twins]
+        if not unit or not measured.is_asked_for(self._config):
+            return []
+        length = "/{length}" if measured == CEAT else ""
+        return self.fill(f"results/{measured.stage}/{method}/{unit}{length}{ending}")
 
-    def models_of_traits(self) -> list[str]:
-        """Return the models that the table of traits has: all of the study, or those that are done."""
-        if not self.results["traits"].startswith(f"{UNFINISHED}/"):
-            return self._study.models.masked
-        return [Path(path).stem for path in _there(self.estimates("structures"))]
+    def gathered(self, method: Method) -> dict[str, Any]:
+        """Return what the tables of a method are gathered from.
 
-    def likelihoods(self) -> list[str]:
-        """Return the tables of pairs, structures and categories, where the study asks for them."""
-        asked = [each for each in METHODS if each.stage == PAIRS.stage and self._study.asks_for(each.name)]
-        tables = [f"results/{each.tables[0].path}.parquet" for each in asked]
-        return tables + (["results/pairs/statistics.parquet"] if self._study.sets else [])
+        Returns:
+            `estimates`, `words`, `templates`; `twins` by model; `coverage`, and `tokenizers` by model, on the frequency
+            and pieces of words; `resamples` and `convergence` of CEAT.
+        """
+        study, name, models = self._study, method.name, self._study.models
+        twins = dict[str, list[str]]()
+        for path in self.estimates(name, twins=True):
+            twins.setdefault(Path(path).parts[3].removesuffix(".parquet").removesuffix("-random"), []).append(path)
+        families = {model: each["family"] for model, each in models.studied.items() if method.unit == CEAT.unit}
+        reports = {model: f"results/models/{family}.tokenizer.parquet" for model, family in families.items()}
+        has_texts = models.names and study.labels
+        return {
+            "estimates": self.estimates(name),
+            "words": self.estimates(name, ".words.parquet"),
+            "templates": self.estimates(name, ".templates.parquet") if f"{name}_templates" in TABLES else [],
+            "twins": twins,
+            # without categories that are measured in text, no text is read
+            "coverage": self._use_texts(["results/samples/coverage.parquet"] if has_texts else []),
+            "tokenizers": {model: path for model, path in reports.items() if self._use_texts([path])},
+            **({part: self.estimates(name, f".{part}.parquet") for part in _OF_DRAWS} if method == CEAT else {}),
+        }
 
-    # ---- results
+    def gathered_tables(self) -> list[str]:
+        """Return the tables of all methods of word associations, but for the multiverse."""
+        tables = [table for method in FAMILY if self._study.asks_for(method) for table in method.tables]
+        gathered = [table for table in tables if table.name != "multiverse"]
+        csv = [f"results/{table.path}.csv" for table in gathered if table.beside.endswith(".csv")]
+        return [*(f"results/{table.path}.parquet" for table in gathered), *csv]
+
+    # ---- results and the page
 
     def finished(self) -> dict[str, str]:
         """Return the tables of a finished study by the fields of `prasanga.report.study.Results`."""
@@ -295,98 +231,9 @@ class Files:
             table.name: f"results/{table.path}.parquet"
             for method in METHODS
             for table in method.tables
-            if table.on_page and self._is_made(table, method)
-        }
-
-    def config_shown(self) -> dict[str, Any]:
-        """Return the config without the methods that have no results to be shown."""
-        without = [method for method in FAMILY if method.name not in self.results]
-        return reduce(lambda config, method: method.without(config), without, dict(self._config))
-
-    def paper_tables(self) -> list[str]:
-        """Return the tables in the papers' layouts."""
-        return [
-            f"results/report/tables/{name}.{ending}" for name in layouts_of(self.config_shown()) for ending in ENDINGS
-        ]
-
-    def pair_table(self) -> list[str]:
-        """Return the table of bias percentages in a paper's layout, where there are any."""
-        return _tables("sahoo_table2") if self.has_percentages else []
-
-    @property
-    def has_percentages(self) -> bool:
-        """Return whether there are bias percentages of sentence pairs."""
-        return "bias_percentages" in self.results
-
-    def estimates_shown(self) -> dict[str, str]:
-        """Return the tables of estimates by method, as the papers' tables and the comparison call them."""
-        return {method: self.results[method.removesuffix("_bias")] for method in methods_of(self.config_shown())}
-
-    def methods_compared(self) -> dict[str, str]:
-        """Return the tables of estimates by method, where there are several to compare; else none."""
-        found = {name: self.results[name] for name in names_of(FAMILY) if name in self.results}
-        return found if len(found) > 1 else {}
-
-    def first_draws(self) -> dict[str, str]:
-        """Return the table of effects as draws are added, where estimates of fewer draws stand beside the others."""
-        is_list = isinstance(self._config["associations"]["n_samples"], list)
-        return {"first_draws": self.results["convergence"]} if is_list and "convergence" in self.results else {}
-
-    def compared(self) -> dict[str, list[str]]:
-        """Return the tables that stand beside those of a paper, by method."""
-        pairs = {"pairs": [self.results["bias_percentages"]]} if self.has_percentages else {}
-        return {**{method: [path] for method, path in self.estimates_shown().items()}, **pairs}
-
-    def compared_alone(self, method: str) -> list[str]:
-        """Return the tables of one method by itself, before p is corrected over all."""
-        return self.compared()["pairs"] if method == "pairs" else self.estimates(method.removesuffix("_bias"))
-
-    def nothing_to_compare(self, published: str | Path) -> str:
-        """Return why nothing will stand beside a paper's numbers, as far as the config tells; empty if something may.
-
-        Raises:
-            InputError: the config names a model that the study or the paper does not have.
-        """
-        comparison, models = self._config["comparison"], self._study.models
-        return why_nothing_to_compare(
-            published,
-            **comparison,
-            language=self._config["language"],
-            studied=list(dict.fromkeys([*models.names, *models.scored, *self._config["static"]["vectors"]])),
-            pairs=self.has_percentages and bool(percentage_files(published, comparison["paper"])),
-        )
-
-    # ---- the page
-
-    def of_texts(self) -> dict[str, list[str]]:
-        """Return what page and cards say of texts and words: made, or used as far as it is there."""
-        if not self._study.models.names:
-            return {}
-        models = self._made(self.lists()) + self.model_reports()
-        if not self._study.labels:
-            return {"embeddings": models}
-        audit = [f"results/sentences/audit/{name}.parquet" for name in ("forms", "concordance", "suffixes", "lengths")]
-        return {
-            "coverage": self._of_earlier_stages(["results/samples/coverage.parquet"]),
-            "corpus": self._counts(),
-            "audit": self._of_earlier_stages(audit),
-            "embeddings": models,
-        }
-
-    def of_words(self) -> dict[str, list[str]]:
-        """Return the word sets and their forms, where a method of the study has any."""
-        if not {"ceat_words", *names_of(FAMILY)} & set(self.results):
-            return {}
-        return {
-            "categories": self._made(["results/lexicon/categories.json"]),
-            "forms": self._made(["results/lexicon/forms.parquet"]),
-        }
-
-    def of_pairs(self) -> dict[str, list[str]]:
-        """Return what is known of each sentence pair."""
-        return {
-            "pair_scores": self._made(self.pair_scores([*self._study.models.scored, *self._study.models.scored_twins])),
-            "pair_oddities": self._made(self._oddities()),
+            # a table that describes pairs needs no model
+            if table.on_page
+            and (self._study.asks_for(method) or (table.name == "pair_statistics" and self._study.sets))
         }
 
     def texts_measured(self) -> dict[str, list[str]]:
@@ -396,194 +243,129 @@ class Files:
             `segments` with the filled templates of SEAT, `lists` of their vectors, `sentences` for their sources,
             `scored` and `terms` of the models with a mask.
         """
-        study, masked = self._study, self._study.models.masked
-        templates = study.models.names if study.asks_for("seat") else []
-        scored, with_traits = masked if study.asks_for("log_probability") else [], masked if study.traits else []
-        likelihoods = "results/likelihoods"
-        filled = ["results/samples/templates.parquet"] if templates else []
-        # without a model that reads them no text is searched
-        labels = study.labels if study.models.names else []
-        texts = [*(self.segments() if labels else []), *filled]
-        of_templates = [f"results/embeddings/{model}/templates.json" for model in templates]
+        study = self._study
+        has_templates, has_texts = study.asks_for(SEAT), bool(study.models.names and study.labels)
+        filled = ["results/samples/templates.parquet"] if has_templates else []
+        patterns = [*([LISTS] * has_texts), *(["results/embeddings/{model}/templates.json"] * has_templates)]
         return {
-            "segments": texts,
-            "lists": [*self.lists(), *of_templates] if texts else [],
-            "sentences": [*self.sentences(), *self.supplement()] if labels else [],
-            "scored": [f"{likelihoods}/log_probability/{model}.sentences.parquet" for model in scored],
-            "terms": [f"{likelihoods}/structures/{model}.terms.parquet" for model in with_traits],
+            "segments": [*(self.fill(SEGMENTS) if has_texts else []), *filled],
+            "lists": self.fill(*patterns),
+            "sentences": self.fill(SENTENCES, SUPPLEMENT) if has_texts else [],
+            "scored": self.estimates("log_probability", ".sentences.parquet"),
+            "terms": self.estimates("structures", ".terms.parquet"),
         }
 
     def measured_sentences(self, ending: str = "parquet") -> list[str]:
         """Return the file of sentences behind the numbers: made where models run, used elsewhere if it is there."""
         if self._config["report"]["texts"] == "hidden":
             return []
-        path, texts = f"results/samples/measured_sentences.{ending}", self.texts_measured()
-        measured = any(texts[name] for name in ("segments", "scored", "terms"))
-        return self._of_earlier_stages([path] if measured or not self._study.computed else [])
+        texts = self.texts_measured()
+        is_made = not self._study.computed or any(texts[name] for name in ("segments", "scored", "terms"))
+        return self._use_texts([f"results/samples/measured_sentences.{ending}"] if is_made else [])
 
-    def of_numbers(self) -> dict[str, list[str]]:
-        """Return what stands behind the numbers of the page: words of methods besides CEAT, and sentences."""
-        tables = [(TABLES[f"{method.name}_words"], method) for method in FAMILY[1:]]
-        paths = [str(Path(path).with_suffix(".parquet")) for each in tables if (path := self._copied(*each))]
-        return {"words": [path for path in paths if self._is_there(path)], "sentences": self.measured_sentences()}
-
-    def data(self) -> dict[str, str]:
-        """Return the tables of earlier stages that go with the page, by their names beside it."""
-        tables = [(table, method) for method in METHODS for table in method.tables if table.beside]
-        copied = {table.beside: path for table, method in tables if (path := self._copied(table, method))}
-        copied |= {Path(path).name: path for path in self._data_of_texts()}
-        return {name: path for name, path in copied.items() if self._is_there(path)}
-
-    def products(self, layouts: Mapping[str, Any], comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
-        """Return the files beside the page, by their writer (`prasanga.report.writing.WRITERS`), with its arguments."""
-        results, draws = self.results, self.first_draws()
-        found: dict[str, list[Any]] = {}
-        if "ceat" in results:
-            found["ceat_table"] = [results["ceat"], _tables("ceat")]
-        if tables := self.paper_tables():
-            found["layouts"] = [{**self.estimates_shown(), **draws}, layouts, tables]
-        if tables := self.pair_table():
-            found["pair_layouts"] = [{"pairs": results["bias_percentages"]}, {"preset": layouts["preset"]}, tables]
-        if methods := self.methods_compared():
-            found["agreement"] = [methods, [f"results/report/tables/{name}.csv" for name in ("methods", "agreement")]]
-        if comparison:
-            paths = ["results/report/comparison.csv", "results/report/comparison.md"]
-            found["comparison"] = [{**self.compared(), **draws}, comparison, paths]
-        if data := self.data():
-            found["data"] = [{f"results/report/data/{name}": path for name, path in data.items()}]
+    def texts_shown(self) -> dict[str, list[str]]:
+        """Return what page and cards say of texts and models."""
+        study = self._study
+        if not study.models.names:
+            return {}
+        reports = self.fill(
+            *(f"results/models/{{family}}{end}" for end in (".json", ".tokenizer.json", ".tokenizer.parquet"))
+        )
+        reports += self.fill("results/embeddings/{model}/precision.json") if study.labels else []
+        found = {"embeddings": self._use(self.fill(LISTS)) + self._use_texts(reports)}
+        if study.labels:
+            coverage = "results/samples/coverage.parquet"
+            found["coverage"] = self._use_texts([coverage])
+            found["corpus"] = self.fill("results/sentences/{shard}.json") if study.computed else counts_of(coverage)
+            found["audit"] = self._use_texts(self.fill("results/sentences/audit/{audit}.parquet"))
         return found
-
-    @staticmethod
-    def written(products: Mapping[str, Sequence[Any]]) -> list[str]:
-        """Return the files that `products` writes."""
-        return [path for arguments in products.values() for path in arguments[-1]]  # of a mapping, its keys
-
-    @staticmethod
-    def read_by(products: Mapping[str, Sequence[Any]]) -> list[str]:
-        """Return the files that `products` reads."""
-        data = products.get("data", [{}])[0].values()
-        first = [arguments[0] for name, arguments in products.items() if name != "data"]
-        sources = [each for read in first for each in ([read] if isinstance(read, str) else read.values())]
-        flat = [path for each in sources for path in ([each] if isinstance(each, str) else each)]
-        return list(dict.fromkeys([*flat, *data]))
 
     def shown(self) -> dict[str, Any]:
         """Return what the page shows, by the fields of `prasanga.report.study.Results`."""
-        parts = (self.results, self.of_texts(), self.of_words(), self.of_pairs(), self.of_numbers())
-        return {name: paths for part in parts for name, paths in part.items()}
+        words = {"categories": "results/lexicon/categories.json", "forms": "results/lexicon/forms.parquet"}
+        has_words = {"ceat_words", *names_of(FAMILY)} & self.results.keys()
+        of_words = (
+            f"results/{TABLES[f'{method.name}_words'].path}.parquet"
+            for method in FAMILY[1:]
+            if method.name in self.results
+        )
+        scores = self.fill(
+            "results/likelihoods/pairs/{set}/{scored}.parquet", "results/likelihoods/pairs/{set}/{scored_twin}.parquet"
+        )
+        return {
+            **self.results,
+            **self.texts_shown(),
+            **({name: self._use([path]) for name, path in words.items()} if has_words else {}),
+            "pair_scores": self._use(scores),
+            "pair_oddities": self._use(self.fill("results/pairs/{set}.oddities.parquet")),
+            "words": self._use(of_words),
+            "sentences": self.measured_sentences(),
+        }
+
+    def data(self) -> dict[str, str]:
+        """Return the tables of earlier stages that go with the page, by their names beside it."""
+        hidden = self._config["report"]["texts"] == "hidden"
+        copied = {
+            table.beside: f"results/{table.path}{Path(table.beside).suffix}"
+            for method in METHODS
+            for table in method.tables
+            if table.beside and {table.name, method.name} & self.results.keys()
+        }
+        audit = [
+            name for name in ("suffixes", "forms", "lengths", "concordance") if not (hidden and name == "concordance")
+        ]
+        texts = self.fill("results/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []
+        oddities = [] if hidden else self.fill("results/pairs/{set}.oddities.parquet")
+        beside = [*self._use_texts(texts), *self.measured_sentences("tsv"), *self._use(oddities)]
+        return {
+            **{name: path for name, path in copied.items() if self._use([path])},
+            **{Path(path).name: path for path in beside},
+        }
 
     def tables_of_numbers(self) -> list[str]:
         """Return the tables that summary and cards are made from: numbers, and no text of the corpus."""
-        texts = [paths for name, paths in self.of_texts().items() if name != "audit"]
-        lists = [*texts, *self.of_words().values(), self.of_pairs()["pair_oddities"]]
-        paths = [*self.results.values(), *(path for each in lists for path in each)]
+        shown = self.shown()
+        texts = ("coverage", "corpus", "embeddings", "categories", "forms", "pair_oddities")
+        paths = [*self.results.values(), *(path for name in texts for path in shown.get(name, []))]
         return [path for path in paths if path.endswith(".parquet")]
 
     def records(self) -> list[str]:
         """Return files whose record of their making names libraries, templates, traits and pairs; no more is read."""
-        study = self._study
-        templates = ["templates/00"] if study.asks_for("seat") else []
-        embedded = [*(f"{label}/{study.buckets[0]}" for label in study.labels), *templates][:1]
+        study, seat = self._study, self._study.asks_for(SEAT)
+        first = [*(f"{label}/{study.buckets[0]}" for label in study.labels), *(["templates/00"] if seat else [])][:1]
+        methods = [method.name for method in METHODS if method.name != "pairs"]
         paths = [
-            *(["results/samples/templates.parquet"] if templates else []),
-            *(f"results/embeddings/{model}/{first}.parquet" for model, first in product(study.models.names, embedded)),
-            *(f"results/static/{name}.parquet" for name in self._config["static"]["vectors"]),
-            *(path for parts in self._parts().values() for path in parts),
-            *(f"results/pairs/{name}.parquet" for name in study.sets),
+            *(["results/samples/templates.parquet"] if seat else []),
+            *self.fill("results/embeddings/{model}/{first}.parquet", first=first),
+            *self.fill("results/static/{vectors}.parquet"),
+            *(path for method in methods for path in self.estimates(method)),
+            *self.fill("results/likelihoods/pairs/{set}/{scored}.parquet", "results/pairs/{set}.parquet"),
         ]
-        return self._made(dict.fromkeys(paths))
+        return self._use(dict.fromkeys(paths))
 
-    def tables(self) -> list[str]:
-        """Return the tables that figures are drawn from: the finished ones and, of unfinished ones, their parts."""
-        return [*self.finished().values(), *(path for parts in self._parts().values() for path in parts)]
-
-    # ---- parts of the above
-
-    def _is_made(self, table: Table, method: Method) -> bool:
-        """Return whether a study makes a table: one that describes pairs needs no model."""
-        return self._study.asks_for(method.name) or (table.name == "pair_statistics" and bool(self._study.sets))
-
-    def _copied(self, table: Table, method: Method) -> str:
-        """Return the file whose copy lies beside the page, "" where there is none.
-
-        Of estimates there are those of their words and templates.
-        """
-        path = self.results.get(table.name, "")
-        if table.name in (f"{method.name}_words", f"{method.name}_templates"):
-            estimates = self.results.get(method.name, "")
-            rest = table.name.removeprefix(method.name)
-            path = estimates and (path or estimates.replace(".parquet", f"{rest}.parquet"))
-        return str(Path(path).with_suffix(Path(table.beside).suffix)) if path else ""
-
-    def _is_there(self, path: str) -> bool:
-        """Return whether a table can be shown: it is gathered for the page, made by this run, or there."""
-        return path.startswith(f"{UNFINISHED}/") or bool(self._made([path]))
-
-    def _made(self, paths: Iterable[str]) -> list[str]:
+    def _use(self, paths: Iterable[str]) -> list[str]:
         """Return files that this run makes or has or, where it only draws, those that are there."""
-        return _there(paths) if self._study.from_results else list(paths)
+        return [path for path in paths if not self._study.from_results or Path(path).exists()]
 
-    def _of_earlier_stages(self, paths: Iterable[str]) -> list[str]:
+    def _use_texts(self, paths: Iterable[str]) -> list[str]:
         """Return files that are made if models run, and used as far as they are there if results come from before."""
-        return list(paths) if self._study.computed else _there(paths)
-
-    def _counts(self) -> list[str]:
-        """Return what was read of each corpus file: of those that were sampled, if results come from before."""
-        if self._study.computed:
-            return [f"results/sentences/{shard}.json" for shard in sorted(self._study.texts.shards)]
-        return counts_of("results/samples/coverage.parquet")
-
-    def _oddities(self) -> list[str]:
-        return [f"results/pairs/{name}.oddities.parquet" for name in self._study.sets]
-
-    def _data_of_texts(self) -> list[str]:
-        """Return what lies beside the page for judging lexicon and pairs; hidden texts are not among it."""
-        hidden = self._config["report"]["texts"] == "hidden"
-        names = ["suffixes", "forms", "lengths", *([] if hidden else ["concordance"])]
-        audit = [f"results/sentences/audit/{name}.tsv" for name in names] if self._study.labels else []
-        oddities = self._made([] if hidden else self._oddities())
-        return self._of_earlier_stages(audit) + self.measured_sentences("tsv") + oddities
-
-    def _parts(self) -> dict[str, list[str]]:
-        """Return what each table is gathered from, where that is a table a job: some of them may be there already."""
-        return {
-            **{method: self.estimates(method) for method in names_of(FAMILY)},
-            "ceat_words": self.estimates("ceat"),
-            **dict.fromkeys(_OF_TRAITS, self.estimates("structures")),
-            **dict.fromkeys(_OF_PAIRS, self.pair_scores(self._study.models.scored)),
-        }
-
-    def _results_at_hand(self) -> tuple[dict[str, str], list[str]]:
-        """Return the tables that are there, of an unfinished study gathered from what is done; and what is missing."""
-        finished, parts = self.finished(), self._parts()
-        found, said = {}, {}
-        for name, path in finished.items():
-            wanted = parts.get(name, [])
-            there = _there(wanted)
-            if Path(path).exists():
-                found[name] = path
-            elif there and (name not in _OF_TRAITS or len(_there(self._study.traits)) == len(self._study.traits)):
-                found[name] = f"{UNFINISHED}/{name}.parquet"
-                said[name] = said_of_parts([part for part in wanted if part not in there], len(wanted))
-            else:
-                said[name] = ""
-        return found, missing_results(said, finished)
+        return [path for path in paths if self._study.computed or Path(path).exists()]
 
 
-def word_lists(words: Mapping[str, Any]) -> list[str]:
-    """Return the files that a lexicon is compiled from; `words` as of `prasanga.plan.words.words_from`."""
-    return [path for given in word_files(words) for path in _files_of(given)]
+def list_paths(parts: Any) -> list[str]:
+    """Return the files in nested lists and mappings of them, in their order, each once."""
+    if isinstance(parts, str):
+        return [parts]
+    nested = parts.values() if isinstance(parts, Mapping) else parts
+    return list(dict.fromkeys(path for part in nested for path in list_paths(part)))
 
 
-def _tables(*names: str) -> list[str]:
-    return [f"results/report/tables/{name}.{ending}" for name in names for ending in ENDINGS]
-
-
-def _there(paths: Iterable[str]) -> list[str]:
-    return [path for path in paths if Path(path).exists()]
-
-
-def _files_of(folder_or_file: str) -> list[str]:
+def _list_word_files(given: str) -> list[str]:
     """Return a file itself, or the YAML and JSON files of a folder: what a lexicon is read from."""
-    path, endings = Path(folder_or_file), (".yaml", ".json", ".jsonl")
-    return files_in(folder_or_file, endings) if path.is_dir() else [str(path)]
+    return files_in(given, (".yaml", ".json", ".jsonl")) if Path(given).is_dir() else [str(Path(given))]
+
+
+def _say_missing(name: str, path: str) -> str:
+    table = TABLES[name]
+    verb, them = ("is", "it") if table.is_one else ("are", "them")
+    return f"{table.holds[:1].upper()}{table.holds[1:]} {verb} not there. `snakemake {path}` makes {them}."

@@ -15,7 +15,7 @@ from prasanga.base.documents import digest_of, sha256_of_file
 from prasanga.base.errors import InputError
 from prasanga.lexicon.model import require_language
 from prasanga.lexicon.templates import template_files
-from prasanga.methods import Method, Unit, method_named
+from prasanga.methods import Method
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan.models import ModelsPlan, VectorsPlan, megabytes_of, require_free_names, require_places
 from prasanga.plan.words import LexiconPlan, SentencesPlan, WordsPlan, plan_lexicon, words_from
@@ -47,27 +47,19 @@ class TextsPlan:
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], *, look: bool) -> Self:
+    def from_config(cls, corpus: Mapping[str, Any], *, look: bool) -> Self:
         """Find the files of the corpus by their names and sizes.
 
         Args:
-            config: of the study.
+            corpus: of the config.
             look: whether to ask servers again which files a URL names.
 
         Raises:
             InputError: as `find_shards` and `require_apart`.
         """
-        corpus, warnings = config["corpus"], list[str]()
+        root, size, warnings = corpus["root"], corpus["shard_megabytes"] * 10**6, list[str]()
         shards, supplement = (
-            find_shards(
-                corpus["root"],
-                corpus[key],
-                corpus["shard_megabytes"] * 10**6,
-                f"corpus.{key}",
-                warnings.append,
-                "results/corpus.json",
-                look=look,
-            )
+            find_shards(root, corpus[key], size, f"corpus.{key}", warnings.append, "results/corpus.json", look=look)
             for key in ("texts", "supplement")
         )
         require_apart(shards, supplement)
@@ -130,7 +122,7 @@ class StudyPlan:
             require_places(config["models"], Path.cwd())
             for name, settings in sets.items():  # else results of an earlier run would stand in for absent pairs
                 digest_of_set(name, settings["path"])
-        texts = TextsPlan.from_config(config, look=not is_job) if computed else TextsPlan()
+        texts = TextsPlan.from_config(config["corpus"], look=not is_job) if computed else TextsPlan()
         vectors = VectorsPlan() if from_results else VectorsPlan.from_config(config["static"], cached=not computed)
         return cls(config, from_results, models, labels, words, texts, vectors)
 
@@ -157,6 +149,17 @@ class StudyPlan:
         return str(self.config["normalization"][self.config["language"]])
 
     @property
+    def words_from(self) -> dict[str, Any]:
+        """Return where the words of the study are read from, and in which spelling."""
+        return words_from(self.config)
+
+    @property
+    def template_files(self) -> list[str]:
+        """Return the files with the templates of SEAT."""
+        path = self.config["seat"]["templates"]
+        return [str(file) for file in template_files(path)] if Path(path).is_dir() else [path]
+
+    @property
     def shortest(self) -> str:
         """Return the shortest length, as paths name it."""
         return min(map(parse_length, self.config["samples"]["lengths"]), key=lambda length: length.words).file_name
@@ -164,7 +167,8 @@ class StudyPlan:
     @cached_property
     def buckets(self) -> list[str]:
         """Return the names of the buckets of words; a job embeds the segments of one bucket at all lengths."""
-        embeddings, total = self.config["embeddings"], self._most_segments * len(self.labels)
+        embeddings, most = self.config["embeddings"], int(self.config["samples"]["contexts_per_stimulus"])
+        total = len(self.words.stimuli) * most * len(self.labels)
         return _name_buckets(embeddings["buckets"], total, embeddings["shard_size"])
 
     @cached_property
@@ -192,38 +196,16 @@ class StudyPlan:
             lengths = f"{len(self.labels)}-lengths-{digest_of(list(self.labels))}"
         return f"results/samples/{lengths}.of{len(self.buckets)}.json"
 
-    def asks_for(self, method: str) -> bool:
-        """Return whether the study asks for estimates of a method."""
-        measured = method_named(method)
-        return bool(self.units(measured)) and measured.is_asked_for(self.config)
-
-    def units(self, method: Method) -> list[str]:
-        """Return the models or static vectors that the jobs of a method measure, if it is asked for."""
-        of_unit: dict[Unit, Iterable[str]] = {
-            "embedded models": self.models.names,
-            "masked models": self.models.masked,
-            "scored models": self.models.scored,
-            "vectors": sorted(self.config["static"]["vectors"]),
-        }
-        return list(of_unit[method.unit])
-
-    def twins_measured(self, method: Method) -> dict[str, str]:
-        """Return the twins with random weights that the jobs of a method measure, each with its model."""
-        if not method.has_twins:
-            return {}
-        if method.unit == "masked models":
-            return {twin: self.models.scored_twin_of[twin] for twin in self.models.masked_twins}
-        return dict(self.models.twin_of if method.unit == "embedded models" else self.models.scored_twin_of)
+    def asks_for(self, method: Method) -> bool:
+        """Return whether the study asks for estimates of a method, and has a model or vectors to measure."""
+        models = self.models
+        units = {"embedded models": models.names, "masked models": models.masked, "scored models": models.scored}
+        return bool(units.get(method.unit, self.config["static"]["vectors"])) and method.is_asked_for(self.config)
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
         alike = self.models.studied if model in self.models.studied else self.models.twins
         return next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
-
-    @property
-    def _most_segments(self) -> int:
-        """Return how many segments of a length there may be."""
-        return len(self.words.stimuli) * int(self.config["samples"]["contexts_per_stimulus"])
 
     def memory(self, family: str) -> int:
         """Return the megabytes of memory that a job of a model asks for."""
@@ -245,21 +227,9 @@ class StudyPlan:
         Raises:
             InputError: a mistake in their files, or another language.
         """
-        place = self.config["lexicon"]["candidates"]
-        candidates = plan_lexicon({**self.words_from, "stimuli": place})
+        candidates = plan_lexicon({**self.words_from, "stimuli": self.config["lexicon"]["candidates"]})
         require_language(candidates.language, self.config["language"])
         return candidates
-
-    @property
-    def template_files(self) -> list[str]:
-        """Return the files with the templates of SEAT."""
-        path = self.config["seat"]["templates"]
-        return [str(file) for file in template_files(path)] if Path(path).is_dir() else [path]
-
-    @property
-    def words_from(self) -> dict[str, Any]:
-        """Return where the words of the study are read from, and in which spelling."""
-        return words_from(self.config)
 
 
 def _name_buckets(asked: int | str, amount: int, per_bucket: int) -> list[str]:

@@ -126,6 +126,16 @@ class WordsPlan:
         return cls(lexicon, categories, chosen, seat_chosen, scored_chosen, weat_chosen, template_texts, sentences)
 
     @property
+    def forms(self) -> str:
+        """Return a digest of the surface forms; "" without word lists."""
+        return self.lexicon.forms if self.lexicon else ""
+
+    @property
+    def in_templates(self) -> str:
+        """Return a digest of what templates take of the lexicon; "" without word lists."""
+        return self.lexicon.words if self.lexicon else ""
+
+    @property
     def stimuli(self) -> list[str]:
         """Return the stimuli that CEAT measures."""
         return stimuli_of(self.chosen)

@@ -1,0 +1,142 @@
+"""Plan the files beside the page: what writes each of them, from which tables. The rules ask while they plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from prasanga.base.documents import digest_of
+from prasanga.base.fingerprint import fingerprints, module_file
+from prasanga.methods import FAMILY, names_of
+from prasanga.report.figures import Drawing, drawing_settings, shown_in
+from prasanga.report.paper_tables import ENDINGS, PAIR_TABLE, layouts_of, methods_of
+from prasanga.report.published import percentage_files, published_files, why_nothing_to_compare
+
+_FOLDER = "results/report"
+_IN_REPORT = {".csv": ("tables", "Tables", "table"), ".svg": ("figure", "Figures", "figure")}
+"""Caption, category and label in Snakemake's own report, by the ending of a file."""
+
+
+def plan_comparison(
+    config: Mapping[str, Any], folder: str | Path, studied: Iterable[str], results: Mapping[str, str]
+) -> tuple[dict[str, Any], str]:
+    """Return what changes the comparison with a paper, and why there will be nothing to compare, if so.
+
+    Args:
+        config: of the study, complete.
+        folder: of the published numbers. They come with the workflow, so their content counts.
+        studied: names of the study's models and static vectors.
+        results: tables of the study, by name.
+
+    Raises:
+        InputError: the config names a model that the study or the paper does not have.
+    """
+    asked, language = config["comparison"], config["language"]
+    of_pairs = percentage_files(folder, asked["paper"]) if "bias_percentages" in results else []
+    why_none = why_nothing_to_compare(folder, **asked, language=language, studied=studied, pairs=bool(of_pairs))
+    files = [*published_files(folder, asked["paper"]), *of_pairs]
+    published = {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files}
+    common = {"language": language, "preset": config["preset"], "folder": str(folder), **_numbers_of_draws(config)}
+    return {**asked, **common, "published": published}, why_none
+
+
+def plan_products(
+    config: Mapping[str, Any], results: Mapping[str, str], data: Mapping[str, str], comparison: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    """Return the files beside the page, by their writer (`prasanga.report.writing.WRITERS`), with its arguments.
+
+    Args:
+        config: of the study, complete.
+        results: tables by name.
+        data: tables that are copied, by their names beside the page.
+        comparison: of `plan_comparison`; empty without one.
+    """
+    found: dict[str, list[Any]] = {}
+    asked = reduce(
+        lambda rest, method: method.without(rest), (each for each in FAMILY if each.name not in results), dict(config)
+    )
+    draws = _numbers_of_draws(config)
+    first = {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
+    preset, estimates = {"preset": config["preset"]}, estimates_by_method(asked, results)
+    pairs = {"pairs": results["bias_percentages"]} if "bias_percentages" in results else {}
+    compared = {name: results[name] for name in names_of(FAMILY) if name in results}
+    if "ceat" in results:
+        found["ceat_table"] = [results["ceat"], _tables("ceat")]
+    if layouts := layouts_of(asked):
+        settings = {**preset, "language": config["language"], **draws}
+        found["layouts"] = [{**estimates, **first}, settings, _tables(*layouts)]
+    if pairs:
+        found["pair_layouts"] = [pairs, preset, _tables(PAIR_TABLE)]
+    if len(compared) > 1:
+        found["agreement"] = [compared, [f"{_FOLDER}/tables/{name}.csv" for name in ("methods", "agreement")]]
+    if comparison:
+        beside = {name: [path] for name, path in {**estimates, **pairs}.items()}
+        found["comparison"] = [
+            {**beside, **first},
+            comparison,
+            [f"{_FOLDER}/comparison.{end}" for end in ("csv", "md")],
+        ]
+    if data:
+        found["data"] = [{f"{_FOLDER}/data/{name}": path for name, path in data.items()}]
+    return found
+
+
+def estimates_by_method(config: Mapping[str, Any], results: Mapping[str, str]) -> dict[str, str]:
+    """Return the tables of estimates, by the names that the papers' tables have for their methods."""
+    return {method: results[method.removesuffix("_bias")] for method in methods_of(config)}
+
+
+def list_written(products: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the files that products write."""
+    return [path for arguments in products.values() for path in arguments[-1]]  # of a mapping, its keys
+
+
+def list_read(products: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the files that products read."""
+    data = products.get("data", [{}])[0].values()
+    first = [arguments[0] for name, arguments in products.items() if name != "data"]
+    sources = [each for read in first for each in ([read] if isinstance(read, str) else read.values())]
+    flat = [path for each in sources for path in ([each] if isinstance(each, str) else each)]
+    return list(dict.fromkeys([*flat, *data]))
+
+
+def _numbers_of_draws(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers of draws of CEAT, where estimates of fewer draws stand beside the others."""
+    asked = config["associations"]["n_samples"]
+    return {"n_samples": asked} if isinstance(asked, list) else {}
+
+
+def _tables(*names: str) -> list[str]:
+    return [f"{_FOLDER}/tables/{name}.{ending}" for name in names for ending in ENDINGS]
+
+
+def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what the job that draws a figure is given, by its name, with the code of the function that draws.
+
+    Args:
+        drawings: the figures of a study.
+        report: the section of the config.
+    """
+    modules = {name: module_file(drawing.figure.module) for name, drawing in drawings.items()}
+    code = fingerprints(set(modules.values()))
+    return {
+        name: {**drawing_settings(name, drawing, report), "code": code[modules[name]]}
+        for name, drawing in drawings.items()
+    }
+
+
+def mark_files(mark: Callable[..., str], paths: Iterable[str]) -> list[str]:
+    """Return files beside the page as a rule's output; CSV tables and SVG figures go into Snakemake's own report.
+
+    Args:
+        mark: Snakemake's function that marks a file for its report.
+        paths: of the files.
+    """
+    found = []
+    for path in paths:
+        name, category, label = _IN_REPORT.get(Path(path).suffix, ("", "", ""))
+        how = {"caption": f"../workflow/report/{name}.rst", "category": category}
+        found.append(mark(path, **how, labels={label: shown_in(Path(path).stem)}) if name else path)
+    return found
