@@ -82,9 +82,8 @@ WRITTEN = readable(partial(complete, source=CONFIGS[-1] if CONFIGS else None), c
 config = readable(partial(complete, placed=True), WRITTEN)
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
-FROM_RESULTS = asks_only_for("figures", sys.argv, partial(list_targets, get_argument_parser)) and not vectors_at_hand(
-    config
-)
+ONLY_FIGURES = asks_only_for("figures", sys.argv, lambda: ARGUMENTS().targets or ["all"])
+FROM_RESULTS = ONLY_FIGURES and not vectors_at_hand(config)
 STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)

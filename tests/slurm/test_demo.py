@@ -47,7 +47,7 @@ def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Pa
         **{"models": 4, "sentences": 1, "cut_corpus": 1, "static": 2},
         # models and their twins, in both lengths at once
         **{"embed_segments": 2 * 2, "embed_templates": 2 * 2, "compare_precision": 2},
-        **{"measure_ceat": 2 * 2 * 2, "measure_seat": 2 * 2, "measure_weat": 2, "compare_ceat": 1},
+        **{"measure_ceat": 2 * 2 * 2, "measure_seat": 2 * 2, "measure_weat": 2},
         "measure_multiverse": 1,
         **{"score_pairs": 2 * 3, "score_structures": 2, "score_log_probability": 2},
     }

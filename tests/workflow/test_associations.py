@@ -305,14 +305,13 @@ def test_the_page_shows_every_method(measured: Study) -> None:
 # What a change runs again.
 
 # A test of one method counts in the corrected p of all.
-GATHERED = {"gather_estimates": 1, "compare_ceat": 1}
+GATHERED = {"gather_estimates": 1}
 REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
 TEMPLATES = {
     "fill_templates": 1,
     "embed_templates": 1,
     "choose_sentences": 1,
     "measure_seat": 1,
-    "gather_templates": 1,
     "measure_multiverse": 1,
 }
 
@@ -353,7 +352,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
     ),
     "resamples": (
         lambda s: s.configure({"associations": {"n_resamples": 31}}),
-        {"measure_ceat": 1, "measure_seat": 1, "measure_weat": 3, "gather_templates": 1, **GATHERED, **REPORT},
+        {"measure_ceat": 1, "measure_seat": 1, "measure_weat": 3, **GATHERED, **REPORT},
     ),
     "epochs of a training": (
         change_word2vec,
@@ -363,7 +362,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         lambda s: s.configure({"associations": {"random_twins": 0}}),
         {  # the job of a model has its copies too; the store keeps all vectors
             **{"embed_segments": 1, "embed_templates": 1, "choose_sentences": 1, "measure_ceat": 1, "measure_seat": 1},
-            **{"gather_templates": 1, "measure_multiverse": 1},
+            "measure_multiverse": 1,
             **GATHERED,
             **REPORT,
         },
@@ -407,7 +406,7 @@ def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, 
     plan = study.plan("figures", environment=no_torch)
     # CEAT of models and twins is there
     assert plan == {
-        **{"fill_templates": 1, "measure_seat": 1, "measure_weat": 3, "measure_multiverse": 1, "gather_templates": 1},
+        **{"fill_templates": 1, "measure_seat": 1, "measure_weat": 3, "measure_multiverse": 1},
         **GATHERED,
         **REPORT,
     }

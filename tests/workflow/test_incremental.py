@@ -14,7 +14,7 @@ from small_study import Study, copy_code
 
 pytestmark = pytest.mark.workflow
 
-STATISTICS = {"measure_ceat": 2, "gather_estimates": 1, "compare_ceat": 1}
+STATISTICS = {"measure_ceat": 2, "gather_estimates": 1}
 REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
 COSTLY = {
     *("compile_forms", "audit_tokenizers", "extract_sentences", "draw_samples"),
@@ -126,7 +126,6 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "measure_ceat": 3,  # fixed draws index the contexts that all models have
         "measure_multiverse": 1,
         "gather_estimates": 1,
-        "compare_ceat": 1,
         **REPORT,
     }
 
@@ -159,7 +158,7 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
     ("definition", "expected"),
     [
         pytest.param("render_page", {"write_page"}, id="page"),
-        pytest.param("settling", {"compare_ceat", "write_page"}, id="differences"),
+        pytest.param("settling", {"gather_estimates", "write_page"}, id="differences"),
         pytest.param("combine", STATISTICS.keys() | REPORT.keys(), id="statistics"),
         pytest.param("InputError", STATISTICS.keys() | REPORT.keys(), id="every module"),
         pytest.param("Encoder", set(), id="encoder"),

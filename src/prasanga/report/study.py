@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -273,44 +273,6 @@ def count_left_out(files: EmbeddingFiles, key: str = "left_out") -> Iterator[tup
             for stimulus, reasons in listed.get(key, {}).items() if model == name else ():
                 for reason, n in reasons.items() if isinstance(reasons, Mapping) else [(key, reasons)]:
                     yield stimulus, length, family, reason, n
-
-
-_WITH_P = (*methods.names_of(methods.FAMILY), "bias_percentages")
-"""Results with a p that is corrected for all of its family."""
-
-_NAMED = 4
-
-
-def said_of_parts(missing: Sequence[str], total: int) -> str:
-    """Return how much there is of a table that is gathered from one file per job.
-
-    Args:
-        missing: paths of the files that are not there.
-        total: number of all its files.
-    """
-    if not missing:
-        return f"{'its one part is' if total == 1 else f'all {total} parts are'} there, not yet gathered"
-    parts = [f"{path.parent.name}/{path.stem}" for path in map(PurePosixPath, missing)]
-    more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
-    return f"{total - len(missing)} of {total} parts are there; {', '.join(parts[:_NAMED])}{more} not yet"
-
-
-def missing_results(said: Mapping[str, str], paths: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each result that is missing, or there in part.
-
-    Args:
-        said: by name of the result, what there is of it (`said_of_parts`); empty if nothing is.
-        paths: the path of each result of a finished study.
-    """
-    sentences = []
-    for name, part in said.items():
-        table = methods.TABLES[name]
-        verb, them = ("is", "it") if table.is_one else ("are", "them")
-        so_far = "; p is corrected for what is there alone" if name in _WITH_P else ""
-        there = f"not complete: {part}{so_far}." if part else "not there."
-        holds = f"{table.holds[:1].upper()}{table.holds[1:]}"
-        sentences.append(f"{holds} {verb} {there} `snakemake {paths[name]}` makes {them}.")
-    return sentences
 
 
 # --------------------

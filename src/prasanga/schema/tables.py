@@ -253,23 +253,21 @@ _TABLES = (
         "p_draws log_p_draws tau2 q i2 variance_words variance_attributes variance_contexts variance_rest "
         f"variance_note {_TESTS} contexts_enough draws_settled {_USED} reason lost n_samples contexts_min "
         f"{_CONVENTIONS} variance tau2_method draws repeated_words pool match neighbours window pieces band seed",
-        "associations/ceat.parquet associations/ceat.csv associations/ceat/<model>/<length>.parquet "
-        "unfinished/ceat.parquet unfinished/ceat.csv",
+        "associations/ceat.parquet associations/ceat.csv associations/ceat/<model>/<length>.parquet",
     ),
     _table(
         "seat",
         "an estimate by SEAT, of a category and model",
         f"{_CATEGORY} model {_EFFECT} {_RAW} {_TESTS} {_USED} reason lost n_sentences_x n_sentences_y n_sentences_a "
         f"n_sentences_b {_TEMPLATES} sentence_vector unit average p_sentences {_CONVENTIONS} seed",
-        "associations/seat.parquet associations/seat.csv associations/seat/<model>.parquet "
-        "unfinished/seat.parquet unfinished/seat.csv",
+        "associations/seat.parquet associations/seat.csv associations/seat/<model>.parquet",
     ),
     _table(
         "weat",
         "an estimate by WEAT, of a category and set of static vectors",
         f"{_CATEGORY} model {_EFFECT} {_RAW} {_TESTS} {_USED} reason lost vectors method forms {_CONVENTIONS} seed",
         "associations/weat.parquet associations/weat.csv associations/weat/<vectors>.parquet "
-        "unfinished/weat.parquet unfinished/weat.csv associations/<added>.parquet",
+        "associations/<added>.parquet",
         {
             (TEXT, ""): {
                 "forms": "how words were looked up: dictionary or pooled",
@@ -283,8 +281,7 @@ _TABLES = (
         f"{_CATEGORY} model {_EFFECT} difference {_TESTS} {_USED} reason lost n_sentences_a n_sentences_b {_TEMPLATES} "
         f"n_masked_as_one masked_as_one exchanged pieces terms p_sentences {_CONVENTIONS} seed",
         "likelihoods/log_probability.parquet likelihoods/log_probability.csv "
-        "likelihoods/log_probability/<model>.parquet unfinished/log_probability.parquet "
-        "unfinished/log_probability.csv",
+        "likelihoods/log_probability/<model>.parquet",
         {
             (REAL, "nats"): {"difference": "mean s over the sentences of A - mean s over those of B"},
             (REAL, "p"): {"p_stimuli": "permutation test of the attribute words, each with all its sentences"},
@@ -294,28 +291,25 @@ _TABLES = (
         "ceat_words",
         "a word of an estimate by CEAT",
         f"category model segment_length sample_mode {_WORD}",
-        "associations/ceat_words.parquet associations/ceat/<model>/<length>.words.parquet "
-        "unfinished/ceat_words.parquet",
+        "associations/ceat_words.parquet associations/ceat/<model>/<length>.words.parquet",
     ),
     _table(
         "seat_words",
         "a word of an estimate by SEAT",
         f"category model {_WORD}",
-        "associations/seat_words.parquet associations/seat/<model>.words.parquet unfinished/seat_words.parquet",
+        "associations/seat_words.parquet associations/seat/<model>.words.parquet",
     ),
     _table(
         "weat_words",
         "a word of an estimate by WEAT",
         f"category model {_WORD}",
-        "associations/weat_words.parquet associations/weat/<vectors>.words.parquet "
-        "unfinished/weat_words.parquet associations/<added>_words.parquet",
+        "associations/weat_words.parquet associations/weat/<vectors>.words.parquet associations/<added>_words.parquet",
     ),
     _table(
         "log_probability_words",
         "a word of an estimate of log-probability bias",
         f"category model {_WORD}",
-        "likelihoods/log_probability_words.parquet likelihoods/log_probability/<model>.words.parquet "
-        "unfinished/log_probability_words.parquet",
+        "likelihoods/log_probability_words.parquet likelihoods/log_probability/<model>.words.parquet",
         {
             (REAL, "nats"): {
                 "association": "attribute word: mean of s over its sentences; target: mean corrected score, A minus B",
@@ -327,16 +321,14 @@ _TABLES = (
         "a template in a category, measured by SEAT",
         "category model place template effect_size effect_without",
         "associations/seat_templates.parquet associations/seat_templates.csv "
-        "associations/seat/<model>.templates.parquet unfinished/seat_templates.parquet "
-        "unfinished/seat_templates.csv",
+        "associations/seat/<model>.templates.parquet",
     ),
     _table(
         "log_probability_templates",
         "a template of a category in log-probability bias",
         "category model place template effect_size effect_without",
         "likelihoods/log_probability_templates.parquet likelihoods/log_probability_templates.csv "
-        "likelihoods/log_probability/<model>.templates.parquet unfinished/log_probability_templates.parquet "
-        "unfinished/log_probability_templates.csv",
+        "likelihoods/log_probability/<model>.templates.parquet",
     ),
     _table(
         "resamples",
@@ -407,7 +399,7 @@ _TABLES = (
         "pair_differences",
         "a sentence pair, scored by a model or by one of its random-weight copies",
         "set model language bias_type pair_id label random_twin difference preference left_out",
-        "likelihoods/pair_differences.parquet unfinished/pair_differences.parquet",
+        "likelihoods/pair_differences.parquet",
         {(REAL, "nats"): {"difference": "score of the stereotypical sentence minus that of the other"}},
     ),
     _table(
@@ -420,8 +412,7 @@ _TABLES = (
         "n_scored n_stereotypical n_other n_ties n_left_out n_stereo n_antistereo runs_mean runs_sd difference_q1 "
         "difference_median difference_q3 interval_note left_out kind measure reduction pieces punctuation unknown "
         "ties n_runs share n_resamples equivalence_margin seed conventions",
-        "likelihoods/bias_percentages.parquet likelihoods/bias_percentages.csv "
-        "unfinished/bias_percentages.parquet unfinished/bias_percentages.csv",
+        "likelihoods/bias_percentages.parquet likelihoods/bias_percentages.csv",
         {
             (REAL, "%"): {
                 "ci_*": "95% bootstrap interval over pairs",
@@ -447,7 +438,7 @@ _TABLES = (
         "model polarity trait gloss structure male_fill male_prior male_corrected female_fill female_prior "
         "female_corrected fill prior corrected n_pairs n_words n_pieces n_attribute_pieces masked_as_one left_out "
         "pieces terms",
-        "likelihoods/traits.parquet likelihoods/structures/<model>.parquet unfinished/traits.parquet",
+        "likelihoods/traits.parquet likelihoods/structures/<model>.parquet",
         {
             (WHOLE, "words"): {"n_words": "words of the sentence"},
             (WHOLE, "pieces"): {"n_pieces": "pieces of these terms together"},
@@ -471,8 +462,7 @@ _TABLES = (
         "model polarity structure quantity n n_left_out mean_words mean mean_low mean_high sd variance min q25 "
         "median q75 max mean_size twin_mean twin_sd n_overall overall overall_low overall_high overall_note "
         "overall_without pieces terms n_resamples seed",
-        "likelihoods/structures.parquet likelihoods/structures.csv unfinished/structures.parquet "
-        "unfinished/structures.csv",
+        "likelihoods/structures.parquet likelihoods/structures.csv",
         {(REAL, "nats squared"): {"variance": "sd squared"}},
     ),
     _table(
@@ -480,14 +470,14 @@ _TABLES = (
         "two sentence structures, on the traits that both have",
         "model polarity quantity structure_1 structure_2 n sd_1 sd_2 ratio ratio_low ratio_high mean_1 mean_2 "
         "difference difference_low difference_high note n_resamples seed",
-        "likelihoods/structure_differences.parquet unfinished/structure_differences.parquet",
+        "likelihoods/structure_differences.parquet",
         {(REAL, "nats"): {"difference": "mean_2 - mean_1"}},
     ),
     _table(
         "trait_oddities",
         "something odd in a list of traits",
         "file row trait structure kind found done",
-        "likelihoods/trait_oddities.parquet unfinished/trait_oddities.parquet",
+        "likelihoods/trait_oddities.parquet",
     ),
     _table(
         "comparison",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete
-from prasanga.methods import FAMILY, names_of
+from prasanga.methods import FAMILY
 from prasanga.plan import (
     Files,
     Settings,
@@ -24,6 +26,7 @@ from prasanga.plan import (
     require_results,
     unnoticed_changes,
 )
+from prasanga.report.products import plan_comparison, plan_products
 
 Config = dict[str, Any]
 Planned = Callable[..., StudyPlan]
@@ -95,10 +98,6 @@ def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Plann
     assert files.first_layer(first, bucket="01") == [f"results/embeddings/{last}/{each}/01.parquet" for each in lengths]
     assert files.first_layer(last, bucket="01") == []
     assert files.first_layer(f"{first}-random", bucket="01")[0] == f"results/embeddings/{last}-random/9/01.parquet"
-    assert files.shards(last, "9", "left_out.tsv") == [
-        f"results/embeddings/{last}/9/{bucket}.left_out.tsv" for bucket in ("00", "01")
-    ]
-    assert files.shards(last, "templates") == [f"results/embeddings/{last}/templates/00.parquet"]
 
 
 def test_of_twins_ceat_is_the_effect_alone(planned: Planned) -> None:
@@ -118,27 +117,23 @@ def settings_of(study: StudyPlan) -> dict[str, Any]:
     settings = Settings(study)
     shard = study.texts.shards[min(study.texts.shards)]
     return {
-        "forms": settings.forms(),
+        "forms": study.words.forms,
         "sentences": settings.shard(shard),
         "samples": settings.sampling(),
         "training": settings.training("tiny-narrow"),
         "check": settings.check("tiny-narrow"),
         "vectors": settings.embedding("tiny-narrow"),
         "vectors of sentences": settings.sentence_embedding("tiny-narrow"),
-        "cutting": settings.cutting(),
-        "static": settings.static_training("glove"),
+        "cutting": settings.whole_corpus("language", "normalization", "replacements"),
         "words of static": settings.static_reading("glove"),
         "ceat": settings.ceat("tiny-narrow", "9"),
         "ceat of a twin": settings.ceat("tiny-narrow-random", "9"),
-        "comparison": settings.comparison_of_ceat(),
         "seat": settings.seat("tiny-narrow"),
         "weat": settings.weat("glove"),
         "pairs": settings.set_of_pairs("demo"),
         "scores": settings.pair_scores("tiny-narrow"),
-        "bias": settings.bias(),
         "structures": settings.structures("tiny-narrow"),
         "log_probability": settings.log_probability("tiny-narrow"),
-        "gathering": settings.gathering_structures([]),
         "categories": digests_of(study.words.chosen),
     }
 
@@ -165,10 +160,10 @@ def of_demo(project_root: Path, demo: Config, tmp_path_factory: pytest.TempPathF
             {"replacements": {"urls": "X"}}, {"sentences", "training", "cutting"}, id="what stands for an address"
         ),
         pytest.param({"associations": {"n_samples": 5}}, {"ceat", "ceat of a twin"}, id="draws"),
-        pytest.param({"associations": {"band": 0.2}}, {"ceat", "ceat of a twin", "comparison"}, id="band"),
+        pytest.param({"associations": {"band": 0.2}}, {"ceat", "ceat of a twin"}, id="band"),
         pytest.param(
             {"associations": {"n_resamples": 3}},
-            {"ceat", "seat", "weat", "log_probability", "gathering"},  # twins have no interval
+            {"ceat", "seat", "weat", "log_probability"},  # twins have no interval
             id="resamples",
         ),
         pytest.param({"embeddings": {"stored_dtype": "float32"}}, {"vectors", "vectors of sentences"}, id="stored"),
@@ -178,9 +173,8 @@ def of_demo(project_root: Path, demo: Config, tmp_path_factory: pytest.TempPathF
         pytest.param({"seat": {"categories": []}}, {"check", "seat"}, id="no SEAT"),
         pytest.param({"seat": {"unit": "sentence"}}, {"seat"}, id="unit of SEAT"),
         pytest.param({"seat": {"categories": ["C1"]}}, {"seat"}, id="categories of SEAT"),
-        pytest.param({"static": {"vectors": {"glove": {"train": {"epochs": 3}}}}}, {"static"}, id="epochs"),
         pytest.param({"static": {"categories": ["C1"]}}, {"weat"}, id="categories of WEAT"),
-        pytest.param({"pairs": {"ties": "against"}}, {"bias"}, id="ties"),
+        pytest.param({"pairs": {"ties": "against"}}, set(), id="ties"),
         pytest.param({"pairs": {"encoder": "p_modified"}}, {"scores"}, id="measure of encoders"),
         pytest.param({"pairs": {"encoder_decoder": "causal"}}, set(), id="measure of other models"),
         pytest.param({"log_probability": {"terms": "mean"}}, {"structures", "log_probability"}, id="terms"),
@@ -276,104 +270,58 @@ def test_no_category_is_filled_in_by_snakemake_or_ends_its_script() -> None:
     ]
 
 
-def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
-    files = Files(planned())
-    of_methods = {method: files.estimates(method) for method in names_of(FAMILY)}
-    assert {method: len(paths) for method, paths in of_methods.items()} == {
-        **{"ceat": 8, "seat": 2, "weat": 2, "log_probability": 1}
-    }
-    for method in names_of(FAMILY):
-        gathered = files.gathered(method)
-        assert gathered["estimates"] == of_methods[method]
-        assert gathered["words"] == [path.replace(".parquet", ".words.parquet") for path in of_methods[method]]
-        assert len(files.models_of_twins(method)) == len(gathered["twins"])
-    assert files.gathered("seat")["twins"] == [
-        f"results/associations/seat/tiny-{model}-random.parquet" for model in ("narrow", "wide")
-    ]
-    assert files.models_of_twins("ceat") == ["tiny-narrow"] * 4 + ["tiny-wide"] * 4
-    assert files.gathered("weat")["twins"] == []
-    assert set(files.measured_effects()) > {path for paths in of_methods.values() for path in paths}
-    assert files.effects()["log_probability"] == "results/likelihoods/log_probability"
-
-
 def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
     everything = Files(planned()).results
-    assert everything["ceat_words"] == "results/associations/ceat_words.parquet"
-    assert everything["differences"] == "results/associations/ceat_differences.parquet"
-    assert everything["traits"] == "results/likelihoods/traits.parquet"
     without = {"seat": {"categories": []}, "pairs": {"sets": {"demo": None}}, "static": {"vectors": {"glove": None}}}
     less = Files(planned({**without, "log_probability": {"traits": [], "categories": []}}))
     assert set(everything) - set(less.results) == {
         *("seat", "log_probability", "structures", "structure_differences", "traits"),
         *("bias_percentages", "pair_differences", "pair_statistics"),
     }
-    assert less.likelihoods() == []
-    assert less.associations()[2:] == ["results/associations/weat.parquet"]
-    assert less.config_shown()["static"]["vectors"].keys() == {"word2vec"}
-    assert list(less.estimates_shown()) == ["ceat", "weat"]
-    assert not less.pair_table()
+    assert less.missing == []
 
 
-def test_without_categories_no_text_is_read(planned: Planned) -> None:
-    study = planned({"categories": [], "static": {"vectors": {"word2vec": None, "glove": None}}})
-    assert Files(study).gathered("seat")["coverage"] == [], "no sentence is looked for"
-    files = Files(study)
-    assert not {"ceat", "ceat_words", "differences", "coverage"} & files.results.keys()
-    assert {"seat", "log_probability", "bias_percentages"} <= files.results.keys()
-    assert files.associations() == ["results/associations/seat.parquet"]
-    assert files.lists() == files.estimates("ceat") == []
-    assert files.of_texts().keys() == {"embeddings"}
-    needed = [*files.of_texts()["embeddings"], *files.records(), *files.shown()["embeddings"], *files.data().values()]
-    assert not [path for path in needed if path.startswith("results/sentences/")]
-    assert {path.split("/")[3] for path in files.records() if "/embeddings/" in path} == {"templates"}
-
-
-def test_an_unfinished_study_is_drawn_from_what_is_there(planned: Planned) -> None:
-    there = [f"results/associations/ceat/tiny-narrow/{length}.parquet" for length in ("9", "25")]
-    twin = "results/associations/ceat/tiny-wide-random/9.parquet"
-    seat = "results/associations/seat.parquet"
-    write(*there, there[0].replace(".parquet", ".words.parquet"), twin, seat, "results/lexicon/forms.parquet")
+def test_figures_are_drawn_from_the_tables_that_are_there(planned: Planned) -> None:
+    seat, part = "results/associations/seat.parquet", "results/associations/ceat/tiny-narrow/9.parquet"
+    write(seat, part, "results/lexicon/forms.parquet")
     files = Files(planned(from_results=True))
-    assert files.results == {
-        "ceat": "results/unfinished/ceat.parquet",
-        "ceat_words": "results/unfinished/ceat_words.parquet",
-        "seat": seat,
-    }
-    assert any(sentence.startswith("CEAT is not complete: 2 of 8 parts are there") for sentence in files.missing)
-    assert files.gathered("ceat") == {
-        "estimates": there,
-        "twins": [twin],
-        "words": ["results/associations/ceat/tiny-narrow/9.words.parquet"],
-        "coverage": [],
-        "tokenizers": [],
-    }
-    assert files.models_of_twins("ceat") == ["tiny-wide"]
-    assert files.effects() == {"ceat": "results/unfinished/ceat"}
-    assert files.of_words() == {"categories": [], "forms": ["results/lexicon/forms.parquet"]}
-    assert "ceat_estimates.csv" in files.data()  # made by this run
-    assert "seat_estimates.csv" not in files.data()  # nobody brought it
+    assert files.results == {"seat": seat}
+    assert "CEAT is not there. `snakemake results/associations/ceat.parquet` makes it." in files.missing
+    assert any(sentence.startswith("The statistics of the sets of pairs are not there.") for sentence in files.missing)
+    assert (files.shown()["forms"], files.shown()["categories"]) == (["results/lexicon/forms.parquet"], [])
+    assert files.data() == {}, "nobody brought them"
     require_results(files)
 
 
-def test_sentences_behind_the_numbers_are_chosen_from_what_was_measured(planned: Planned) -> None:
-    table = "results/samples/measured_sentences.parquet"
-    files = Files(planned())
-    texts = files.texts_measured()
-    assert set(texts["segments"]) == {*files.segments(), "results/samples/templates.parquet"}
-    assert {*files.lists()} < {*texts["lists"]}
-    assert {path.split("/")[2] for path in texts["scored"]} == {"log_probability"}
-    assert files.of_numbers()["sentences"] == [table]
-    assert "results/associations/seat_words.parquet" in files.of_numbers()["words"]
-    assert files.data()["measured_sentences.tsv"] == "results/samples/measured_sentences.tsv"
-    without = Files(planned({"categories": [], "seat": {"categories": []}})).texts_measured()
-    assert (without["segments"], without["lists"], without["sentences"]) == ([], [], [])
-    hidden = Files(planned({"report": {"texts": "hidden"}}))
-    assert hidden.of_numbers()["sentences"] == []
-    assert "measured_sentences.tsv" not in hidden.data()
-    # where figures are drawn from what is there, they are used and not made
-    assert Files(planned(from_results=True)).of_numbers()["sentences"] == []
-    write(table)
-    assert Files(planned(from_results=True)).of_numbers()["sentences"] == [table]
+HERE = Path(__file__).parent
+STUDIES: dict[str, Config] = {
+    "every": {},
+    "sentences": {"categories": [], "static": {"vectors": {"word2vec": None, "glove": None}}},
+    "hidden": {"report": {"texts": "hidden"}, "embeddings": {"buckets": 2}, "associations": {"n_samples": [10, 20]}},
+    "text": {"seat": {"categories": []}, "pairs": {"sets": {"demo": None}}, "log_probability": {"categories": []}},
+}
+"""What studies change of the one with every method; without `categories` no text is read."""
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_files_of_a_study_are_these(planned: Planned, name: str) -> None:
+    """Which tables are gathered from which, and what page, copies, summary and cards are made from."""
+    study = planned(STUDIES[name])
+    files = Files(study)
+    found = {
+        "gathered": {method.name: files.gathered(method) for method in FAMILY if study.asks_for(method)},
+        "tables": files.gathered_tables(),
+        "sentences": files.texts_measured(),
+        "shown": files.shown(),
+        "data": files.data(),
+        "numbers": files.tables_of_numbers(),
+        "records": files.records(),
+        "products": plan_products(study.config, files.results, files.data(), {}),
+    }
+    golden = HERE / f"files_of_{name}.json"
+    if os.environ.get("WRITE_GOLDEN"):
+        golden.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert found == json.loads(golden.read_text(encoding="utf-8"))
 
 
 def test_nothing_to_draw_from_is_told(planned: Planned) -> None:
@@ -413,7 +361,6 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
     study = planned({"lexicon": {"candidates": "resources/candidates/bn"}})
     assert study.plan_candidates().language == "bn"
     assert Files(study).candidates()[-1] == "resources/suffix_groups/bn.yaml"
-    assert Settings(study).ranking([])["candidates"] == "resources/candidates/bn"
 
 
 @pytest.mark.parametrize(
@@ -468,7 +415,9 @@ def test_words_that_make_no_sentences_or_sets_are_told_before_any_job(
 def test_a_comparison_names_models_of_the_study_and_of_the_paper(planned: Planned, project_root: Path) -> None:
     def of(models: Mapping[str, str]) -> str:
         comparison = {"paper": "sadhu2024", "models": models}
-        return Files(planned({"comparison": comparison})).nothing_to_compare(project_root / "resources/published")
+        study = planned({"comparison": comparison})
+        folder, names = project_root / "resources/published", study.models.names
+        return plan_comparison(study.config, folder, names, Files(study).results)[1]
 
     assert of({"tiny-wide": "muril_large_cased"}) == ""
     with pytest.raises(InputError, match=r"`comparison\.models` .*'tiny2'"):
