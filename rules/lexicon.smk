@@ -83,7 +83,7 @@ if STUDY.computed and config["lexicon"]["candidates"]:
     rule count_candidates:
         """How often each candidate stands in one part of the corpus."""
         input:
-            corpus=lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]]),
+            corpus=lambda wildcards: STUDY.local_paths(STUDY.texts.shards[wildcards.shard]),
             forms="results/lexicon/candidates.parquet",
         output:
             "results/lexicon/counts/{shard}.parquet",

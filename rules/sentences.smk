@@ -1,10 +1,10 @@
-"""Corpus files to sentences with located stimuli; one job a file, or a part of a large one."""
+"""Corpus files to sentences with located stimuli; one job reads small files, a large one, or a part of it."""
 
 
 rule extract_sentences:
-    """The sentences of one corpus file, or part of it, in which a stimulus stands, with the sentences around them."""
+    """The sentences of corpus files, or a part of one, that have a stimulus, with the sentences around them."""
     input:
-        corpus=lambda wildcards: STUDY.local_paths([STUDY.texts.shards[wildcards.shard]]),
+        corpus=lambda wildcards: STUDY.local_paths(STUDY.texts.shards[wildcards.shard]),
         forms="results/lexicon/forms.parquet",
     output:
         sentences="results/sentences/{shard}.parquet",
@@ -21,7 +21,7 @@ rule extract_sentences:
 use rule extract_sentences as extract_supplement with:
     # The same for the texts that are read only for stimuli with too few contexts.
     input:
-        corpus=lambda wildcards: STUDY.local_paths([STUDY.texts.supplement[wildcards.shard]]),
+        corpus=lambda wildcards: STUDY.local_paths(STUDY.texts.supplement[wildcards.shard]),
         forms="results/lexicon/forms.parquet",
         short="results/samples/short.json",
     output:

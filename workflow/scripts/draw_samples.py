@@ -1,12 +1,11 @@
-"""Adapter: sentences to the segments of every stimulus at every length, in buckets, and what there was to draw from."""
+"""Sentences to the segments of every stimulus at every length, in buckets, and what there was to draw from."""
 
 import json
 from pathlib import Path
 
 from prasanga.base.documents import digests_of_files
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
-from prasanga.base.parquet import require_equal, write_batches, write_table, write_text
+from prasanga.base.parquet import write_batches, write_text
+from prasanga.runner import Task
 from prasanga.samples import (
     SEGMENT_SCHEMA,
     choose_part,
@@ -19,31 +18,24 @@ from prasanga.samples import (
 )
 from prasanga.sentences import common_settings
 
-log_to(snakemake.log[0])
-settings = dict(snakemake.params.sampling)
-sentences, supplement = list(snakemake.input.sentences), list(snakemake.input.supplement)
-require_equal(sentences, ["stage", "version"])
-require_equal(supplement, ["stage", "version"])
+task = Task(snakemake, "samples")
+settings, out = dict(task.params.sampling), task.output
+sentences, supplement = list(task.input.sentences), list(task.input.supplement)
+task.require_one_version(sentences)
+task.require_one_version(supplement)
 common = common_settings([*sentences, *supplement])
-inputs = digests_of_files(sentences)
+inputs, scratch = digests_of_files(sentences), Path(out.coverage).parent
 all_inputs = inputs | digests_of_files(supplement)
-scratch = Path(snakemake.output.coverage).parent
 buckets, lengths = settings.pop("buckets"), [parse_length(length) for length in settings.pop("lengths")]
 drawn = draw(sentences, supplement=supplement, lengths=lengths, scratch=scratch, **settings)
 with cut_segments(drawn, scratch) as segments:
-    for path in map(Path, snakemake.output.segments):
+    for path in map(Path, out.segments):
         part = choose_part(drawn, path.parent.name, path.stem, buckets)
-        its_settings, its_inputs = {**common, **part.settings}, all_inputs if part.is_supplemented else inputs
-        made_from = describe("samples", inputs=its_inputs, settings=its_settings, version=snakemake.params.version)
+        made_from = task.describe({**common, **part.settings}, all_inputs if part.is_supplemented else inputs)
         write_batches(path, SEGMENT_SCHEMA, segments.batches(part.length, part.stimuli), made_from)
-made_from = describe(
-    "samples",
-    inputs=all_inputs,
-    settings={**common, **settings, "lengths": [length.label for length in lengths]},
-    version=snakemake.params.version,
-)
-coverage = coverage_table(drawn)
+labels = [length.label for length in lengths]
+made_from, coverage = task.describe({**common, **settings, "lengths": labels}, all_inputs), coverage_table(drawn)
 tell_of_missing(coverage)
-write_table(snakemake.output.coverage, coverage, made_from)
-write_table(snakemake.output.forms, drawn_forms(drawn), made_from)
-write_text(snakemake.output.drawn, json.dumps({"segments": list(snakemake.output.segments)}, indent=2) + "\n")
+task.write(out.coverage, coverage, made_from)
+task.write(out.forms, drawn_forms(drawn), made_from)
+write_text(out.drawn, json.dumps({"segments": list(out.segments)}, indent=2) + "\n")

@@ -1,29 +1,28 @@
-"""Adapter: one corpus file, or a part of it, to its sentences with located stimuli."""
+"""Corpus files, or a part of one, to their sentences with located stimuli."""
 
 from prasanga.base.documents import digests_of_files, read_document, write_document
-from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
 from prasanga.base.parquet import write_batches
+from prasanga.runner import Task
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.text import normalizer
 
-log_to(snakemake.log[0])
-settings = dict(snakemake.params.extraction)
+task = Task(snakemake, "sentences")
+asked, short = task.params.extraction, task.input.get("short")
+settings = {key: asked[key] for key in ("match", "before", "after", "language", "errors")}
+settings["normalization"] = normalizer(asked["normalization"], **asked["replacements"])
+shards = [Shard(**shard) for shard in (asked["shard"], *asked.get("more", []))]
+digest = {name: each for shard in shards for name, each in shard.digest().items()}
+made = digests_of_files([task.input.forms, short] if short else [task.input.forms])
+made_from = task.describe(asked, {**made, **digest}, ["ftfy", "regex", "numba", "xxhash"])
 # The supplement is read for these stimuli alone, and not at all where there are none.
-short = snakemake.input.get("short")
-made = [snakemake.input.forms, short] if short else [snakemake.input.forms]
-shard = Shard(**settings["shard"])
-digest = shard.digest()
-inputs = {**digests_of_files(made), **digest}
-libraries = ["ftfy", "regex", "numba", "xxhash"]
-made_from = describe(
-    "sentences", inputs=inputs, settings=settings, libraries=libraries, version=snakemake.params.version
-)
-settings.pop("shard")
-settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
 only = read_document(short)["stimuli"] if short else None
-forms = read_forms(snakemake.input.forms, only, neighbours=settings.pop("neighbours") == "exclude")
-report = ExtractionReport()
-batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []
-write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from, dictionary=REPEATED)
-write_document(snakemake.output.counts, {**report.as_dict(), "digest": digest})
+forms = read_forms(task.input.forms, only, neighbours=asked["neighbours"] == "exclude")
+reports = [ExtractionReport() for _ in shards]
+found = (
+    batch
+    for shard, report in zip(shards, reports, strict=True)
+    for batch in (extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else [])
+)
+write_batches(task.output.sentences, SENTENCE_SCHEMA, found, made_from, dictionary=REPEATED)
+counts = {name: sum(report.as_dict()[name] for report in reports) for name in reports[0].as_dict()}
+write_document(task.output.counts, {**counts, "digest": digest})

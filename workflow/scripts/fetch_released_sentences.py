@@ -1,7 +1,7 @@
-"""Adapter: the sentences that the authors released, from the network."""
+"""The sentences that the authors released, from the network."""
 
-from prasanga.base.logs import log_to
+from prasanga.runner import Task
 from prasanga.sentences import fetch
 
-log_to(snakemake.log[0])
-fetch(target=snakemake.output[0], **snakemake.params.fetching)
+task = Task(snakemake, "sentences")
+fetch(target=task.output[0], **task.params.fetching)

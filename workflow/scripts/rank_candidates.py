@@ -1,18 +1,17 @@
-"""Adapter: the counts of all corpus parts to the ranking of the candidates, and the words chosen as word sets."""
+"""The counts of all corpus parts to the ranking of the candidates, and the words chosen as word sets."""
 
 from pathlib import Path
 
-from prasanga.base.documents import guarded
-from prasanga.base.logs import log_to
-from prasanga.base.parquet import require_equal, write_text
+from prasanga.base.parquet import write_text
 from prasanga.extras.candidates import rank_candidates, read_candidates, word_set_yaml
+from prasanga.runner import Task
 
-log_to(snakemake.log[0])
-settings = snakemake.params.ranking
-require_equal(snakemake.input.counts, ["stage", "version"])
-sets = read_candidates(settings["candidates"], settings["normalization"])
-ranking = rank_candidates(sets, snakemake.input.counts, settings["top"])
-write_text(snakemake.output.ranking, guarded(ranking).write_csv())
-folder = Path(snakemake.output.sets[0]).parent
+task = Task(snakemake, "lexicon")
+asked = task.params.ranking
+task.require_one_version(task.input.counts)
+sets = read_candidates(asked["candidates"], asked["normalization"])
+ranking = rank_candidates(sets, task.input.counts, asked["top"])
+task.write_csv(task.output.ranking, ranking)
+folder = Path(task.output.sets[0]).parent
 for candidates in sets:
     write_text(folder / f"{candidates.name}.yaml", word_set_yaml(candidates, ranking))

@@ -6,7 +6,7 @@ Values are plain (numbers, text, lists, dictionaries), since Snakemake passes ov
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,11 @@ class Settings:
 
     # ---- words and texts
 
-    def shard(self, shard: Shard) -> Values:
-        """Return what one job reads: a file or a part of it, with the file's size, and what it looks for there."""
-        return {**self._extraction(), **self.select("corpus.errors"), "shard": _numberless(shard)}
+    def shard(self, shards: Sequence[Shard]) -> Values:
+        """Return what one job reads: files or a part of one, with their sizes, and what it looks for there."""
+        first, *more = map(_numberless, shards)
+        read = {"shard": first, **({"more": more} if more else {})}
+        return {**self._extraction(), **self.select("corpus.errors"), **read}
 
     def sampled_forms(self) -> Values:
         """Return what changes how often forms stand in the sample that tokenizers are judged by."""
@@ -90,7 +92,7 @@ class Settings:
         corpus, texts, named_by = self._config["corpus"], self._study.texts, ("texts", "supplement")
         entries = [(text, key == "supplement") for key in named_by for text in corpus[key]]
         described = [[text["files"], text["title"] or text["files"], text["licence"], late] for text, late in entries]
-        first, late = ([shards[name].text for name in sorted(shards)] for shards in (texts.shards, texts.supplement))
+        first, late = ([shards[name][0].text for name in sorted(shards)] for shards in (texts.shards, texts.supplement))
         return {
             **self.select("study title"),
             "texts": described,

@@ -26,6 +26,7 @@ from prasanga.sentences.files import Shard, find_shards, require_apart
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
 
+_READ_TOGETHER = 64_000_000  # bytes of small files: a core reads them in some seconds
 _LONGEST_NAME = 120
 # What a job scores in some minutes on a GPU: some 20,000 pairs, or as many passes for sentences.
 _BYTES_PER_BUCKET = 8_000_000
@@ -37,13 +38,13 @@ class TextsPlan:
     """The corpus of a study.
 
     Attributes:
-        shards, supplement: the parts of the corpus, and of the texts that are read for rare stimuli only, by the name
-            of their results.
+        shards, supplement: what each job reads of the corpus, and of the texts that are read for rare stimuli only, by
+            the name of its results: small files, a large one, or a part of it.
         warnings: sentences for the user that are no reason to stop.
     """
 
-    shards: dict[str, Shard] = field(default_factory=dict)
-    supplement: dict[str, Shard] = field(default_factory=dict)
+    shards: dict[str, list[Shard]] = field(default_factory=dict)
+    supplement: dict[str, list[Shard]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
@@ -63,16 +64,16 @@ class TextsPlan:
             for key in ("texts", "supplement")
         )
         require_apart(shards, supplement)
-        return cls(shards, supplement, warnings)
+        return cls(_group_files(shards), _group_files(supplement), warnings)
 
     def whole_files(self) -> list[Shard]:
         """Return the files of the corpus, not in parts."""
-        files = {shard.path: shard.whole() for shard in self.shards.values()}
+        files = {shard.path: shard.whole() for shards in self.shards.values() for shard in shards}
         return [files[path] for path in sorted(files)]
 
     def corpus_megabytes(self) -> float:
         """Return the size of the corpus on the disk."""
-        return sum(shard.bytes_on_disk for shard in self.shards.values()) / 1e6
+        return sum(shard.bytes_on_disk for shards in self.shards.values() for shard in shards) / 1e6
 
 
 @dataclass(frozen=True)
@@ -230,6 +231,20 @@ class StudyPlan:
         candidates = plan_lexicon({**self.words_from, "stimuli": self.config["lexicon"]["candidates"]})
         require_language(candidates.language, self.config["language"])
         return candidates
+
+
+def _group_files(shards: Mapping[str, Shard]) -> dict[str, list[Shard]]:
+    """Put small local files that follow each other in an entry of the config together, by the name of the first."""
+    groups: dict[str, list[Shard]] = {}
+    for name, shard in shards.items():
+        last = list(groups.values())[-1] if groups else []
+        together = [*last, shard]
+        small = all(each.is_whole and each.text == shard.text and not is_remote(each.path) for each in together)
+        if last and small and sum(each.bytes_on_disk for each in together) <= _READ_TOGETHER:
+            last.append(shard)
+        else:
+            groups[name] = [shard]
+    return groups
 
 
 def _name_buckets(asked: int | str, amount: int, per_bucket: int) -> list[str]:

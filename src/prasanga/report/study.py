@@ -364,7 +364,7 @@ def totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     if not counts:
         return {}
     return {
-        "files": len(counts),
+        "files": sum(len(count.get("digest", [""])) for count in counts),
         **{key: sum(count.get(key, 0) for count in counts) for key in counts[0] if key != "digest"},
     }
 
