@@ -15,7 +15,6 @@ if STUDY.words.lexicon:
             for_spreadsheets="results/lexicon/forms.tsv",
         log:
             "logs/lexicon/forms.log",
-        priority: 100  # a mistake is told before anything else is done
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             lexicon={**STUDY.words_from, "forms": STUDY.words.forms},
@@ -46,7 +45,6 @@ if STUDY.words.lexicon:
                 "results/samples/templates.parquet",
             log:
                 "logs/samples/templates.log",
-            priority: 100  # a word that lacks a form is told before any model runs
             params:
                 version={"SENTENCES_VERSION": SENTENCES_VERSION},
                 filling=SETTINGS.templates(),
@@ -71,7 +69,6 @@ if STUDY.computed and config["lexicon"]["candidates"]:
             for_spreadsheets="results/lexicon/candidates.tsv",
         log:
             "logs/lexicon/candidates.log",
-        priority: 0
         params:
             lexicon={
                 "stimuli": config["lexicon"]["candidates"],
