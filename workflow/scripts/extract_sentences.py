@@ -13,7 +13,7 @@ settings["normalization"] = normalizer(asked["normalization"], **asked["replacem
 shards = [Shard(**shard) for shard in (asked["shard"], *asked.get("more", []))]
 digest = {name: each for shard in shards for name, each in shard.digest().items()}
 made = digests_of_files([task.input.forms, short] if short else [task.input.forms])
-made_from = task.describe(asked, {**made, **digest}, ["ftfy", "regex", "numba", "xxhash"])
+made_from = task.describe(asked, made | digest, ["ftfy", "regex", "numba", "xxhash"])
 # The supplement is read for these stimuli alone, and not at all where there are none.
 only = read_document(short)["stimuli"] if short else None
 forms = read_forms(task.input.forms, only, neighbours=asked["neighbours"] == "exclude")

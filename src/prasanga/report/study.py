@@ -359,7 +359,7 @@ def stimuli_without_contexts(coverage: pl.DataFrame) -> list[tuple[str, str, str
     ]
 
 
-def totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+def totals(counts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the sums over all corpus files of what was read and left out, and their number as `files`."""
     if not counts:
         return {}
