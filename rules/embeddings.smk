@@ -3,7 +3,7 @@
 With rules/likelihoods.smk the only ones that ask for a GPU. Their parameters hold what changes vectors and nothing else,
 so that a batch size or a device never makes them anew; vectors made once are kept in results/store and used again.
 
-One job makes the vectors of a model, and of its random copies, at all lengths. A study of more than
+One job makes the vectors of a model, and of its random copies, at all lengths, and compares a few with full precision. A study of more than
 `embeddings.shard_size` segments has a job per bucket of words, and jobs of their own for the copies.
 """
 
@@ -12,6 +12,7 @@ CORES = None if workflow.resource_settings.nodes else workflow.resource_settings
 CORES_OF_ENCODER = cores_beside(0, len(STUDY.models.names), CORES)
 EMBEDDER = machine_for(STUDY.models.embedded)
 SHARDED = len(STUDY.buckets) > 1
+SHORTEST = f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"
 BUCKET = "{bucket}" if SHARDED else STUDY.buckets[0]
 
 if STUDY.computed and STUDY.labels:
@@ -20,6 +21,7 @@ if STUDY.computed and STUDY.labels:
         """The vectors of all segments, or of a bucket, by a model and its copies; only those that no store has are computed."""
         input:
             segments=lambda wildcards: list(map(CHECKPOINTS.once_drawn, FILES.segments_read(**wildcards))),
+            shortest=[] if SHARDED else lambda wildcards: CHECKPOINTS.once_drawn(SHORTEST),
             model=CHECKPOINTS.check_of(STUDY.models.embedded),
             audit=ancient(CHECKPOINTS.audited),
             first=lambda wildcards: FILES.first_layer(**wildcards),
@@ -27,6 +29,7 @@ if STUDY.computed and STUDY.labels:
             vectors=FILES.of_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.parquet"),
             left_out=FILES.of_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.left_out.tsv"),
             lists=[] if SHARDED else FILES.of_lengths("results/embeddings/{model}/{length}.json"),
+            precision=[] if SHARDED else "results/embeddings/{model}/precision.json",
         log:
             f"logs/embeddings/{{model}}/{BUCKET}.log",
         wildcard_constraints:
@@ -40,27 +43,25 @@ if STUDY.computed and STUDY.labels:
         script:
             "../workflow/scripts/embed_segments.py"
 
-    rule compare_precision:
-        """How far the vectors are from those in full precision, on a few segments of the shortest length."""
-        input:
-            segments=lambda wildcards: CHECKPOINTS.once_drawn(
-                f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"
-            ),
-            model=CHECKPOINTS.check_of(STUDY.models.embedded),
-        output:
-            "results/embeddings/{model}/precision.json",
-        log:
-            "logs/embeddings/{model}/precision.log",
-        threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
-        resources:
-            **EMBEDDER,
-        params:
-            version={"VECTORS_VERSION": VECTORS_VERSION},
-            embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
-        script:
-            "../workflow/scripts/compare_precision.py"
-
     if SHARDED:
+
+        rule compare_precision:
+            """How far the vectors are from those in full precision, on a few segments of the shortest length."""
+            input:
+                segments=lambda wildcards: CHECKPOINTS.once_drawn(SHORTEST),
+                model=CHECKPOINTS.check_of(STUDY.models.embedded),
+            output:
+                "results/embeddings/{model}/precision.json",
+            log:
+                "logs/embeddings/{model}/precision.log",
+            threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
+            resources:
+                **EMBEDDER,
+            params:
+                version={"VECTORS_VERSION": VECTORS_VERSION},
+                embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
+            script:
+                "../workflow/scripts/compare_precision.py"
 
         rule list_embeddings:
             """The shards of a model at each length with their digests: equal ones rerun no statistics."""

@@ -42,14 +42,12 @@ def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Pa
         cards = {node.asked_for(number).get("TresPerJob", "none") for number, _ in run.submitted()}
     done = re.search(r"(\d+) of (\d+) steps \(100%\) done", printed)
     assert done is not None
-    assert int(done[1]) == int(done[2]) > 90
+    assert int(done[1]) == int(done[2]) > 40
     assert sent == {
         **{"models": 4, "sentences": 1, "cut_corpus": 1, "static": 2},
-        # models and their twins, in both lengths at once
-        **{"embed_segments": 2 * 2, "embed_templates": 2 * 2, "compare_precision": 2},
-        **{"measure_ceat": 2 * 2 * 2, "measure_seat": 2 * 2, "measure_weat": 2},
-        "measure_multiverse": 1,
-        **{"score_pairs": 2 * 3, "score_structures": 2, "score_log_probability": 2},
+        # models with their twins, in both lengths at once
+        **{"embed_segments": 2, "embed_templates": 2, "measure_ceat": 2, "measure_seat": 2, "measure_weat": 2},
+        **{"measure_multiverse": 1, "score_pairs": 3, "score_structures": 1, "score_log_probability": 1},
     }
     assert cards == {"none"}  # its models have `cards: 0`
 

@@ -71,7 +71,7 @@ def test_node_drained_and_controller_killed(node: SlurmNode, half_done: Callable
         node.resume()
         run.finish()
         assert Counter(name for _, name in run.submitted()) == {
-            **{"embed_segments": 2, "compare_precision": 2},
+            "embed_segments": 2,
             **{"measure_ceat": 4, "measure_multiverse": 1},
         }
     assert require_equal_tables(study, finished) > 10

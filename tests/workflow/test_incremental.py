@@ -18,7 +18,7 @@ STATISTICS = {"measure_ceat": 2, "gather_estimates": 1}
 REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
 COSTLY = {
     *("compile_forms", "audit_tokenizers", "extract_sentences", "draw_samples"),
-    *("train_model", "check_model", "embed_segments", "compare_precision"),
+    *("train_model", "check_model", "embed_segments"),
 }
 """Rules of a corpus pass, a training or a forward pass, and those that they wait for."""
 _long = partial(pytest.param, marks=pytest.mark.long)
@@ -120,7 +120,6 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "train_model": 1,
         "check_model": 1,
         "embed_segments": 1,  # both lengths
-        "compare_precision": 1,
         "audit_tokenizers": 1,
         "choose_sentences": 1,
         "measure_ceat": 3,  # fixed draws index the contexts that all models have

@@ -1,10 +1,11 @@
 """Segments of all lengths, or filled templates, to the vectors of a model and its random copies."""
 
-from prasanga.embeddings import list_shards
+from prasanga.base.documents import read_document, write_document
+from prasanga.embeddings import VectorSettings, compare_with_full_precision, list_shards, settle_dtype
 from prasanga.embeddings.stage import embed_files
 from prasanga.runner import Task
 
-task = Task(snakemake, "embeddings")
+task, store = Task(snakemake, "embeddings"), "results/store"
 segments, out = list(task.input.segments), task.output
 for number, settings in enumerate(task.params.embedding):
     of_unit = slice(number * len(segments), (number + 1) * len(segments))
@@ -14,10 +15,15 @@ for number, settings in enumerate(task.params.embedding):
         left_out=out.left_out[of_unit],
         model=task.input.model,
         embedding=settings,
-        root="results/store",
+        root=store,
         threads=task.threads,
         cards=task.cards,
     )
 if lists := out.get("lists"):
     for shard, path in zip(out.vectors, lists, strict=True):
         list_shards([shard], path)
+if precision := out.get("precision"):
+    report = read_document(task.input.model)
+    asked = settle_dtype(VectorSettings.of(task.params.embedding[0], cards=task.cards), report, store)
+    compared = compare_with_full_precision(asked, report, task.input.shortest, store, threads=task.threads)
+    write_document(precision, compared)
