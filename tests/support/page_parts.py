@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from prasanga.report.section import Section
-from prasanga.report.sheet import MISSING, Row, Sheet
+from prasanga.report.sheet import Sheet
 
 
 def plain(text: str) -> str:
@@ -30,40 +30,9 @@ def sheets_of(section: Section) -> Iterator[Sheet]:
         yield from sheets_of(part)
 
 
-def sheet_of(section: Section | None, caption: str) -> Sheet:
-    """Return the table of a section whose caption begins so; there must be one alone."""
-    assert section is not None
-    (sheet,) = [sheet for sheet in sheets_of(section) if plain(sheet.caption).startswith(caption)]
-    return sheet
-
-
-def part_of(section: Section | None, title: str) -> Section:
-    """Return the part of a section whose title begins so; there must be one alone."""
-    assert section is not None
-    (part,) = [part for part in section.parts if plain(part.title).startswith(title)]
-    return part
-
-
-def names_of(sheet: Sheet) -> list[str]:
-    """Return the heads of a table's columns."""
-    return [plain(name) for _, name in sheet.columns]
-
-
 def lines_of(sheet: Sheet) -> list[list[str]]:
     """Return the texts of each row, labels first, marks behind their numbers."""
     return [[*map(plain, row.labels), *(plain(cell.text) + cell.mark for cell in row.cells)] for row in sheet.rows]
-
-
-def numbers_of(sheet: Sheet, row: Row | None = None) -> dict[str, str]:
-    """Return the cells of a row, by default of the only one, by the heads of their columns."""
-    if row is None:
-        (row,) = sheet.rows
-    return dict(zip(names_of(sheet), (plain(cell.text) for cell in row.cells), strict=True))
-
-
-def missing_in(numbers: dict[str, str]) -> set[str]:
-    """Return the heads of the cells without a number."""
-    return {name for name, text in numbers.items() if text == MISSING}
 
 
 def cells_of(html: str) -> list[list[str]]:

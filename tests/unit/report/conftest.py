@@ -11,8 +11,7 @@ import pytest
 from loss_columns import losses
 from report_tables import SCHEMA, estimate
 
-from prasanga.report.page import render_page
-from prasanga.report.study import AuditTables, EmbeddingFiles, Results
+from prasanga.report.study import AuditTables, EmbeddingFiles
 
 
 @pytest.fixture
@@ -43,22 +42,6 @@ def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
                         effect_or_none = effect
                     rows.append((category, model, length, mode, effect_or_none, changes))
     return table(*rows)
-
-
-@pytest.fixture
-def render_beside(small: pl.DataFrame) -> Callable[..., str]:
-    """The page of a small study with these results beside CEAT's."""
-    config = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1, "models": {}}
-    pairs = {"sets": {"demo": {"path": "x.csv"}}, "ties": "apart"}
-
-    def render(**results: Any) -> str:
-        return render_page(
-            config=config | {"associations": {"band": 0.1}, "pairs": pairs},
-            results=Results(**{"ceat": small, **results}),
-            made_from={"fingerprint": "f"},
-        )
-
-    return render
 
 
 @pytest.fixture

@@ -1,82 +1,59 @@
-"""Single words on the page: the numbers of the figures, as text, with marks that stand where the numbers say."""
+"""Single words on the page: the numbers of the figures, as text, against a slow count."""
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 from statistics import fmean, stdev
-from typing import Any
 
 import polars as pl
 from page_parts import lines_of
 
 from prasanga.report.sections.words import carrying_words
-from prasanga.report.sheet import Sheet
 from prasanga.report.study import Results
 
 FLOWERS = {"গোলাপ": 0.30, "শাপলা": 0.10, "জুঁই": 0.20}
 INSECTS = {"মশা": -0.10, "মাছি": 0.05, "উকুন": -0.30}
-GLOSSES = {"গোলাপ": "rose", "শাপলা": "water  lily", "মশা": "mosquito"}
-HOSTILE = "<script>alert('x')</script>"
-COLUMNS = {
-    **dict.fromkeys(("category", "model", "segment_length", "sample_mode", "role", "set", "stimulus"), pl.String),
-    **dict.fromkeys(("association", "effect_without"), pl.Float64),
+CATEGORY = {
+    "targets": [{"name": "flowers", "stimuli": list(FLOWERS)}, {"name": "in_sects", "stimuli": list(INSECTS)}],
+    "attributes": [{"name": "pleasant", "stimuli": []}, {"name": "un_pleasant", "stimuli": []}],
 }
+CURVES = {"a": 1, "b": 3}
+"""The power to which each model takes the associations."""
 
 
-def lexicon(**changes: Any) -> dict[str, Any]:
-    targets = [{"name": "flowers", "stimuli": list(FLOWERS)}, {"name": "in_sects", "stimuli": list(INSECTS)}]
-    attributes = [
-        {"name": "pleasant", "gloss": "pleasant words", "stimuli": []},
-        {"name": "un_pleasant", "stimuli": []},
-    ]
-    category = {"title": "Flowers and insects", "targets": targets, "attributes": attributes, **changes}
-    return {"C1": category, "glosses": GLOSSES}
-
-
-def rows_of(
-    model: str, length: str = "9", mode: str = "fixed", *, category: str = "C1", power: float = 1.0, scale: float = 1.0
-) -> list[Any]:
-    """Associations of all words, curved by `power`; the effect without each word is its place in its set."""
-    return [
-        (category, model, length, mode, role, name, stimulus, math.copysign(abs(value) ** power, value) * scale, place)
-        for role, name, values in (("x", "flowers", FLOWERS), ("y", "in_sects", INSECTS))
-        for place, (stimulus, value) in enumerate(values.items())
-    ]
-
-
-def table_of(rows: list[Any]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
-
-
-def sheet_of_words(rows: list[Any], **changes: Any) -> Sheet:
-    """The table of the only category."""
-    results = Results(**{"ceat_words": table_of(rows), "categories": lexicon(), **changes})
+def lines_of_words(table: pl.DataFrame) -> list[list[str]]:
+    results = Results(ceat_words=table, categories={"C1": CATEGORY, "glosses": {"গোলাপ": "rose"}})
     section = carrying_words(results, "C1", "category-C1")
     assert section is not None
-    (sheet,) = section.sheets
-    return sheet
+    return lines_of(section.sheets[0])
 
 
 def test_numbers_are_those_of_a_slow_oracle() -> None:
-    models = {"a": 1.0, "b": 3.0}
-    rows = [row for model, power in models.items() for row in rows_of(model, power=power)]
+    sides = (("x", "flowers", FLOWERS), ("y", "in_sects", INSECTS))
+    rows = [
+        ("C1", model, "9", "fixed", role, name, word, value**power)
+        for model, power in CURVES.items()
+        for role, name, values in sides
+        for word, value in values.items()
+    ]
+    names = ["category", "model", "segment_length", "sample_mode", "role", "set", "stimulus", "association"]
+    table = pl.DataFrame(rows, schema=names, orient="row")
     expected: dict[str, dict[str, float]] = {}
-    for model, power in models.items():
-        raw = {w: math.copysign(abs(v) ** power, v) for w, v in {**FLOWERS, **INSECTS}.items()}
+    for model, power in CURVES.items():
+        raw = {word: value**power for word, value in {**FLOWERS, **INSECTS}.items()}
         for word, value in raw.items():
             expected.setdefault(word, {})[model] = (value - fmean(raw.values())) / stdev(raw.values())
-    lines = lines_of(sheet_of_words(rows))
     ordered = [
-        word for words in (FLOWERS, INSECTS) for word in sorted(words, key=lambda w: -fmean(expected[w].values()))
+        word for _, _, words in sides for word in sorted(words, key=lambda word: -fmean(expected[word].values()))
     ]
+    lines = lines_of_words(table)
     assert [line[0] for line in lines] == ordered
     assert [line[3:] for line in lines] == [
-        [f"{expected[word][model]:+.2f}".replace("-", "\N{MINUS SIGN}") for model in models] for word in ordered
+        [f"{expected[word][model]:+.2f}".replace("-", "\N{MINUS SIGN}") for model in CURVES] for word in ordered
     ]
     assert lines[0][1:3] == ["flowers", "rose"]
-    assert lines_of(sheet_of_words(sorted(rows, key=lambda row: (row[1], row[7])))) == lines
+    assert lines_of_words(table.sort("model", "association")) == lines
 
 
 def test_the_page_needs_no_matplotlib() -> None:
