@@ -29,7 +29,7 @@ ALPHA = 0.05
 """The level of all tests."""
 
 FIRST_DRAWS = 100
-"""The first number of draws of which the effect is known besides that of all."""
+"""The smallest number of draws for which the effect is stored, besides all draws."""
 
 METHODS = {method.name: method.label for method in FAMILY}
 """How a method of word associations is called in a sentence, a caption or a menu, by the name of its table."""
@@ -43,7 +43,7 @@ LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}
 
 
 def name_of_language(language: str) -> str:
-    """Return English for en; what is not known stays as it is."""
+    """Return English for en; an unknown code is returned unchanged."""
     return LANGUAGES.get(language, language)
 
 
@@ -143,7 +143,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 MISSING = "–"
-"""What stands where there is no number."""
+"""Shown in place of a missing number."""
 
 
 def interval(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
@@ -176,7 +176,7 @@ def few_words(estimate: Estimate | None) -> str:
     """Return how many words of how many an effect rests on, where they are few: "2/14 v 3/14"; else nothing.
 
     Few are fewer than `FEWEST_WORDS` in a set, or a set that lost more than a third of its list. No finding is built on
-    such an effect, and it looks like one wherever it stands.
+    such an effect, and it is marked everywhere.
     """
     if estimate is None or not is_number(estimate["effect_size"]):
         return ""
@@ -254,7 +254,7 @@ FEW_WORDS = (
     f"Few words, used/listed behind the number: fewer than {FEWEST_WORDS} in a set, or more than a third of a list"
     " lost. No finding is built on these."
 )
-"""What stands below a table that has such effects."""
+"""The note below a table that has such effects."""
 
 
 def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
@@ -288,7 +288,7 @@ def anchor_of(name: str, kind: str = "category") -> str:
 
 
 def address_of_number(method: str, row: Estimate) -> str:
-    """Return the address of what stands behind an estimate of a method of words."""
+    """Return the address of the panel for an estimate."""
     parts = (row.get(name) for name in _KEY)
     return anchor_of(".".join((method, *(str(part) for part in parts if part is not None))), "behind")
 
@@ -360,7 +360,7 @@ def groups_of(found: Iterable[tuple[str, str]]) -> tuple[Group, ...]:
 
 
 def sort_types(found: Iterable[str]) -> list[str]:
-    """Return bias types, each once, without `OVERALL`: those of the paper in its order, then the others by name."""
+    """Return bias types, each once, without `OVERALL`: types of the paper in its order, then others by name."""
     names = set(found) - {OVERALL}
     return [*(name for name in TYPES if name in names), *sorted(names - set(TYPES))]
 

@@ -229,7 +229,7 @@ def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
         paper_tables.paper_table(name, chosen, preset=preset, language=language)
         for name in (OPEN, *_names_of_ceat(tables.get("ceat")), *paper_tables.SAHOO)
         if (chosen := {method: table for method, table in tables.items() if _has(method, table, name)})
-        # CEAT alone is no comparison of methods
+        # CEAT by itself is not a comparison of methods
         and not (name == OPEN and chosen.keys() == {"ceat"})
     ]
     pairs = results.bias_percentages
@@ -262,7 +262,7 @@ def _paper_table(table: paper_tables.PaperTable, files: Collection[str]) -> Sect
 
 
 def _list_files(path: str, endings: Iterable[str], files: Collection[str]) -> list[tuple[str, str]]:
-    """Return those of the files with these endings that are there, each with its format."""
+    """Return the existing files with these endings, each with its format."""
     return [(f"{path}.{end}", _FORMATS[end]) for end in endings if f"{path}.{end}" in files]
 
 
@@ -283,7 +283,7 @@ def _has(method: str, table: pl.DataFrame, name: str) -> bool:
 
 
 def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section with the study beside a paper's numbers: agreement, every row, and what is doubtful."""
+    """Return the section that compares the study with a paper's numbers: agreement, every row, and doubts."""
     if not _is_compared(config, results):
         return None
     paper = config.get("comparison", {}).get("paper", "none")
@@ -317,7 +317,7 @@ def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
 
 
 def _count_agreeing(rows: pl.DataFrame) -> list[str]:
-    """Return for each method how many signs agree, and how many published numbers lie in our intervals."""
+    """Return for each method how many signs agree, and how many published numbers our intervals contain."""
     said: list[str] = []
     for method in rows["method"].unique(maintain_order=True):
         found = rows.filter(pl.col("method") == method, pl.col("measured").is_not_null())

@@ -37,10 +37,10 @@ ENGLISH = "en"
 # --------------------
 # Styles and scripts of the page, joined in a fixed order, and the policy under which nothing else runs or loads.
 #
-# The page is one file that opens from disk: libraries (`prasanga.report.vendor`) and the page's own `templates/*.css`
-# and `templates/*.js` stand in it. A content security policy names each script by its SHA-256 digest: markup that comes
-# in by a sentence from the web cannot run, and nothing can be fetched. Styles cannot be named so: figures and bars have
-# `style` attributes, which digests do not cover. A style can load nothing here either.
+# The page is one file that opens from disk and includes libraries (`prasanga.report.vendor`) and the page's own
+# `templates/*.css` and `templates/*.js`. A content security policy names each script by its SHA-256 digest, so markup
+# in a sentence from the web cannot run, and nothing can be fetched. Digests do not cover the `style` attributes of
+# figures and bars, so styles are allowed; they cannot load anything either.
 
 
 LIBRARIES = (
@@ -59,7 +59,7 @@ FIRST = ("style.css", "theme.js")
 class Assets(NamedTuple):
     """What `index.html.j2` writes: `policy` and `first` and `style` into the head, `scripts` at the end of the body.
 
-    Each script stands in an element of its own, without a character more, or its digest is another.
+    Each script has its own element with no other character in it; otherwise its digest would differ.
     """
 
     policy: str
@@ -88,7 +88,7 @@ def policy_of(scripts: Iterable[str]) -> str:
     """Return the content security policy under which these scripts run, no other does, and nothing is loaded.
 
     Args:
-        scripts: the text of each script element, as it stands between its tags.
+        scripts: the text between the tags of each script element.
     """
     digests = " ".join(f"'sha256-{_base64(hashlib.sha256(text.encode()).digest())}'" for text in scripts) or "'none'"
     return (
@@ -150,7 +150,7 @@ def _gzipped(text: str) -> Markup:
 
 
 def pack(html: str) -> Markup:
-    """Return HTML as gzip in base64, to stand in an attribute.
+    """Return HTML as gzip in base64, for an attribute.
 
     Args:
         html: a part of the page, escaped as it is to be shown: it is put into the page as it is.
@@ -159,11 +159,11 @@ def pack(html: str) -> Markup:
 
 
 PLAIN_BYTES = 1 << 18
-"""Data up to this size stand in the page as JSON, which every browser reads; larger ones as gzip in base64."""
+"""Data up to this size are JSON in the page, which every browser reads; larger data are gzip in base64."""
 
 
 def inline_data(data: Mapping[str, Any]) -> tuple[str, Markup]:
-    """Return data for a script: `json` or `gzip`, and the text that may stand in a script element so.
+    """Return data for a script: `json` or `gzip`, and the text for a script element.
 
     Args:
         data: plain values; keys are texts or numbers.
@@ -174,8 +174,8 @@ def inline_data(data: Mapping[str, Any]) -> tuple[str, Markup]:
     return "gzip", _gzipped(text)
 
 
-# What could end the element or begin a comment; and what turns the direction of a line, in which a reader of the source
-# would see something else than what is there. All of it stands in texts of JSON only.
+# Signs that could end the element or begin a comment, and signs that turn the direction of a line, which would mislead a
+# reader of the source. All of them occur only in JSON strings.
 _ESCAPED = {
     ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 }
@@ -230,7 +230,7 @@ class Figure:
 class Section:
     """A section of the page, or a part of one.
 
-    What it holds stands in this order: text, findings, widget, sheets, figures, definitions, items, folded parts,
+    Its parts appear in this order: text, findings, widget, sheets, figures, definitions, items, folded parts,
     notes and files, and then the parts with heads of their own.
 
     Attributes:
@@ -247,8 +247,8 @@ class Section:
         notes: small print below all of it.
         files: paths from the page, and what they are; `files_text` is written before them.
         folded: whether it is closed until it is opened.
-        is_open: whether what is folded is open at first.
-        packed: what to say where no script can unpack it; empty for a part that stands in the page as it is.
+        is_open: whether a folded part is open at first.
+        packed: what to say where no script can unpack it; empty for a part that is not packed.
         look: class of a folded part, or of the definitions.
     """
 
@@ -277,7 +277,7 @@ class View:
 
     Attributes:
         id: what links lead to it by.
-        entry: the entry of the navigation; views of one entry stand beside each other as its tabs.
+        entry: the entry of the navigation; views of one entry are its tabs.
         name: what its tab says.
         sections: those that are open.
         folded: those below them, closed until they are opened.
@@ -321,7 +321,7 @@ def section(passage: str, values: Mapping[str, Any] | None = None, **parts: Any)
 
     Args:
         passage: its first line is `# address: head`; paragraphs follow, parted by empty lines.
-        values: what is put into the passage.
+        values: values for the passage.
         parts: the other parts of the section.
     """
     head, *text = _write_passage(passage, values or {})
@@ -372,7 +372,7 @@ def page_to_html(
         views: those without a section are left out.
         language: of the page's own labels.
         scripts: languages whose fonts the page is to bring along.
-        panel: what stands after the views.
+        panel: HTML after the views.
     """
     entries: dict[str, list[View]] = {}
     for view in views:
@@ -394,7 +394,7 @@ def fold(name: str, more: str, **parts: Any) -> Section:
 
 
 def figure_of(results: Results, *names: str, label: str = "") -> list[Figure]:
-    """Return those of these figures of the study that were drawn, with their captions.
+    """Return the figures with these names that the study has drawn, with their captions.
 
     Args:
         results: the study's.
@@ -443,7 +443,7 @@ def said(text: str, language: str, **values: object) -> str:
     Args:
         text: the label in English; what `labels.yaml` has not is of a study, and stays as it is.
         language: en, bn or hi.
-        values: what stands in braces in the label.
+        values: values for the braces in the label.
     """
     found = (labels().get(text) or _HEADINGS.get(text, {})).get(language, text)
     return found.format(**values) if values else found

@@ -125,7 +125,7 @@ def title_of_set(word_set: Mapping[str, Any]) -> str:
 
 
 def gloss_of(stimulus: str, glosses: Mapping[str, str]) -> str:
-    """Return the gloss on one line; empty where there is none, or where it is the word itself."""
+    """Return the gloss on one line; empty if it is missing or equals the word."""
     gloss = " ".join((glosses.get(stimulus) or "").split())
     return "" if gloss == stimulus else gloss
 
@@ -133,7 +133,7 @@ def gloss_of(stimulus: str, glosses: Mapping[str, str]) -> str:
 def pieces_as_text(row: Mapping[str, Any]) -> str:
     """Return the pieces of a stimulus, of a row of a tokenizer's audit; empty in audits from before they were kept.
 
-    A vowel sign that begins a piece stands on a dotted circle; without a letter, fonts show a box or nothing.
+    A vowel sign that begins a piece gets a dotted circle; without a letter, fonts show a box or nothing.
     """
     return " + ".join(_SIGN_WITHOUT_LETTER.sub("◌", piece) for piece in row.get("pieces") or ())
 

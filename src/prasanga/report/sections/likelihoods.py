@@ -177,7 +177,7 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     if bias is None and described is None:
         return None
     browser = pair_browser(results.pair_scores, texts=not hides_texts(config), scored=bias is not None)
-    oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
+    oddities = {} if hides_texts(config) else results.pair_oddities  # oddities quote the words in question
     sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
     if bias is None:
         return section("pairs", {"n_tests": None}, parts=[browser, *sets])
