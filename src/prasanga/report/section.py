@@ -174,7 +174,7 @@ def inline_data(data: Mapping[str, Any]) -> tuple[str, Markup]:
     return "gzip", _gzipped(text)
 
 
-# Signs that could end the element or begin a comment, and signs that turn the direction of a line, which would mislead a
+# Signs that could end the element or begin a comment, and signs that turn the direction of a line and so mislead a
 # reader of the source. All of them occur only in JSON strings.
 _ESCAPED = {
     ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
