@@ -24,7 +24,7 @@ from torch.nn.functional import cross_entropy
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator, seed_of
-from prasanga.models.batches import pad
+from prasanga.models.devices import pad
 from prasanga.models.packaged import write_model
 
 _LOG = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList,
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator
-from prasanga.models.batches import Halving, plan_batches
+from prasanga.models.devices import Halving, plan_batches
 from prasanga.models.loading import load_config, load_part, max_pieces, model_kind, quiet
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
@@ -75,7 +75,7 @@ def load_writer(
             f"model {model}: it is of kind {found} ({config.model_type}), but {wanted} is needed to write text. Name"
             " another model, under `construction.proposer` or `construction.translators`."
         )
-    loaded = load_part(model, revision, device, dtype, options, head=True)
+    loaded = load_part(model, head=True, revision=revision, device=device, dtype=dtype, options=options)
     module = loaded.encoder
     module.generation_config = _ids_of(module, loaded.tokenizer)
     longest = max_pieces(loaded.tokenizer, loaded.config.get_text_config(), module)

@@ -186,7 +186,7 @@ def share(bench: Bench, work: str, encoder: Any, segments: Any, *, causal: bool 
 
 def padding_of(lengths: Sequence[int], budget: int) -> float:
     """The share of padding in what a device reads."""
-    from prasanga.models.batches import plan_batches
+    from prasanga.models.devices import plan_batches
 
     ordered = sorted(lengths)
     read = sum((rows.stop - rows.start) * ordered[rows.stop - 1] for rows in plan_batches(ordered, budget))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.embeddings.pooling import ON_A_GPU, Inputs, Pooling, plan_parts, read_ahead, read_inputs, shorten
-from prasanga.models.batches import (
+from prasanga.models.devices import (
     ON_A_CPU,
     Halving,
     find_budget,
@@ -117,39 +117,6 @@ def run_layers(
 
 class _Reached(Exception):  # noqa: N818
     """Leaves the forward pass when the highest layer asked for is known."""
-
-
-class _Outbox:
-    """Vectors on their way from the device: fetched when the next batch is at work, so that the device never waits."""
-
-    def __init__(self, vectors: list[Vectors]) -> None:
-        self._vectors = vectors
-        self._waiting: tuple[NDArray[np.int64], list[torch.Tensor], list[Any]] | None = None
-
-    def put(self, items: NDArray[np.int64], means: list[torch.Tensor]) -> None:
-        """Begin to fetch the vectors of `items`, one tensor (n, d) a layer."""
-        on_host, events = [], []
-        for mean in means:
-            if mean.device.type == "cpu":
-                on_host.append(mean)
-                continue
-            host = torch.empty(mean.shape, dtype=mean.dtype, pin_memory=True).copy_(mean, non_blocking=True)
-            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
-            event.record(torch.cuda.current_stream(mean.device))
-            on_host.append(host)
-            events.append(event)
-        self.empty()
-        self._waiting = items, on_host, events
-
-    def empty(self) -> None:
-        """Write what was fetched into the rows of its items."""
-        if self._waiting is not None:
-            items, on_host, events = self._waiting
-            for event in events:
-                event.synchronize()
-            for vectors, mean in zip(self._vectors, on_host, strict=True):
-                vectors[items] = mean.numpy()
-            self._waiting = None
 
 
 @dataclass(frozen=True)
@@ -346,7 +313,8 @@ class Encoder:
         items = np.argsort(inputs.row, kind="stable")
         borders = np.searchsorted(inputs.row[items], np.arange(len(inputs.ids) + 1))
         begins = np.cumsum(inputs.counts) - inputs.counts
-        outbox = _Outbox(vectors)
+        waiting: list[tuple[NDArray[np.int64], list[torch.Tensor]]] = []
+        devices: set[torch.device] = set()
 
         def run_batch(batch: slice) -> None:
             mine = items[borders[batch.start] : borders[batch.stop]]
@@ -354,13 +322,19 @@ class Encoder:
             within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
             positions = inputs.positions[np.repeat(begins[mine], counts) + within]
             rows = inputs.row[mine] - batch.start
-            outbox.put(mine, compute_vectors(self.loaded, self._depths, inputs.ids[batch], rows, positions, counts))
+            found = compute_vectors(self.loaded, self._depths, inputs.ids[batch], rows, positions, counts)
+            devices.update(each.device for each in found)
+            waiting.append((mine, [each.to("cpu", non_blocking=True) for each in found]))  # so a card never waits
             if done is not None:
                 done(len(mine))
 
         for batch in plan_batches([len(ids) for ids in inputs.ids], self.pieces_per_batch or 0):
             self._halving.run(batch, lambda rows: (rows.stop - rows.start) * len(inputs.ids[rows.stop - 1]), run_batch)
-        outbox.empty()
+        for device in devices - {torch.device("cpu")}:
+            torch.cuda.synchronize(device)
+        for mine, found in waiting:
+            for whole, part in zip(vectors, found, strict=True):
+                whole[mine] = part.numpy()
         if not all(np.isfinite(one).all() for one in vectors):
             mend = "the weights are damaged: fetch them again"
             if self.loaded.dtype != "float32":

@@ -20,7 +20,7 @@ from prasanga.base.parquet import read_frame, temporary_beside
 from prasanga.base.store import Store
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end
 from prasanga.embeddings.shards import StoredDtype
-from prasanga.models.options import ModelOptions, depth_of, no_pooling
+from prasanga.models.options import ModelOptions, depth_of
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
@@ -144,13 +144,10 @@ def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) 
         report: `prasanga.models.check_model` of the model.
 
     Raises:
-        InputError: `cls` of a model that has nothing to tell of a sentence at its first position; `auto` of a model
-            whose files name a pooling that there is not.
+        InputError: `cls` of a model that has nothing to tell of a sentence at its first position.
     """
     if settings.sentence_vector is None:
         return settings
-    if settings.sentence_vector == "auto" and report.get("unknown_pooling"):
-        raise no_pooling(settings.model, report["unknown_pooling"])
     pooling = settings.sentence_vector
     if pooling == "auto":  # a model that was trained for vectors of sentences has its own way
         pooling = report.get("sentence_vector") or _BY_KIND[report["kind"]]
@@ -332,7 +329,7 @@ def _embed_exactly(
 ) -> NDArray[np.float32]:
     """Embed in float32, on `device` if it has room for the model and its batches, else on the processor."""
     from prasanga.embeddings.encoder import load_encoder
-    from prasanga.models.batches import ON_A_CPU
+    from prasanga.models.devices import ON_A_CPU
 
     try:
         exact = load_encoder(

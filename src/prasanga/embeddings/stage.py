@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.documents import digest_of, read_document, to_tsv
 from prasanga.base.errors import InputError
 from prasanga.base.origin import describe
-from prasanga.base.parquet import made_from, open_parquet, read_table, write_row_groups, write_text
+from prasanga.base.parquet import made_from, read_table, remade_by, require_columns, write_row_groups, write_text
 from prasanga.base.progress import progress
 from prasanga.base.store import Store
 from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Inputs, Pooling, Unknown, plan_parts, read_ahead, root_end
@@ -127,34 +128,25 @@ def embed_files(
     embed_shards(
         shards,
         sources,
+        settings,
         width=report["hidden_size"],
-        twins=bool(settings.twins),
-        pooling=settings.pooling,
-        unknown=settings.unknown,
-        dtype=settings.stored_dtype,
     )
 
 
 def embed_shards(
     shards: Sequence[Shard],
     sources: Sequence[Source],
+    settings: VectorSettings,
     *,
     width: int,
-    twins: bool,
-    pooling: Pooling,
-    unknown: Unknown,
-    dtype: StoredDtype,
 ) -> list[Counter[str]]:
     """Write the vectors of all segments of some files, each in its order; embed only what the stores lack.
 
     Args:
         shards: the files.
         sources: of the vectors: the model, or its twins in their order; each is loaded once, if at all.
+        settings: of the vectors; each of several twins reads a share of the segments (`deal`).
         width: of the vectors.
-        twins: whether the sources are twins, each of which reads a share of the segments (`deal`).
-        pooling: what the vectors are made of.
-        unknown: what becomes of a target with a piece that the tokenizer does not know.
-        dtype: precision that vectors are kept in.
 
     Returns:
         Of each file the counts of `fill`, over all sources.
@@ -162,25 +154,25 @@ def embed_shards(
     Raises:
         InputError: a segments file without these columns; all that the encoder refuses.
     """
-    asked = [_read_segments(shard.segments, pooling, len(sources) if twins else 0) for shard in shards]
+    asked = [_read_segments(shard.segments, settings.pooling, len(settings.twins)) for shard in shards]
     found: list[list[pa.Table]] = [[] for _ in shards]
     counts: list[Counter[str]] = [Counter() for _ in shards]
     for number, source in enumerate(sources):
         load = functools.cache(source.load)
         for place, shard in enumerate(shards):
             mine = [(key, item) for key, item, twin in asked[place].items if twin == number]
-            counts[place] += fill(source.stores, dict(mine), load, pooling=pooling, dtype=dtype, where=shard.segments)
+            counts[place] += fill(source.stores, dict(mine), load, settings, shard.segments)
             rows = source.stores[0].read_rows([key for key, _ in mine])
             found[place] += [] if rows is None else [rows]
         del load  # and with it the model, before the next one is loaded
     keys = [source.stores[0].key for source in sources]
-    key = digest_of(keys) if twins else keys[0]
+    key = digest_of(keys) if settings.twins else keys[0]
     numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
-    nothing = pa.schema([*numbers, embedding_field(dtype, width)]).empty_table()
+    nothing = pa.schema([*numbers, embedding_field(settings.stored_dtype, width)]).empty_table()
     for shard, segments, tables, done in zip(shards, asked, found, counts, strict=True):
         order = np.argsort(np.argsort([twin for _, _, twin in segments.items], kind="stable"))
         vectors = pa.concat_tables(tables).select(nothing.column_names).take(order) if tables else nothing
-        _write(shard, segments, vectors, key, unknown)
+        _write(shard, segments, vectors, key, settings.unknown)
         counted = ", ".join(f"{name}={done[name]}" for name in ("reused", "embedded", "passes"))
         _LOG.info("%s: %d segments; %s", shard.output, segments.rows.num_rows, counted)
     return counts
@@ -190,9 +182,7 @@ def fill(
     stores: Sequence[Store],
     items: Mapping[str, Item],
     load: Callable[[], Encoder],
-    *,
-    pooling: Pooling,
-    dtype: StoredDtype,
+    settings: VectorSettings,
     where: str | Path,
 ) -> Counter[str]:
     """Embed the items that the first store lacks, and keep the vectors of every layer in its own store.
@@ -201,8 +191,7 @@ def fill(
         stores: one for each layer of the encoder, in its order; the first decides what is missing.
         items: {segment id: what to embed}; equal ids are equal items.
         load: gives the encoder; called only if a vector is missing.
-        pooling: what the vectors are made of.
-        dtype: precision that vectors are kept in.
+        settings: of the vectors.
         where: the file that the items are from, for messages.
 
     Raises:
@@ -217,7 +206,7 @@ def fill(
     lacking = len(ids) - sum(has.values())
     if not lacking:
         return Counter(reused=len(ids))
-    encoder = load()
+    encoder, pooling = load(), settings.pooling
     before = encoder.report.passes
     parts = plan_parts([items[name].text for name in ids], range(len(ids)), ON_A_GPU if encoder.on_a_gpu else ON_A_CPU)
     missing = [lacked for places in parts if (lacked := [ids[i] for i in places if not has[ids[i]]])]
@@ -237,7 +226,7 @@ def fill(
                 vectors = encoder.run(inputs, done.advance)
                 if written is not None:
                     written.result()
-                written = writer.submit(_keep, stores, mine, inputs, vectors, dtype)
+                written = writer.submit(_keep, stores, mine, inputs, vectors, settings.stored_dtype)
             if written is not None:
                 written.result()
     except InputError as error:
@@ -274,14 +263,9 @@ def _read_segments(path: str | Path, pooling: Pooling, n_twins: int) -> _Segment
     A segment's id is a digest of text and span, all that a vector depends on; the mean over the root depends on where
     the root ends as well.
     """
-    present = open_parquet(path).schema_arrow.names
-    for name in _SEGMENT:
-        if name not in present:
-            raise InputError(
-                f"{path}: no column {name!r} (found: {', '.join(present)}). A file of segments has"
-                f" {', '.join(_SEGMENT)}: delete this one and run the workflow again."
-            )
-    rows = read_table(path, _SEGMENT)
+    rows = read_table(path)
+    require_columns(str(path), pl.DataFrame(rows), _SEGMENT, remade_by("samples"))
+    rows = rows.select(_SEGMENT)
     twins = np.zeros(rows.num_rows, dtype=np.int32)
     if n_twins:
         twins = deal(rows.column("stimulus").to_pylist(), n_twins)
@@ -326,7 +310,7 @@ def _write(shard: Shard, segments: _Segments, vectors: pa.Table, key: str, unkno
             reasons[stimulus][reason] = count
     losses = {"left_out": reasons, "cut": counted["cut"], "unknown": counted["kept"]}
     said = {name: json.dumps(each, sort_keys=True, ensure_ascii=False) for name, each in losses.items()}
-    write_text(shard.left_out, _table_of_left_out(segments, np.flatnonzero(left_out), n_pieces, n_unknown))
+    write_text(shard.left_out, _table_of_left_out(segments, left_out, n_pieces, n_unknown))
     write_row_groups(
         shard.output,
         pa.schema([*rows.schema, *vectors.schema]),
@@ -355,17 +339,16 @@ def _group_by_stimulus(
 
 
 def _table_of_left_out(
-    segments: _Segments, places: NDArray[np.intp], n_pieces: NDArray[np.int32], n_unknown: NDArray[np.int32]
+    segments: _Segments, left_out: NDArray[np.bool_], n_pieces: NDArray[np.int32], n_unknown: NDArray[np.int32]
 ) -> str:
-    items = [segments.items[place][1] for place in places]
-    reasons = [
-        f"{n_unknown[i]} of {n_pieces[i]} pieces unknown to the tokenizer"
-        if n_pieces[i]
-        else "no piece at the position that the target has among the words"
-        for i in places
-    ]
-    table = segments.rows.select(["segment_id", "occurrence_id", "stimulus"]).take(places)
-    forms = [item.text[item.start : item.end] for item in items]
-    for name, column in (("form", forms), ("reason", reasons)):
-        table = table.append_column(name, pa.array(column, pa.string()))
-    return to_tsv(table)
+    """Return the segments that are left out as a table for a spreadsheet, with the form and the reason of each."""
+    counts = {"n_pieces": n_pieces, "n_unknown": n_unknown}
+    rows = pl.DataFrame(segments.rows).with_columns(**{name: pl.Series(each) for name, each in counts.items()})
+    unknown = pl.format("{} of {} pieces unknown to the tokenizer", "n_unknown", "n_pieces")
+    nowhere = pl.lit("no piece at the position that the target has among the words")
+    table = rows.filter(pl.Series(left_out)).select(
+        *("segment_id", "occurrence_id", "stimulus"),
+        form=pl.col("text").str.slice("start", pl.col("end") - pl.col("start")),
+        reason=pl.when(pl.col("n_pieces") > 0).then(unknown).otherwise(nowhere),
+    )
+    return to_tsv(table.to_arrow())

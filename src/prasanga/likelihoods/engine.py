@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
-from prasanga.models.batches import ON_A_CPU, Halving, find_budget, no_memory_for, plan_batches
+from prasanga.models.devices import ON_A_CPU, Halving, find_budget, no_memory_for, plan_batches
 from prasanga.models.heads import ModelWithHead, load_with_head, mask_piece
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, unknown_pieces

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 import regex
@@ -34,18 +34,17 @@ from prasanga.models.loading import (
     read_weights,
     require_fitting_tokenizer,
 )
-from prasanga.models.options import KINDS, NO_OPTIONS, POOLING_FILE, POOLINGS, ModelOptions, depth_of, no_pooling
+from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.packaged import PACKAGE
 from prasanga.models.pieces import encode, language_piece, unknown_pieces
 from prasanga.schema import TABLES
 
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
-_OLDER_POOLINGS = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_lasttoken": "lasttoken",
-}
+_POOLING_FILE = "1_Pooling/config.json"
+_POOLINGS = {"cls": "cls", "mean": "mean", "lasttoken": "last"}
+"""Vectors of a sentence by their names in sentence-transformers (`pooling_mode`, since 5.4); it has other modes."""
+_OLDER = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "lasttoken"}
 """As sentence-transformers wrote them before 5.4."""
 
 
@@ -130,7 +129,11 @@ def check_model(
     package = read_document(path) if (path := source.find(PACKAGE)) else {}
     own_pooling, unknown_pooling = (package.get("sentence_vector"), "") if package else _find_pooling(source)
     if unknown_pooling and sentence_vector == "auto":
-        raise no_pooling(source.name, unknown_pooling)
+        raise InputError(
+            f"model {source.name}: {_POOLING_FILE} has {unknown_pooling}; allowed is one of the modes"
+            f" {', '.join(_POOLINGS)}. Name the vector of a sentence under this model in the config:"
+            " `sentence_vector: mean`, or cls, last, word."
+        )
 
     def count_bytes(size: Size) -> int:
         return weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization)
@@ -162,7 +165,7 @@ def check_model(
 
 def _find_pooling(source: Source) -> tuple[str | None, str]:
     """Return the pooling that a model's files name, and what they say where that is not known."""
-    path = source.find(POOLING_FILE)
+    path = source.find(_POOLING_FILE)
     if path is None:
         return None, ""
     try:
@@ -175,10 +178,10 @@ def _find_pooling(source: Source) -> tuple[str | None, str]:
         keys = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
         found, named = (
             ", ".join(f"{key}: true" for key in keys) or "no pooling_mode",
-            list(map(_OLDER_POOLINGS.get, keys)),
+            list(map(_OLDER.get, keys)),
         )
     modes = named if isinstance(named, list) else [named]
-    known = [POOLINGS[mode] for mode in modes if isinstance(mode, str) and mode in POOLINGS]
+    known = [_POOLINGS[mode] for mode in modes if isinstance(mode, str) and mode in _POOLINGS]
     return (known[0], "") if len(modes) == len(known) == 1 else (None, found)
 
 
@@ -274,15 +277,6 @@ _FINDINGS = {
 }
 
 
-class _Reading(NamedTuple):
-    """What the tokenizer makes of a form."""
-
-    ids: tuple[int, ...]
-    unknown: bool
-    loses: bool  # whether it loses marks
-    left: str  # the letters and marks that are left
-
-
 def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
     """Try `tokenizer` on every form.
 
@@ -296,39 +290,17 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
             `counted` is false (another stimulus gets the hits) are tried, but not compared with other stimuli. A form
             weighs as many `occurrences` as it has; without that column, or where no form occurs, each weighs the same.
     """
-    words = forms["form"].to_list()
-    readings = _read(tokenizer, list(dict.fromkeys(words)))
-    mine = [readings[word] for word in words]
-    name_of = tokenizer.backend_tokenizer.id_to_token
-    unknown, lost = [], []
-    for word, one in zip(words, mine, strict=True):
-        unknown.append(f"{word} -> {' '.join(map(name_of, one.ids)) or 'no piece'}" if one.unknown else None)
-        lost.append(f"{word} -> {one.left or 'nothing'}" if one.loses else None)
-    twins = _identical(forms, readings)
-    keys = list(zip(forms["stimulus"].to_list(), words, strict=True))
-    tried = pl.DataFrame(
-        {
-            "stimulus": forms["stimulus"],
-            "occurrences": forms["occurrences"] if "occurrences" in forms.columns else [0] * forms.height,
-            "pieces": [len(one.ids) for one in mine],
-            "unknown": unknown,
-            "marks_lost": lost,
-            "identical": [next(iter(twins.get(key, {}).values()), None) for key in keys],
-            "identical_to": [list(twins.get(key, {})) for key in keys],
-        },
-        schema={
-            "stimulus": pl.String,
-            **dict.fromkeys(("occurrences", "pieces"), pl.Int64),
-            **dict.fromkeys(SHARES, pl.String),
-            "identical_to": pl.List(pl.String),
-        },
-    )
+    given = {"occurrences": pl.lit(0, pl.Int64), "counted": pl.lit(True)}
+    forms = forms.with_columns(**{name: value for name, value in given.items() if name not in forms.columns})
+    read = _read(tokenizer, forms["form"].unique(maintain_order=True).to_list())
+    tried = forms.select("stimulus", "form", *given).join(read, on="form", how="left", maintain_order="left")
+    tried = tried.join(_find_identical(tried), on=["stimulus", "form"], how="left", maintain_order="left")
     often = tried.sort("occurrences", descending=True, maintain_order=True)
     examples = often.group_by("stimulus").agg(
         pl.col(name).drop_nulls().first().alias(f"{name}_example") for name in SHARES
     )
     shown: dict[str, str] = {}
-    for stimulus, word in keys:
+    for stimulus, word in tried.select("stimulus", "form").iter_rows():
         shown[stimulus] = stimulus if word == stimulus else shown.get(stimulus, word)
     pieces = pl.Series("pieces", _split(tokenizer, list(shown.values())), dtype=pl.List(pl.String))
     table = (
@@ -372,24 +344,33 @@ def _summary(tried: pl.DataFrame, table: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _read(tokenizer: Any, forms: list[str]) -> dict[str, _Reading]:
-    """Return what the tokenizer makes of each of these different forms."""
-    unknown_ids, normalizer = unknown_pieces(tokenizer), tokenizer.backend_tokenizer.normalizer
+def _read(tokenizer: Any, forms: list[str]) -> pl.DataFrame:
+    """Return what the tokenizer makes of each of these different forms.
+
+    Returns:
+        form, ids (as text), pieces (their number), unknown and marks_lost (an example of that damage; null without).
+    """
+    name_of, normalizer = tokenizer.backend_tokenizer.id_to_token, tokenizer.backend_tokenizer.normalizer
+    unknown_ids = unknown_pieces(tokenizer)
     texts = [_normalized(normalizer, form) for form in forms]
     shorter = [_lost(form, text) for form, text in zip(forms, texts, strict=True)]
     # Offsets do not tell what is covered where normalization composes letters: they skip the second half. So a form
     # that is another text once normalized, but still has its letters and marks, is tried a second time as that text.
     changed = [text != form and not any(less) for form, text, less in zip(forms, texts, shorter, strict=True)]
     again = _pieces(tokenizer, list(itertools.compress(texts, changed)))
-    readings = {}
+    rows = []
     for row, (ids, spans) in enumerate(_pieces(tokenizer, forms)):
-        text, (no_letter, no_mark) = texts[row], shorter[row]
+        form, text, (no_letter, no_mark) = forms[row], texts[row], shorter[row]
         dropped = set() if no_letter or no_mark else _uncovered(text, next(again)[1] if changed[row] else spans)
         no_letter = no_letter or any(_LETTER.match(text[i]) for i in dropped)
         no_mark = no_mark or any(_MARK.match(text[i]) for i in dropped)
-        left = "".join(character for i, character in enumerate(text) if i not in dropped) if dropped else text
-        readings[forms[row]] = _Reading(ids, no_letter or not ids or not unknown_ids.isdisjoint(ids), no_mark, left)
-    return readings
+        left = "".join(character for i, character in enumerate(text) if i not in dropped)
+        is_unknown = no_letter or not ids or not unknown_ids.isdisjoint(ids)
+        unknown = f"{form} -> {' '.join(map(name_of, ids)) or 'no piece'}" if is_unknown else None
+        lost = f"{form} -> {left or 'nothing'}" if no_mark else None
+        rows.append((form, " ".join(map(str, ids)), len(ids), unknown, lost))
+    schema = {"form": pl.String, "ids": pl.String, "pieces": pl.Int64, "unknown": pl.String, "marks_lost": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _normalized(normalizer: Any, form: str) -> str:
@@ -452,30 +433,26 @@ def _lost(form: str, text: str) -> tuple[bool, bool]:
     return fewer, len(had) > len(has) or (had != has and bool(Counter(had) - Counter(has)))
 
 
-def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[tuple[str, str], dict[str, str]]:
-    """Return {(stimulus, form): {another stimulus with a form of the same pieces: both, as an example}}.
+def _find_identical(tried: pl.DataFrame) -> pl.DataFrame:
+    """Return the forms with the pieces of another stimulus's form.
 
-    Two stimuli that claim one and the same string are the lexicon's affair, and no finding.
+    The columns are stimulus, form, identical (an example) and identical_to (the other stimuli).
+    Two stimuli that claim one and the same string are the lexicon's affair, and no finding. Joiners, and how letters
+    are composed, make no other string.
     """
-    counted = forms.filter(pl.col("counted")) if "counted" in forms.columns else forms
-    alike: dict[tuple[int, ...], dict[str, list[str]]] = {}
-    for form, stimulus in zip(counted["form"].to_list(), counted["stimulus"].to_list(), strict=True):
-        if not readings[form].unknown:
-            alike.setdefault(readings[form].ids, {}).setdefault(stimulus, []).append(form)
-    twins: dict[tuple[str, str], dict[str, str]] = {}
-    for claims in alike.values():
-        for (one, mine), (other, theirs) in itertools.combinations(claims.items(), 2):
-            for form, another in itertools.product(mine, theirs):
-                if _written(form) != _written(another):
-                    example = f"{form} ({one}) and {another} ({other})"
-                    twins.setdefault((one, form), {}).setdefault(other, example)
-                    twins.setdefault((other, another), {}).setdefault(one, example)
-    return twins
-
-
-def _written(form: str) -> str:
-    """Return a form without what makes no other word of it: joiners, and how its letters are composed."""
-    return unicodedata.normalize("NFC", form.translate(dict.fromkeys(map(ord, _JOINERS))))
+    claims = tried.filter("counted", pl.col("unknown").is_null()).with_row_index("row")
+    claims = claims.with_columns(
+        first=pl.col("row").min().over("ids", "stimulus"),
+        written=pl.col("form").str.replace_all(f"[{_JOINERS}]", "").str.normalize("NFC"),
+    )
+    pairs = claims.join(claims, on="ids", suffix="_other").filter(
+        pl.col("stimulus") != pl.col("stimulus_other"), pl.col("written") != pl.col("written_other")
+    )
+    mine, other = pl.format("{} ({})", "form", "stimulus"), pl.format("{} ({})", "form_other", "stimulus_other")
+    is_first = pl.col("first") < pl.col("first_other")
+    one, another = pl.when(is_first).then(mine).otherwise(other), pl.when(is_first).then(other).otherwise(mine)
+    grouped = pairs.sort("first_other", "row_other").group_by("stimulus", "form")
+    return grouped.agg(pl.format("{} and {}", one, another).first().alias("identical"), identical_to="stimulus_other")
 
 
 def _percent(share: float) -> str:

@@ -1,18 +1,19 @@
-"""Where a model runs, in which precision, and whether it fits there: said before its weights are read."""
+"""Where a model runs, in which precision, whether it fits there, and how many texts run together."""
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 import re
-import tempfile
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import psutil
 import torch
+from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 
@@ -24,7 +25,7 @@ _DEVICE = re.compile(r"cpu|cuda(:(?P<card>0|[1-9][0-9]*))?")
 _NATIVE_BFLOAT16 = (8, 0)  # compute capability of the first NVIDIA GPUs that have it (Ampere)
 _CPUINFO = Path("/proc/cpuinfo")
 _CPU_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # the last one is ARM's
-_HELD: dict[str, int] = {}  # locks of this process by GPU; the system releases them when it ends
+_HELD: dict[str, socket.socket] = {}  # of this process, by GPU
 
 
 def check_device(device: str) -> torch.device | None:
@@ -75,27 +76,21 @@ def claim_devices(device: str = "auto", count: int = 1) -> list[torch.device]:
     if present > count and len(free) < count:
         _LOG.warning("every GPU is in use by another job; sharing cuda:%d", taken[0])
     for index in free[count:]:
-        os.close(_HELD.pop(_name_card(index)))
+        _HELD.pop(_name_card(index)).close()
     return [torch.device("cuda", index) for index in sorted(taken[:count])]
 
 
 def _is_free(index: int) -> bool:
-    """Return whether this process has a GPU now: by a lock on a file in the system's folder for temporary files."""
+    """Return whether this process has a GPU now: by a socket of that name, which the system closes when it ends."""
     name = _name_card(index)
-    if name in _HELD:
-        return True
-    try:
-        path = Path(tempfile.gettempdir(), f"prasanga-card-{name}.lock")
-        descriptor = os.open(path, os.O_RDONLY | (0 if path.exists() else os.O_CREAT), 0o644)
-    except OSError as error:
-        _LOG.warning("cuda:%d cannot be claimed: %s", index, error)
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return False
-    _HELD[name] = descriptor
+    if name not in _HELD:
+        lock = socket.socket(socket.AF_UNIX)
+        try:
+            lock.bind(f"\0prasanga-card-{name}")
+        except OSError:
+            lock.close()
+            return False
+        _HELD[name] = lock
     return True
 
 
@@ -195,27 +190,16 @@ def free_memory(device: torch.device) -> int:
     return int(psutil.virtual_memory().available)
 
 
-def require_room(
-    name: str, size: Size, devices: Sequence[torch.device], dtype: str, quantization: str = "none"
-) -> None:
-    """Refuse a model whose weights do not fit, before they are read.
+def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, quantization: str) -> InputError:
+    """Return what to raise where the weights of a model do not fit: what it needs, what there is, what can be done.
 
     Args:
-        name: the model, for the message.
+        name: the model.
         size: of the part that is loaded.
         devices: where it goes; several share it.
         dtype: precision of the weights.
         quantization: `none` or `int8`.
-
-    Raises:
-        InputError: with what it needs, what there is, and what can be done.
     """
-    if weights_bytes(size, dtype, quantization) > sum(map(free_memory, devices)):
-        raise no_room(name, size, devices, dtype, quantization)
-
-
-def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, quantization: str) -> InputError:
-    """Return what to raise where a model does not fit; the arguments are those of `require_room`."""
     room = sum(map(free_memory, devices))
     half = "bfloat16" if dtype == "float32" else dtype
     ways = [f"dtype: bfloat16 ({weights_bytes(size, 'bfloat16') / 1e9:.1f} GB)"] if dtype == "float32" else []
@@ -227,3 +211,153 @@ def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, 
         f" {room / 1e9:.1f} GB of memory are free on {' and '.join(map(str, devices))}. Write {', or '.join(ways)}"
         " under the model; or use a machine with more memory, or a smaller model."
     )
+
+
+# --------------------
+# Batches: which texts run together.
+
+
+def plan_batches(lengths: Sequence[int], budget: int) -> list[slice]:
+    """Cut texts that are sorted by length into batches of at most `budget` pieces, padding included.
+
+    A batch of one text may be larger. Where a batch has half its budget already, it ends before a longer text, so that
+    with many texts hardly a batch has padding in it.
+
+    Args:
+        lengths: pieces of each text, ascending.
+        budget: pieces of a batch.
+    """
+    batches, begin = [], 0
+    for stop in range(1, len(lengths) + 1):
+        if stop == len(lengths):
+            batches.append(slice(begin, stop))
+        elif (stop + 1 - begin) * lengths[stop] > budget or (
+            lengths[stop] > lengths[stop - 1] and 2 * (stop - begin) * lengths[stop - 1] >= budget
+        ):
+            batches.append(slice(begin, stop))
+            begin = stop
+    return batches
+
+
+# --------------------
+# How many pieces a batch may have: found by trial, as it depends on the model, the card and what else runs there.
+
+
+ON_A_CPU = 2048
+"""Pieces of a batch on a CPU, where more of them bring nothing (docs/performance.md)."""
+
+_START, _MOST = 4096, 1 << 20
+_WORTH = 0.05
+
+
+def find_budget(seconds_for: Callable[[int], float], *, start: int = _START, most: int = _MOST) -> int:
+    """Return the number of pieces from which on a larger batch gains less than 5 % a piece, or does not fit any more.
+
+    Args:
+        seconds_for: runs a batch of about so many pieces and returns how long that took; raises
+            `torch.OutOfMemoryError` where it does not fit.
+        start: the first try; halved until it fits.
+        most: never more than that.
+
+    Raises:
+        torch.OutOfMemoryError: not even one piece fits.
+    """
+    pieces, too_many = start, most + 1
+    while True:
+        try:
+            best = seconds_for(pieces) / pieces
+            break
+        except torch.OutOfMemoryError:
+            if pieces == 1:
+                raise
+            pieces, too_many = pieces // 2, pieces
+    while 2 * pieces < too_many:
+        try:
+            each = seconds_for(2 * pieces) / (2 * pieces)
+        except torch.OutOfMemoryError:
+            break
+        if each > (1 - _WORTH) * best:
+            break
+        pieces, best = 2 * pieces, each
+    return pieces
+
+
+# --------------------
+# Batches that are halved where a device's memory does not hold them.
+
+
+class Halving:
+    """Runs batches, in halves from the size on for which memory once ran out.
+
+    Attributes:
+        too_many: pieces of the smallest batch that did not fit.
+    """
+
+    def __init__(self, no_memory: Callable[[int], InputError]) -> None:
+        """Begin with the belief that everything fits; `no_memory` says what to raise for one row of so many pieces."""
+        self._no_memory = no_memory
+        self.too_many: float = float("inf")
+
+    def run(self, batch: slice, pieces_of: Callable[[slice], int], work: Callable[[slice], None]) -> None:
+        """Do `work` on `batch`, or on its halves one after the other.
+
+        Args:
+            batch: rows.
+            pieces_of: how many pieces rows have as a batch, padding included.
+            work: runs rows, and hands over what came out; raises `torch.OutOfMemoryError` before it hands over.
+
+        Raises:
+            InputError: a single row does not fit.
+        """
+        size, pieces = batch.stop - batch.start, pieces_of(batch)
+        if pieces < self.too_many or size == 1:
+            try:
+                work(batch)
+                return
+            except torch.OutOfMemoryError as error:
+                if size == 1:
+                    raise self._no_memory(pieces) from error
+            self.too_many = pieces  # what did not fit once is not tried again
+        middle = batch.start + size // 2
+        self.run(slice(batch.start, middle), pieces_of, work)
+        self.run(slice(middle, batch.stop), pieces_of, work)
+
+
+def no_memory_for(name: str, device: torch.device, pieces: int) -> InputError:
+    """Return what to raise where not even one text fits on a device."""
+    return InputError(
+        f"model {name}: device {device} has no memory for one text of {pieces} pieces. Use a larger device, dtype:"
+        " bfloat16, or quantization: int8."
+    )
+
+
+# --------------------
+# Rows of pieces as one table, and a table on its way to a card.
+
+
+def pad(rows: Sequence[Sequence[int] | NDArray[np.int64]], padding: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the rows filled up on the right with `padding`, and a mask that is true on the pieces.
+
+    Padding on the right changes no position.
+    """
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
+    table = np.full(mask.shape, padding, dtype=np.int64)
+    if len(rows):
+        table[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
+    return table, mask
+
+
+def padding_of(tokenizer: Any, config: Any) -> int:
+    """Return the id to pad with.
+
+    Decoders often have none, and any will do there, since padding is masked and on the right.
+    """
+    candidates = [tokenizer.pad_token_id, getattr(config, "pad_token_id", None), tokenizer.eos_token_id]
+    return next((int(one) for one in candidates if one is not None), 0)
+
+
+def send(table: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """Return a table on `device`. To a card it goes from pinned memory, so that neither side waits for the other."""
+    tensor = torch.from_numpy(table)
+    return tensor if device.type == "cpu" else tensor.pin_memory().to(device, non_blocking=True)

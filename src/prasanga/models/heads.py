@@ -18,36 +18,25 @@ from typing import Any
 import torch
 
 from prasanga.base.errors import InputError
-from prasanga.models.batches import pad, padding_of, send
+from prasanga.models.devices import pad, padding_of, send
 from prasanga.models.loading import LoadedModel, load_part, max_pieces, model_kind
-from prasanga.models.options import NO_OPTIONS, ModelOptions
 
 SENTINEL = "<extra_id_0>"
 """What stands for the first hidden words in the text that T5 reads (Raffel et al. 2020, section 3.1.4)."""
 
 
-def load_with_head(
-    model: str | Path,
-    *,
-    revision: str | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    options: ModelOptions = NO_OPTIONS,
-) -> ModelWithHead:
+def load_with_head(model: str | Path, **how: Any) -> ModelWithHead:
     """Load `model`, a folder or the id of a model of the hub, with its vocabulary head.
 
     Args:
-        model: see `prasanga.models.load_model`, as for `revision`, `device`, `dtype` and `options`.
-        revision: branch, tag or commit of the hub.
-        device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
-        dtype: `auto`, `float32`, `bfloat16`, `float16`.
-        options: of the tokenizer, the weights and the cards.
+        model: see `prasanga.models.load_model`.
+        how: `revision`, `device`, `dtype` and `options`, as there.
 
     Raises:
         InputError: as `load_model`; the files have no vocabulary head, as those of ELECTRA's discriminators; a decoder
             in which a piece sees those after it, as XLNet.
     """
-    loaded = load_part(model, revision, device, dtype, options, head=True)
+    loaded = load_part(model, head=True, **how)
     longest = max_pieces(loaded.tokenizer, loaded.config.get_text_config(), loaded.encoder)
     kind, halves = model_kind(loaded.config), Halves(loaded.encoder)
     found = ModelWithHead(**vars(loaded), kind=kind, max_pieces=longest, _halves=halves)
@@ -184,12 +173,13 @@ class Halves:
         """Return the output of everything below the head."""
         body = self.model if self.is_whole else self._body
         read = {"input_ids": input_ids, "attention_mask": attention_mask}
-        if decoder_input_ids is None:
-            caches = self.model.config.get_text_config().to_dict().get("use_cache")
-            return body(**read, **({"use_cache": False} if caches else {}), **asked)
-        if self.is_whole or self._encoder is None:
-            written = {"decoder_input_ids": decoder_input_ids, "decoder_attention_mask": decoder_attention_mask}
-            return body(**read, **written, use_cache=False)
+        if decoder_input_ids is None and self.model.config.get_text_config().to_dict().get("use_cache"):
+            asked["use_cache"] = False
+        if decoder_input_ids is not None and (self.is_whole or self._encoder is None):
+            asked |= {"decoder_input_ids": decoder_input_ids, "decoder_attention_mask": decoder_attention_mask}
+            asked["use_cache"] = False
+        if decoder_input_ids is None or self.is_whole or self._encoder is None:
+            return body(**read, **asked)
         return body(
             input_ids=decoder_input_ids,
             attention_mask=decoder_attention_mask,

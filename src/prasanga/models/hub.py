@@ -147,12 +147,8 @@ def explaining(source: Source, part: str) -> Iterator[None]:
                 " transformers knows; or read the code, pin its revision, and write remote_code: true under the model."
             ) from error
         raise InputError(
-            f"model {source.name}: its {part} cannot be loaded ({_first_line(error)}). {_how_to_fetch(source)}"
+            f"model {source.name}: its {part} cannot be loaded ({reason(error)}). {_how_to_fetch(source)}"
         ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    return reason(error) if not str(error).strip() else str(error).strip().splitlines()[0].rstrip(".")
 
 
 def download_command(name: str, revision: str | None) -> str:
@@ -210,7 +206,7 @@ def _explain_refusal(name: str, revision: str | None, error: Exception) -> Input
             )
         case _:
             said = (
-                f"it cannot be fetched to {constants.HF_HUB_CACHE} ({_first_line(error)}). Try again, or fetch it with"
+                f"it cannot be fetched to {constants.HF_HUB_CACHE} ({reason(error)}). Try again, or fetch it with"
                 f" `{download_command(name, revision)}` and look at what that says"
             )
     return InputError(f"model {name}: {said}.")

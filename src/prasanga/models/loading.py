@@ -9,7 +9,6 @@ encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads a
 from __future__ import annotations
 
 import copy
-import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,9 +33,9 @@ from prasanga.models.devices import (
     claim_devices,
     free_memory,
     no_room,
-    require_room,
     resolve_dtype,
     warn_if_slow,
+    weights_bytes,
 )
 from prasanga.models.hub import Source, Weights, explaining, find_weights, open_source, require_own_code
 from prasanga.models.options import NO_OPTIONS, ModelOptions
@@ -100,24 +99,30 @@ def load_model(
             vocabulary than its tokenizer, or does not fit into memory; an unknown device, dtype or option of the
             tokenizer.
     """
-    loaded = load_part(model, revision, device, dtype, options, head=False)
+    loaded = load_part(model, head=False, revision=revision, device=device, dtype=dtype, options=options)
     loaded.encoder.config.use_cache = False
     return replace(loaded, config=loaded.config.get_text_config(encoder=True))
 
 
 def load_part(
-    model: str | Path, revision: str | None, device: str, dtype: str, options: ModelOptions, *, head: bool
+    model: str | Path,
+    *,
+    head: bool,
+    revision: str | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    options: ModelOptions = NO_OPTIONS,
 ) -> LoadedModel:
-    """Load tokenizer and a part of `model`; the other arguments and errors are those of `load_model`.
+    """Load tokenizer and a part of `model`; errors are those of `load_model`.
 
     Args:
         model: see `load_model`, as for `revision`, `device`, `dtype` and `options`.
+        head: with the vocabulary head, and all of an encoder-decoder, for probabilities; or without, and of an
+            encoder-decoder the encoder alone, for vectors.
         revision: branch, tag or commit of the hub.
         device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
         dtype: `auto`, `float32`, `bfloat16`, `float16`.
         options: of the tokenizer, the weights and the cards.
-        head: with the vocabulary head, and all of an encoder-decoder, for probabilities; or without, and of an
-            encoder-decoder the encoder alone, for vectors.
 
     Returns:
         `encoder` is the part, `config` the configuration of the whole model.
@@ -127,14 +132,15 @@ def load_part(
     source = open_source(model, revision)
     config = open_config(source, options)
     weights = find_weights(source, options) if options.random_weights is None else None
-    asked = json.dumps(dict(options.tokenizer), sort_keys=True)
-    tokenizer = open_tokenizer(source, options) if weights else _share_tokenizer(source, asked, options.remote_code)
+    shared = (source, tuple(options.tokenizer.items()), options.remote_code)
+    tokenizer = open_tokenizer(source, options) if weights else _share_tokenizer(*shared)
     name = f"{source.name} (random weights)" if weights is None else source.name
     bare = build_bare(source, config, options, head=head)
     require_fitting_tokenizer(source.name, tokenizer, bare)
     devices = claim_devices(device, options.cards)
     size = measure_size(bare, head=head)
-    require_room(name, size, devices, precision, options.quantization)
+    if weights_bytes(size, precision, options.quantization) > sum(map(free_memory, devices)):
+        raise no_room(name, size, devices, precision, options.quantization)
     warn_if_slow(precision, devices[0])
     try:
         if weights is None:
@@ -166,9 +172,9 @@ def _divide_memory(devices: Sequence[torch.device]) -> dict[int, int]:
 
 
 @lru_cache(maxsize=1)
-def _share_tokenizer(source: Source, asked: str, remote_code: bool) -> Any:
+def _share_tokenizer(source: Source, asked: tuple[tuple[str, Any], ...], remote_code: bool) -> Any:
     """Return the tokenizer that the twins of a model share in a job: a large one takes longer to read than to draw."""
-    return open_tokenizer(source, ModelOptions(tokenizer=json.loads(asked), remote_code=remote_code))
+    return open_tokenizer(source, ModelOptions(tokenizer=dict(asked), remote_code=remote_code))
 
 
 # --------------------

@@ -88,16 +88,3 @@ class ModelOptions:
 
 NO_OPTIONS = ModelOptions()
 """A model as it comes."""
-
-
-POOLING_FILE = "1_Pooling/config.json"
-POOLINGS = {"cls": "cls", "mean": "mean", "lasttoken": "last"}
-"""Vectors of a sentence by what sentence-transformers calls them (`pooling_mode`, since 5.4); it has other modes."""
-
-
-def no_pooling(name: str, found: str) -> InputError:
-    """Return what to raise where the files of a model ask for a pooling that is not known, `found`."""
-    return InputError(
-        f"model {name}: {POOLING_FILE} has {found}; allowed is one of the modes {', '.join(POOLINGS)}. Name the"
-        " vector of a sentence under this model in the config: `sentence_vector: mean`, or cls, last, word."
-    )

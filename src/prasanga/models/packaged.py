@@ -187,21 +187,12 @@ def _build_e5(source: Path) -> tuple[Any, Any]:
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     file = _Cursor(source.read_bytes())
-    _, _, width, blocks, heads, inner, vocabulary, positions, types = file.take("4sI7i")
+    _, _, *sizes = file.take("4sI7i")
     epsilon, _ = file.take("fi")
     tokenizer = _read_unigram(file)
     tensors = _read_tensors(file)
-    config = BertConfig(
-        vocab_size=vocabulary,
-        hidden_size=width,
-        num_hidden_layers=blocks,
-        num_attention_heads=heads,
-        intermediate_size=inner,
-        max_position_embeddings=positions,
-        type_vocab_size=types,
-        layer_norm_eps=epsilon,
-        pad_token_id=tokenizer.token_to_id("<pad>"),
-    )
+    own = {"layer_norm_eps": epsilon, "pad_token_id": tokenizer.token_to_id("<pad>")}
+    config = BertConfig(**dict(zip(_SIZES, sizes, strict=True)), **own)
     with torch.device("meta"):  # weights are not drawn first
         model = BertModel(config, add_pooling_layer=False)
     state = {
@@ -210,9 +201,15 @@ def _build_e5(source: Path) -> tuple[Any, Any]:
     }
     model.load_state_dict(state, assign=True)
     special = {f"{key}_token": f"<{word}>" for key, word in _SPECIAL.items()}
-    return model.eval(), PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=positions, **special)
+    limit = config.max_position_embeddings
+    return model.eval(), PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=limit, **special)
 
 
+_SIZES = (
+    *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"),
+    *("vocab_size", "max_position_embeddings", "type_vocab_size"),
+)
+"""The numbers at the beginning of the file, by their names in the configuration of transformers."""
 _SPECIAL = {"bos": "s", "eos": "/s", "cls": "s", "sep": "/s", "pad": "pad", "unk": "unk", "mask": "mask"}
 _IN_E5 = {
     "embeddings.word_embeddings": "emb.word",

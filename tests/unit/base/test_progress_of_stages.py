@@ -108,8 +108,9 @@ def test_embeddings(caplog: Log) -> None:
     for pooling, unit in ((Pooling(), "segments"), (Pooling("sentence", "mean"), "sentences")):
         caplog.clear()
         store = Store()
+        settings = SimpleNamespace(pooling=pooling, stored_dtype="float16")
         with long_job(caplog, "embedding 00.parquet by tiny"):
-            fill([store], items, Encoder, pooling=pooling, dtype="float16", where="00.parquet")  # type: ignore[list-item, arg-type]
+            fill([store], items, Encoder, settings, "00.parquet")  # type: ignore[list-item, arg-type]
         assert sorted(store.added) == sorted(items)
         assert f"30 {unit} in" in progress_lines(caplog, "embedding")[-1]
 

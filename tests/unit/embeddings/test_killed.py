@@ -17,9 +17,10 @@ JOB = """
 import sys
 from pathlib import Path
 from prasanga.base.store import Store
-from prasanga.embeddings import Pooling, embed_shards, load_encoder, stage
+from prasanga.embeddings import VectorSettings, embed_shards, load_encoder, stage
 from prasanga.embeddings.settings import COLUMNS
 from prasanga.embeddings.stage import Shard, Source
+from prasanga.models import ModelOptions
 
 stage.ON_A_CPU = 600
 
@@ -27,8 +28,8 @@ folder, model = Path(sys.argv[1]), sys.argv[2]
 shard = Shard(folder / "segments.parquet", folder / "out.parquet", folder / "left_out.tsv", {})
 store = Store(folder / "store", "ab" * 16, COLUMNS)
 source = Source([store], lambda: load_encoder(model, device="cpu", threads=1, pieces_per_batch=128))
-how = {"twins": False, "pooling": Pooling(), "unknown": "leave-out", "dtype": "float16"}
-(done,) = embed_shards([shard], [source], width=32, **how)
+settings = VectorSettings("bert", None, -1, (-1,), "float32", "float16", "all", "leave-out", ModelOptions())
+(done,) = embed_shards([shard], [source], settings, width=32)
 print(done["reused"], done["embedded"])
 """
 

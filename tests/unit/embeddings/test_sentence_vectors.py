@@ -122,9 +122,6 @@ def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
     assert str(error.value) == said
     report = check_model(folder)
     assert report["sentence_vector"] is None
-    with pytest.raises(InputError) as error:
-        settle_sentence_vector(replace(SETTINGS, model=str(folder), sentence_vector="auto"), report)
-    assert str(error.value) == said
     for asked in ("mean", "cls", "last", "word"):
         report = check_model(folder, sentence_vector=asked)
         assert settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), report).sentence_vector == asked
@@ -267,14 +264,14 @@ def test_a_text_cut_to_fit_keeps_the_piece_at_the_place(tiny_model: TinyModel, p
 
 
 def shard(
-    tmp_path: Path, folder: Path, texts: list[str], spans: list[tuple[int, int]], pooling: Pooling, **more: Any
+    tmp_path: Path, folder: Path, texts: list[str], spans: list[tuple[int, int]], asked: str, unknown: Any = "leave-out"
 ) -> Any:
     items = [(text[slice(*span)], text, span) for text, span in zip(texts, spans, strict=True)]
     segments = write_segments(tmp_path / "templates.parquet", items, "templates")
     made = Shard(segments, tmp_path / "00.parquet", tmp_path / "00.left_out.tsv", {"stage": "embeddings"})
     source = Source([Store(tmp_path / "store", KEY, COLUMNS)], lambda: load_encoder(folder, device="cpu"))
-    how = {"twins": False, "unknown": "leave-out", "dtype": "float32", **more}
-    return embed_shards([made], [source], width=32, pooling=pooling, **how)[0]
+    settings = replace(SETTINGS, sentence_vector=asked, unknown=unknown)
+    return embed_shards([made], [source], settings, width=32)[0]
 
 
 # A joiner by itself is a word to white space, and nothing to BERT's normalizer: the text has two words and one piece.
@@ -285,7 +282,7 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
     tmp_path: Path, tiny_model: TinyModel, caplog: pytest.LogCaptureFixture
 ) -> None:
     texts, spans = [BEYOND, "গোলাপ ছিল", "গোলাপ ☃"], [BEYOND_SPAN, (0, 5), (6, 7)]
-    report = shard(tmp_path, tiny_model("muril"), texts, spans, Pooling("target", "position"))
+    report = shard(tmp_path, tiny_model("muril"), texts, spans, "position")
     assert report["embedded"] == 3
     table = pq.read_table(tmp_path / "00.parquet")
     assert table.column("occurrence_id").to_pylist() == ["o1"]
@@ -296,7 +293,7 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
         ["o2", "☃", "☃", "1 of 1 pieces unknown to the tokenizer"],
     ]
     assert "1 targets have no piece at their position and are left out" in caplog.text
-    again = shard(tmp_path, tiny_model("muril"), texts, spans, Pooling("target", "position"), unknown="keep")
+    again = shard(tmp_path, tiny_model("muril"), texts, spans, "position", unknown="keep")
     assert again["embedded"] == 0
     # unknown pieces may be kept, a vector of nothing may not
     assert pq.read_table(tmp_path / "00.parquet").column("occurrence_id").to_pylist() == ["o1", "o2"]
@@ -306,7 +303,7 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
 
 def test_a_whole_sentence_in_a_shard(tmp_path: Path, tiny_model: TinyModel, plain: Plain) -> None:
     texts = ["একটি লাল গোলাপ ছিল", "চাঁদের আলোয়"]
-    report = shard(tmp_path, tiny_model("bert"), texts, [(9, 14), (0, 6)], Pooling("sentence", "cls"))
+    report = shard(tmp_path, tiny_model("bert"), texts, [(9, 14), (0, 6)], "cls")
     assert report["embedded"] == 2
     table = pq.read_table(tmp_path / "00.parquet")
     assert table.column("n_pieces").to_pylist() == [len(plain("bert").tokenize(text)[0]) for text in texts]
@@ -315,7 +312,7 @@ def test_a_whole_sentence_in_a_shard(tmp_path: Path, tiny_model: TinyModel, plai
 
 
 def test_cached_vectors_of_templates_may_have_settled_auto(tmp_path: Path, tiny_model: TinyModel) -> None:
-    shard(tmp_path, tiny_model("bert"), ["একটি গোলাপ"], [(5, 10)], Pooling("sentence", "cls"))
+    shard(tmp_path, tiny_model("bert"), ["একটি গোলাপ"], [(5, 10)], "cls")
     table = pq.read_table(tmp_path / "00.parquet").replace_schema_metadata()
     settings = replace(SETTINGS, sentence_vector="cls").as_plain()
     write_table(tmp_path / "00.parquet", table, {"stage": "embeddings", "settings": json.dumps(settings)})

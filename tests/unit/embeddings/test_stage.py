@@ -20,15 +20,16 @@ from segment_files import Item, write_segments
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from, write_table
 from prasanga.base.store import Store
-from prasanga.embeddings import EncoderReport, Pooling, embed_shards, load_encoder
+from prasanga.embeddings import EncoderReport, Pooling, VectorSettings, embed_shards, load_encoder
 from prasanga.embeddings.pooling import Inputs
 from prasanga.embeddings.settings import COLUMNS as KEPT
 from prasanga.embeddings.stage import Shard, Source
+from prasanga.models import ModelOptions
 from prasanga.samples.segments import segment_id
 
 WIDTH = 4
 KEY = "0123456789abcdef0123456789abcdef"
-HOW: dict[str, Any] = {"twins": False, "pooling": Pooling(), "unknown": "leave-out", "dtype": "float32", "width": WIDTH}
+SETTINGS = VectorSettings("tiny", None, -1, (-1,), "float32", "float32", "all", "leave-out", ModelOptions())
 MADE = {"stage": "embeddings", "settings": '{"model": "tiny"}', "sampling": '{"seed": 4}'}
 COLUMNS = [
     "segment_id",
@@ -120,7 +121,7 @@ def embed(tmp_path: Path, items: Sequence[Item], fake: FakeEncoder, **more: Any)
     segments = write_segments(tmp_path / "segments.parquet", items)
     stores = more.pop("stores", None) or [store_in(tmp_path / "store")]
     shard = Shard(segments, more.pop("output", tmp_path / "out.parquet"), tmp_path / "left_out.tsv", MADE)
-    return embed_shards([shard], [Source(stores, fake.load)], **{**HOW, **more})[0]
+    return embed_shards([shard], [Source(stores, fake.load)], replace(SETTINGS, **more), width=WIDTH)[0]
 
 
 def read_vectors(path: Path) -> np.ndarray:
@@ -257,7 +258,7 @@ def test_several_runs_of_one_job_at_once(tmp_path: Path, small_parts: Callable[[
     def run(number: int) -> bytes:
         shard = Shard(segments, tmp_path / f"out{number}.parquet", tmp_path / f"left{number}.tsv", MADE)
         source = Source([store_in(tmp_path / "store")], FakeEncoder().load)
-        embed_shards([shard], [source], **HOW)
+        embed_shards([shard], [source], SETTINGS, width=WIDTH)
         return Path(shard.output).read_bytes()
 
     with ThreadPoolExecutor(6) as pool:
@@ -284,14 +285,14 @@ def test_all_targets_of_a_text_are_embedded_together(tmp_path: Path, small_parts
 def test_the_root_has_as_many_characters_as_the_stimulus(tmp_path: Path) -> None:
     """The same form of two stimuli has two vectors then, though text and span are the same."""
     items = [("ab", "x abcd y", (2, 6)), ("abc", "x abcd y", (2, 6))]
-    assert embed(tmp_path, items, FakeEncoder(), pooling=Pooling("target", "root"))["embedded"] == 2
+    assert embed(tmp_path, items, FakeEncoder(), pieces="root")["embedded"] == 2
     assert (
         pq.read_table(tmp_path / "out.parquet").column("segment_id").to_pylist() == [segment_id("x abcd y", 2, 6)] * 2
     )
     want = np.stack([vector_of("x abcd y", (2, 6), root) for root in (4, 5)]) * np.float32(1 / 7)
     np.testing.assert_array_equal(read_vectors(tmp_path / "out.parquet"), want)
     again = FakeEncoder()
-    assert embed(tmp_path, items, again, pooling=Pooling("target", "root"))["embedded"] == again.loads == 0
+    assert embed(tmp_path, items, again, pieces="root")["embedded"] == again.loads == 0
 
 
 def test_no_segments_make_an_empty_shard_of_the_right_width(tmp_path: Path) -> None:
@@ -303,14 +304,14 @@ def test_no_segments_make_an_empty_shard_of_the_right_width(tmp_path: Path) -> N
 
 def test_a_number_too_large_for_half_precision_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"too large for float16 \(at most 65504\)\. Write embeddings: \{stored_dtype"):
-        embed(tmp_path, many(5), FakeEncoder(scale=1e6), dtype="float16")
+        embed(tmp_path, many(5), FakeEncoder(scale=1e6), stored_dtype="float16")
     embed(tmp_path, many(5), FakeEncoder(scale=1e6))
 
 
 def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / "s.parquet", pa.table({"segment_id": ["a"]}), {})
-    with pytest.raises(InputError, match=r"s\.parquet: no column 'occurrence_id' \(found: segment_id\)"):
-        embed_shards([Shard(tmp_path / "s.parquet", "out.parquet", "left_out.tsv", MADE)], [], **HOW)
+    with pytest.raises(InputError, match=r"s\.parquet: the table has no column occurrence_id, .*it has segment_id"):
+        embed_shards([Shard(tmp_path / "s.parquet", "out.parquet", "left_out.tsv", MADE)], [], SETTINGS, width=WIDTH)
 
 
 def test_with_a_real_encoder(tmp_path: Path, tiny_model: Callable[..., Path]) -> None:

@@ -97,11 +97,8 @@ def run(
     (done,) = embed_shards(
         [Shard(segments, root / f"{name}.parquet", root / f"{name}.tsv", made_from)],
         sources,
-        twins=bool(settings.twins),
+        settings,
         width=report["hidden_size"],
-        pooling=settings.pooling,
-        unknown=settings.unknown,
-        dtype=settings.stored_dtype,
     )
     list_shards([root / f"{name}.parquet"], root / f"{name}.json")
     found = StoredEmbeddings(root / f"{name}.json")
@@ -210,8 +207,7 @@ def test_files_that_come_together_load_each_twin_once_and_give_the_same_bits(
         for shard in shards:
             Path(shard.output).parent.mkdir(parents=True, exist_ok=True)
         sources = [Source(open_stores(one, report, folder), partial(load, one)) for one in settings.each_twin()]
-        how = {"pooling": settings.pooling, "unknown": settings.unknown, "dtype": settings.stored_dtype}
-        reports = embed_shards(shards, sources, twins=True, width=0, **how)  # type: ignore[arg-type]
+        reports = embed_shards(shards, sources, settings, width=0)
         return [(each, pq.read_table(one.output)) for each, one in zip(reports, shards, strict=True)], len(loads)
 
     together, loads = embed(tmp_path / "together", files)

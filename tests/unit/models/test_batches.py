@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
-from prasanga.models.batches import Halving, find_budget, no_memory_for, pad, plan_batches
+from prasanga.models.devices import Halving, find_budget, no_memory_for, pad, plan_batches
 
 
 @given(st.lists(st.integers(1, 60), max_size=80).map(sorted), st.integers(1, 400))
