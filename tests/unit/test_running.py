@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,13 +138,12 @@ def test_the_command_line_has_targets_first_and_what_the_machine_has(
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
     (tmp_path / "mine.yaml").write_text("study: mine\n", encoding="utf-8")
-    line = snakemake_command(
-        tmp_path, ["figures"], config=tmp_path / "mine.yaml", dry_run=True, others=["--keep-going"]
-    )
+    asked: dict[str, Any] = {"config": tmp_path / "mine.yaml", "dry_run": True, "draws_bars": True}
+    line = snakemake_command(tmp_path, ["figures"], **asked, others=["--keep-going"])
     root = project_root.resolve()
     assert line[1:] == [
         *("-P", "-m", "snakemake", "figures", "--configfile", str(tmp_path / "mine.yaml"), "--cores", "all"),
-        *("--resources", "gpu=2", "--workflow-profile", str(root / "profiles/default")),
+        *("--resources", "gpu=2", "--logger", "rich", "--workflow-profile", str(root / "profiles/default")),
         *("--snakefile", str(root / "Snakefile"), "--directory", str(tmp_path), "--nocolor"),
         *("--dry-run", "--keep-going"),
     ]

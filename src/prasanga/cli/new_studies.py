@@ -83,7 +83,7 @@ def measure(
             stop(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
         use_store(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
-    work(folder, verbose=verbose, cores=cores, gpus=gpus)
+    raise typer.Exit(work(folder, verbose=verbose, cores=cores, gpus=gpus))
 
 
 def require_model(model: str) -> None:

@@ -146,6 +146,7 @@ def snakemake_command(
     gpus: int | None = None,
     profile: str | None = None,
     dry_run: bool = False,
+    draws_bars: bool = False,
     others: Sequence[str] = (),
 ) -> list[str]:
     """Return the command line of Snakemake.
@@ -158,6 +159,7 @@ def snakemake_command(
         gpus: GPUs of this machine; None for those found. Without a GPU, jobs that run a model run one at a time.
         profile: the name of a shipped profile, or a folder; None for the shipped `default`.
         dry_run: plan only.
+        draws_bars: whether progress bars take the place of Snakemake's own messages.
         others: options for Snakemake.
 
     Raises:
@@ -173,6 +175,7 @@ def snakemake_command(
         require_no_modules(place)
     if profile is None:
         asked += ["--cores", cores, "--resources", f"gpu={max(count_gpus() if gpus is None else gpus, 1)}"]
+    asked += ["--logger", "rich"] if draws_bars else []
     # Snakemake's own choice would be a `profiles/default` of the working folder
     chosen = installation() / "profiles/default" if profile is None else find_profile(profile, folder)
     # options with one value or none come last: the others would take targets in `others` as their values
@@ -212,31 +215,32 @@ def _environment() -> dict[str, str]:
 # ---- a run
 
 
-def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **asked: Any) -> None:
-    """Run the workflow and show what came out; end the command if the run fails.
+def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **asked: Any) -> int:
+    """Run the workflow and show what came out; end the command if the run is stopped.
 
     Args:
         folder: the study's folder.
         targets: rules or files; the whole study if empty.
         verbose: show everything that Snakemake prints, not its progress bars.
         asked: options of `snakemake_command`.
+
+    Returns:
+        The exit status.
     """
     is_free = asked.get("dry_run") or "--unlock" in asked.get("others", ())
     with told():
-        line = snakemake_command(folder, targets, **asked)
+        line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
         with nullcontext() if is_free else only_run(folder) as held:
-            status = follow([*line, *([] if verbose or is_free else ["--logger", "rich"])], held)
+            status = follow(line, held)
     if status == INTERRUPTED:
         typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
-    elif status == FAILED:
-        typer.echo(
-            "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there.",
-            err=True,
-        )
+        raise typer.Exit(INTERRUPTED)
+    if status == FAILED:
+        said = "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
+        typer.echo(said, err=True)
     elif not status and not is_free and (folder / "results/summary.json").is_file():
         _show_results(folder)
-    if status:
-        raise typer.Exit(status)
+    return status
 
 
 def follow(line: Sequence[str], held: int | None = None) -> int:

@@ -14,7 +14,6 @@ import typer
 
 from prasanga.cli.running import (
     FAILED,
-    INTERRUPTED,
     PAGE,
     STORE,
     Cores,
@@ -57,7 +56,7 @@ def run(
     if dry_run and not verbose:
         show_plan(folder, **asked)
     else:
-        work(folder, verbose=verbose, dry_run=dry_run, **asked)
+        raise typer.Exit(work(folder, verbose=verbose, dry_run=dry_run, **asked))
 
 
 @app.command()
@@ -85,7 +84,7 @@ def demo(
                 fetch(packaged)
             shutil.copyfile(installation() / "config.yaml", directory / "study.yaml")
         use_store(None, directory)
-    work(directory.absolute(), verbose=verbose, cores=cores)
+    raise typer.Exit(work(directory.absolute(), verbose=verbose, cores=cores))
 
 
 @app.command()
@@ -104,13 +103,7 @@ def reproduce(
     from prasanga.extras.dossier import reproduced
 
     def run_part(place: Path, targets: Sequence[str]) -> bool:
-        try:
-            work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile)
-        except typer.Exit as ended:
-            if ended.exit_code == INTERRUPTED:
-                raise
-            return False
-        return True
+        return work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile) == 0
 
     folder = (directory or Path(f"reproduce-{paper}")).absolute()
     os.environ.setdefault(STORE, str(folder / "store"))  # its studies share their vectors
@@ -125,7 +118,7 @@ def reproduce(
 def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "all") -> None:
     """Draw figures, tables and page again from the results that are there, and compute nothing else."""
     folder, config = _find_study(study, directory, from_results=True)
-    work(folder, ["figures"], config=config, cores=cores)
+    raise typer.Exit(work(folder, ["figures"], config=config, cores=cores))
 
 
 @app.command(name="open")
@@ -201,15 +194,15 @@ def _find_study(study: Path | None, directory: Path | None, *, from_results: boo
 
     with told():
         config = None
+        if study is not None and not study.exists():
+            stop(f"{study}: no such file or folder. Name a folder with study.yaml, or write one: `prasanga init`.")
         if study is not None and study.is_file():
             is_usual = study.name in CONFIGS
             folder = directory or (study.parent if is_usual else study.with_suffix(""))
             config = None if is_usual and directory is None and not from_results else study.absolute()
             folder.mkdir(parents=True, exist_ok=True)
         elif study is not None and directory is not None:
-            stop(f"{study}: no such file. With --directory, STUDY is the config of the study.")
-        elif study is not None and not study.is_dir():
-            stop(f"{study}: no such file or folder. Name a folder with study.yaml, or write one: `prasanga init`.")
+            stop(f"{study}: a folder. With --directory, STUDY is the config of the study.")
         else:
             folder = study or directory or Path()
         folder = folder.absolute()
