@@ -76,7 +76,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
     widget = render(
         "overview",
         language=language_of(config),
-        lead=_describe_study(grid, results, say),
+        measured=_list_measured(grid, results),
         picture=None if grid is None or changes is None else _draw_picture(grid, changes),
         changes=changes,
         findings=list_findings(results),
@@ -119,31 +119,18 @@ def list_findings(results: Results) -> list[dict[str, Any]]:
     return sorted(found, key=lambda facts: (SHOWN, LIKELY, OPEN).index(facts["sure"]))[:_N_FINDINGS]
 
 
-def _describe_study(grid: Grid | None, results: Results, say: Callable[..., str]) -> str:
-    """Return in one sentence what was measured."""
-    tables = (*results.estimates.values(), results.structures, results.bias_percentages)
-    models = sorted({model for table in tables if table is not None for model in table["model"]})
-    parts = []
-    if grid is not None:
-        n, lengths = len(grid.categories), ", ".join(grid.lengths)
-        many = say("{n} categories in contexts of {lengths} words (CEAT)", n=n, lengths=lengths)
-        parts.append(many if n > 1 else say("one category in contexts of {lengths} words (CEAT)", lengths=lengths))
-    for name, table in results.methods:
-        n, method = table["category"].n_unique(), METHODS[name]
-        many = say("{n} categories by {method}", n=n, method=method)
-        parts.append(many if n > 1 else say("one category by {method}", method=method))
-    if results.structures is not None:
-        parts.append(say("traits in sentence structures"))
-    if results.bias_percentages is not None and len(results.bias_percentages):
-        parts.append(say("{n} sentence pairs", n=f"{max(results.bias_percentages['n_pairs']):,}"))
-    if not parts:
-        return say("Nothing has been measured yet.")
-    told = "; ".join(parts)
-    if len(models) == 1:
-        return say("What {models} associates with people and things: {parts}.", models=models[0], parts=told)
-    both = len(models) == 2 and say("{first} and {second}", first=models[0], second=models[1])
-    named = both or say("{n} models", n=len(models))
-    return say("What {models} associate with people and things: {parts}.", models=named, parts=told)
+def _list_measured(grid: Grid | None, results: Results) -> dict[str, Any]:
+    """Return what was measured: models, and categories, lengths or numbers of each method."""
+    pairs = results.bias_percentages
+    tables = (*results.estimates.values(), results.structures, pairs)
+    return {
+        "models": sorted({model for table in tables if table is not None for model in table["model"]}),
+        "lengths": ", ".join(grid.lengths) if grid else "",
+        "n_categories": len(grid.categories) if grid else 0,
+        "methods": [(METHODS[name], table["category"].n_unique()) for name, table in results.methods],
+        "has_structures": results.structures is not None,
+        "n_pairs": 0 if pairs is None or pairs.is_empty() else max(pairs["n_pairs"]),
+    }
 
 
 def _draw_picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
