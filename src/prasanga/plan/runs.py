@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -311,7 +312,7 @@ def _find_width(name: str, settings: Mapping[str, Any]) -> int | None:
     if settings.get("package") in _PACKAGED_WIDTHS:
         return _PACKAGED_WIDTHS[settings["package"]]
     for path in (Path(settings.get("path", ""), "config.json"), Path(f"results/models/{name}.json")):
-        if path.is_file():
+        with suppress(OSError, ValueError, AttributeError):  # the check of the model reports a broken file
             known = json.loads(path.read_text(encoding="utf-8"))
             return next((int(known[key]) for key in _WIDTHS if isinstance(known.get(key), int)), None)
     return None

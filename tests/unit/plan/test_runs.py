@@ -6,11 +6,14 @@ import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import yaml
 
 from prasanga.base.errors import InputError
-from prasanga.plan import runs
+from prasanga.config import complete
+from prasanga.plan import StudyPlan, runs
 
 
 @pytest.mark.parametrize(
@@ -81,3 +84,38 @@ def test_of_a_run_that_made_no_page_nothing_is_said(tmp_path: Path, monkeypatch:
     os.utime(runs.PAGE, ns=(1, 1))
     words.say()
     assert len(said) == 1
+
+
+def test_texts_pairs_and_vectors_are_counted_by_hand(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project_root)
+    (tmp_path / "config.json").write_text('{"hidden_size": 768, "model_type": "bert"}', encoding="utf-8")
+    folder = project_root / "resources/stimuli/bn"
+    names = ("flowers", "insects", "pleasant", "unpleasant")  # C1
+    sets = [yaml.safe_load((folder / f"{name}.yaml").read_text("utf-8")) for name in names]
+    n_words = sum(len(each["words"]) for each in sets)
+
+    def count(**config: Any) -> list[str]:
+        return list(runs.count_texts(StudyPlan.from_config(complete({"study": "s", "language": "bn", **config}))))
+
+    train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
+    models = {"base": {"path": str(tmp_path)}, "far": {"path": "owner/name"}}
+    demo = {"sets": {"demo": {"path": "resources/demo/pairs.csv"}}}
+    samples = {"lengths": [9, 75], "contexts_per_stimulus": 1200}
+    n_texts = 2 * 1200 * n_words
+    of_copies = 2 * 8 * 64 * n_words  # each copy reads 64 contexts of a word
+    read = f"at most {n_texts:,} texts and 157 pairs, {of_copies:,} texts and 157 pairs by its 8 random copies"
+    assert count(categories=["C1"], samples=samples, models=models, pairs=demo) == [
+        f"Model base: {read}; {(n_texts + of_copies) * 768 * 2 / 1e6:.0f} MB of vectors.",
+        f"Model far: {read}.",
+    ]
+    layers = {"tiny": {"train": train, "layer": [1, 2], "stages": ["embeddings"]}}
+    samples = {"lengths": [9], "contexts_per_stimulus": 1000}
+    assert count(categories=["C1"], samples=samples, models=layers, associations={"random_twins": 0}) == [
+        f"Model tiny: at most {1000 * n_words:,} texts and 0 pairs; {2000 * n_words * 32 / 1e6:.0f} MB of vectors."
+    ]
+    seat = {"categories": [f"C{number}" for number in range(1, 10)]}
+    assert count(categories=[], seat=seat, models={"tiny": {"train": train}})[0].startswith(
+        "Model tiny: at most 2,096 texts and 0 pairs, 2,096 texts"
+    )
