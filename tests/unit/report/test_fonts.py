@@ -24,8 +24,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextPath
 
-from prasanga.report.figures.canvas import house_style, save_figure
-from prasanga.report.figures.fonts import can_show, font_families, say_what_is_missing
+from prasanga.report.figures.canvas import can_show, font_families, house_style, save_figure, say_what_is_missing
 from prasanga.report.vendor import place_of
 
 BANGLA = ["কি", "ক্ষমা", "র্ক", "স্ত্রী", "মন্ত্রী", "জ্ঞান", "কো", "সৌন্দর্য", "র‍্যাব", "বাঙ্‌লা", "চাঁদ", "বড়", "গাঢ়", "ঐক্য"]

@@ -1,21 +1,13 @@
-"""Log-probability bias on the page: categories beside SEAT, traits in sentence structures, and their figure."""
+"""Traits in sentence structures: the findings say where associations spread."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.collections import PatchCollection
 
 from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
-from prasanga.report.figures.canvas import save_figure
-from prasanga.report.figures.likelihoods import plot_structures
 from prasanga.report.findings import QUANTITIES, findings_of_structures
-
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 
 
 @pytest.fixture(scope="module")
@@ -59,23 +51,3 @@ def test_findings_say_where_associations_spread(spread: pl.DataFrame, pairs: pl.
     assert "and most in S1" in first
     assert "Of 6 comparisons of two structures, the spreads differ by more than chance in" in first
     assert second.startswith("Log-probability bias of traits, <albert>")
-
-
-@pytest.mark.parametrize("width", ["page", "column"])
-def test_the_figure_is_the_same_from_the_same_table(width: Any, spread: pl.DataFrame, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        save_figure(plot_structures(spread, width=width), tmp_path / f"{name}.svg")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    figure = plot_structures(spread, width=width)
-    visible = [axis for axis in figure.axes if axis.get_visible()]
-    assert [axis.texts[-1].get_text() for axis in visible] == ["bert", "<albert>"]
-    boxes = [each for each in visible[0].collections if isinstance(each, PatchCollection)]
-    assert [len(each.get_paths()) for each in boxes] == [3] * 4  # structures, by quantities and polarities
-    row = spread.filter(model="bert", structure="S4", quantity="corrected", polarity="negative").row(0, named=True)
-    ends = boxes[3].get_paths()[1].get_extents()
-    assert (ends.y0, ends.y1) == pytest.approx((row["q25"], row["q75"]))
-
-
-def test_a_figure_of_nothing_says_so(spread: pl.DataFrame) -> None:
-    figure = plot_structures(spread.with_columns(median=pl.lit(None, pl.Float64)))
-    assert [text.get_text() for text in figure.texts] == ["Not drawn: no structure has a number."]

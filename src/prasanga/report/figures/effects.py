@@ -1,21 +1,23 @@
 """The figures of effects: against context length, as distance to the longest length, and against the number of draws.
 
 The first is after Figure 1 of Sadhu et al. (2024); other than the paper's it shows every estimate, whatever its p, with
-its interval over words and contexts. The others tell how much data is enough: a filled marker stands where the effect
-has settled, so that here and everywhere to the right it lies within the band around the last one. Each has one panel a
-category and one line a model.
+its interval over words and contexts. The next two show how much data is enough: a marker is filled where the effect has
+settled, so that here and everywhere to the right it lies within the band around the last one. The figure of words shows
+which of them carry the effect of a category; its numbers are those of `prasanga.report.words`.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator, NullLocator
 
 from prasanga.base.errors import InputError
 from prasanga.report.figures import LINE, MUTED, PAPER
@@ -24,34 +26,35 @@ from prasanga.report.figures.canvas import (
     WIDTHS,
     NothingToDrawError,
     Width,
+    can_show,
     close_panel,
     dots,
-    draw_bars,
     drawn,
+    few_ticks,
     handle,
     lay_out,
     lay_out_categories,
-    left_of,
     look,
-    widened,
+    say_what_is_missing,
+    shortened,
+    widen,
 )
-from prasanga.report.figures.fonts import can_show, say_what_is_missing, shortened, width_of, wrapped
-from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, few_words, grid_of, is_number
+from prasanga.report.grid import FIRST_DRAWS, Estimate, few_words, grid_of, is_number
 from prasanga.report.words import MeasuredSet, gloss_of, glosses_of, measured_sets, measured_words, title_of_set
 
 FARTHEST = 2.0
 """An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars
 are cut here, unless an effect lies beyond; intervals of the bootstrap-t may be of any width."""
 
-_BAR: dict[str, Any] = {"alpha": 0.3}
-"""Intervals are pale and wide, effects strong and thin: bars of several models do not hide the lines."""
+MOST: dict[Width, int] = {"column": 34, "page": 60}
+"""Words of a set that are drawn, at most: more do not fit on a sheet of paper. By width."""
 
-_CELL = ("category", "model", "sample_mode")
+_PALE = 0.3
 
 
 @drawn
 def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
-    """Plot effect size against segment length, one panel a category, with 95 % intervals over words as pale bars.
+    """Plot effect size against segment length, one panel per category, with 95% intervals over words as pale bars.
 
     Every estimate is drawn; bars are those of the first sample mode (fixed, where there is such a mode), as those
     of the other modes are about the same words and would hide the lines.
@@ -63,23 +66,47 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
     Raises:
         InputError: a table without estimates, or a width that is not one of these.
     """
-    grid = grid_of(ceat)
-    bottom, top = _limits_of_effects(grid)
-    frame, ticks = lay_out_categories(
+    grid, sizes = grid_of(ceat), SIZES[width]
+    first = [row for (*_, mode), row in grid.estimates.items() if mode == grid.modes[0]]
+    intervals = [_interval(row) for row in first if is_number(_interval(row)[0])]
+    effects = [0.0, *filter(math.isfinite, map(_effect, grid.estimates.values()))]
+    lowest, highest = (max(-FARTHEST, min(FARTHEST, end)) for end in _ends(intervals))
+    bottom, top = widen([*effects, lowest, highest], 0.05)
+    few = any(map(few_words, grid.estimates.values()))
+    note = _note_on_intervals(grid.modes, intervals, bottom, top, sum(math.isfinite(_effect(row)) for row in first))
+    modes = [
+        handle(f"{mode} draws", **{**look(0, n, sizes), **_GREY, "markerfacecolor": PAPER if n else MUTED})
+        for n, mode in enumerate(grid.modes)
+    ]
+    bar = [Patch(facecolor=MUTED, alpha=_PALE, linewidth=0, label="95 % interval")] if intervals else []
+    figure, panels = lay_out_categories(
         grid,
         width,
         labels=("segment length (words)", "effect size (CEAT)"),
-        keys=[_keys_of_modes(grid, SIZES[width])],
-        note=_note_on_intervals(grid, bottom, top),
+        keys=[*modes, *bar],
+        note=f"{note} Crosses rest on few words." if few else note,
         ticks=grid.lengths,
-        places=_places(grid),
+        places=range(len(grid.lengths)),
     )
-    for panel, category in zip(frame.panels, grid.categories, strict=False):
-        _draw_effects(panel, grid, category, frame.sizes)
+    between, x = min(0.16, 0.68 / len(grid.models)), np.arange(len(grid.lengths))
+    for panel, category in zip(panels, grid.categories, strict=False):
+        for (number, model), (mode_number, mode) in itertools.product(enumerate(grid.models), enumerate(grid.modes)):
+            # at a length models are apart, modes of a model close to each other
+            places = x + (number - (len(grid.models) - 1) / 2) * between + mode_number * between / 2
+            style = look(number, mode_number, sizes)
+            cells = [grid.at(category.name, model, length, mode) for length in grid.lengths]
+            if mode_number == 0:
+                low, high = np.array([_interval(cell) for cell in cells]).T
+                panel.vlines(places, low, high, color=style["color"], linewidth=style["linewidth"] * 2.2, alpha=_PALE)
+            # NaN where there is no estimate: a line must not run over a gap
+            is_few = np.array([bool(few_words(cell)) for cell in cells])
+            found = np.array([_effect(cell) for cell in cells])
+            panel.plot(places, np.where(is_few, np.nan, found), **style)
+            if np.isfinite(found[is_few]).any():
+                panel.plot(places, np.where(is_few, found, np.nan), **{**style, "linestyle": "none", "marker": "x"})
         close_panel(panel)
-    _set_lengths(frame.panels[0], grid, ticks)
-    frame.panels[0].set_ylim(bottom, top)
-    return frame.finish(grid=True)
+    panels[0].set(xlim=(-0.45, len(grid.lengths) - 0.55), ylim=(bottom, top))
+    return figure
 
 
 @drawn
@@ -107,33 +134,31 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         raise NothingToDrawError(
             f"with {steps[0]} draws (associations.n_samples) there is one point. Points begin at {FIRST_DRAWS} draws."
         )
-    low, high = (steps[0] / 1.25, steps[-1] * 1.25) if steps else (1.0, 10.0)
-    frame, ticks = lay_out_categories(
+    # a label that the next would cover is left out
+    labelled = [n for n, after in itertools.pairwise([*steps, math.inf]) if after > 1.2 * n]
+    figure, panels = lay_out_categories(
         grid,
         width,
         labels=("number of draws", "effect size (CEAT)"),
         keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
         note=f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words.",
-        ticks=[f"{n // 1000}k" if n >= 1000 and n % 1000 == 0 else f"{n}" for n in steps],
-        places=[math.log(n / low) / math.log(high / low) for n in steps],
+        ticks=[f"{n // 1000}k" if n % 1000 == 0 else f"{n}" for n in labelled],
+        places=labelled,
+        scale="log",
     )
-    for panel, category in zip(frame.panels, grid.categories, strict=False):
+    for panel, category in zip(panels, grid.categories, strict=False):
         for number, model in enumerate(grid.models):
             points = shown.filter(pl.col("effect_size").is_finite(), category=category.name, model=model)
             if len(points):
-                effects, style = points["effect_size"].to_list(), look(number, 0, frame.sizes)
-                last = effects[-1]
-                panel.axhspan(last - band, last + band, color=style["color"], alpha=0.13, linewidth=0, zorder=0.5)
-                beyond = [place for place, effect in enumerate(effects, start=1) if abs(effect - last) > band]
-                _line(panel, points["n"].to_list(), effects, max(beyond, default=0), style)
+                effects, style = points["effect_size"].to_numpy(), look(number, 0, SIZES[width])
+                low, high = effects[-1] - band, effects[-1] + band
+                panel.axhspan(low, high, color=style["color"], alpha=0.13, linewidth=0, zorder=0.5)
+                (beyond,) = np.nonzero(abs(effects - effects[-1]) > band)
+                _draw_settled(panel, points["n"].to_numpy(), effects, int(max(beyond + 1, default=0)), style)
         close_panel(panel)
-    if not steps:
-        return frame.finish()
-    frame.panels[0].set_xscale("log")  # the panels share their axis
-    frame.panels[0].set_xticks(steps, ticks)
-    frame.panels[0].xaxis.set_minor_locator(NullLocator())
-    frame.panels[0].set_xlim(low, high)
-    return frame.finish(grid=True)
+    if steps:
+        panels[0].set_xlim(steps[0] / 1.25, steps[-1] * 1.25)
+    return figure
 
 
 @drawn
@@ -142,7 +167,7 @@ def plot_settling(
 ) -> Figure:
     """Plot the distance of the effect at each length to that at the longest.
 
-    It comes with its paired 95 % interval, and the band; of the first sample mode (fixed, where there is such a mode).
+    It comes with its paired 95% interval, and the band; of the first sample mode (fixed, where there is such a mode).
 
     Args:
         ceat: the table of estimates, for categories, models and lengths.
@@ -154,112 +179,64 @@ def plot_settling(
     Raises:
         InputError: tables that lack columns or rows, rows of another band, another width.
     """
-    grid = grid_of(ceat)
-    mode = grid.modes[0]
+    grid, sizes = grid_of(ceat), SIZES[width]
+    mode, n_models = grid.modes[0], len(grid.models)
+    names = ("difference", "ci_low", "ci_high")
     between = {
-        (row["category"], row["model"], row["first"], row["second"]): row
-        for row in differences.filter(kind="length", sample_mode=mode).iter_rows(named=True)
+        tuple(key): [float(end) if is_number(end) else math.nan for end in ends]
+        for *key, ends in differences.filter(kind="length", sample_mode=mode)
+        .select("category", "model", "first", "second", pl.concat_list(names))
+        .iter_rows()
     }
     cells = {(row["category"], row["model"]): row for row in settling.filter(sample_mode=mode).iter_rows(named=True)}
-    others = {row["band"] for row in cells.values()} - {band}
-    if others:
+    if others := {row["band"] for row in cells.values()} - {band}:
         raise InputError(f"band: {band}, but the table of settling has {sorted(others)}. Make it again with this band.")
-    frame, ticks = lay_out_categories(
+    figure, panels = lay_out_categories(
         grid,
         width,
         labels=("segment length (words)", "distance to the longest"),
         keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
         note=f"Bars: 95 % interval of the paired difference, over words and contexts; {mode} draws.",
         ticks=grid.lengths,
-        places=_places(grid),
+        places=range(len(grid.lengths)),
     )
-    shown, n_models = [0.0, band, -band], len(grid.models)
-    for panel, category in zip(frame.panels, grid.categories, strict=False):
+    shown = [0.0, band, -band]
+    for panel, category in zip(panels, grid.categories, strict=False):
         panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
         for number, model in enumerate(grid.models):
             cell = cells.get((category.name, model))
             if cell is None or cell["longest"] is None:
                 continue
             # markers and bars of equal estimates do not hide each other
-            style, step = look(number, 0, frame.sizes), (number - (n_models - 1) / 2) * min(0.09, 0.6 / n_models)
-            places = [x + step for x in range(len(grid.lengths))]
-            distances, bars = [], []
-            for x, length in zip(places, grid.lengths, strict=True):
-                row = between.get((category.name, model, length, cell["longest"]))
-                if row is None or not is_number(row["difference"]):  # NaN leaves a gap
-                    distances.append(0.0 if length == cell["longest"] else math.nan)
-                    continue
-                # shorter minus longest, where the table has longest minus shorter
-                distances.append(-row["difference"])
-                if is_number(row["ci_low"]) and is_number(row["ci_high"]):
-                    bars.append((x, -row["ci_high"], -row["ci_low"]))
-            draw_bars(panel, bars, color=style["color"], linewidth=style["linewidth"] * 0.8)
-            shown += filter(is_number, distances)
-            shown += [max(-FARTHEST, min(FARTHEST, end)) for _, *ends in bars for end in ends]
-            settled = cell["settled_length"] or cell["longest"]
-            _line(panel, places, distances, grid.lengths.index(settled), style)
+            style, step = look(number, 0, sizes), (number - (n_models - 1) / 2) * min(0.09, 0.6 / n_models)
+            places = np.arange(len(grid.lengths)) + step
+            # shorter minus longest, where the table has longest minus shorter; NaN leaves a gap
+            missing = {cell["longest"]: [0.0, math.nan, math.nan]}
+            found = [
+                between.get((category.name, model, length, cell["longest"]), missing.get(length, [math.nan] * 3))
+                for length in grid.lengths
+            ]
+            distances, high, low = 0 - np.array(found).T
+            panel.vlines(places, low, high, color=style["color"], linewidth=style["linewidth"] * 0.8)
+            ends = np.clip([low, high], -FARTHEST, FARTHEST)[:, np.isfinite(distances)]
+            shown += [float(end) for end in (*distances, *ends.flat) if math.isfinite(end)]
+            settled = grid.lengths.index(cell["settled_length"] or cell["longest"])
+            _draw_settled(panel, places, distances, settled, style)
         close_panel(panel)
-    _set_lengths(frame.panels[0], grid, ticks)
-    frame.panels[0].set_ylim(widened(shown, 0.05))
-    return frame.finish(grid=True)
+    panels[0].set(xlim=(-0.45, len(grid.lengths) - 0.55), ylim=widen(shown, 0.05))
+    return figure
 
 
-def _places(grid: Grid) -> list[float]:
-    """Return where the lengths stand, as shares of a panel's width."""
-    return [(x + 0.45) / (len(grid.lengths) - 0.1) for x in range(len(grid.lengths))]
-
-
-def _set_lengths(panel: Any, grid: Grid, ticks: Sequence[str]) -> None:
-    """Set the horizontal axis, which all panels share."""
-    panel.set_xticks(range(len(grid.lengths)), ticks)
-    panel.set_xlim(-0.45, len(grid.lengths) - 0.55)
-
-
-def _draw_effects(panel: Any, grid: Grid, category: Category, sizes: dict[str, float]) -> None:
-    """Draw the lines of a category. At a length models stand apart, modes of a model close to each other."""
-    between = min(0.16, 0.68 / len(grid.models))
-    for number, model in enumerate(grid.models):
-        for mode_number, mode in enumerate(grid.modes):
-            style = look(number, mode_number, sizes)
-            step = (number - (len(grid.models) - 1) / 2) * between + mode_number * between / 2
-            cells = [grid.at(category.name, model, length, mode) for length in grid.lengths]
-            # NaN where there is no estimate: a line must not run over a gap.
-            effects = [math.nan if few_words(cell) else _effect(cell) for cell in cells]
-            few = [_effect(cell) if few_words(cell) else math.nan for cell in cells]
-            if mode_number == 0:
-                bars = [(x + step, *interval) for x, cell in enumerate(cells) if (interval := _interval(cell))]
-                draw_bars(panel, bars, color=style["color"], linewidth=style["linewidth"] * 2.2, **_BAR)
-            x = [place + step for place in range(len(cells))]
-            panel.plot(x, effects, **style)
-            if any(map(math.isfinite, few)):
-                panel.plot(x, few, **{**style, "linestyle": "none", "marker": "x"})
-
-
-def _limits_of_effects(grid: Grid) -> tuple[float, float]:
-    """Return the ends of the vertical axis: all effects, zero, and the intervals as far as `FARTHEST`."""
-    effects = [0.0, *filter(math.isfinite, map(_effect, grid.estimates.values()))]
-    ends = [end for row in _first_mode(grid) for end in _interval(row) or ()]
-    low = min(*effects, max(-FARTHEST, min(ends, default=0)))
-    high = max(*effects, min(FARTHEST, max(ends, default=0)))
-    return widened((low, high), 0.05)
-
-
-def _note_on_intervals(grid: Grid, bottom: float, top: float) -> str:
-    rows = _first_mode(grid)
-    few = " Crosses rest on few words." if any(map(few_words, grid.estimates.values())) else ""
-    intervals = [interval for row in rows if (interval := _interval(row))]
-    which = f", {grid.modes[0]} draws" if len(grid.modes) > 1 else ""
+def _note_on_intervals(
+    modes: Sequence[str], intervals: Sequence[tuple[float, float]], bottom: float, top: float, n_effects: int
+) -> str:
     if not intervals:
-        return f"No intervals: they are given where every resampled set has at least eight words.{few}"
-    said = f"Pale bars: 95 % interval over words and contexts{which}"
-    if len(intervals) < sum(math.isfinite(_effect(row)) for row in rows):
-        said += "; none where a set has fewer than eight words"
-    cut = any(low < bottom or high > top for low, high in intervals)
-    return f"{said}. Bars are cut where they leave the frame.{few}" if cut else f"{said}.{few}"
-
-
-def _first_mode(grid: Grid) -> list[Estimate]:
-    return [row for (*_, mode), row in grid.estimates.items() if mode == grid.modes[0]]
+        return "No intervals: they are given where every resampled set has at least eight words."
+    which = f", {modes[0]} draws" if len(modes) > 1 else ""
+    none = "; none where a set has fewer than eight words" if len(intervals) < n_effects else ""
+    is_cut = any(low < bottom or high > top for low, high in intervals)
+    cut = " Bars are cut where they leave the frame." if is_cut else ""
+    return f"Pale bars: 95 % interval over words and contexts{which}{none}.{cut}"
 
 
 def _effect(row: Estimate | None) -> float:
@@ -267,25 +244,20 @@ def _effect(row: Estimate | None) -> float:
     return float(row["effect_size"]) if row is not None and is_number(row["effect_size"]) else math.nan
 
 
-def _interval(row: Estimate | None) -> tuple[float, float] | None:
-    """Return both ends of the interval of an estimate, None if it has none."""
+def _interval(row: Estimate | None) -> tuple[float, float]:
+    """Return both ends of the interval of an estimate, NaN if it has none."""
     if row is None or not all(is_number(row.get(name)) for name in ("effect_size", "ci_low", "ci_high")):
-        return None
+        return math.nan, math.nan
     return float(row["ci_low"]), float(row["ci_high"])
 
 
-def _keys_of_modes(grid: Grid, sizes: dict[str, float]) -> list[Any]:
-    """Return the handles of the sample modes and of the bars for the legend."""
-    handles: list[Any] = []
-    for number, mode in enumerate(grid.modes):
-        style = {**look(0, number, sizes), "color": MUTED, "marker": "o", "markerfacecolor": PAPER if number else MUTED}
-        handles.append(handle(f"{mode} draws", **style))
-    if any(map(_interval, _first_mode(grid))):
-        handles.append(Patch(facecolor=MUTED, alpha=_BAR["alpha"], linewidth=0, label="95 % interval"))
-    return handles
+def _ends(intervals: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return the lowest and the highest end, zero without any interval."""
+    ends = [end for interval in intervals for end in interval]
+    return min(ends, default=0.0), max(ends, default=0.0)
 
 
-def _line(panel: Any, x: Sequence[float], y: Sequence[float], settled: int, style: dict[str, Any]) -> None:
+def _draw_settled(panel: Any, x: Any, y: Any, settled: int, style: dict[str, Any]) -> None:
     """Draw a line with open markers before the place where it settled, and filled ones from there on."""
     panel.plot(x, y, **{**style, "marker": "", "zorder": 2.5})
     markers = {**style, "linestyle": "none"}
@@ -293,50 +265,23 @@ def _line(panel: Any, x: Sequence[float], y: Sequence[float], settled: int, styl
     panel.plot(x[settled:], y[settled:], **markers)
 
 
-def _band_keys(width: Width, band: str) -> list[list[Any]]:
-    """Return the handles of the band and of the markers for the legend, by row from the bottom up."""
-    dot: dict[str, Any] = {"color": MUTED, "linestyle": "none", "marker": "o", "markersize": SIZES[width]["marker"]}
-    patch = Patch(color=LINE, label=band)
-    markers = [handle("stays there", **dot), handle("not yet", **{**dot, "markerfacecolor": PAPER})]
-    return [markers, [patch]] if width == "column" else [[patch, *markers]]
+_GREY: dict[str, Any] = {"color": MUTED, "marker": "o"}
 
 
-# --------------------
-# Which words carry an effect: every target word of a category, by set and model.
-#
-# The numbers are those of `prasanga.report.words`, which the page shows as a table.
-
-
-MOST: dict[Width, int] = {"column": 34, "page": 60}
-"""Words of a set that are drawn, at most: more do not fit on a sheet of paper. By width."""
-
-_ROW: dict[Width, float] = {"column": 8.6, "page": 10.4}
-_GLOSS: dict[Width, float] = {"column": 5.5, "page": 6.4}
-"""By width: height of a row and size of a gloss, in points."""
-
-_LABELS = 0.54
-"""Share of a panel's width that its words and glosses may take."""
-
-_GAP = 5.0
-"""Points between a word, its gloss and the dots."""
-
-_BETWEEN = 0.04
-"""Room between panels side by side, as a share of their width."""
-
-
-class _Set(NamedTuple):
-    """A target set, and its words that are drawn: as written, gloss, and standardized association by model."""
-
-    all: MeasuredSet
-    rows: list[tuple[str, str, Mapping[str, float]]]
+def _band_keys(width: Width, band: str) -> list[Any]:
+    """Return the handles of the band and of the markers for the legend."""
+    dot = {**dots(0, SIZES[width]), **_GREY, "markerfacecolor": MUTED}
+    not_yet = handle("not yet", **{**dot, "markerfacecolor": PAPER})
+    return [Patch(color=LINE, label=band), handle("stays there", **dot), not_yet]
 
 
 @drawn
 def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str, *, width: Width = "page") -> Figure:
-    """Plot the associations of the target words of a category: a row a word, a colour and marker a model.
+    """Plot the associations of the target words of a category: one row per word, one colour and marker per model.
 
-    Words are sorted within their set, from those nearest to A down. Of a set of more than `MOST` words those in the
-    middle are left out, and a note says so. A word in letters that no font has is shown by its gloss.
+    Words are sorted within their set, from those nearest to A down; above them is their mean. Of a set of more than
+    `MOST` words those in the middle are left out, and a note says so. A word in letters that no font has is shown by
+    its gloss.
 
     Args:
         words: columns category, model, segment_length, sample_mode, role (x, y, a or b), stimulus, association; every
@@ -352,147 +297,82 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     if category not in names:
         raise InputError(f"category: {category!r} is not in the lexicon. Write {' or '.join(names)}.")
     length, mode, table = measured = measured_words(words, category)
-    sets = [
-        _set_of(found, glosses_of(categories), MOST[width])
-        for found in measured_sets(measured, categories[category]["targets"])
-    ]
+    if table.is_empty():
+        raise NothingToDrawError("no target word has an association.")
+    about, sizes = categories[category], SIZES[width]
+    font, wide = sizes["font"], WIDTHS[width] * 72
+    sets = measured_sets(measured, about["targets"])
+    kept = [_keep_ends(found.words, MOST[width]) for found in sets]
+    rows = [max(map(len, kept))] * 2 if width == "page" else list(map(len, kept))
     there = set(table["model"])
-    sizes, wide, about = SIZES[width], WIDTHS[width] * 72 * 0.98, categories[category]
     looks = {
         model: {**dots(n, sizes), "alpha": 0.9}
         for n, model in enumerate(words["model"].unique(maintain_order=True))
         if model in there
     }
-    if looks:
-        note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {say_what_is_missing(table['stimulus'])}"
-    else:
-        note = "Not drawn: no target word has an association."
-    # side by side on a page, below each other in a column
-    blocks = ([[found] for found in sets] if width == "page" else [list(sets)]) if looks else []
-    n_rows = max((sum(len(found.rows) + 3 for found in block) - 1 for block in blocks), default=1)
-    title = [
-        *wrapped(category, sizes["title"], wide, bold=True)[:1],
-        *wrapped(str(about.get("title") or ""), sizes["font"], wide)[:3],
-    ]
-    line = sizes["title"] * 1.3
-    frame = lay_out(
+    a, b = (shortened(title_of_set(word_set), font, wide * 0.28) for word_set in about["attributes"])
+    direction = f"← nearer to {b}      nearer to {a} →"
+    beside = wide * (0.19 if width == "page" else 0.38)
+    across = 2 if width == "page" else 1  # side by side on a page, below each other in a column
+    figure, panels = lay_out(
         width,
-        max(1, len(blocks)),
-        across=2,
-        panel=n_rows * _ROW[width] / 72,
-        top=(len(title) + 0.4) * line / 72,
-        labels=(_direction(about, sizes["font"], wide) if looks else "", ""),
-        keys=[[handle(model, **style) for model, style in looks.items()]],
-        note=note,
-        gap=_BETWEEN,
+        2,
+        across=across,
+        panel=(sum(rows) / 2 + 1) * font * 1.4 / 72,
+        left=(beside + 2 * font) * across,
+        labels=(direction, ""),
+        keys=[handle(model, **style) for model, style in looks.items()],
+        note=_note_on_words(sets, kept, f"Contexts of {length} words, {mode} draws.", table["stimulus"]),
+        heads=[(found.title,) for found in sets],
         sharey=False,
+        height_ratios=None if width == "page" else [n + 1 for n in rows],
     )
-    figure, axes = frame.figure, frame.panels
-    for number, part in enumerate(title):
-        style = {"color": MUTED} if number else {"fontsize": sizes["title"], "fontweight": "bold"}
-        top = 1 - (number + 0.9) * line / 72 / figure.get_figheight()
-        figure.text(left_of(sizes, "") / WIDTHS[width], top, part, **style)
-    beside = [_Labels(block, frame.room * _LABELS, width) for block in blocks]
-    shift = max((labels.wide for labels in beside), default=0) / 72 / WIDTHS[width]
-    for panel, block, labels in zip(axes, blocks, beside, strict=False):
-        place = panel.get_position()
-        left = place.x0 * WIDTHS[width] * 72
-        panel.set_position((place.x0 + shift, place.y0, place.width - shift, place.height))
-        panel.set_ylim(n_rows - 0.5, -0.5)
-        labels.write(panel, left)
-        _draw_dots(panel, block, looks)
-    if not blocks:
-        axes[0].set_visible(False)
+    title = [
+        shortened(text, font, wide * 0.95, bold=True) for text in (category, str(about.get("title") or "")) if text
+    ]
+    figure.legends[0].set_title("\n".join(title), prop=FontProperties(weight="bold", size=font))
+    for panel, found, shown, n_rows in zip(panels, sets, kept, rows, strict=True):
+        points = [found.means, *(word.values for word in shown)]
+        spans = [(y, min(row.values()), max(row.values())) for y, row in enumerate(points) if row]
+        panel.hlines(*np.reshape(spans, (-1, 3)).T, color=MUTED, linewidth=0.6, alpha=0.6, zorder=1)
+        for model, style in looks.items():
+            places = [(row[model], y) for y, row in enumerate(points) if model in row]
+            panel.plot(*np.reshape(places, (-1, 2)).T, **style)
+        labels = _label_words(found, shown, glosses_of(categories), font, beside)
+        panel.set_yticks(range(len(labels)), labels)
+        panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
+        panel.axhline(0.5, color=MUTED, linewidth=0.6, zorder=1)
+        panel.set_ylim(n_rows + 0.5, -0.5)
+        panel.grid(axis="y")
+    few_ticks(panels[0].xaxis, most=5)
+    if width == "column":  # it may be wider than the panel, beside which the words are
+        panels[-1].set_xlabel(direction, loc="right")
     return figure
 
 
-def _set_of(found: MeasuredSet, glosses: Mapping[str, str], most: int) -> _Set:
-    words = found.words
-    kept = words if len(words) <= most else [*words[: most // 2], *words[-(most // 2) :]]
-    rows = []
-    for place, (stimulus, values) in enumerate(kept, start=1):
-        word, gloss = stimulus, gloss_of(stimulus, glosses)
-        if not can_show(word):
-            word, gloss = gloss if gloss and can_show(gloss) else f"word {place}", ""
-        rows.append((word, gloss, values))
-    return _Set(found, rows)
+def _keep_ends(words: list[Any], most: int) -> list[Any]:
+    return words if len(words) <= most else [*words[: most // 2], *words[-(most // 2) :]]
 
 
-def _note(sets: Sequence[_Set]) -> str:
+def _label_words(
+    found: MeasuredSet, shown: Sequence[Any], glosses: Mapping[str, str], font: float, room: float
+) -> list[str]:
+    """Return the labels of the rows of a set: that of its mean, and each word with its gloss."""
+    labels = [f"mean of {len(found.words)}"]
+    for place, word in enumerate(shown, start=1):
+        text, gloss = word.stimulus[:200], gloss_of(word.stimulus, glosses)[:200]
+        if not can_show(text):
+            text, gloss = gloss if gloss and can_show(gloss) else f"word {place}", ""
+        label = shortened(text, font, room * (0.55 if gloss else 1))
+        labels.append(f"{label} · {shortened(gloss, font, room * 0.45)}" if gloss else label)
+    return labels
+
+
+def _note_on_words(sets: Sequence[MeasuredSet], kept: Sequence[Any], which: str, stimuli: Iterable[str]) -> str:
     said = ["Standardized for each model over both sets: 0 is their mean, 1 their standard deviation."]
-    measured, listed = (sum(len(getattr(found.all, which)) for found in sets) for which in ("words", "listed"))
+    measured, listed = (sum(len(getattr(found, name)) for found in sets) for name in ("words", "listed"))
     if listed > measured:
         said.append(f"Without an association: {listed - measured} of {listed} words.")
-    if hidden := measured - sum(len(found.rows) for found in sets):
+    if hidden := measured - sum(map(len, kept)):
         said.append(f"Left out for want of room: {hidden} in the middle of their set.")
-    return " ".join(said)
-
-
-class _Labels:
-    """Titles, words and glosses of the rows of a panel, in two columns of `wide` points together."""
-
-    def __init__(self, sets: Sequence[_Set], room: float, width: Width) -> None:
-        self._sets, self._font, self._gloss, self._row = sets, SIZES[width]["font"], _GLOSS[width], _ROW[width]
-        rows = [row for found in sets for row in found.rows]
-        most = room * (0.55 if any(gloss for _, gloss, _ in rows) else 1) - _GAP
-        self._words = [shortened(word[:200], self._font, most) for word, _, _ in rows]
-        names = [*(_mean_of(found) for found in sets), *self._words]
-        self._middle = max((width_of(name, self._font) for name in names), default=0) + _GAP
-        self._glosses = [shortened(gloss[:200], self._gloss, room - self._middle - _GAP) for _, gloss, _ in rows]
-        beside = (width_of(text, self._gloss) + _GAP for text in self._glosses if text)
-        self.wide = self._middle + max(beside, default=0.0)
-
-    def write(self, panel: Any, left: float) -> None:
-        """Write the labels from `left` on, in points, beside a panel whose vertical axis counts rows."""
-        figure = panel.figure
-        across, high = figure.get_size_inches() * 72
-        place = panel.get_position()
-        top = place.y1 * high
-
-        def base(row: int) -> float:
-            return float(top - (row + 0.5) * self._row - 0.35 * self._font)
-
-        written, start = zip(self._words, self._glosses, strict=True), 0
-        for found in self._sets:
-            title = shortened(found.all.title, self._font, place.x1 * across - left, bold=True)
-            figure.text(left / across, base(start) / high, title, fontweight="bold")
-            figure.text(left / across, base(start + 1) / high, _mean_of(found), color=MUTED)
-            for row, (word, gloss) in zip(range(start + 2, start + 2 + len(found.rows)), written, strict=False):
-                figure.text(left / across, base(row) / high, word)
-                figure.text((left + self._middle) / across, base(row) / high, gloss, size=self._gloss, color=MUTED)
-            start += len(found.rows) + 3
-
-
-def _mean_of(found: _Set) -> str:
-    return f"mean of {len(found.all.words)}"
-
-
-def _draw_dots(panel: Any, sets: Sequence[_Set], looks: Mapping[str, dict[str, Any]]) -> None:
-    """Draw a dot a model in each row, joined from the lowest to the highest.
-
-    Above the words of a set stands their mean.
-    """
-    rows: list[Mapping[str, float] | None] = []
-    for found in sets:
-        top, bottom = len(rows) + 0.5, len(rows) + len(found.rows) + 1.5
-        panel.plot([0, 0], [top, bottom], color=MUTED, linewidth=0.8, zorder=1)
-        panel.axhline(top + 1, color=MUTED, linewidth=0.6, zorder=1)
-        rows += [None, found.all.means, *(values for _, _, values in found.rows), None]
-    lines = [y for y, row in enumerate(rows) if row is not None]
-    panel.hlines(lines, 0, 1, transform=panel.get_yaxis_transform(), color=LINE, linewidth=0.4, zorder=0.5)
-    spans = [(y, min(row.values()), max(row.values())) for y, row in enumerate(rows) if row]
-    if spans:
-        panel.hlines(*zip(*spans, strict=True), color=MUTED, linewidth=0.6, alpha=0.6, zorder=1)
-    for model, style in looks.items():
-        points = [(row[model], y) for y, row in enumerate(rows) if row and model in row]
-        if points:
-            panel.plot(*zip(*points, strict=True), **style)
-    panel.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    panel.yaxis.set_visible(False)
-    panel.spines["left"].set_visible(False)
-
-
-def _direction(about: Mapping[str, Any], font: float, room: float) -> str:
-    """Return what the two ends of the axis mean."""
-    a, b = (shortened(title_of_set(word_set), font, room * 0.28) for word_set in about["attributes"])
-    return f"← nearer to {b}      nearer to {a} →"
+    return " ".join(filter(None, [*said, which, say_what_is_missing(stimuli)]))
