@@ -28,7 +28,7 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
-from prasanga.report.paper_tables import value_of
+from prasanga.report.paper_tables import choose_percentage
 from prasanga.report.published import (
     EXCHANGED,
     PAPERS,
@@ -132,7 +132,7 @@ def compare_pairs(
         As `compare`: the method is `pairs`, the category the bias type, `same_sign` says whether both are on the same
         side of 50, and the interval is the exact one.
     """
-    grid, value = pair_grid_of(bias), value_of(bias, preset)
+    grid, value = pair_grid_of(bias), choose_percentage(bias, preset)
     names = [*published["model"].unique(maintain_order=True), *models.values()]
     matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
     rows = [

@@ -1,13 +1,14 @@
 """A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 2, 3, 4, 9 of Sahoo et al.
 
 Only what the study measured is shown. A cell that the paper's table has and the study has not is empty, and a note says
-why. Marks follow the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper.
+why. Marks follow the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper. The other
+notes are `templates/paper_notes.txt.j2`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,12 +20,10 @@ from prasanga.pairs.preferences import OVERALL
 from prasanga.report.grid import (
     FEW_WORDS,
     HOLM,
-    NO_PAIRS,
     NOT_BY_DRAWS,
     Category,
     Estimate,
     Marking,
-    PairGrid,
     conventions_of,
     few_words,
     grid_of,
@@ -43,6 +42,7 @@ from prasanga.report.published import PUBLISHED_AS
 from prasanga.report.sheet import (
     MARK,
     MISSING,
+    TEMPLATES,
     Cell,
     Row,
     Sheet,
@@ -74,16 +74,26 @@ N_OF_TABLE_6 = 1000
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 """Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` that of bias percentages."""
 
-_AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
-_OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
-_WIDTH, _LINES = 6, 40
+_CAPTIONS = {
+    "sadhu_table4": "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024).",
+    **{
+        f"sadhu_table{number}": "CEAT effect size by category, model and segment length in words, N = {} draws. In the"
+        f" layout of Table {number} of Sadhu et al. (2024)."
+        for number in (5, 6)
+    },
+    PAIR_TABLE: "Bias percentage by bias type, language and model, in the layout of Table 2 of Sahoo et al. (2024): of"
+    " how many pairs the model prefers the stereotypical sentence. 50 is no preference.",
+    **{
+        f"sahoo_table{number}": f"SEAT effect sizes for gender and {axis}, in the layout of Table {number} of Sahoo et"
+        " al. (2024)."
+        for number, axis in ((3, "religion"), (4, "caste"), (9, "age"))
+    },
+}
+_COLUMNS, _LINES = 6, 40
 """Columns of numbers and rows of a part in LaTeX, at most."""
 
 _HEADS = ("Category", "Targets", "Attributes")
-_IN_CSV = {
-    **{"Category": "category", "Test": "category", "Targets": "targets", "Attributes": "attributes"},
-    **{"Draws": "sample_mode", "Bias type": "bias_type"},
-}
+_IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type"}
 _TWO_SIDED_95 = 1.959963984540054
 _OF_ALL_DRAWS = (
     *("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high"),
@@ -91,6 +101,23 @@ _OF_ALL_DRAWS = (
     *("effect_adjusted", "difference_adjusted", "p_equivalence", "equivalent_within"),
     *("twin_difference", "twin_difference_low", "twin_difference_high", "p_twins"),
 )
+_OF_WORDS = "permutation of the target words, not corrected."
+_OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
+_MARKINGS = {
+    "ceat": Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words."),
+    "log_probability_bias": Marking("p_sentences", 0.05, f"p_sentences < .05: permutation of single {_OF_SENTENCES}"),
+    # of SEAT, too, the program of Sadhu et al. permutes words
+    **dict.fromkeys(("seat", "weat"), Marking("p_stimuli", 0.05, f"p_stimuli < .05: {_OF_WORDS}")),
+}
+"""The marks of Table 4 of Sadhu et al., by method."""
+
+_OF_SEAT = (
+    Marking("p_sentences", 0.01, f"p_sentences < .01: permutation of {_OF_SENTENCES}"),
+    Marking("p_stimuli", 0.01, f"p_stimuli < .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
+)
+"""The mark of Sahoo et al., and the one of a study without its p."""
+
+_RUNS = {"Mean of runs": "runs_mean", "Deviation over runs": "runs_sd"}
 
 
 class Layout(NamedTuple):
@@ -117,17 +144,18 @@ class PaperTable(NamedTuple):
     notes: Sequence[str]
 
     def render(self, in_latex: Sequence[Sheet] = (), notes: Sequence[str] = ()) -> Layout:
-        """Return the table in the three formats; in LaTeX other sheets may take its place."""
+        """Return the table in the three formats; in LaTeX other sheets and notes may take its place."""
+        heads = tuple(_IN_CSV.get(head, head.lower()) for head in self.sheet.heads)
+        parts = in_latex or split_columns(self.sheet, _COLUMNS)
         label = f"tab:{self.name.replace('_table', '')}"
-        parts, notes = in_latex or split_columns(self.sheet, _WIDTH), notes or self.notes
         return Layout(
-            sheet_to_csv(replace(self.sheet, heads=tuple(_IN_CSV[head] for head in self.sheet.heads))),
+            sheet_to_csv(replace(self.sheet, heads=heads)),
             f"{self.caption}\n\n{sheet_to_markdown(self.sheet, self.notes)}",
-            sheets_to_latex(parts, notes, caption=self.caption, label=label),
+            sheets_to_latex(parts, notes or self.notes, caption=self.caption, label=label),
         )
 
 
-Columns: TypeAlias = Mapping[tuple[str, str], Mapping[Any, Estimate]]
+Columns: TypeAlias = dict[tuple[str, str], Mapping[Any, Estimate]]
 """The rows of results of each column, by its group and name, and then by the key of the line."""
 
 
@@ -145,8 +173,7 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
     running, templates = set(config["categories"]), set(config["seat"]["categories"])
     listed = config["static"]["categories"]
     static = (running if listed is None else set(listed)) if config["static"]["vectors"] else set()
-    masked = set(config["log_probability"]["categories"])
-    names = ["sadhu_table4"] if (templates | static | masked) & set(SADHU) else []
+    names = ["sadhu_table4"] if (templates | static | {*config["log_probability"]["categories"]}) & set(SADHU) else []
     if running & set(SADHU):
         sizes = sizes_of(config["associations"]["n_samples"])
         names += ["sadhu_table5"] if set(sizes) - {N_OF_TABLE_6} else []
@@ -209,7 +236,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
     """Return one table in the layout of a paper.
 
     Args:
-        name: one of `layouts_of`.
+        name: one of `layouts_of`, or `PAIR_TABLE`.
         tables: the study's tables of estimates by method; a method that was not measured is left out. Of CEAT with
             several numbers of draws (`with_fewer_draws`) Table 6 takes N = 1000, every other table the greatest N.
         preset: recommended or paper; decides what the marks mean.
@@ -222,22 +249,17 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         n = N_OF_TABLE_6 if name == "sadhu_table6" and N_OF_TABLE_6 in sizes else max(sizes)
         tables = {**tables, "ceat": tables["ceat"].filter(n_samples=n)}
     if name == PAIR_TABLE:
-        return _arrange_pairs(_table_of(PAIRS.name, tables, name), preset)
+        return _arrange_pairs(_require_table(PAIRS.name, tables, name), preset)
     if name == "sadhu_table4":
         return _arrange_methods(tables, preset)
     if name in ("sadhu_table5", "sadhu_table6"):
-        ceat = _table_of("ceat", tables, name, SADHU)
-        n_samples = ", ".join(map(str, sorted(set(ceat["n_samples"].to_list()))))
-        caption = (
-            f"CEAT effect size by category, model and segment length in words, N = {n_samples} draws. In the layout of"
-            f" Table {name[-1]} of Sadhu et al. (2024)."
-        )
-        more = [f"Conventions of CEAT: {_conventions(ceat)}"]
-        return arrange_ceat(name, ceat, NOT_BY_DRAWS if preset == "paper" else HOLM, caption, more)
+        ceat = _require_table("ceat", tables, name, SADHU)
+        caption = _CAPTIONS[name].format(", ".join(map(str, sorted(set(ceat["n_samples"].to_list())))))
+        conventions = [f"Conventions of CEAT: {_list_conventions(ceat)}"]
+        return _arrange_ceat(name, ceat, NOT_BY_DRAWS if preset == "paper" else HOLM, caption, conventions)
     if name in SAHOO:
         return _arrange_languages(name, {language: tables}, preset)
-    allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", PAIR_TABLE, *SAHOO)
-    raise InputError(f"there is no layout {name!r}; there are {', '.join(allowed)}.")
+    raise InputError(f"there is no layout {name!r}; there are {', '.join(_CAPTIONS)}.")
 
 
 def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
@@ -256,6 +278,33 @@ def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = 
     return _arrange_languages(name, studies, preset).render()
 
 
+def render_ceat(ceat: pl.DataFrame) -> Layout:
+    """Return the estimates of CEAT as CSV and Markdown in the paper's layout, and for LaTeX as a paper reports them.
+
+    In LaTeX a row is a category, length and model, of the first sample mode, with the columns that
+    docs/which_statistic.md asks for: effect, interval, p by Holm, difference from the copies, words.
+    """
+    grid = grid_of(ceat)
+    table = _arrange_ceat("ceat", ceat, HOLM, "CEAT effect size d by segment length, category and model.")
+    found = [grid.at(category.name, model, length, grid.modes[0]) for category, model, length in grid.places]
+    rows = [row for row in found if row is not None]
+    names = (
+        "category model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
+    )
+    forms = dict.fromkeys(("effect_size", "ci_low", "ci_high", "twin_difference"), "+.2f")
+    parts = [
+        list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=forms)
+        for at in range(0, len(rows), _LINES)
+    ]
+    return table.render(parts, [*_write_notes("ceat_rows", mode=grid.modes[0]), *table.notes])
+
+
+def choose_percentage(bias: pl.DataFrame, preset: str) -> str:
+    """Return the column that Table 2 shows: means over runs with `preset: paper`, as far as there are any."""
+    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
+    return "runs_mean" if by_runs else "bias_percentage"
+
+
 def _arrange(
     name: str,
     caption: str,
@@ -268,92 +317,41 @@ def _arrange(
 ) -> PaperTable:
     """Return a table from the labels of its lines and the results of its columns.
 
-    Args:
-        name: see `PaperTable`.
-        caption: likewise.
-        heads: of the labels.
-        lines: labels by key.
-        columns: results.
-        cell: writes a result that has a number, given its group and the key of its line.
-        notes: sentences below the table; reasons of empty cells come after them.
-        why: says why a result has no number; empty if it has one.
+    `cell` writes a result that has a number, given its group and the key of its line; `why` says why a result has no
+    number. Reasons of empty cells come after the notes; a column without any result has none.
     """
     rows, missing = [], dict[str, list[str]]()
     for key, labels in lines.items():
         found = {head: of_column.get(key) for head, of_column in columns.items()}
-        reasons = {" ".join(filter(None, head)): why(row) for head, row in found.items() if columns[head]}
-        said = [f"{column}: {reason}" for column, reason in reasons.items() if reason]
+        said = [
+            f"{' '.join(filter(None, head))}: {why(row)}" for head, row in found.items() if columns[head] and why(row)
+        ]
         for reason in said:
             missing.setdefault(reason, []).append(", ".join([labels[0], *labels[3:]]))
-        cells = (cell(head[0], key, row) if row is not None and not why(row) else Cell() for head, row in found.items())
+        cells = [cell(head[0], key, row) if row is not None and not why(row) else Cell() for head, row in found.items()]
         rows.append(Row(labels, tuple(cells), "; ".join(said)))
     few = any(row.words for line in rows for row in line.cells)
     listed = [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
     return PaperTable(name, caption, Sheet(heads, tuple(columns), rows), [*notes, *[FEW_WORDS] * few, *listed])
 
 
-def arrange_ceat(name: str, ceat: pl.DataFrame, marking: Marking, caption: str, more: Sequence[str] = ()) -> PaperTable:
+def _arrange_ceat(
+    name: str, ceat: pl.DataFrame, marking: Marking, caption: str, more: Sequence[str] = ()
+) -> PaperTable:
     """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length."""
     grid = grid_of(ceat)
-    columns = {
-        (model, length): {
-            (category.name, mode): row
-            for category in grid.categories
-            for mode in grid.modes
-            if (row := grid.at(category.name, model, length, mode)) is not None
-        }
-        for model in grid.models
-        for length in grid.lengths
-    }
+    columns: Columns = {(model, length): {} for model in grid.models for length in grid.lengths}
+    for (category, model, length, mode), row in grid.estimates.items():
+        columns[model, length] = {**columns[model, length], (category, mode): row}
     lines = {
         (each.name, mode): (each.name, each.targets, each.attributes, mode)
         for each in grid.categories
         for mode in grid.modes
     }
-    notes = [_MEANING, f"{MARK} {marking.describe(grid.estimates.values())}", *more]
-    return _arrange(name, caption, (*_HEADS, "Draws"), lines, columns, _marked(marking), notes)
-
-
-_MEANING = "Combined effect sizes of CEAT; positive if the first target set is closer to the first attribute set."
-
-
-def _marked(marking: Marking, decimals: int = 3) -> Callable[[str, Any, Estimate], Cell]:
-    def cell(_: str, __: Any, row: Estimate) -> Cell:
-        return Cell(with_sign(row["effect_size"], decimals), MARK * marking.marks(row), words=few_words(row))
-
-    return cell
-
-
-def render_ceat(ceat: pl.DataFrame) -> Layout:
-    """Return the estimates of CEAT as CSV and Markdown in the paper's layout, and for LaTeX as a paper reports them.
-
-    In LaTeX a row is a category, length and model, of the first sample mode, with the columns that
-    docs/which_statistic.md asks for: effect, interval, p by Holm, difference from the copies, words.
-    """
-    grid = grid_of(ceat)
-    table = arrange_ceat("ceat", ceat, HOLM, "CEAT effect size d by segment length, category and model.")
-    rows = [
-        row
-        for category, model, length in grid.places
-        if (row := grid.at(category.name, model, length, grid.modes[0])) is not None
-    ]
-    names = (
-        "category model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
+    notes = [*_write_notes("ceat", mark=marking.describe(grid.estimates.values())), *more]
+    return _arrange(
+        name, caption, (*_HEADS, "Draws"), lines, columns, lambda _, __, row: _write_effect(row, marking, 3), notes
     )
-    parts = [
-        list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=dict.fromkeys(_SHORT, "+.2f"))
-        for at in range(0, len(rows), _LINES)
-    ]
-    notes = [
-        f"Contexts by {grid.modes[0]} draws. Intervals are over words and contexts; a set of fewer than {FEWEST_WORDS}"
-        " words has none. Difference from copies: d minus the mean of copies with random weights. X, Y: target words"
-        " used; A, B: attribute words used.",
-        *table.notes,
-    ]
-    return table.render(parts, notes)
-
-
-_SHORT = ("effect_size", "ci_low", "ci_high", "twin_difference")
 
 
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
@@ -362,133 +360,151 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     tables = {name: table for name, table in of_paper.items() if len(table)}
     if not tables:
         raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
-    notes = []
+    length = mode = exchanged = None
     if "ceat" in tables:
         ceat = tables["ceat"]
         length = sort_lengths(ceat["segment_length"].to_list())[0]
         mode = "fixed" if "fixed" in ceat["sample_mode"] else ceat["sample_mode"][0]
         tables["ceat"] = ceat.filter(segment_length=length, sample_mode=mode)
-        notes.append(
-            f"CEAT: segments of {length} words, {mode} draws (the paper shows its generator at 9 words, fixed draws)."
-        )
     if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
-        exchanged = set(tables["log_probability_bias"].filter("exchanged")["category"])
-        named = [name for name in SADHU if name in exchanged]
-        which = f"exchanged in {', '.join(named)}" if named else "as described in all"
-        notes.append(f"Log-probability bias: targets and attributes {which} (the paper exchanged those of C6 to C9).")
-    columns: dict[tuple[str, str], Mapping[Any, Estimate]] = {}
+        found = set(tables["log_probability_bias"].filter("exchanged")["category"])
+        exchanged = [name for name in SADHU if name in found]
+    columns: Columns = {}
     for method, label in PUBLISHED_AS.items():
-        columns |= _columns_by_model(label, tables[method]) if method in tables else {("", label): {}}
+        columns |= _divide_by_model(label, tables[method]) if method in tables else {("", label): {}}
     markings = {PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else HOLM for method in tables}
     marks: dict[str, list[str]] = {}
     for method, table in tables.items():
-        said = markings[PUBLISHED_AS[method]].describe(table.iter_rows(named=True))
-        marks.setdefault(said, []).append(PUBLISHED_AS[method])
-    notes = [
-        "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
-        " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
-        *(f"{MARK} {', '.join(methods)}: {note}" for note, methods in marks.items()),
-        *notes,
-        *(f"Conventions of {PUBLISHED_AS[method]}: {_conventions(table)}" for method, table in tables.items()),
-        *(
-            f"{MISSING} {label}: not measured in this study."
-            for method, label in PUBLISHED_AS.items()
-            if method not in tables
-        ),
-    ]
-    caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
+        label = PUBLISHED_AS[method]
+        marks.setdefault(markings[label].describe(table.iter_rows(named=True)), []).append(label)
+    notes = _write_notes(
+        "methods",
+        marks=marks,
+        length=length,
+        mode=mode,
+        exchanged=exchanged,
+        conventions={PUBLISHED_AS[method]: _list_conventions(table) for method, table in tables.items()},
+        missing=[label for method, label in PUBLISHED_AS.items() if method not in tables],
+    )
+    lines = _label_lines(tables.values(), SADHU)
     return _arrange(
         "sadhu_table4",
-        caption,
+        _CAPTIONS["sadhu_table4"],
         _HEADS,
-        _lines_of(tables.values(), SADHU),
+        lines,
         columns,
-        lambda group, key, row: _marked(markings[group])(group, key, row),
+        lambda group, _, row: _write_effect(row, markings[group], 3),
         notes,
     )
-
-
-_OF_WORDS = "permutation of the target words, not corrected."
-_MARKINGS = {
-    "ceat": Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words."),
-    "log_probability_bias": Marking("p_sentences", 0.05, f"p_sentences < .05: permutation of single {_OF_SENTENCES}"),
-    # of SEAT, too, the program of Sadhu et al. permutes words
-    **dict.fromkeys(("seat", "weat"), Marking("p_stimuli", 0.05, f"p_stimuli < .05: {_OF_WORDS}")),
-}
-"""The marks of Table 4 of Sadhu et al., by method."""
-
-_OF_SEAT = (
-    Marking("p_sentences", 0.01, f"p_sentences < .01: permutation of {_OF_SENTENCES}"),
-    Marking("p_stimuli", 0.01, f"p_stimuli < .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
-)
-"""The mark of Sahoo et al., and the one of a study without its p."""
-
-
-def _marking_of_seat(seat: pl.DataFrame, preset: str) -> Marking:
-    if preset != "paper":
-        return HOLM
-    has_sentences = "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat)
-    return _OF_SEAT[0] if has_sentences else _OF_SEAT[1]
 
 
 def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) -> PaperTable:
     """Return one of Sahoo's tables: the models of each study, by its language, after those of the one before."""
     seat = {
-        name_of_language(language): _table_of("seat", tables, name, SAHOO[name]) for language, tables in studies.items()
+        name_of_language(language): _require_table("seat", tables, name, SAHOO[name])
+        for language, tables in studies.items()
     }
-    markings = {language: _marking_of_seat(table, preset) for language, table in seat.items()}
-    columns: dict[tuple[str, str], Mapping[Any, Estimate]] = {}
+    has_p = {
+        key: "p_sentences" in table.columns and table["p_sentences"].is_not_null().any() for key, table in seat.items()
+    }
+    markings = {key: (_OF_SEAT[not found] if preset == "paper" else HOLM) for key, found in has_p.items()}
+    columns: Columns = {}
     for language, table in seat.items():
-        columns |= _columns_by_model(language, table)
+        columns |= _divide_by_model(language, table)
+    notes = _write_notes(
+        "seat",
+        marks={key: markings[key].describe(table.iter_rows(named=True)) for key, table in seat.items()},
+        conventions={key: _list_conventions(table) for key, table in seat.items()},
+    )
 
     def cell(language: str, _: Any, row: Estimate) -> Cell:
-        large, marked = abs(row["effect_size"]) >= LARGE, markings[language].marks(row)
-        return Cell(with_sign(row["effect_size"]), MARK * marked, bold=large, words=few_words(row))
+        return replace(_write_effect(row, markings[language], 3), bold=abs(row["effect_size"]) >= LARGE)
 
-    notes = [
-        "Effect sizes of SEAT; positive if the first group is closer to the first attribute set.",
-        f"Bold: |d| of {LARGE} or more. (The paper sets large effects in bold, and does not say from where on.)",
-        *_by_language(MARK, {key: markings[key].describe(table.rows(named=True)) for key, table in seat.items()}),
-        *_by_language("Conventions of SEAT:", {language: _conventions(table) for language, table in seat.items()}),
-    ]
-    number = name.removeprefix("sahoo_table")
-    caption = f"SEAT effect sizes for {_AXES[name]}, in the layout of Table {number} of Sahoo et al. (2024)."
-    return _arrange(name, caption, ("Test", *_HEADS[1:]), _lines_of(seat.values(), SAHOO[name]), columns, cell, notes)
+    heads, lines = ("Test", *_HEADS[1:]), _label_lines(seat.values(), SAHOO[name])
+    return _arrange(name, _CAPTIONS[name], heads, lines, columns, cell, notes)
 
 
-def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
-    """Return one note if it holds for all languages, else one for each."""
-    if len(set(said.values())) == 1:
-        return [f"{what} {next(iter(said.values()))}"]
-    return [f"{what} {language}: {text}" for language, text in said.items()]
+def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
+    """Return Table 2 of Sahoo et al.: bias percentages by type, language and model.
+
+    With `preset: paper` the numbers are means over runs, as the paper's; else those of all pairs, with a test against
+    50.
+    """
+    grid, value = pair_grid_of(bias), choose_percentage(bias, preset)
+    by_runs = value == "runs_mean"
+    types = [*grid.types, *([] if by_runs else [OVERALL])]
+    runs = _RUNS if bias["runs_mean"].is_not_null().any() else {}
+    columns: Columns = {}
+    overall: dict[str, Estimate] = {}
+    nearest: dict[tuple[str, Any], float] = {}
+    for group in grid.groups:
+        models = grid.models_of(group)
+        for model in models:
+            found = {name: grid.at(group, model, OVERALL if name in runs else name) for name in (*types, *runs)}
+            columns[group.title, model] = {name: row for name, row in found.items() if row is not None}
+            overall[f"{group.title} {model}"] = grid.rows[group.set, group.language, model, OVERALL]
+        for name in types:
+            values = [columns[group.title, model].get(name, {}).get(value) for model in models]
+            distances = [_distance(number) for number in values if is_number(number)]
+            if len(distances) > 1:  # of one model nothing is nearest
+                nearest[group.title, name] = min(distances)
+
+    def cell(group: str, name: Any, row: Estimate) -> Cell:
+        number = row[runs.get(str(name), value)]
+        if not is_number(number):
+            return Cell()
+        marked = not by_runs and name not in runs and is_significant(row)
+        bold = (group, name) in nearest and _distance(number) == nearest[group, name]
+        return Cell(f"{number:.2f}", MARK * marked, bold=bold)
+
+    lines: dict[Any, tuple[str, ...]] = {name: (name_of_type(name),) for name in types}
+    lines |= {name: (name,) for name in runs}
+    first = next(iter(overall.values()))
+    facts = {"by_runs": by_runs, "n_tests": tests_of(grid), "has_bold": bool(nearest), "first": first}
+    notes = _write_notes("pairs", overall=overall, **facts)
+    return _arrange(PAIR_TABLE, _CAPTIONS[PAIR_TABLE], ("Bias type",), lines, columns, cell, notes, why_no_percentage)
 
 
-def _conventions(table: pl.DataFrame) -> str:
+def _distance(percentage: float) -> float:
+    """Return points from 50, without rounding errors of the binary number: 28.57 and 71.43 are equally far."""
+    return round(abs(percentage - 50), 9)
+
+
+def _write_effect(row: Estimate, marking: Marking, decimals: int) -> Cell:
+    return Cell(with_sign(row["effect_size"], decimals), MARK * marking.marks(row), words=few_words(row))
+
+
+def _write_notes(table: str, **facts: Any) -> list[str]:
+    """Return the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
+    names = {"MARK": MARK, "MISSING": MISSING, "LARGE": LARGE, "FEWEST_WORDS": FEWEST_WORDS}
+    template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("paper_notes.txt.j2", globals=names)
+    return [line for line in map(str.strip, getattr(template.module, table)(**facts).splitlines()) if line]
+
+
+def _list_conventions(table: pl.DataFrame) -> str:
     return f"{'; or '.join(conventions_of(table.iter_rows(named=True)))}."
 
 
-def _lines_of(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[Any, tuple[str, ...]]:
+def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[Any, tuple[str, ...]]:
     """Return the labels of those of the named categories that some table has, in this order."""
     found: dict[str, tuple[str, ...]] = {}
     for row in (row for table in tables for row in table.unique("category", keep="first").iter_rows(named=True)):
         # in the paper's words: "hindu male names" for hindu male first names, without caliskan
-        sets = (each.removesuffix(" caliskan").replace("first names", "names") for each in names_of_sets(row))
-        x, y, a, b = sets
+        x, y, a, b = (each.removesuffix(" caliskan").replace("first names", "names") for each in names_of_sets(row))
         category = Category(row["category"], "", *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
         found.setdefault(category.name, (category.name, category.targets, category.attributes))
     return {name: found[name] for name in names if name in found}
 
 
-def _columns_by_model(group: str, table: pl.DataFrame) -> Columns:
+def _divide_by_model(group: str, table: pl.DataFrame) -> Columns:
     """Return a column for each model, in the order in which the table has them."""
-    models = table["model"].unique(maintain_order=True)
     return {
-        (group, model): {row["category"]: row for row in table.filter(model=model).iter_rows(named=True)}
-        for model in models
+        (group, str(model)): {row["category"]: row for row in rows.iter_rows(named=True)}
+        for (model,), rows in table.group_by("model", maintain_order=True)
     }
 
 
-def _table_of(method: str, tables: Tables, name: str, categories: Sequence[str] = ()) -> pl.DataFrame:
+def _require_table(method: str, tables: Tables, name: str, categories: Sequence[str] = ()) -> pl.DataFrame:
     label = PUBLISHED_AS.get(method, PAIRS.label)
     if method not in tables:
         raise InputError(f"{name} is made of the table of {label}, which this study does not have.")
@@ -498,97 +514,3 @@ def _table_of(method: str, tables: Tables, name: str, categories: Sequence[str] 
             f"the table of {label} has none of {categories[0]} to {categories[-1]}, so there is no {name}."
         )
     return table
-
-
-# --------------------
-# Table 2 of Sahoo et al.: bias percentages by type, language and model.
-#
-# With `preset: paper` the numbers are means over runs, as the paper's; else those of all pairs, with a test against 50.
-
-
-_OF_PAIRS = (
-    "Bias percentage by bias type, language and model, in the layout of Table 2 of Sahoo et al. (2024): of how"
-    " many pairs the model prefers the stereotypical sentence. 50 is no preference."
-)
-_RUNS = {"Mean of runs": "runs_mean", "Deviation over runs": "runs_sd"}
-
-
-def value_of(bias: pl.DataFrame, preset: str) -> str:
-    """Return the column that the table shows: means over runs with `preset: paper`, as far as there are any."""
-    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
-    return "runs_mean" if by_runs else "bias_percentage"
-
-
-def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
-    grid, value = pair_grid_of(bias), value_of(bias, preset)
-    by_runs = value == "runs_mean"
-    types = [*grid.types, *([] if by_runs else [OVERALL])]
-    runs = list(_RUNS) if bias["runs_mean"].is_not_null().any() else []
-    columns: dict[tuple[str, str], Mapping[Any, Estimate]] = {}
-    nearest: dict[tuple[str, Any], float] = {}
-    for group in grid.groups:
-        models = grid.models_of(group)
-        for model in models:
-            rows = {name: grid.at(group, model, OVERALL if name in runs else name) for name in (*types, *runs)}
-            columns[group.title, model] = {name: row for name, row in rows.items() if row is not None}
-        for name in types:
-            values = [columns[group.title, model].get(name, {}).get(value) for model in models]
-            distances = [_distance(number) for number in values if is_number(number)]
-            if len(distances) > 1:  # of one model nothing is nearest
-                nearest[group.title, name] = min(distances)
-
-    def cell(group: str, name: Any, row: Estimate) -> Cell:
-        number = row[_RUNS.get(str(name), value)]
-        if not is_number(number):
-            return Cell()
-        marked = not by_runs and name not in runs and is_significant(row)
-        bold = (group, name) in nearest and _distance(number) == nearest[group, name]
-        return Cell(f"{number:.2f}", MARK * marked, bold=bold)
-
-    lines: dict[Any, tuple[str, ...]] = {name: (name_of_type(name),) for name in types}
-    lines |= {name: (name,) for name in runs}
-    notes = _notes_of_pairs(grid, by_runs=by_runs, has_bold=bool(nearest))
-    return _arrange(PAIR_TABLE, _OF_PAIRS, ("Bias type",), lines, columns, cell, notes, _why_no_pairs)
-
-
-def _why_no_pairs(row: Estimate | None) -> str:
-    return NO_PAIRS if row is None else why_no_percentage(row)
-
-
-def _notes_of_pairs(grid: PairGrid, *, by_runs: bool, has_bold: bool) -> Iterator[str]:
-    overall = {
-        f"{group.title} {model}": grid.rows[group.set, group.language, model, OVERALL]
-        for group in grid.groups
-        for model in grid.models_of(group)
-    }
-    first = next(iter(overall.values()))
-    n_tests, runs = (
-        tests_of(grid),
-        f"{first['n_runs']} random samples of {100 * (first['share'] or 0):g} % of the pairs",
-    )
-    if by_runs:
-        yield f"Each percentage is the mean over {runs}."
-    else:
-        yield "Percentages are of all pairs that were scored."
-        yield (
-            f"{MARK} differs from 50: p_binomial_holm < .05, exact two-sided test, ties left out, corrected for"
-            f" {n_tests or 'no'} test{'' if n_tests == 1 else 's'}, all rows of the table of bias percentages."
-        )
-    if has_bold:
-        yield "Bold: of two or more models the nearest to 50 in its row and language, as in the paper."
-    if first["n_runs"]:
-        yield (
-            f"Mean and deviation over {runs}. Such samples share most of their pairs: their deviation is no standard"
-            " error."
-        )
-    against = " They count as not stereotypical." if first["ties"] == "against" else " They are left out."
-    for what, column, more in (("Pairs with equal scores", "n_ties", against), ("Pairs left out", "n_left_out", "")):
-        counts = [f"{row[column]} of {row['n_pairs']} ({where})" for where, row in overall.items() if row[column]]
-        if counts:
-            yield f"{what}: {'; '.join(counts)}.{more}"
-    yield f"Conventions: {'; or '.join(dict.fromkeys(row['conventions'] for row in overall.values()))}."
-
-
-def _distance(percentage: float) -> float:
-    """Return points from 50, without rounding errors of the binary number: 28.57 and 71.43 are equally far."""
-    return round(abs(percentage - 50), 9)
