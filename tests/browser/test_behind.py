@@ -16,9 +16,6 @@ from prasanga.schema import TABLES
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
 ADDRESS = "behind-ceat.C1.wide_1.9.fixed"
 CELL = "#effects .heat-table:visible tbody tr:first-child td:nth-of-type(1)"
-AXE = """() => axe.run('#behind', { resultTypes: ['violations'],
-  runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } })
-  .then((found) => found.violations.map((each) => [each.id, ...each.nodes.map((node) => node.html.slice(0, 160))]))"""
 
 
 def at(address: str) -> re.Pattern[str]:

@@ -43,10 +43,7 @@ ENGLISH = "en"
 # figures and bars, so styles are allowed; they cannot load anything either.
 
 
-LIBRARIES = (
-    *("floating-ui-core.js", "floating-ui-dom.js"),
-    *("datatables.js", "datatables-dt.js", "columncontrol.js", "columncontrol-dt.js"),
-)
+LIBRARIES = (*("datatables.js", "datatables-dt.js", "columncontrol.js", "columncontrol-dt.js"),)
 """Scripts of others, each after those that it needs."""
 
 LIBRARY_STYLES = ("datatables.css", "columncontrol.css")
@@ -456,8 +453,8 @@ _HEADINGS = {heading.en: {"bn": heading.bn, "hi": heading.hi} for heading in HEA
 def labels() -> Mapping[str, Mapping[str, str]]:
     """Return the labels of the page by their English text and by language."""
     file = files(templates.__name__) / "labels.yaml"
-    found: dict[str, dict[str, str]] = load_yaml(file.name, file.read_text(encoding="utf-8"))
-    return found
+    rows = load_yaml(file.name, file.read_text(encoding="utf-8"))
+    return {english: {"bn": bangla, "hi": hindi} for english, bangla, hindi in rows}
 
 
 TEMPLATES.filters |= {

@@ -7,14 +7,11 @@ import re
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
-from drawn_studies import drawn_study
 
 from prasanga.report.figures import Measured, all_figures, drawings_of, figure_files, name_of
-from prasanga.report.figures.canvas import draw_figure
 
 RESULTS = (
     *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
@@ -75,14 +72,6 @@ def test_an_entry_fits_its_function(figure: Any) -> None:
         needed = {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
         assert needed <= given.keys() <= parameters.keys()
     assert figure.caption.endswith(".")
-
-
-def test_a_figure_is_drawn_from_the_files_of_its_tables(tmp_path: Path) -> None:
-    study = drawn_study(categories=("C1",), models=("a",), lengths=("9", "25"), n_traits=3)
-    study.traits.write_parquet(tmp_path / "traits.parquet")
-    path = tmp_path / "hexbins_a.svg"
-    draw_figure("likelihoods.plot_hexbins", [tmp_path / "traits.parquet"], {"model": "a"}, [path], made_from="f00d")
-    assert b"f00d" in path.read_bytes()
 
 
 def test_the_rules_read_the_registry_without_waiting_for_a_drawing_library() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import unicodedata
 import zlib
@@ -268,16 +267,3 @@ def test_a_script_without_any_font_is_named() -> None:
     assert say_what_is_missing(["தமிழ்", "ফুল", "flower"]) == (
         "No font with Tamil letters was found: English glosses stand for the words."
     )
-
-
-def test_the_same_text_gives_the_same_bytes() -> None:
-    drawn = []
-    for _ in range(2):
-        with house_style("page"):
-            figure = Figure(figsize=(3, 1))
-            FigureCanvasAgg(figure)
-            figure.text(0.1, 0.4, "স্ত্রী हिन्दी")
-            target = io.BytesIO()
-            figure.savefig(target, format="svg", metadata={"Date": None})
-            drawn.append(target.getvalue())
-    assert drawn[0] == drawn[1]

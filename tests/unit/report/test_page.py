@@ -214,7 +214,8 @@ def luminance(colour: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_stands_out_from_every_shade(theme: int) -> None:
     style = Path(prasanga.report.__file__).with_name("templates").joinpath("style.css").read_text(encoding="utf-8")
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", style.split(":root {")[1 + theme].split("}")[0]))
+    found = re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", style)
+    colours = {name: both[theme] for name, *both in found}
     on = {"1": "ink", "2": "ink", "3": "on-middle", "4": "on-strong", "5": "on-strong"}
     pairs = [(f"{sign}-{step}", text) for sign in ("plus", "minus") for step, text in on.items()]
     pairs += [("zero", "ink"), ("page", "ink"), ("page", "muted"), ("surface", "muted"), ("surface", "accent")]

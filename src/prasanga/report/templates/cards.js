@@ -5,8 +5,7 @@
   const TABLES = ':is(.heat-table, .compared)';
   const WIDE = 48;
   const CELLS = `${TABLES} td:is([title], [data-card]), .chart a.point, figure svg g[data-text]`;
-  if (!document.querySelector(`${TABLES}, .chart, figure svg g > title, [data-packed]`) || !window.FloatingUIDOM) return;
-  const { computePosition, autoUpdate, offset, flip, shift } = window.FloatingUIDOM;
+  if (!document.querySelector(`${TABLES}, .chart, figure svg g > title, [data-packed]`)) return;
 
   const card = document.createElement('div');
   card.id = 'card';
@@ -16,7 +15,6 @@
   document.body.append(card);
 
   let cell = null;
-  let stop = null;
   let timer = 0;
 
   // Lines are "label: value"; the first names the cell. A long value, or a line without a label, has the whole width.
@@ -51,26 +49,23 @@
     cell.setAttribute('aria-describedby', card.id);
     fill(cell.dataset.text || cell.dataset.card);
     card.hidden = false;
-    stop = autoUpdate(cell, card, place);
+    place();
   }
 
+  // Below its cell, or above where there is no room, and never beyond an edge of the window.
   function place() {
-    const reference = cell;
-    computePosition(reference, card, {
-      strategy: 'fixed',
-      placement: 'bottom',
-      middleware: [offset(6), flip({ padding: 8 }), shift({ padding: 8, crossAxis: true })],
-    }).then(function (found) {
-      if (reference !== cell) return;
-      card.style.left = found.x + 'px';
-      card.style.top = found.y + 'px';
-    });
+    if (!cell) return;
+    const [at, own] = [cell.getBoundingClientRect(), card.getBoundingClientRect()];
+    const top = at.bottom + own.height + 14 > window.innerHeight ? at.top - own.height - 6 : at.bottom + 6;
+    const left = Math.min(at.left + (at.width - own.width) / 2, window.innerWidth - own.width - 8);
+    card.style.left = `${Math.max(8, left)}px`;
+    card.style.top = `${Math.max(8, Math.min(top, window.innerHeight - own.height - 8))}px`;
   }
+  for (const event of ['scroll', 'resize']) window.addEventListener(event, place, true);
 
   function hide() {
     clearTimeout(timer);
     if (!cell) return;
-    stop();
     card.hidden = true;
     if (!cell.dataset.text) {
       cell.title = cell.dataset.card;
@@ -130,8 +125,7 @@
       table.addEventListener('keydown', function (event) {
         const from = cellOf(event.target);
         if (!from || event.altKey || event.metaKey || event.shiftKey) return;
-        const link = event.key === 'Enter' && from.querySelector('a.behind');
-        if (link) link.click();
+        if (event.key === 'Enter') from.querySelector('a.behind')?.click();
         const to = neighbour(table, from, event.key, event.ctrlKey);
         if (to === undefined) return;
         event.preventDefault();
@@ -170,28 +164,20 @@
   }
   document.addEventListener('unpacked', (event) => prepare(event.target));
 
-  function cellsOf(row) {
-    return Array.from(row.cells).filter((other) => other.matches(CELLS));
-  }
-
-  // The cell to go to; null at an edge, undefined where the key means something else.
+  // The cell to go to; nothing at an edge, undefined where the key means something else.
   function neighbour(table, from, key, all) {
-    const row = from.parentElement;
-    const rows = Array.from(table.tBodies).flatMap((body) => Array.from(body.rows)).filter((other) => cellsOf(other).length);
-    const cells = cellsOf(row);
-    const at = cells.indexOf(from);
-    const below = rows.indexOf(row);
-    const across = (other) => (other && cellsOf(other).find((found) => found.cellIndex >= from.cellIndex)) || null;
-    if (key === 'Home') return all ? cellsOf(rows[0])[0] : cells[0];
-    if (key === 'End') return all ? cellsOf(rows[rows.length - 1]).pop() : cells[cells.length - 1];
+    const rows = Array.from(table.rows, (row) => Array.from(row.cells).filter((cell) => cell.matches(CELLS)))
+      .filter((cells) => cells.length);
+    const down = rows.findIndex((cells) => cells.includes(from));
+    const across = rows[down].indexOf(from);
+    const below = (step) => (rows[down + step] || []).find((cell) => cell.cellIndex >= from.cellIndex) || null;
+    if (key === 'Home') return rows[all ? 0 : down][0];
+    if (key === 'End') return rows.at(all ? -1 : down).at(-1);
     if (all) return undefined;
-    switch (key) {
-      case 'ArrowRight': return cells[at + 1] || null;
-      case 'ArrowLeft': return cells[at - 1] || null;
-      case 'ArrowDown': return across(rows[below + 1]);
-      case 'ArrowUp': return across(rows[below - 1]);
-      default: return undefined;
-    }
+    return {
+      ArrowRight: rows[down][across + 1] || null, ArrowLeft: rows[down][across - 1] || null,
+      ArrowDown: below(1), ArrowUp: below(-1),
+    }[key];
   }
 
   function move(table, to) {

@@ -5,72 +5,35 @@
   const KEY = 'prasanga-colours';
   const root = document.documentElement;
   const system = window.matchMedia('(prefers-color-scheme: dark)');
-  const rules = darkRules();
-  let choice = remembered();
-  let labels = [];
-
-  // The style sheets ask the system; the same rules serve a choice by asking something else. Paper stays light.
-  function darkRules() {
-    const found = [];
-    for (const sheet of document.styleSheets) {
-      for (const rule of sheet.cssRules) {
-        if (rule.media && rule.media.mediaText.includes('prefers-color-scheme: dark')) {
-          found.push({ rule: rule, media: rule.media.mediaText });
-        }
-      }
-    }
-    return found;
+  let choice = 'system';
+  try {
+    const kept = window.localStorage.getItem(KEY);
+    if (CHOICES.includes(kept)) choice = kept;
+  } catch {
+    // A page on disk may not be allowed to remember anything: a choice then holds until the page is closed.
   }
 
-  // A page on disk may not be allowed to remember anything.
-  function remembered() {
-    try {
-      const kept = window.localStorage.getItem(KEY);
-      return CHOICES.includes(kept) ? kept : 'system';
-    } catch (error) {
-      return 'system';
-    }
-  }
-
-  function remember() {
-    try {
-      window.localStorage.setItem(KEY, choice);
-    } catch (error) {
-      // The choice holds until the page is closed.
-    }
-  }
-
+  // The style sheets ask for the scheme (`light-dark`), that of the tables for a class.
   function apply() {
-    const media = { system: '(prefers-color-scheme: dark)', light: 'not all', dark: 'screen' }[choice];
-    for (const { rule, media: original } of rules) {
-      rule.media.mediaText = original.replace('(prefers-color-scheme: dark)', media);
-    }
-    const dark = choice === 'dark' || (choice === 'system' && system.matches);
-    root.classList.toggle('dark', dark);
     root.style.colorScheme = choice === 'system' ? '' : choice;
+    root.classList.toggle('dark', choice === 'dark' || (choice === 'system' && system.matches));
   }
 
-  function label(button) {
-    button.textContent = labels[CHOICES.indexOf(choice)];
-  }
-
-  root.classList.add('scripts');
   apply();
   system.addEventListener('change', apply);
 
   document.addEventListener('DOMContentLoaded', function () {
     const place = document.querySelector('header');
-    if (!place) return;
-    labels = place.dataset.colours.split('|');
+    const labels = place.dataset.colours.split('|');
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'colours';
-    label(button);
+    button.textContent = labels[CHOICES.indexOf(choice)];
     button.addEventListener('click', function () {
       choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length];
-      remember();
+      try { window.localStorage.setItem(KEY, choice); } catch { /* as above */ }
       apply();
-      label(button);
+      button.textContent = labels[CHOICES.indexOf(choice)];
     });
     place.append(button);
   });
