@@ -9,8 +9,7 @@ type are the same; the sentences are not: Sahoo et al. measured 705 or 800 pairs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -53,12 +52,10 @@ class Comparison(NamedTuple):
     """The comparison of a study with a paper.
 
     Attributes:
-        paper: the paper's name.
         rows: the table `comparison` of the registry, in the order of the paper's tables.
         nothing: why there are no rows; empty if there are some.
     """
 
-    paper: str
     rows: pl.DataFrame
     nothing: str
 
@@ -97,23 +94,26 @@ def compare(
     # a name of the study that no table has was refused before the run, or measured by no method
     matched = match_models(models, dict.fromkeys([*studied, *models]), dict.fromkeys(published["model"]))
     rows = [
-        _row(row, estimate) | {"model_doubt": doubt_of(about, row["model"], row["method"])}
-        for row in published.filter(pl.col("language") == language).iter_rows(named=True)
-        if REPEATED not in (row["doubts"] or "").split()
-        for model, theirs in matched.items()
-        if theirs == row["model"]
-        for estimate in estimates.get((row["method"], row["category"], model, mode_of(row), row["segment_length"]), ())
+        {**theirs, **ours, "n_samples": ours.get("n_samples")}
+        | {"published": theirs["effect_size"], "measured": ours["effect_size"], "published_model": theirs["model"]}
+        | {"published_n_samples": theirs["n_samples"], "published_significant": theirs["significant"]}
+        | {"model_doubt": doubt_of(about, theirs["model"], theirs["method"]), "note": _describe(theirs, ours)}
+        for theirs in published.filter(language=language).iter_rows(named=True)
+        if REPEATED not in (theirs["doubts"] or "").split()
+        for model, name in matched.items()
+        if name == theirs["model"]
+        for ours in estimates.get(
+            (theirs["method"], theirs["category"], model, mode_of(theirs), theirs["segment_length"]), ()
+        )
     ]
-    table = _nearest_n(pl.DataFrame(rows, schema=SCHEMA.polars, orient="row"))
-    nothing = "" if len(table) else _why_nothing(published, matched, studied, [language], "effect sizes")
-    return Comparison(published["paper"][0] if len(published) else "", table, nothing)
+    nothing = "" if rows else _why_nothing(published, matched, studied, [language], "effect sizes")
+    return Comparison(_nearest_n(_measure_distances(rows)), nothing)
 
 
 def compare_pairs(
     bias: pl.DataFrame,
     published: pl.DataFrame,
     *,
-    paper: str,
     models: Mapping[str, str],
     preset: str = "recommended",
     about: Sequence[PublishedModel] = (),
@@ -123,7 +123,6 @@ def compare_pairs(
     Args:
         bias: what `prasanga.likelihoods.bias_percentage` returns.
         published: `read_percentages`.
-        paper: its name (sadhu2024 or sahoo2024).
         models: `comparison.models` of the config; models of the same name match by themselves.
         preset: recommended or paper; decides what the numbers are of, as in `prasanga.report.paper_tables`.
         about: the paper's models (`read_models`), for doubts about them.
@@ -136,17 +135,24 @@ def compare_pairs(
     names = [*published["model"].unique(maintain_order=True), *models.values()]
     matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
     rows = [
-        _pair_row(theirs, ours, value) | {"model_doubt": doubt_of(about, name, PAIRS)}
+        {
+            **theirs,
+            **ours,
+            "method": PAIRS,
+            "category": ours["bias_type"],
+            "note": _describe_percentage(theirs, ours, value),
+        }
+        | {"published": theirs["percentage"], "measured": ours[value], "published_model": theirs["model"]}
+        | {"ci_low": ours["exact_low"], "ci_high": ours["exact_high"], "model_doubt": doubt_of(about, name, PAIRS)}
         for theirs in published.iter_rows(named=True)
         for group in grid.groups
         for model, name in matched.items()
         if (group.language, name) == (theirs["language"], theirs["model"])
         and (ours := grid.at(group, model, theirs["bias_type"])) is not None
     ]
-    table = pl.DataFrame(rows, schema=SCHEMA.polars, orient="row")
     languages = {group.language for group in grid.groups}
     nothing = "" if rows else _why_nothing(published, matched, grid.models, languages, "bias percentages")
-    return Comparison(paper, table, nothing)
+    return Comparison(_measure_distances(rows, even=50), nothing)
 
 
 def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
@@ -176,69 +182,44 @@ def mode_of(row: Mapping[str, Any]) -> str | None:
     return row["sample_mode"] or ("fixed" if row["method"] == "ceat" else None)
 
 
-def _row(row: Mapping[str, Any], estimate: Estimate) -> dict[str, object]:
-    ours, theirs = estimate.get("exchanged"), EXCHANGED in (row["doubts"] or "").split()
-    exchange = ""
-    if ours is not None and bool(ours) != theirs:
-        how = ("exchanged", "as described") if ours else ("as described", "exchanged")
-        exchange = f"targets and attributes are {how[0]} here and {how[1]} in the paper"
-    reason = why_missing(estimate) or estimate.get("interval_note")
-    few = f"few words: {words}" if (words := few_words(estimate)) else ""
-    ends = estimate.get("ci_low"), estimate.get("ci_high")
-    return {
-        **{name: row[name] for name in ("paper", "table", "method", "category", "language")},
-        **{name: row[name] for name in ("segment_length", "bound", "doubt", "mark_doubt")},
-        **_measure_distance(row["effect_size"], estimate["effect_size"], ends, exact=row["bound"] is None),
-        "sample_mode": estimate.get("sample_mode"),
-        "model": estimate["model"],
-        "published_model": row["model"],
-        "published_n_samples": row["n_samples"],
-        "n_samples": estimate.get("n_samples"),
-        "published_significant": row["significant"],
-        "note": "; ".join(filter(None, (exchange, few, reason))) or None,
-    }
+def _describe(theirs: Mapping[str, Any], ours: Estimate) -> str | None:
+    """Return how an estimate differs from what the paper describes, and what it does without."""
+    exchanged, is_exchanged = ours.get("exchanged"), EXCHANGED in (theirs["doubts"] or "").split()
+    notes = [
+        f"few words: {words}" if (words := few_words(ours)) else "",
+        why_missing(ours) or ours.get("interval_note"),
+    ]
+    if exchanged is not None and exchanged != is_exchanged:
+        here, there = ("exchanged", "as described") if exchanged else ("as described", "exchanged")
+        notes.insert(0, f"targets and attributes are {here} here and {there} in the paper")
+    return "; ".join(filter(None, notes)) or None
 
 
-def _pair_row(theirs: Mapping[str, Any], ours: Estimate, value: str) -> dict[str, object]:
+def _describe_percentage(theirs: Mapping[str, Any], ours: Estimate, value: str) -> str | None:
     notes = [why_no_percentage(ours)]
     if not notes[0] and value != "bias_percentage":
         runs = "mean over runs" if is_number(ours[value]) else "no runs"
         notes.append(f"{runs}; of all pairs {ours['bias_percentage']:.2f}")
     if theirs["spread"] is not None and is_number(ours["runs_sd"]):
         notes.append(f"deviation over runs {theirs['spread']:.2f} in the paper, ours {ours['runs_sd']:.2f}")
-    ends = ours["exact_low"], ours["exact_high"]
-    return {
-        **{key: theirs[key] for key in ("paper", "table", "language")},
-        **_measure_distance(theirs["percentage"], ours[value], ends, even=50),
-        "method": PAIRS,
-        "category": theirs["bias_type"],
-        "model": ours["model"],
-        "published_model": theirs["model"],
-        "note": "; ".join(filter(None, notes)) or None,
-        "set": ours["set"],
-    }
+    return "; ".join(filter(None, notes)) or None
 
 
-def _measure_distance(
-    published: float, measured: object, ends: tuple[object, object], *, exact: bool = True, even: float = 0.0
-) -> dict[str, object]:
-    """Return the columns on two numbers.
-
-    Args:
-        published: the paper's.
-        measured: ours, if there is one.
-        ends: of the interval of ours, if there is one.
-        exact: whether the paper prints a number, not a bound.
-        even: the number that has no sign, or is on no side.
-    """
-    ours = float(measured) if is_number(measured) else None
-    low, high = ends if all(map(is_number, ends)) else (None, None)
-    found: dict[str, object] = {"published": published, "measured": ours, "ci_low": low, "ci_high": high}
-    if exact and ours is not None:
-        found["difference"] = ours - published
-        found["same_sign"] = None if even in (ours, published) else (ours > even) == (published > even)
-        found["published_inside"] = low <= published <= high if is_number(low) and is_number(high) else None
-    return found
+def _measure_distances(rows: Sequence[Mapping[str, Any]], *, even: float = 0.0) -> pl.DataFrame:
+    """Return rows as the table `comparison`; a number at `even` has no sign, and a printed bound no distance."""
+    published, measured, low, high = map(pl.col, ("published", "measured", "ci_low", "ci_high"))
+    has_interval = low.is_finite() & high.is_finite()
+    is_exact = pl.col("bound").is_null() & measured.is_finite()
+    return pl.DataFrame(rows, schema=SCHEMA.polars, orient="row").with_columns(
+        pl.when(measured.is_finite()).then(measured),
+        pl.when(has_interval).then(low),
+        pl.when(has_interval).then(high),
+        difference=pl.when(is_exact).then(measured - published),
+        same_sign=pl.when(is_exact & (measured != even) & (published != even)).then(
+            (measured > even) == (published > even)
+        ),
+        published_inside=pl.when(is_exact & has_interval).then(published.is_between(low, high)),
+    )
 
 
 def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
@@ -291,23 +272,17 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
         measured number do not count, nor, for differences and ranks, those of which only a bound is printed. The row of
         a model without doubtful cells is left out if no cell is in doubt.
     """
-    of_pairs = pl.col("method") == PAIRS
-    measured = rows.filter(pl.col("measured").is_not_null() & ~(of_pairs & (pl.col("category") == OVERALL)))
-    titles = {(group.set, group.language): group.title for group in groups_in(rows)}
+    is_pairs = pl.col("method") == PAIRS
+    titles: dict[tuple[Any, ...], str] = {(method, None, None): title for method, title in PUBLISHED_AS.items()}
+    titles |= {(PAIRS, group.language, group.set): f"Sentence pairs, {group.title}" for group in groups_in(rows)}
     found = []
-    for (method, language, name, model, theirs), part in measured.group_by(
-        "method", pl.when(of_pairs).then("language"), "set", "model", "published_model", maintain_order=True
-    ):
-        title = (
-            f"Sentence pairs, {titles[str(name or ''), str(language)]}"
-            if method == PAIRS
-            else PUBLISHED_AS[str(method)]
-        )
-        for cells in CELLS:
-            chosen = part if cells == CELLS[0] else part.filter(pl.col("doubt").is_null())
-            if cells == CELLS[0] or len(chosen) < len(part):
-                head = {"method": title, "model": model, "published_model": theirs, "cells": cells}
-                found.append({**head, **_agreement(chosen)})
+    for (*named, model, theirs), part in rows.filter(
+        pl.col("measured").is_not_null() & ~(is_pairs & (pl.col("category") == OVERALL))
+    ).group_by("method", pl.when(is_pairs).then("language"), "set", "model", "published_model", maintain_order=True):
+        certain = part.filter(pl.col("doubt").is_null())
+        for cells, chosen in zip(CELLS, (part, certain)[: 1 + (len(certain) < len(part))], strict=False):
+            head = {"method": titles[tuple(named)], "model": model, "published_model": theirs, "cells": cells}
+            found.append(head | _measure_agreement(chosen))
     return found
 
 
@@ -317,16 +292,15 @@ def groups_in(rows: pl.DataFrame) -> tuple[Group, ...]:
     return groups_of((name or "", language) for name, language in pairs.select("set", "language").iter_rows())
 
 
-def _agreement(rows: pl.DataFrame) -> dict[str, Any]:
-    signs, inside = rows["same_sign"].drop_nulls(), rows["published_inside"].drop_nulls()
+def _measure_agreement(rows: pl.DataFrame) -> dict[str, Any]:
     exact = rows.filter(pl.col("bound").is_null())
-    has_ranks = len(exact) >= _FEWEST_RANKS and all(exact[name].n_unique() > 1 for name in ("published", "measured"))
-    spearman = exact.select(pl.corr("published", "measured", method="spearman")).item() if has_ranks else None
+    has_ranks = len(exact) >= _FEWEST_RANKS and min(exact["published"].n_unique(), exact["measured"].n_unique()) > 1
     return {
         **{"n_rows": len(rows), "n_categories": rows["category"].n_unique()},
-        **{"n_same_sign": int(signs.sum()), "n_signs": len(signs), "spearman": spearman},
+        **{"n_same_sign": int(rows["same_sign"].sum()), "n_signs": rows["same_sign"].count()},
+        "spearman": exact.select(pl.corr("published", "measured", method="spearman")).item() if has_ranks else None,
         "median_difference": exact["difference"].abs().median(),
-        **{"n_inside": int(inside.sum()), "n_intervals": len(inside)},
+        **{"n_inside": int(rows["published_inside"].sum()), "n_intervals": rows["published_inside"].count()},
     }
 
 
@@ -337,8 +311,8 @@ def agreement_sheet(rows: pl.DataFrame) -> Sheet:
     return list_numbers(summarize(rows), f"{names} n_inside n_intervals", caption=caption, look="agreement")
 
 
-def rows_sheet(rows: pl.DataFrame) -> Sheet:
-    """Return every number and the paper's; doubts are columns that are shown when they are chosen."""
+def rows_sheet(rows: pl.DataFrame, doubts: str = "doubt mark_doubt model_doubt") -> Sheet:
+    """Return every number and the paper's; the columns `doubts` are shown when they are chosen."""
     named = [
         {
             **row,
@@ -350,15 +324,13 @@ def rows_sheet(rows: pl.DataFrame) -> Sheet:
         for row in rows.iter_rows(named=True)
     ]
     lists = "table method language model published_model set sample_mode segment_length same_sign published_inside"
-    doubts = "doubt mark_doubt model_doubt"
     names = (
-        f"table method category language set model published_model sample_mode segment_length {_NUMBERS} note {doubts}"
+        "table method category language set model published_model sample_mode segment_length published measured"
+        " difference ci_low ci_high same_sign published_inside published_n_samples n_samples note"
     )
     caption = "Every number and the paper's"
-    return list_numbers(named, names, caption=caption, lists=lists, hidden=doubts, look="explorable beside-rows")
-
-
-_NUMBERS = "published measured difference ci_low ci_high same_sign published_inside published_n_samples n_samples note"
+    look = "explorable beside-rows"
+    return list_numbers(named, f"{names} {doubts}", caption=caption, lists=lists, hidden=doubts, look=look)
 
 
 def list_doubts(rows: pl.DataFrame) -> dict[str, int]:
@@ -406,21 +378,16 @@ def render_comparison(paper: str, comparisons: Sequence[Comparison]) -> tuple[st
     """
     rows = pl.concat([comparison.rows for comparison in comparisons])
     nothing = " ".join(filter(None, (comparison.nothing for comparison in comparisons)))
-    title = f"# Beside {PAPERS.get(paper, paper)}\n"
-    if rows.is_empty():
+    parts = [
+        f"# Beside {PAPERS.get(paper, paper)}\n",
+        markdown_list(describe_reading(rows) if len(rows) else [nothing]),
+    ]
+    if len(rows):
+        parts.append(f"## Agreement\n\n{sheet_to_markdown(agreement_sheet(rows))}")
+        parts.append(f"## Rows\n\n{sheet_to_markdown(rows_sheet(rows, doubts=''))}")
+        if doubts := list_doubts(rows):
+            listed = markdown_list(f"{text} ({n} row{'' if n == 1 else 's'})." for text, n in doubts.items())
+            parts.append(f"## Doubts about the paper's numbers\n\n{listed}")
+    else:
         rows = pl.DataFrame([{"note": nothing}], schema=SCHEMA.polars)
-        return guarded(rows).write_csv(line_terminator="\n"), f"{title}\n{markdown_list([nothing])}"
-    return guarded(rows).write_csv(line_terminator="\n"), "\n".join([title, *_sections(rows)])
-
-
-def _sections(rows: pl.DataFrame) -> Iterator[str]:
-    yield markdown_list(describe_reading(rows))
-    yield f"## Agreement\n\n{sheet_to_markdown(agreement_sheet(rows))}"
-    every = rows_sheet(rows)
-    kept = [n for n, (_, name) in enumerate(every.columns) if name not in every.hidden]
-    lines = [replace(row, cells=tuple(row.cells[n] for n in kept)) for row in every.rows]
-    sheet = replace(every, columns=tuple(every.columns[n] for n in kept), rows=lines)
-    yield f"## Rows\n\n{sheet_to_markdown(sheet)}"
-    if doubts := list_doubts(rows):
-        listed = markdown_list(f"{text} ({n} row{'' if n == 1 else 's'})." for text, n in doubts.items())
-        yield f"## Doubts about the paper's numbers\n\n{listed}"
+    return guarded(rows).write_csv(line_terminator="\n"), "\n".join(parts)

@@ -20,7 +20,6 @@ from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report import wording
 from prasanga.report.grid import (
     METHODS,
-    Estimate,
     is_number,
     pairs_left_out,
     sort_lengths,
@@ -143,49 +142,49 @@ def read_results(
         missing: see `Results`.
     """
     paths = {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()}
-    of = paths.get
-    audit = {Path(path).stem: read_table(path) for path in of("audit", [])}
-    folder, compared = Path(page).parent, of("comparison")
-    tables = {name: read_table(paths[name][0]) for name in TABLES if of(name)}
-    fields = Results.__dataclass_fields__
+    paths = {name: listed for name, listed in paths.items() if listed}
+    fields, folder = Results.__dataclass_fields__, Path(page).parent
+    tables = {name: read_table(paths[name][0]) for name in (*TABLES, "sentences") if name in paths}
+
+    def read_named(name: str, suffix: str) -> dict[str, pl.DataFrame]:
+        return {Path(path).name.removesuffix(suffix): read_table(path) for path in paths.get(name, ())}
+
+    audit = read_named("audit", ".parquet")
     return Results(
         **{name: table for name, table in tables.items() if name in fields},
         others={name: table for name, table in tables.items() if name not in fields},
-        words={Path(path).stem.removesuffix("_words"): read_table(path) for path in of("words", [])},
-        sentences=read_table(paths["sentences"][0]) if of("sentences") else None,
-        pair_scores=[read_table(path) for path in of("pair_scores", [])],
-        pair_oddities={
-            Path(path).name.removesuffix(".oddities.parquet"): read_table(path) for path in of("pair_oddities", [])
-        },
-        categories=read_document(paths["categories"][0]) if of("categories") else {},
-        corpus=[read_document(path) for path in of("corpus", [])],
+        words=read_named("words", "_words.parquet"),
+        pair_scores=[read_table(path) for path in paths.get("pair_scores", ())],
+        pair_oddities=read_named("pair_oddities", ".oddities.parquet"),
+        categories=read_document(paths["categories"][0]) if "categories" in paths else {},
+        corpus=[read_document(path) for path in paths.get("corpus", ())],
         audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
-        embeddings=read_embedding_files(studied, of("embeddings", [])) if of("embeddings") else None,
+        embeddings=read_embedding_files(studied, paths["embeddings"]) if "embeddings" in paths else None,
         # every column by all its rows: in one without a number at first a later one would be refused
-        comparison=pl.read_csv(compared[0], infer_schema_length=None) if compared else None,
-        figures={Path(path).stem: Path(path).read_text(encoding="utf-8") for path in of("figures", [])},
-        files=[Path(path).relative_to(folder).as_posix() for path in of("files", [])],
+        comparison=pl.read_csv(paths["comparison"][0], infer_schema_length=None) if "comparison" in paths else None,
+        figures={Path(path).stem: Path(path).read_text(encoding="utf-8") for path in paths.get("figures", ())},
+        files=[Path(path).relative_to(folder).as_posix() for path in paths.get("files", ())],
         missing=list(missing),
     )
 
 
 def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], Results]:
     """Return config and results without the folders of this machine (`prasanga.base.places.shareable`)."""
+
+    def shorten(table: pl.DataFrame) -> pl.DataFrame:
+        if "source" not in table.columns:
+            return table
+        sources = table["source"].unique().to_list()
+        return table.with_columns(pl.col("source").replace(dict(zip(sources, shareable(sources, config), strict=True))))
+
     files, audit, sentences = results.embeddings, results.audit, results.sentences
-    if files is not None:
-        files = files._replace(studied=shareable(files.studied, config))
-    if audit is not None:
-        audit = AuditTables(*(_without_places(table, config) for table in audit))
-    if sentences is not None:
-        sentences = _without_places(sentences, config)
-    return shareable(config, config), replace(results, embeddings=files, audit=audit, sentences=sentences)
-
-
-def _without_places(table: pl.DataFrame, config: Mapping[str, Any]) -> pl.DataFrame:
-    if "source" not in table.columns:
-        return table
-    sources = table["source"].unique().to_list()
-    return table.with_columns(pl.col("source").replace(dict(zip(sources, shareable(sources, config), strict=True))))
+    shared = replace(
+        results,
+        embeddings=files and files._replace(studied=shareable(files.studied, config)),
+        audit=audit and AuditTables(*map(shorten, audit)),
+        sentences=None if sentences is None else shorten(sentences),
+    )
+    return shareable(config, config), shared
 
 
 Report = Mapping[str, Any]
@@ -205,11 +204,11 @@ class EmbeddingFiles(NamedTuple):
     """
 
     studied: Mapping[str, Report]
-    lists: Mapping[tuple[str, str], Report]
-    reports: Mapping[str, Report]
-    audits: Mapping[str, Report]
-    audit_tables: Mapping[str, pl.DataFrame]
-    precisions: Mapping[str, Report]
+    lists: dict[tuple[str, str], Report]
+    reports: dict[str, Report]
+    audits: dict[str, Report]
+    audit_tables: dict[str, pl.DataFrame]
+    precisions: dict[str, Report]
 
 
 def read_embedding_files(studied: Mapping[str, Report], paths: Iterable[str]) -> EmbeddingFiles:
@@ -220,24 +219,20 @@ def read_embedding_files(studied: Mapping[str, Report], paths: Iterable[str]) ->
         paths: any of `embeddings/<model>/<length>.json`, `embeddings/<model>/precision.json`, `models/<family>.json`,
             `models/<family>.tokenizer.json` and `models/<family>.tokenizer.parquet`, in any order.
     """
-    lists: dict[tuple[str, str], Report] = {}
-    reports: dict[str, Report] = {}
-    audits: dict[str, Report] = {}
-    tables: dict[str, pl.DataFrame] = {}
-    precisions: dict[str, Report] = {}
+    files = EmbeddingFiles(studied, *({} for _ in EmbeddingFiles._fields[1:]))
     for path in map(Path, paths):
-        if path.suffix == ".parquet":
-            tables[path.name.removesuffix(".tokenizer.parquet")] = read_table(path)
-            continue
-        found = read_document(path)
-        if path.parent.parent.name != "embeddings":
-            of_tokenizer = path.name.endswith(".tokenizer.json")
-            (audits if of_tokenizer else reports)[path.name.removesuffix(".json").removesuffix(".tokenizer")] = found
-        elif path.name == "precision.json":
-            precisions[path.parent.name] = found
+        name, folder = path.name, path.parent.name
+        if name.endswith(".tokenizer.parquet"):
+            files.audit_tables[name.removesuffix(".tokenizer.parquet")] = read_table(path)
+        elif name.endswith(".tokenizer.json"):
+            files.audits[name.removesuffix(".tokenizer.json")] = read_document(path)
+        elif path.parent.parent.name != "embeddings":
+            files.reports[path.stem] = read_document(path)
+        elif name == "precision.json":
+            files.precisions[folder] = read_document(path)
         else:
-            lists[path.parent.name, path.stem.replace("over", ">")] = found
-    return EmbeddingFiles(studied, lists, reports, audits, tables, precisions)
+            files.lists[folder, path.stem.replace("over", ">")] = read_document(path)
+    return files
 
 
 def families_of(files: EmbeddingFiles) -> dict[str, str]:
@@ -328,34 +323,31 @@ def coverage_by_length(coverage: pl.DataFrame) -> list[dict[str, Any]]:
     `n_short` counts the stimuli with fewer contexts than the study's minimum, `n_from_supplement` the contexts drawn
     that only the supplement has; None if the table does not say. `fewest` and `median` are of stimuli with any.
     """
-    found = []
-    for length in sort_lengths(coverage["segment_length"].to_list()):
-        rows = coverage.filter(segment_length=length)
-        counts = rows["sampled"].filter(rows["sampled"] > 0)
-        more = {f"n_{name}": name for name in ("short", "from_supplement")}
-        found.append(
-            {
-                **{"segment_length": length, "n_stimuli": len(rows), "n_with_contexts": len(counts)},
-                **{"n_contexts": int(counts.sum()), "fewest": min(counts, default=0), "median": counts.median() or 0.0},
-                **{key: int(rows[name].sum()) if name in rows.columns else None for key, name in more.items()},
-            }
-        )
-    return found
+    sampled = pl.col("sampled")
+    more = {f"n_{name}": name if name in coverage.columns else None for name in ("short", "from_supplement")}
+    by_length = coverage.group_by("segment_length").agg(
+        n_stimuli=pl.len(),
+        n_with_contexts=(sampled > 0).sum(),
+        n_contexts=sampled.sum(),
+        fewest=sampled.filter(sampled > 0).min().fill_null(0),
+        median=sampled.filter(sampled > 0).median().fill_null(0.0),
+        **{key: pl.lit(None) if name is None else pl.col(name).sum() for key, name in more.items()},
+    )
+    found = {row["segment_length"]: row for row in by_length.to_dicts()}
+    return [found[length] for length in sort_lengths(found)]
 
 
 def stimuli_without_contexts(coverage: pl.DataFrame) -> list[tuple[str, str, str]]:
     """Return the stimuli that have no contexts at some length, each with these lengths in words and the reason."""
-    lengths = sort_lengths(coverage["segment_length"].to_list())
-    missing: dict[tuple[str, str], list[str]] = {}
-    for row in coverage.sort("stimulus").filter(sampled=0).iter_rows(named=True):
-        missing.setdefault((row["stimulus"], row["reason"]), []).append(row["segment_length"])
+    n_lengths = coverage["segment_length"].n_unique()
+    missing = coverage.sort("stimulus").filter(sampled=0).group_by("stimulus", "reason", maintain_order=True)
     return [
         (
             stimulus,
-            "all lengths" if len(where) == len(lengths) else ", ".join(sort_lengths(where)),
+            "all lengths" if len(lengths) == n_lengths else ", ".join(sort_lengths(lengths)),
             WORDING["stimuli"].get(reason, reason),
         )
-        for (stimulus, reason), where in missing.items()
+        for stimulus, reason, lengths in missing.agg("segment_length").iter_rows()
     ]
 
 
@@ -371,102 +363,102 @@ def totals(counts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def losses_of(results: Results) -> Losses | None:
     """Return what a study left out, from corpus to likelihoods, as far as its results count it; None if none does."""
-    found = [
-        *_of_corpus(totals(results.corpus)),
-        *_of_samples(results.coverage),
-        *([] if results.embeddings is None else _of_embeddings(results.embeddings)),
-        *(loss for name, table in results.estimates.items() for loss in _of_estimates(name, table.rows(named=True))),
-        *_of_traits(results.traits),
-        *_of_pairs(results.bias_percentages),
+    counted = [
+        *_count_corpus(totals(results.corpus)),
+        *([] if results.coverage is None else _count_contexts(results.coverage)),
+        *([] if results.embeddings is None else _count_targets(results.embeddings)),
+        *(each for name, table in results.estimates.items() for each in _count_estimates(METHODS[name], table)),
+        *([] if results.traits is None else _count_traits(results.traits)),
+        *([] if results.bias_percentages is None else _count_pairs(results.bias_percentages)),
     ]
-    if not found:
-        return None
+    rows: list[Loss] = []
     nothing: dict[str, list[str]] = {}
-    for loss in found:
-        if loss.of and not loss.n:
-            noun, comma, counted = loss.what.partition(", ")
-            nothing.setdefault(loss.stage, []).append(f"0 of {loss.of:,} {noun} {loss.lost}{comma}{counted}")
-    return Losses([loss for loss in found if loss.n], [(stage, "; ".join(said)) for stage, said in nothing.items()])
+    for stage, what, lost, of, reasons in counted:
+        found = sorted(((n, why) for why, n in reasons.items() if n), key=lambda pair: (-pair[0], pair[1]))
+        rows += [Loss(stage, what, lost, n, of, why) for n, why in found]
+        if of and not found:
+            noun, comma, every = what.partition(", ")
+            nothing.setdefault(stage, []).append(f"0 of {of:,} {noun} {lost}{comma}{every}")
+    return Losses(rows, [(stage, "; ".join(said)) for stage, said in nothing.items()]) if counted else None
 
 
-def _of_corpus(read: Mapping[str, int]) -> Iterator[Loss]:
+Counted = tuple[str, str, str, int, Mapping[str, int]]
+"""Stage, what is counted, what happened to it, of how many, and numbers by reason."""
+
+
+def _count_corpus(read: Mapping[str, int]) -> Iterator[Counted]:
     for each in WORDING["corpus"] if read else ():
         n, total = read.get(each["count"], 0), sum(read.get(name, 0) for name in each["of"])
         if n or each["count"] == "skipped_lines":
-            yield Loss("Corpus", each["what"], each["lost"], n, total, each["why"])
+            yield "Corpus", each["what"], each["lost"], total, {each["why"]: n}
 
 
-def _of_samples(coverage: pl.DataFrame | None) -> Iterator[Loss]:
-    if coverage is None or coverage.is_empty():
-        return
-    counts = {why: int(coverage[name].sum()) for name, why in WORDING["contexts"].items() if name in coverage.columns}
-    what = "contexts, each counted for every stimulus and length"
-    yield from _by_reason("Samples", what, "left out", int(coverage["contexts"].sum()), counts)
-    without = Counter(WORDING["stimuli"].get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
-    what = "stimuli, each counted for every length"
-    yield from _by_reason("Samples", what, "without contexts", len(coverage), without)
+def _count_contexts(coverage: pl.DataFrame) -> Iterator[Counted]:
+    if len(coverage):
+        counts = {why: coverage[name].sum() for name, why in WORDING["contexts"].items() if name in coverage.columns}
+        what = "contexts, each counted for every stimulus and length"
+        yield "Samples", what, "left out", int(coverage["contexts"].sum()), counts
+        without = Counter(WORDING["stimuli"].get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
+        yield "Samples", "stimuli, each counted for every length", "without contexts", len(coverage), without
 
 
-def _of_embeddings(files: EmbeddingFiles) -> Iterator[Loss]:
-    counts: dict[str, dict[str, Counter[str]]] = {"left_out": {}, "cut": {}}
-    for key, of_models in counts.items():
-        for _, _, family, reason, n in count_left_out(files, key):
-            of_models.setdefault(family, Counter())[WORDING["targets"].get(reason, reason)] += n
+def _count_targets(files: EmbeddingFiles) -> Iterator[Counted]:
     for family, name in families_of(files).items():
         told = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
         vectors = sum(each["n_segments"] for each in told)
-        left_out, cut = (of_models.get(family, Counter()) for of_models in counts.values())
+        left_out, cut = (
+            _sum_counts(
+                (WORDING["targets"].get(why, why), n) for *_, of, why, n in count_left_out(files, key) if of == family
+            )
+            for key in ("left_out", "cut")
+        )
         if told:
-            total = vectors + left_out.total()
-            yield from _by_reason("Embeddings", f"targets of {family}", "left out", total, left_out)
-        yield from (Loss("Embeddings", f"contexts of {family}", "cut", n, vectors, why) for why, n in cut.items())
+            yield "Embeddings", f"targets of {family}", "left out", vectors + left_out.total(), left_out
+        if cut:
+            yield "Embeddings", f"contexts of {family}", "cut", vectors, cut
 
 
-def _of_estimates(method: str, rows: Sequence[Estimate]) -> Iterator[Loss]:
-    stage = METHODS[method]
+def _count_estimates(stage: str, table: pl.DataFrame) -> Iterator[Counted]:
+    rows = table.rows(named=True)
     missing = [row for row in rows if not is_number(row["effect_size"])]
-    listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
-    why = _in_short(Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words))
-    # a word may be used although some of its contexts or sentences are missing
-    yield Loss(stage, "words, each counted for every estimate", "left out", listed - used, listed, why)
-    yield Loss(
-        stage, "estimates", "not computed", len(missing), len(rows), _in_short(Counter(map(why_missing, missing)))
-    )
     bare = [row for row in rows if is_number(row["effect_size"]) and not is_number(row["ci_low"])]
-    why = _in_short(Counter(str(row.get("interval_note") or "the table does not say why") for row in bare))
-    yield Loss(stage, "computed estimates", "without an interval", len(bare), len(rows) - len(missing), why)
+    listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
+    # a word may be used although some of its contexts or sentences are missing
+    words = Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words)
+    notes = Counter(str(row.get("interval_note") or "the table does not say why") for row in bare)
+    whys = Counter(map(why_missing, missing))
+    yield stage, "words, each counted for every estimate", "left out", listed, {_in_short(words): listed - used}
+    yield stage, "estimates", "not computed", len(rows), {_in_short(whys): len(missing)}
+    n_computed = len(rows) - len(missing)
+    yield stage, "computed estimates", "without an interval", n_computed, {_in_short(notes): len(bare)}
 
 
-def _of_traits(traits: pl.DataFrame | None) -> Iterator[Loss]:
-    if traits is None:
-        return
+def _count_traits(traits: pl.DataFrame) -> Iterator[Counted]:
     without: Counter[str] = Counter()
-    for row in traits.filter(~pl.col("fill").is_finite().fill_null(False)).iter_rows(named=True):
-        codes = dict.fromkeys(each.split(" ")[0] for each in (row["left_out"] or "").split("; "))
+    for left_out in traits.filter(~pl.col("fill").is_finite().fill_null(False))["left_out"]:
+        codes = dict.fromkeys(each.split(" ")[0] for each in (left_out or "").split("; "))
         without["; ".join(WORDING["traits"].get(code, code) for code in codes if code) or "no reason is given"] += 1
     what = "traits, each counted for every model and structure"
-    yield from _by_reason("Sentence structures", what, "without a score", len(traits), without)
+    yield "Sentence structures", what, "without a score", len(traits), without
 
 
-def _of_pairs(pairs: pl.DataFrame | None) -> Iterator[Loss]:
-    if pairs is None or pairs.is_empty():
-        return
-    for rows in pairs.filter(bias_type=OVERALL).partition_by("model", maintain_order=True):
-        model, n_pairs, ties = rows["model"][0], int(rows["n_pairs"].sum()), int(rows["n_ties"].sum())
+def _count_pairs(pairs: pl.DataFrame) -> Iterator[Counted]:
+    for (model,), rows in pairs.filter(bias_type=OVERALL).group_by("model", maintain_order=True):
+        what, n_pairs = f"pairs of {model}", int(rows["n_pairs"].sum())
         found = (each for row in rows.iter_rows(named=True) for each in pairs_left_out(row).items())
         reasons = Counter(PAIR_REASONS.get(reason, reason) for reason, listed in found for _ in listed)
-        yield from _by_reason("Sentence pairs", f"pairs of {model}", "left out", n_pairs, reasons)
-        if ties:
+        yield "Sentence pairs", what, "left out", n_pairs, reasons
+        if ties := int(rows["n_ties"].sum()):
             counted = "they count as not stereotypical" if rows["ties"][0] == "against" else "no preference"
             equal = f"both sentences have the same score: {counted}"
-            yield Loss("Sentence pairs", f"pairs of {model}", "not in the test against 50", ties, n_pairs, equal)
+            yield "Sentence pairs", what, "not in the test against 50", n_pairs, {equal: ties}
 
 
-def _by_reason(stage: str, what: str, lost: str, of: int, reasons: Mapping[str, int]) -> Iterator[Loss]:
-    """Yield a row for each reason, the most frequent first; one of none where there is no loss."""
-    found = sorted(((n, why) for why, n in reasons.items() if n), key=lambda pair: (-pair[0], pair[1]))
-    for n, why in found or [(0, "")]:
-        yield Loss(stage, what, lost, n, of, why)
+def _sum_counts(counts: Iterable[tuple[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for name, n in counts:
+        total[name] += n
+    return total
 
 
 def _in_short(reasons: Counter[str]) -> str:

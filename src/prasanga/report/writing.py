@@ -68,7 +68,7 @@ def write_comparison(sources: Mapping[str, str], asked: Mapping[str, Any], paths
     found = [compared] if tables or bias is None else []
     if bias is not None:
         percentages = read_percentages(folder, paper)
-        found += [compare_pairs(bias, percentages, paper=paper, models=models, preset=asked["preset"], about=about)]
+        found += [compare_pairs(bias, percentages, models=models, preset=asked["preset"], about=about)]
     for path, text in zip(paths, render_comparison(paper, found), strict=True):
         write_text(path, text)
 
