@@ -8,13 +8,14 @@ description: workflow/schemas/summary.schema.json, docs/report.md.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import posixpath
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any, TextIO
@@ -27,7 +28,6 @@ from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import findings
-from prasanga.report.findings import farthest_percentage, findings_of_pairs
 from prasanga.report.grid import (
     ALPHA,
     LABELS,
@@ -90,7 +90,7 @@ def study_summary(
     """
     records = shareable(list(records), config)
     config, results = without_places(config, results)
-    sources = dict(sorted(digests_of_sources(records).items()))
+    sources, static = dict(sorted(digests_of_sources(records).items())), config.get("static") or {}
     return known(
         {
             "schema": SCHEMA,
@@ -101,10 +101,10 @@ def study_summary(
             "complete": not results.missing,
             "missing": [str(sentence) for sentence in results.missing],
             "models": describe_models(config, results.embeddings),
-            "static_vectors": _static_vectors(config.get("static") or {}),
+            "static_vectors": [_describe_vectors(*each) for each in (static.get("vectors") or {}).items()],
             "methods": known(summarize_methods(results, _digests_of_sets(config, sources)), "methods"),
-            "findings": [{"method": method, "text": text} for method, text in _findings(results)],
-            "coverage": _of(results.coverage, _coverage),
+            "findings": _list_findings(results),
+            "coverage": _summarize_coverage(results.coverage),
             "corpus": totals(results.corpus) or None,
             "page": PAGE,
             "files": sorted({posixpath.normpath(posixpath.join(FOLDER, path)) for path in results.files}),
@@ -164,23 +164,21 @@ def describe_models(config: Mapping[str, Any], files: EmbeddingFiles | None) -> 
 def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None) -> dict[str, Any]:
     report, studied, lists = (files.reports.get(name, {}), files.studied, files.lists) if files else ({}, {}, {})
     names = [each for each, of_layer in studied.items() if family_of(of_layer, each) == name]
-    made = [
-        json.loads(each.get("made_from", {}).get("settings", "{}"))
-        for (model, _), each in lists.items()
-        if model in names
-    ]
+    made = [json.loads(each.get("made_from", {}).get("settings", "{}")) for (m, _), each in lists.items() if m in names]
     training: Mapping[str, Any] = settings.get("train") or {}
     is_trained, identity = settings.get("train") is not None, report.get("identity") or {}
     chosen = {key: None if settings.get(key) == "auto" else settings.get(key) for key in ("kind", "dtype")}
+    source = str(settings.get("path") or settings.get("package") or "not stated")
+    if package := report.get("package"):
+        source = f"{package['name']}, of the package {package['requirement']}"
     return known(
         {
             "name": name,
             "names_in_tables": names or [name],
             "trained": is_trained,
-            "source": _IN_STUDY if is_trained else _source(settings, report),
+            "source": _IN_STUDY if is_trained else source,
             "revision": settings.get("revision"),
-            "commit": identity.get("commit"),
-            "sha256": identity.get("sha256"),
+            **{key: identity.get(key) for key in ("commit", "sha256")},
             "pinned": report.get("pinned"),
             "kind": report.get("kind") or chosen["kind"],
             "dimensions": model_dimensions(files, name) or training.get("hidden_size"),
@@ -198,25 +196,11 @@ def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFile
     )
 
 
-def _source(settings: Mapping[str, Any], report: Mapping[str, Any]) -> str:
-    if package := report.get("package"):
-        return f"{package['name']}, of the package {package['requirement']}"
-    return str(settings.get("path") or settings.get("package") or "not stated")
-
-
-def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        known(
-            {
-                "name": name,
-                "trained": (training := settings.get("train")) is not None,
-                "source": _IN_STUDY if training is not None else str(settings.get("path") or "not stated"),
-                **{key: (training or {}).get(key) for key in ("method", "dimensions")},
-            },
-            "static",
-        )
-        for name, settings in (static.get("vectors") or {}).items()
-    ]
+def _describe_vectors(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    training = settings.get("train")
+    source = str(settings.get("path") or "not stated") if training is None else _IN_STUDY
+    made = {key: (training or {}).get(key) for key in ("method", "dimensions")}
+    return known({"name": name, "trained": training is not None, "source": source, **made}, "static")
 
 
 def summarize_methods(results: Results, digests: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -226,16 +210,13 @@ def summarize_methods(results: Results, digests: Mapping[str, str] | None = None
         results: of the study.
         digests: SHA-256 of the file of each set of pairs, as far as they are known.
     """
-    return {
-        **{name: _of(results.estimates.get(name), summary_of_estimates) for name in METHODS},
-        "structures": _of(results.structures, summary_of_structures, results.structure_differences),
-        "pairs": _of(results.bias_percentages, summary_of_pairs, digests or {}),
-    }
-
-
-def _of(table: pl.DataFrame | None, summarize: Callable[..., dict[str, Any]], *more: Any) -> dict[str, Any] | None:
-    """Return the summary of a table; None where it is not there, or has no rows."""
-    return None if table is None or table.is_empty() else summarize(table, *more)
+    found: dict[str, Any] = dict.fromkeys((*METHODS, "structures", "pairs"))
+    found |= {name: summary_of_estimates(table) for name, table in results.estimates.items() if len(table)}
+    if results.structures is not None and len(results.structures):
+        found["structures"] = summary_of_structures(results.structures, results.structure_differences)
+    if results.bias_percentages is not None and len(results.bias_percentages):
+        found["pairs"] = summary_of_pairs(results.bias_percentages, digests or {})
+    return found
 
 
 def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, str]:
@@ -245,23 +226,26 @@ def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> d
     return {name: by_name[path] for name, each in sets.items() if (path := named(str(each.get("path")))) in by_name}
 
 
-def _findings(results: Results) -> list[tuple[str, str]]:
+def _list_findings(results: Results) -> list[dict[str, str]]:
     """Return all sentences of the page's findings, each with the method that it is about."""
-    found: list[tuple[str, Iterable[str | None]]] = []
-    if results.ceat is not None and not results.ceat.is_empty():
-        found.append(("ceat", findings.headline_findings(results.ceat)))
-    if results.differences is not None and results.settling is not None:
-        found.append(("ceat", findings.findings_of_differences(results.differences, results.settling)))
-    found += [(name, [findings.other_method(LABELS[name], table)]) for name, table in results.methods]
-    if results.structures is not None and results.structure_differences is not None:
-        found.append(("structures", findings.findings_of_structures(results.structures, results.structure_differences)))
-    if results.bias_percentages is not None and not results.bias_percentages.is_empty():
-        found.append(("pairs", findings_of_pairs(results.bias_percentages)))
-    return [(method, text) for method, texts in found for text in texts if text]
+    ceat, differences, settling = results.ceat, results.differences, results.settling
+    spread, compared, bias = results.structures, results.structure_differences, results.bias_percentages
+    found: list[tuple[str, Iterable[str | None]]] = [
+        ("ceat", findings.headline_findings(ceat) if ceat is not None and len(ceat) else ()),
+        *((name, [findings.other_method(LABELS[name], table)]) for name, table in results.methods),
+        ("pairs", findings.findings_of_pairs(bias) if bias is not None and len(bias) else ()),
+    ]
+    if differences is not None and settling is not None:
+        found.insert(1, ("ceat", findings.findings_of_differences(differences, settling)))
+    if spread is not None and compared is not None:
+        found.insert(-1, ("structures", findings.findings_of_structures(spread, compared)))
+    return [{"method": method, "text": text} for method, texts in found for text in texts if text]
 
 
-def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
+def _summarize_coverage(coverage: pl.DataFrame | None) -> dict[str, Any] | None:
     """Return contexts by length, and how many stimuli have none, by reason."""
+    if coverage is None or coverage.is_empty():
+        return None
     missing = stimuli_without_contexts(coverage)
     return {
         "n_stimuli": coverage["stimulus"].n_unique(),
@@ -323,31 +307,30 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     Args:
         table: its estimates, corrected for the number of tests; at least one.
     """
-    rows = list(table.iter_rows(named=True))
-    computed = [row for row in rows if is_number(row["effect_size"])]
-    counts = _counts_of(rows, computed, why_missing, "p_association_holm")
-    significant = sum(_below(row.get("p_association_holm")) for row in computed)
-    conventions = _conventions(computed or rows)
+    rows, computed = table.rows(named=True), table.filter(pl.col("effect_size").is_finite())
+    conventions = _conventions(computed if len(computed) else table)
     several = [name for name, values in conventions.items() if len(values) > 1]
-    enough = (row for row in computed if not few_words(row))
+    enough = (row for row in computed.iter_rows(named=True) if not few_words(row))
     largest = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
+    corrected = _numbers(computed, "p_association_holm")
     return known(
         {
             "categories": sorted(set(table["category"]), key=natural_order),
             "models": list(dict.fromkeys(table["model"])),
-            "segment_lengths": sort_lengths(_column(table, "segment_length")),
-            "sample_modes": sorted(set(_column(table, "sample_mode"))),
+            "segment_lengths": sort_lengths(_values(table, "segment_length")),
+            "sample_modes": sorted(_values(table, "sample_mode")),
             "n_estimates": len(rows),
-            **counts,
-            "n_significant": sum(_below(row.get("p_association")) for row in computed),
-            "n_significant_holm": significant if counts["n_tested"] else None,
-            "largest": None if largest is None else _effect(largest),
-            "twin": _twin([row.get("twin_effect_size") for row in computed], of=0),
+            **_count_numbers(computed, Counter(filter(None, map(why_missing, rows))), len(rows)),
+            "n_tested": len(corrected),
+            "n_significant": sum(p < ALPHA for p in _numbers(computed, "p_association")),
+            "n_significant_holm": sum(p < ALPHA for p in corrected) if corrected else None,
+            "largest": None if largest is None else _describe_effect(largest),
+            "twin": _describe_twins(computed, "twin_effect_size", 0),
             "conventions": conventions,
-            "estimates": [_effect(row, several) for row in rows],
+            "estimates": [_describe_effect(row, several) for row in rows],
         },
         "estimates",
-        largest="every estimate rests on few words" if computed else None,
+        largest="every estimate rests on few words" if len(computed) else None,
     )
 
 
@@ -378,7 +361,7 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
             "n_comparisons": compared,
             "n_comparisons_apart": apart,
             # a column `variance` there is no convention
-            "conventions": _conventions(list(spread.iter_rows(named=True)), ("pieces", "terms", "n_resamples", "seed")),
+            "conventions": _conventions(spread, ("pieces", "terms", "n_resamples", "seed")),
         },
         "structures",
     )
@@ -395,10 +378,9 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
         InputError: as `prasanga.report.grid.pair_grid_of`.
     """
     grid = pair_grid_of(bias)
-    rows = list(grid.rows.values())
-    computed = [row for row in rows if is_number(row["bias_percentage"])]
+    rows, farthest = list(grid.rows.values()), findings.farthest_percentage(grid)
+    computed = bias.filter(pl.col("bias_percentage").is_finite())
     overall = [row for row in rows if row["bias_type"] == OVERALL]
-    farthest = farthest_percentage(grid)
     return known(
         {
             "sets": list(dict.fromkeys(group.set for group in grid.groups)),
@@ -406,36 +388,34 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
             "models": list(grid.models),
             "bias_types": list(grid.types),
             "n_percentages": len(rows),
-            **_counts_of(rows, computed, why_no_percentage, "p_binomial_holm"),
-            "n_significant_holm": sum(map(is_significant, computed)),
-            "farthest": None if farthest is None else _percentage(grid.rows[farthest]),
-            "overall": [_percentage(row) for row in overall],
-            "percentages": [_percentage(row) for row in rows],
+            **_count_numbers(computed, Counter(filter(None, map(why_no_percentage, rows))), len(rows)),
+            "n_tested": len(_numbers(computed, "p_binomial_holm")),
+            "n_significant_holm": sum(map(is_significant, computed.iter_rows(named=True))),
+            "farthest": None if farthest is None else _describe_percentage(grid.rows[farthest]),
+            "overall": list(map(_describe_percentage, overall)),
+            "percentages": list(map(_describe_percentage, rows)),
             "digests": dict(digests),
-            "left_out": by_reason(sum((_left_out(row) for row in overall), Counter())),
-            "twin": _twin([row["twin_bias_percentage"] for row in overall], of=50),
+            "left_out": by_reason(sum(map(_count_left_out, overall), Counter())),
+            "twin": _describe_twins(bias.filter(bias_type=OVERALL), "twin_bias_percentage", 50),
             "conventions": list(dict.fromkeys(row["conventions"] for row in rows)),
         },
         "pairs",
-        farthest=f"no percentage is of {FEWEST_PAIRS} pairs or more" if computed else None,
+        farthest=f"no percentage is of {FEWEST_PAIRS} pairs or more" if len(computed) else None,
     )
 
 
-def _counts_of(
-    rows: Sequence[Estimate], computed: Sequence[Estimate], why: Callable[[Estimate], str], p: str
-) -> dict[str, Any]:
-    """Return how many rows have a number, why the others have none, and of how many tests the correction of `p` is."""
+def _count_numbers(computed: pl.DataFrame, missing: Mapping[str, int], n_rows: int) -> dict[str, Any]:
+    """Return how many rows have a number, why the others have none, and of how many tests the correction of p is."""
     return {
         "n_computed": len(computed),
-        "n_not_computed": len(rows) - len(computed),
-        "not_computed": by_reason(Counter(filter(None, map(why, rows)))),
+        "n_not_computed": n_rows - len(computed),
+        "not_computed": by_reason(missing),
         "level": ALPHA,
-        "n_tests": next((row["n_tests"] for row in computed if is_number(row.get("n_tests"))), None),
-        "n_tested": sum(is_number(row.get(p)) for row in computed),
+        "n_tests": next(iter(_numbers(computed, "n_tests")), None),
     }
 
 
-def _effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
+def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
     """Return an estimate with where it belongs, how sure it is, and those of its conventions that have several values.
 
     Args:
@@ -445,57 +425,56 @@ def _effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
     missing = why_missing(row)
     note = missing or row.get("interval_note")
     values = {name: row.get(name) for name in (*_WHERE, *_OF_EFFECT)} | {"few_words": few_words(row)}
-    own = {name: _finite(row[name]) for name in several if row.get(name) is not None}
+    own = {name: _finite(row[name]) for name in several if row[name] is not None}
     return known({**values, "conventions": own}, "effect", missing, ci_low=note, ci_high=note)
 
 
-def _percentage(row: Estimate) -> dict[str, Any]:
+def _describe_percentage(row: Estimate) -> dict[str, Any]:
     """Return a percentage with where it belongs, how sure it is, and how many pairs it is of."""
     missing = why_no_percentage(row)
-    note = missing or row["interval_note"]
     return known(
         {
             **{name: row[name] for name in (*_KEY_OF_PAIRS, *_OF_PERCENTAGE, *_COUNTS)},
             "n_counted": pairs_counted(row),
-            "left_out": by_reason(_left_out(row)),
+            "left_out": by_reason(_count_left_out(row)),
             "note": str(row["interval_note"] or ""),
             "conventions": {name: row[name] for name in _OF_PAIRS if row.get(name) is not None},
         },
         "percentage",
         missing,
-        **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), note),
+        **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), missing or row["interval_note"]),
     )
 
 
-def _left_out(row: Estimate) -> Counter[str]:
+def _count_left_out(row: Estimate) -> Counter[str]:
     """Return how many pairs each reason, by its code, left out."""
     return Counter({reason: len(pairs) for reason, pairs in pairs_left_out(row).items()})
 
 
-def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:
-    """Return how far the controls are from `of`, where there is no bias; None if there are none."""
-    distances = [abs(value - of) for value in values if is_number(value)]
+def _describe_twins(table: pl.DataFrame, name: str, without_bias: float) -> dict[str, Any] | None:
+    """Return how far the controls are from no bias; None if there are none."""
+    distances = [abs(value - without_bias) for value in _numbers(table, name)]
     if not distances:
         return None
     return {"n": len(distances), "median_size": median(distances), "largest_size": max(distances)}
 
 
-def _conventions(rows: Sequence[Estimate], names: Sequence[str] = CONVENTIONS) -> dict[str, list[Any]]:
+def _conventions(table: pl.DataFrame, names: Iterable[str] = CONVENTIONS) -> dict[str, list[Any]]:
     """Return the values of each convention that the rows name, each once."""
-    values = {name: dict.fromkeys(row[name] for row in rows if row.get(name) is not None) for name in names}
-    return {name: list(map(_finite, found)) for name, found in values.items() if found}
+    return {name: list(map(_finite, values)) for name in names if (values := _values(table, name))}
+
+
+def _values(table: pl.DataFrame, name: str) -> list[Any]:
+    """Return the values of a column, each once, in their order; none where the table has no such column."""
+    return list(dict.fromkeys(table[name].drop_nulls())) if name in table.columns else []
+
+
+def _numbers(table: pl.DataFrame, name: str) -> list[float]:
+    return list(filter(is_number, table[name])) if name in table.columns else []
 
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _below(p: Any) -> bool:
-    return is_number(p) and p < ALPHA
-
-
-def _column(table: pl.DataFrame, name: str) -> list[str]:
-    return table[name].drop_nulls().to_list() if name in table.columns else []
 
 
 # --------------------
@@ -516,29 +495,21 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
     """
     methods, coverage = summary["methods"], summary["coverage"]
     estimates = [methods[name] for name in METHODS if methods[name] is not None]
-    overall = [
-        {**row, "language": name_of_language(row["language"])}
-        for row in (methods["pairs"] or {"overall": ()})["overall"]
-    ]
-    facts = {
-        "summary": summary,
-        "n_effects": sum(each["n_computed"] for each in estimates),
-        "n_missing": sum(each["n_not_computed"] for each in estimates),
-        "n_models": len({model for each in estimates for model in each["models"]}),
-        "n_found": sum(each["n_significant_holm"] or 0 for each in estimates),
-    }
-    without = [coverage] if coverage and coverage["n_without_contexts"] > MUCH * coverage["n_stimuli"] else []
-    file = f"results/{PAIRS.tables[0].path}.csv"
+    lines = []
+    if coverage and coverage["n_without_contexts"] > MUCH * coverage["n_stimuli"]:
+        lines.append(findings.tell("warn_of_contexts", coverage=coverage))
+    for row in (methods["pairs"] or {"overall": ()})["overall"]:
+        if row["n_left_out"] > MUCH * row["n_pairs"]:
+            file, language = f"results/{PAIRS.tables[0].path}.csv", name_of_language(row["language"])
+            lines.append(findings.tell("warn_of_pairs", row=row, language=language, file=file))
+    whole = page.absolute()
+    shown = str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
     return [
-        *(findings.tell("warn_of_contexts", k=each["n_without_contexts"], n=each["n_stimuli"]) for each in without),
-        *(
-            findings.tell("warn_of_pairs", row=row, language=name_of_language(row["language"]), file=file)
-            for row in overall
-            if row["n_left_out"] > MUCH * row["n_pairs"]
-        ),
-        f"Results: {findings.tell('came_out', **facts)}.",
-        f"Left out: {findings.tell('lost', **facts)}.",
-        f"{'Page' if page.suffix == '.html' else 'Summary'}: {_from_here(page)}",
+        *lines,
+        f"Results: {findings.tell('came_out', summary=summary, estimates=estimates)}.",
+        f"Left out: {findings.tell('lost', summary=summary, estimates=estimates)}.",
+        f"{'Page' if page.suffix == '.html' else 'Summary'}: "
+        + "".join(sign if sign.isprintable() else "?" for sign in shown),
     ]
 
 
@@ -555,14 +526,5 @@ def print_last_words(summary: Path, page: Path, stream: TextIO | None = None) ->
         lines = last_words(read, page if page.is_file() else summary)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, TemplateError) as error:
         lines = [f"The results are there, but {summary} could not be read: {type(error).__name__}."]
-    try:
+    with contextlib.suppress(OSError, ValueError):  # whoever read along has gone
         print(*lines, sep="\n", file=stream or sys.stderr, flush=True)
-    except (OSError, ValueError):  # whoever read along has gone
-        return
-
-
-def _from_here(path: Path) -> str:
-    """Return a path as a person in the working directory would open it, in one line."""
-    whole = path.absolute()
-    shown = whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole
-    return "".join(sign if sign.isprintable() else "?" for sign in str(shown))
