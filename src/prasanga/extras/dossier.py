@@ -17,6 +17,7 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.config import read_config
+from prasanga.extras import render_template
 from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of, mode_of
 from prasanga.report.grid import interval
 from prasanga.report.published import (
@@ -28,7 +29,8 @@ from prasanga.report.published import (
     read_published,
     require_paper,
 )
-from prasanga.report.sheet import MISSING, markdown_list, markdown_table, signed
+from prasanga.report.sheet import markdown_table, signed
+from prasanga.schema import TABLES
 
 
 class Study(NamedTuple):
@@ -98,14 +100,13 @@ REASONS: Mapping[str, str] = {
 }
 """What keeps a number of ours from the paper's. More than one may hold; none says how much it explains."""
 
-DOSSIER_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("paper", "table", "method", "category", "language", "published_model"), pl.String),
-    **dict.fromkeys(("sample_mode", "segment_length"), pl.String),
-    "published": pl.Float64,
-    "bound": pl.String,
-    **dict.fromkeys(("study", "model"), pl.String),
-    **dict.fromkeys(("measured", "difference", "ci_low", "ci_high"), pl.Float64),
-    **dict.fromkeys(("verdict", "reasons", "doubt", "note"), pl.String),
+DOSSIER_SCHEMA = {
+    name: TABLES["comparison"].polars.get(name, pl.String())
+    for name in (
+        *("paper", "table", "method", "category", "language", "published_model", "sample_mode", "segment_length"),
+        *("published", "bound", "study", "model", "measured", "difference", "ci_low", "ci_high"),
+        *("verdict", "reasons", "doubt", "note"),
+    )
 }
 """Columns of `dossier.csv`. `study` and `model` are ours; `reasons` has names of `REASONS`, with semicolons between."""
 
@@ -176,7 +177,6 @@ def _changes(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     path = folder / CHANGES
     if not path.is_file():
         write_text(path, _NO_CHANGES.format(example=names[0]))
-        return {}
     if not any(line.strip() and not line.lstrip().startswith("#") for line in path.read_text("utf-8").splitlines()):
         return {}
     changes = read_config(path)
@@ -189,29 +189,23 @@ def _changes(folder: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_changes(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(config)
-    for key, value in changes.items():
-        if value is None:
-            merged.pop(key, None)
-        elif isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
-            merged[key] = _with_changes(merged[key], value)
-        else:
-            merged[key] = value
-    return merged
+    """Return a config with changes laid over it, key by key; None takes a key out."""
+    merged = {
+        key: _with_changes(config[key], value)
+        if isinstance(value, Mapping) and isinstance(config.get(key), Mapping)
+        else value
+        for key, value in changes.items()
+    }
+    return {key: value for key, value in {**config, **merged}.items() if key not in changes or value is not None}
 
 
-def _beside(config: dict[str, Any]) -> dict[str, Any]:
+def _beside(config: Any) -> Any:
     """Return a config whose paths below `corpora` start one folder above."""
-
-    def moved(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: moved(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [moved(inner) for inner in value]
-        return f"../{value}" if isinstance(value, str) and value.startswith(f"{_SHARED}/") else value
-
-    found: dict[str, Any] = moved(config)
-    return found
+    if isinstance(config, Mapping):
+        return {key: _beside(value) for key, value in config.items()}
+    if isinstance(config, list):
+        return list(map(_beside, config))
+    return f"../{config}" if isinstance(config, str) and config.startswith(f"{_SHARED}/") else config
 
 
 # ---- the dossier
@@ -235,7 +229,7 @@ def write_dossier(
         rows = comparison_rows(pl.read_csv(path, infer_schema_length=None)) if path.is_file() else None
         theirs = _beside(read_config(configs / f"{study.name}.yaml"))
         ran[study.name] = _Ran(rows, used, _changed(theirs, used, study))
-    cells = _cells(published, paper, ran)
+    cells = _compare(published, paper, ran)
     write_text(folder / "dossier.csv", cells.write_csv(line_terminator="\n"))
     write_text(folder / "dossier.md", _to_markdown(paper, cells, ran))
     return folder / "dossier.md"
@@ -249,105 +243,91 @@ class _Ran(NamedTuple):
     changed: Sequence[str]
 
 
-def _cells(published: Path, paper: str, ran: Mapping[str, _Ran]) -> pl.DataFrame:
+def _compare(published: Path, paper: str, ran: Mapping[str, _Ran]) -> pl.DataFrame:
     """Return a row for each number that a paper prints (`DOSSIER_SCHEMA`), with that of the studies."""
     about = read_models(published, paper)
-    ours: dict[tuple[Any, ...], tuple[str, dict[str, Any]]] = {}
+    effects = read_published(published, paper).with_columns(published="effect_size")
+    percentages = read_percentages(published, paper).with_columns(
+        method=pl.lit(PAIRS), category="bias_type", published="percentage"
+    )
+    printed = [
+        {**row, "published_model": row["model"], "sample_mode": mode_of(row), "model": None}
+        for row in pl.concat([effects, percentages], how="diagonal").iter_rows(named=True)
+    ]
+    ours: dict[tuple[Any, ...], dict[str, Any]] = {}
     for study, (rows, _, _) in ran.items():
         for row in [] if rows is None else rows.iter_rows(named=True):
-            ours.setdefault(tuple(row[name] for name in _CELL), (study, row))
+            ours.setdefault(tuple(row[name] for name in _CELL), {**row, "study": study})
     lines = []
-    for cell in _printed(published, paper):
-        study, row = ours.get(tuple(cell[name] for name in _CELL), ("", {}))
-        verdict = {True: "agrees", False: "differs", None: "no interval"}[row.get("published_inside")]
-        if row.get("measured") is None:
-            verdict = "not measured"
+    for cell in printed:
+        row = ours.get(tuple(cell[name] for name in _CELL), {})
         model_doubt = doubt_of(about, cell["published_model"], cell["method"])
-        reasons = _reasons(cell | {"model_doubt": model_doubt}, row, study, ran) if verdict != "agrees" else ()
-        lines.append(
-            {
-                **{name: cell[name] for name in DOSSIER_SCHEMA if name in cell},
-                "paper": paper,
-                **{name: row.get(name) for name in ("model", "measured", "difference", "ci_low", "ci_high", "note")},
-                "study": study or None,
-                "verdict": verdict,
-                "reasons": "; ".join(reasons) or None,
-                "doubt": "; ".join(filter(None, (cell["doubt"], model_doubt))) or None,
-            }
-        )
-    return pl.DataFrame(lines, schema=dict(DOSSIER_SCHEMA), orient="row")
+        verdict = {True: "agrees", False: "differs", None: "no interval"}[row.get("published_inside")]
+        line = {**row, **cell, "model": row.get("model"), "model_doubt": model_doubt}
+        line["verdict"] = verdict if row.get("measured") is not None else "not measured"
+        reasons = _reasons(line, ran) if line["verdict"] != "agrees" else ()
+        doubt = "; ".join(filter(None, (cell["doubt"], model_doubt)))
+        lines.append({**line, "reasons": "; ".join(reasons) or None, "doubt": doubt or None, "paper": paper})
+    return pl.DataFrame(lines, schema=DOSSIER_SCHEMA, orient="row")
 
 
 def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, _Ran]) -> str:
     """Return a dossier for readers: the studies, a count for each table, what the reasons mean, and every number."""
-    studies = [
-        (name, "not finished" if rows is None else f"{len(rows)} numbers beside the paper's", ", ".join(changed))
-        for name, (rows, _, changed) in ran.items()
-    ]
-    groups = cells.partition_by(["table", "method"], maintain_order=True)
-    counts = [
-        [
-            *(printed_at(part["table"][0]), part["method"][0], str(len(part))),
-            *(str(part.filter(verdict=verdict).height) for verdict in VERDICTS),
-            _signs(part),
-        ]
-        for part in groups
+    groups = [
+        (printed_at(table), method, part)
+        for (table, method), part in cells.group_by("table", "method", maintain_order=True)
     ]
     named = Counter(reason for text in cells["reasons"].drop_nulls() for reason in text.split("; "))
-    parts = [
-        f"# {PAPERS[paper]}, number by number\n",
-        "Each number that the paper prints, with ours. Neither is the truth; a number in our interval does not"
-        " contradict ours, and no more. What keeps two numbers apart is named as far as it is known, not weighed.\n",
-        "## Studies\n",
-        markdown_table(("study", "state", "not as the paper's config"), studies, labels=3),
-        "## Tables and figures\n",
-        markdown_table(("printed in", "method", "numbers", *VERDICTS, "same sign"), counts, labels=2),
-        "\n".join(f"- *{name}*: {text}." for name, text in VERDICTS.items()) + "\n",
-        "## Reasons\n",
-        "\n".join(f"- *{name}* ({named[name]}): {text}." for name, text in REASONS.items() if name in named) + "\n",
-    ]
-    for part in groups:
-        lines = map(_line, part.iter_rows(named=True))
-        parts += [f"## {printed_at(part['table'][0])}: {part['method'][0]}\n", markdown_table(_HEADS, lines, labels=4)]
-    doubts = cells["doubt"].drop_nulls().unique(maintain_order=True)
-    if len(doubts):
-        parts += ["## Doubts\n", markdown_list(f"{doubt}." for doubt in doubts)]
-    return "\n".join(parts)
+    return render_template(
+        "dossier.md.j2",
+        paper=PAPERS[paper],
+        table=markdown_table,
+        studies=[
+            (name, "not finished" if rows is None else f"{len(rows)} numbers beside the paper's", ", ".join(changed))
+            for name, (rows, _, changed) in ran.items()
+        ],
+        verdicts=VERDICTS,
+        counts=[
+            (
+                place,
+                method,
+                f"{len(part)}",
+                *(f"{list(part['verdict']).count(name)}" for name in VERDICTS),
+                _signs(part),
+            )
+            for place, method, part in groups
+        ],
+        reasons=[(name, named[name], text) for name, text in REASONS.items() if name in named],
+        heads=_HEADS,
+        parts=[(f"{place}: {method}", list(map(_line, part.iter_rows(named=True)))) for place, method, part in groups],
+        doubts=list(dict.fromkeys(cells["doubt"].drop_nulls())),
+    )
 
 
-def _printed(published: Path, paper: str) -> Iterator[dict[str, Any]]:
-    """Yield every number of a paper, effects and percentages, by the columns of a dossier."""
-    for row in read_published(published, paper).iter_rows(named=True):
-        yield {**row, "published_model": row["model"], "published": row["effect_size"], "sample_mode": mode_of(row)}
-    for row in read_percentages(published, paper).iter_rows(named=True):
-        unsaid = dict.fromkeys(("sample_mode", "segment_length", "bound", "doubt", "doubts"))
-        named = {"method": PAIRS, "category": row["bias_type"], "published": row["percentage"]}
-        yield {**row, **unsaid, **named, "published_model": row["model"]}
-
-
-def _reasons(cell: Mapping[str, Any], row: Mapping[str, Any], study: str, ran: Mapping[str, _Ran]) -> Iterator[str]:
+def _reasons(cell: Mapping[str, Any], ran: Mapping[str, _Ran]) -> Iterator[str]:
+    """Yield the names in `REASONS` that keep our number (columns of `DOSSIER_SCHEMA` and more) from the paper's."""
+    method, study = cell["method"], cell.get("study")
     if REPEATED in (cell["doubts"] or "").split():
         yield "repeated"
-    elif not study:
+    elif study is None:
         asking = any(each.rows is None and _may_have(cell, name, each.config) for name, each in ran.items())
         yield "not finished" if asking else "not asked for"
     else:
         _, config, keys = ran[study]
         stimuli = str(config.get("lexicon", {}).get("stimuli", ""))
-        vectors = config.get("static", {}).get("vectors", {}).get(row["model"], {})
-        named = [
-            ("number in doubt", bool(cell["doubt"])),
-            ("model in doubt", bool(cell["model_doubt"])),
-            ("stand-in", f"models.{row['model']}.path" in keys or f"models.{row['model']}" in keys),
-            ("own texts", any(key.startswith("corpus") for key in keys) and cell["method"] in ("ceat", "weat")),
-            ("own words", cell["method"] != PAIRS and stimuli.startswith("resources/")),
-            ("own vectors", cell["method"] == "weat" and "train" in vectors),
-            ("sample of pairs", cell["method"] == PAIRS),
-            ("own settings", any(not key.startswith(_NO_SETTINGS) for key in keys)),
-            ("few words", row["measured"] is None or any(word in (row["note"] or "") for word in _FEW)),
-        ]
-        reasons = [name for name, holds in named if holds]
-        yield from reasons or ["unexplained"]
+        vectors = config.get("static", {}).get("vectors", {}).get(cell["model"], {})
+        holds = {
+            "number in doubt": cell["doubt"],
+            "model in doubt": cell["model_doubt"],
+            "stand-in": {f"models.{cell['model']}.path", f"models.{cell['model']}"} & set(keys),
+            "own texts": method in ("ceat", "weat") and any(key.startswith("corpus") for key in keys),
+            "own words": method != PAIRS and stimuli.startswith("resources/"),
+            "own vectors": method == "weat" and "train" in vectors,
+            "sample of pairs": method == PAIRS,
+            "own settings": any(not key.startswith(_NO_SETTINGS) for key in keys),
+            "few words": cell["measured"] is None or any(word in (cell["note"] or "") for word in _FEW),
+        }
+        yield from [name for name, is_so in holds.items() if is_so] or ["unexplained"]
 
 
 def _may_have(cell: Mapping[str, Any], study: str, config: Mapping[str, Any]) -> bool:
@@ -379,16 +359,12 @@ def _signs(cells: pl.DataFrame) -> str:
     return f"{same} of {len(both)}"
 
 
-def _line(row: Mapping[str, Any]) -> list[str]:
-    def number(value: float | None) -> str:
-        if row["method"] == PAIRS:
-            return MISSING if value is None else f"{value:.2f}"
-        return signed(value)
+def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
+    def write(value: float | None) -> str:
+        return signed(value) if row["method"] != PAIRS or value is None else f"{value:.2f}"
 
-    return [
-        *(row["category"], row["language"], row["published_model"]),
-        ", ".join(filter(None, (row["sample_mode"], row["segment_length"]))),
-        f"{row['bound']}{row['published']:g}" if row["bound"] else number(row["published"]),
-        *(number(row["measured"]), interval(row["ci_low"], row["ci_high"], number)),
-        *(row["verdict"], row["reasons"] or ""),
-    ]
+    draws = ", ".join(filter(None, (row["sample_mode"], row["segment_length"])))
+    printed = f"{row['bound']}{row['published']:g}" if row["bound"] else write(row["published"])
+    ours = write(row["measured"]), interval(row["ci_low"], row["ci_high"], write)
+    where = (row["category"], row["language"], row["published_model"], draws)
+    return (*where, printed, *ours, row["verdict"], row["reasons"] or "")

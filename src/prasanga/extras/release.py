@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from prasanga.base.documents import escape_markdown
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import open_parquet, read_batches, replacing
 from prasanga.base.progress import progress
+from prasanga.extras import render_template
 
 RELEASE_COLUMNS = {
     "word": "the stimulus: the word of the study, in its dictionary form",
@@ -154,7 +153,7 @@ def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], sett
     fence = "`" * (max([2, *map(len, re.findall("`+", written))]) + 1)
     released, left_out = _by_licence(tallies)
     context = {"released": released, "left_out": left_out, "made": made, "fence": fence, "settings": written}
-    return _render("sources.md.j2", context)
+    return render_template("sources.md.j2", **context)
 
 
 def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
@@ -168,20 +167,9 @@ def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
         "missing": sum(tally.contexts for _, tally in left_out),
         "columns": RELEASE_COLUMNS,
     }
-    return _render("datasheet.md.j2", context)
+    return render_template("datasheet.md.j2", **context)
 
 
 def _by_licence(tallies: Mapping[Text, Tally]) -> tuple[list[tuple[Text, Tally]], list[tuple[Text, Tally]]]:
     released = [(text, tally) for text, tally in tallies.items() if text.licence is not None]
     return released, [(text, tally) for text, tally in tallies.items() if text.licence is None]
-
-
-def _render(name: str, context: Mapping[str, Any]) -> str:
-    environment = Environment(
-        loader=PackageLoader("prasanga.extras"), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters["plain"] = escape_markdown
-    environment.filters["code"] = lambda text: (
-        f"`{text}`" if re.fullmatch(r"[\w./* -]+", text) else escape_markdown(text)
-    )
-    return environment.get_template(name).render(context)

@@ -14,8 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,14 +116,11 @@ def read_summary(file: Path) -> dict[str, Any]:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
     """
     try:
-        text = file.read_bytes()
-        summary: dict[str, Any] = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_number)
+        summary = json.loads(file.read_bytes(), parse_constant=_number, parse_float=_number, parse_int=_number)
     except OSError as error:
         raise InputError(
             f"{file}: cannot be read ({error.strerror}). Name a study's folder, or its summary.json."
         ) from None
-    except InputError:
-        raise
     except (ValueError, RecursionError) as error:
         said = "it is no summary" if isinstance(error, RecursionError) else reason(error)
         raise InputError(f"{file}: damaged, or no summary of a study ({said}). Have it sent or made again.") from None
@@ -148,7 +144,7 @@ def read_summary(file: Path) -> dict[str, Any]:
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "the whole"
         raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Have it sent or made again.")
-    return summary
+    return dict(summary)
 
 
 def _number(text: str) -> int | float:
@@ -171,202 +167,132 @@ def _open_ended(schema: Any) -> Any:
 # Numbers: what may be compared, and who is how far from no bias.
 
 
-@dataclass
-class Number:
-    """An estimate or a percentage of a study, with what it may be compared by, and what comes out of comparing it.
+Number = dict[str, Any]
+"""An estimate or a percentage of a study, with its place, and what comes out of comparing it.
 
-    Attributes:
-        study: what the study is called here.
-        model, method, language, category, category_title, set, segment_length, sample_mode: where it belongs; empty
-            where it has none.
-        value: effect size, or percentage; None where there is none, with the reason in `note`.
-        ci_low, ci_high: 95 % interval.
-        p: of the association, or of the difference from 50; `p_holm_of_study` is corrected over the tests of its study.
-        twin: the mean of the same numbers of the model's twins with random weights.
-        few_words: words used of words listed, where they are few.
-        conventions: by name.
-        material: digest of words, or of the file of pairs; empty where it is not known.
-        seed: names of its draws.
-        p_holm: p corrected over all tests that are compared.
-        block: number of the block of what it may be compared with.
-        rank, rank_low, rank_high, n_ranked: its rank in the block, the 95 % interval, and of how many.
-    """
+Keys are `_COLUMNS`, `conventions` by name, those that make it another number (`deciding`), `material` (digest of words
+or of the file of pairs; empty where it is not known) and `seed`, the names of its draws. `value` is an effect size or a
+percentage, None with the reason in `note`; `twin` the mean of the same numbers of the model's copies with random
+weights; `p_holm_of_study` is corrected over the tests of its study, `p_holm` over all that are compared; `block`
+numbers what it may be compared with; `few_words` has words used of words listed, where they are few.
+"""
 
-    study: str
-    model: str
-    method: str
-    language: str
-    category: str
-    category_title: str
-    value: float | None
-    ci_low: float | None
-    ci_high: float | None
-    p: float | None
-    p_holm_of_study: float | None
-    twin: float | None
-    conventions: Mapping[str, Any]
-    material: str
-    note: str
-    seed: tuple[str, ...]
-    set: str = ""
-    segment_length: str = ""
-    sample_mode: str = ""
-    few_words: str = ""
-    p_holm: float | None = None
-    block: int = 0
-    rank: int | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-    n_ranked: int = 0
-
-    @property
-    def distance(self) -> float:
-        """How far it is from no bias; there is a value."""
-        assert self.value is not None
-        return abs(self.value - _without_bias(self.method))
-
-    @property
-    def deciding(self) -> tuple[tuple[str, str], ...]:
-        """The conventions without which it is another number."""
-        aside = (*AMOUNTS, *OF_MODELS)
-        return tuple(sorted((name, str(value)) for name, value in self.conventions.items() if name not in aside))
-
-    @property
-    def test(self) -> tuple[str, ...]:
-        """The test that its p is of: that of both sample modes."""
-        where = (self.study, self.method, self.model, self.set)
-        return (*where, self.language, self.category, self.segment_length)
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether it can be ranked."""
-        return None not in (self.value, self.ci_low, self.ci_high)
+_COLUMNS = (
+    *("study", "model", "language", "method", "category", "category_title", "set", "segment_length", "sample_mode"),
+    *("value", "ci_low", "ci_high", "p", "p_holm", "p_holm_of_study", "twin", "few_words"),
+    *("block", "rank", "rank_low", "rank_high", "n_ranked", "note"),
+)
+_EFFECT = ("effect_size", "p_association", "p_association_holm", "twin_effect_size")
+_PERCENTAGE = ("bias_percentage", "p_binomial", "p_binomial_holm", "twin_bias_percentage")
+"""What a summary calls value, p, p after correction and twin of an effect, and of a percentage."""
+_WITHOUT_BIAS = {PAIRS.name: 50.0}
 
 
 def compared(studies: Sequence[Study]) -> list[Number]:
     """Return every number of these studies, block by block, the farthest from no bias first, ranked and corrected."""
-    found = [number for study in studies for number in _numbers_of(study)]
+    found = [number for study in studies for number in _list_numbers(study)]
     order = {method.name: place for place, method in enumerate(METHODS)}
 
     def block(number: Number) -> tuple[Any, ...]:
-        place = (order[number.method], natural_order(number.category), number.language)
-        length = (natural_order(number.segment_length.lstrip(">")), number.segment_length.startswith(">"))
-        return (*place, length, number.sample_mode, number.material or number.study, number.deciding)
+        place = (order[number["method"]], natural_order(number["category"]), number["language"])
+        length = number["segment_length"]
+        material = number["material"] or number["study"]
+        return (*place, natural_order(length.lstrip(">")), length, number["sample_mode"], material, number["deciding"])
 
-    found.sort(key=lambda n: (block(n), n.value is None, -n.distance if n.value is not None else 0, n.study, n.model))
+    def rest(number: Number) -> tuple[Any, ...]:
+        value = number["value"]
+        return (value is None, 0 if value is None else -_distance(number), number["study"], number["model"])
+
+    found.sort(key=lambda number: (block(number), rest(number)))
     for place, (_, members) in enumerate(groupby(found, key=block), start=1):
         together = list(members)
         for number in together:
-            number.block = place
-        _rank([number for number in together if number.has_interval])
+            number["block"] = place
+        _rank([number for number in together if None not in map(number.get, ("value", "ci_low", "ci_high"))])
     for family in ([method.name for method in FAMILY], [PAIRS.name]):
-        _correct([number for number in found if number.method in family])
+        _correct([number for number in found if number["method"] in family])
     return found
 
 
-def _without_bias(method: str) -> float:
-    return 50.0 if method == PAIRS.name else 0.0
-
-
-def _numbers_of(study: Study) -> Iterator[Number]:
+def _list_numbers(study: Study) -> Iterator[Number]:
     summary = study.summary
-    methods, words = summary["methods"], summary["words"]
     templates = sorted(digest for path, digest in summary["sources"].items() if "/templates/" in path)
-    for method in (each.name for each in FAMILY if methods[each.name] is not None):
-        common = {name: values[0] for name, values in methods[method]["conventions"].items() if len(values) == 1}
-        for row in methods[method]["estimates"]:
-            material = words.get(row["category"], "")
-            if material and method in ("seat", "log_probability"):
-                material = "-".join([material, *templates])
-            yield Number(
-                method=method,
-                language=summary["language"],
-                segment_length=row["segment_length"] or "",
-                sample_mode=row["sample_mode"] or "",
-                conventions={**common, **row["conventions"]},
-                material=material,
-                **{name: row[name] for name in ("category", "category_title", "few_words")},
-                **_of_row(study, method, row, _EFFECT, ("category", "segment_length", "sample_mode")),
-            )
-    for row in (methods[PAIRS.name] or {"percentages": ()})["percentages"]:
-        name = row["set"] or ""
-        yield Number(
-            method=PAIRS.name,
-            category=row["bias_type"],
-            category_title=name_of_type(row["bias_type"]),
-            set=name,
-            material=methods[PAIRS.name]["digests"].get(name, ""),
-            **{key: row[key] for key in ("language", "conventions")},
-            **_of_row(study, PAIRS.name, row, _PERCENTAGE, ("bias_type", "language", "set")),
-        )
+    for method in (method.name for method in (*FAMILY, PAIRS) if summary["methods"][method.name] is not None):
+        found = summary["methods"][method]
+        is_percentage = method == PAIRS.name
+        names, rows = (_PERCENTAGE, "percentages") if is_percentage else (_EFFECT, "estimates")
+        named_by = ("bias_type", "language", "set") if is_percentage else ("category", "segment_length", "sample_mode")
+        common = {} if is_percentage else {k: each[0] for k, each in found["conventions"].items() if len(each) == 1}
+        for row in found[rows]:
+            category = row[named_by[0]]
+            if is_percentage:
+                about = {
+                    "category_title": name_of_type(category),
+                    "material": found["digests"].get(row["set"] or "", ""),
+                }
+            else:
+                material = summary["words"].get(category, "")
+                used = templates if material and method in ("seat", "log_probability") else []
+                about = {"category_title": row["category_title"], "material": "-".join([material, *used])}
+            conventions = {**common, **row["conventions"]}
+            aside = (*AMOUNTS, *OF_MODELS)
+            note = f"no rank, since no interval: {row['reasons']['ci_low']}" if "ci_low" in row["reasons"] else ""
+            yield {
+                **dict.fromkeys(_COLUMNS),
+                **{name: row.get(name) or "" for name in ("set", "segment_length", "sample_mode", "few_words")},
+                **{name: row[name] for name in ("model", "ci_low", "ci_high")},
+                **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.get, names), strict=True)),
+                **about,
+                **{"study": study.label, "method": method, "category": category, "n_ranked": 0},
+                "language": row["language"] if is_percentage else summary["language"],
+                "conventions": conventions,
+                "deciding": sorted((name, str(value)) for name, value in conventions.items() if name not in aside),
+                "note": row["reasons"].get(names[0]) or note,
+                "seed": ("rank", study.digest, method, row["model"], *(str(row[key]) for key in named_by)),
+            }
 
 
-_EFFECT = ("effect_size", "p_association", "p_association_holm", "twin_effect_size")
-_PERCENTAGE = ("bias_percentage", "p_binomial", "p_binomial_holm", "twin_bias_percentage")
-"""What a summary calls value, p, p after correction and twin of an effect, and of a percentage."""
-
-
-def _of_row(
-    study: Study, method: str, row: Mapping[str, Any], names: Sequence[str], named_by: Sequence[str]
-) -> dict[str, Any]:
-    """Return what an effect and a percentage have alike; draws are named by the columns `named_by`."""
-    reasons = row["reasons"]
-    note = f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else ""
-    return {
-        "study": study.label,
-        **{name: row[name] for name in ("model", "ci_low", "ci_high")},
-        **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.__getitem__, names), strict=True)),
-        "note": reasons.get(names[0]) or note,
-        "seed": ("rank", study.digest, method, row["model"], *(str(row[key]) for key in named_by)),
-    }
+def _distance(number: Number) -> float:
+    """Return how far a number is from no bias."""
+    return abs(float(number["value"]) - _WITHOUT_BIAS.get(number["method"], 0.0))
 
 
 def _rank(block: Sequence[Number]) -> None:
     """Rank the numbers of a block by their distance from no bias; one alone has no rank."""
     if len(block) < 2:
         return
-    drawn = np.empty((len(block), N_RESAMPLES))
-    for place, number in enumerate(block):
-        assert number.value is not None
-        assert number.ci_low is not None
-        assert number.ci_high is not None
-        z = generator(SEED, *number.seed).standard_normal(N_RESAMPLES)
-        spread = np.where(z < 0, number.value - number.ci_low, number.ci_high - number.value).clip(min=0) / _NORMAL
-        values = number.value + z * spread
-        if number.method == PAIRS.name:
-            values = values.clip(0, 100)
-        drawn[place] = np.abs(values - _without_bias(number.method))
-    distances = np.array([number.distance for number in block])
-    for place, number in enumerate(block):
-        ranks = 1 + (drawn > drawn[place]).sum(axis=0)
-        number.rank, number.n_ranked = 1 + int((distances > distances[place]).sum()), len(block)
-        low, high = np.quantile(ranks, [0.025, 0.975], method="inverted_cdf")
-        number.rank_low, number.rank_high = int(low), int(high)
+    value, low, high = (np.array([[number[key]] for number in block]) for key in ("value", "ci_low", "ci_high"))
+    z = np.stack([generator(SEED, *number["seed"]).standard_normal(N_RESAMPLES) for number in block])
+    drawn = value + z * (np.where(z < 0, value - low, high - value).clip(min=0) / _NORMAL)
+    if block[0]["method"] == PAIRS.name:
+        drawn = drawn.clip(0, 100)
+    drawn = np.abs(drawn - _WITHOUT_BIAS.get(block[0]["method"], 0.0))
+    distances = np.array(list(map(_distance, block)))
+    for number, distance, own in zip(block, distances, drawn, strict=True):
+        ends = np.quantile(1 + (drawn > own).sum(axis=0), [0.025, 0.975], method="inverted_cdf")
+        number["rank"], number["n_ranked"] = 1 + int((distances > distance).sum()), len(block)
+        number["rank_low"], number["rank_high"] = map(int, ends)
 
 
 def _correct(family: Sequence[Number]) -> None:
     """Correct p over all tests that are compared; the sample modes of an estimate have one test."""
-    tests = {number.test: number.p for number in family if number.p is not None}
+    named_by = ("study", "method", "model", "set", "language", "category", "segment_length")
+    tests = {tuple(map(number.get, named_by)): number["p"] for number in family if number["p"] is not None}
     adjusted = dict(zip(tests, holm(np.array(list(tests.values()), dtype=np.float64)).tolist(), strict=True))
     for number in family:
-        number.p_holm = None if number.p is None else adjusted[number.test]
+        number["p_holm"] = None if number["p"] is None else adjusted[tuple(map(number.get, named_by))]
 
 
 def comparison_to_csv(found: Sequence[Number]) -> str:
     """Return all numbers as CSV, one a row; those of the same `block` may be compared."""
-    names = (
-        *("study", "model", "language", "method", "category", "category_title", "set", "segment_length", "sample_mode"),
-        *("value", "ci_low", "ci_high", "p", "p_holm", "p_holm_of_study", "twin", "few_words"),
-        *("block", "rank", "rank_low", "rank_high", "n_ranked", "note"),
-    )
     lines = [
         [
-            *(_cell(getattr(number, name)) for name in names),
-            json.dumps(dict(number.conventions), ensure_ascii=False, sort_keys=True),
+            *(_cell(number[name]) for name in _COLUMNS),
+            json.dumps(number["conventions"], ensure_ascii=False, sort_keys=True),
         ]
         for number in found
     ]
-    return write_csv([[*names, "conventions"], *lines])
+    return write_csv([[*_COLUMNS, "conventions"], *lines])
 
 
 def _cell(value: Any) -> str:
@@ -379,71 +305,65 @@ def _cell(value: Any) -> str:
 
 def render_comparison(studies: Sequence[Study], found: Sequence[Number]) -> str:
     """Render the page: what differs, then a table for each method, block by block."""
-    methods = [method for method in METHODS if any(number.method == method.name for number in found)]
+    methods = [method for method in METHODS if any(number["method"] == method.name for number in found)]
     title = f"{len(studies)} studies beside each other" if len(studies) > 1 else f"One study: {studies[0].label}"
     views = [
         View("view-differences", "What differs", "What differs", [_differences(studies, found)]),
         *(View(f"view-{m.name}", "By method", m.label, [_section(m.name, found)]) for m in methods),
     ]
-    return page_to_html(title, views, language=ENGLISH, scripts={number.language for number in found})
+    return page_to_html(title, views, language=ENGLISH, scripts={number["language"] for number in found})
 
 
 def what_differs(studies: Sequence[Study], found: Sequence[Number]) -> list[str]:
     """Return what sets numbers of these studies apart, a sentence each: first what forbids to compare them."""
     forbid, only_told = [], []
     for method in METHODS:
-        of_method = [number for number in found if number.method == method.name]
-        for name in dict.fromkeys(name for number in of_method for name in number.conventions):
-            values = _by_value(studies, of_method, name)
-            if len(values) < 2:
-                continue
+        of_method = [number for number in found if number["method"] == method.name]
+        of_studies = [(s.label, [n for n in of_method if n["study"] == s.label]) for s in studies]
+        for name in dict.fromkeys(name for number in of_method for name in number["conventions"]):
+            values: dict[str, list[str]] = {}
+            for label, own in of_studies:
+                stated = {str(number["conventions"][name]) for number in own if name in number["conventions"]}
+                if own:
+                    values.setdefault(", ".join(sorted(stated)) or "not stated", []).append(label)
             said = "; ".join(f"{value} in {' and '.join(labels)}" for value, labels in values.items())
             sentence = f"{method.label}: `{name}` is {said}"
-            if name in AMOUNTS:
+            if len(values) > 1 and name in AMOUNTS:
                 only_told.append(f"{sentence}. Numbers are more or less sure for it, and may be compared.")
-            elif name in OF_MODELS:
+            elif len(values) > 1 and name in OF_MODELS:
                 only_told.append(f"{sentence}. It goes by the model.")
-            else:
-                forbid.append(f"{sentence}. Such numbers are not comparable, and stand in blocks of their own.")
+            elif len(values) > 1:
+                forbid.append(f"{sentence}{_APART}")
         forbid += _other_material(of_method, method.label)
     if any(each.summary["methods"]["structures"] is not None for each in studies):
         only_told.append("Traits in sentence structures are not compared: see the pages of the studies.")
     trained = [
-        f"{model['name']} ({each.label})" for each in studies for model in each.summary["models"] if model["trained"]
+        f"{each['name']} ({study.label})" for study in studies for each in study.summary["models"] if each["trained"]
     ]
     if trained:
         only_told.append(f"Trained by a study on its own text, and no models of a language: {', '.join(trained)}.")
     return [*forbid, *only_told]
 
 
-def _by_value(studies: Sequence[Study], found: Sequence[Number], name: str) -> dict[str, list[str]]:
-    """Return the studies that have numbers by what a convention is in them."""
-    values: dict[str, list[str]] = {}
-    for label in (study.label for study in studies):
-        own = [number.conventions for number in found if number.study == label]
-        if own:
-            said = ", ".join(sorted({str(each[name]) for each in own if name in each})) or "not stated"
-            values.setdefault(said, []).append(label)
-    return values
+_APART = ". Such numbers are not comparable, and stand in blocks of their own."
 
 
 def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
     """Yield a sentence for each category that studies measure on other words, templates or pairs."""
     materials: dict[tuple[str, str], dict[str, set[str]]] = {}
     for number in found:
-        of_category = materials.setdefault((number.category, number.language), {})
-        of_category.setdefault(number.material or "not stated", set()).add(number.study)
+        of_category = materials.setdefault((number["category"], number["language"]), {})
+        of_category.setdefault(number["material"] or "not stated", set()).add(number["study"])
     apart: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (category, language), of_category in materials.items():
-        studies = tuple(sorted({study for each in of_category.values() for study in each}))
+        studies = tuple(sorted(set().union(*of_category.values())))
         if len(studies) > 1 and (len(of_category) > 1 or "not stated" in of_category):
             apart.setdefault((language, studies), []).append(category)
     what = "sentence pairs" if label == PAIRS.label else "words or templates"
     for (language, studies), categories in apart.items():
         yield (
             f"{label}, {name_of_language(language)}, {', '.join(categories)}: other {what}, or"
-            f" ones that are not stated, in {' and '.join(studies)}. Such numbers are not comparable, and stand in"
-            " blocks of their own."
+            f" ones that are not stated, in {' and '.join(studies)}{_APART}"
         )
 
 
@@ -489,12 +409,12 @@ def _said_of_model(model: Mapping[str, Any]) -> str:
 
 
 def _section(method: str, found: Sequence[Number]) -> Section:
-    of_method = [number for number in found if number.method == method]
-    in_percent = method == PAIRS.name
-    columns = ("percentage" if in_percent else "effect", "95 % interval", "p", "twin", "rank", "its interval")
+    of_method = [number for number in found if number["method"] == method]
+    show = one_decimal if method == PAIRS.name else with_sign
+    columns = ("percentage" if method == PAIRS.name else "effect", "95 % interval", "p", "twin", "rank", "its interval")
     heads = _heads(of_method)
     # a head stands above the first row of its block
-    rows = [_row(number, heads.pop(number.block, None), in_percent=in_percent) for number in of_method]
+    rows = [_row(number, heads.pop(number["block"], None), show) for number in of_method]
     label = method_named(method).label
     return Section(
         label,
@@ -502,7 +422,7 @@ def _section(method: str, found: Sequence[Number]) -> Section:
         sheets=[Sheet(("model", "study"), numbers(*columns), rows, f"{label}, block by block", look="plain")],
         notes=[
             conventions_note(
-                sorted({f"{name} {value}" for number in of_method for name, value in number.deciding}),
+                sorted({f"{name} {value}" for number in of_method for name, value in number["deciding"]}),
                 "Whichever of these has two values separates blocks.",
             )
         ],
@@ -511,36 +431,31 @@ def _section(method: str, found: Sequence[Number]) -> Section:
 
 def _heads(found: Iterable[Number]) -> dict[int, str]:
     """Return the head of each block: where it belongs and, where several belong there, what sets them apart."""
-    firsts: dict[int, Number] = {}
-    for number in found:
-        firsts.setdefault(number.block, number)
     places: dict[str, list[Number]] = {}
-    for number in firsts.values():
-        length = f"{number.segment_length} words" if number.segment_length else ""
-        title = f"{number.category}, {number.category_title}" if number.method != PAIRS.name else number.category_title
-        said = " · ".join(filter(None, [title, name_of_language(number.language), length, number.sample_mode]))
-        places.setdefault(said, []).append(number)
+    for _, (number, *_) in groupby(found, key=lambda number: number["block"]):
+        length = f"{number['segment_length']} words" if number["segment_length"] else ""
+        title = f"{number['category']}, {number['category_title']}"
+        title = number["category_title"] if number["method"] == PAIRS.name else title
+        where = [title, name_of_language(number["language"]), length, number["sample_mode"]]
+        places.setdefault(" · ".join(filter(None, where)), []).append(number)
     heads = {}
     for said, there in places.items():
-        differ = {item for number in there for item in number.deciding if any(item not in n.deciding for n in there)}
         for number in there:
-            own = [f"{name} {value}" for name, value in number.deciding if (name, value) in differ]
-            materials = list(dict.fromkeys(each.material or each.study for each in there))
-            if len(materials) > 1:
-                what = "pairs" if number.method == PAIRS.name else "words"
-                own.append(f"{what} {number.material[:8] or f'of {number.study}'}")
-            heads[number.block] = " · ".join([said, *own])
+            own = [" ".join(item) for item in number["deciding"] if any(item not in each["deciding"] for each in there)]
+            if len({each["material"] or each["study"] for each in there}) > 1:
+                what = "pairs" if number["method"] == PAIRS.name else "words"
+                own.append(f"{what} {number['material'][:8] or 'of ' + number['study']}")
+            heads[number["block"]] = " · ".join([said, *own])
     return heads
 
 
-def _row(number: Number, block: str | None, *, in_percent: bool) -> Row:
-    shown = one_decimal if in_percent else with_sign
-    ranks = MISSING if number.rank is None else f"{number.rank_low}"
-    if number.rank_high != number.rank_low:
-        ranks += f" to {number.rank_high}"
-    found = number.p_holm is not None and number.p_holm < ALPHA
-    value = Cell(shown(number.value), MARK * found, bold=found, words=number.few_words)
-    between, p, twin = interval(number.ci_low, number.ci_high, shown), probability(number.p_holm), shown(number.twin)
-    rank = MISSING if number.rank is None else f"{number.rank} of {number.n_ranked}"
-    cells = (value, *map(Cell, (between, p, twin, rank, ranks)))
-    return Row((number.model, number.study), cells, note=number.note, block=block, hover=number.note)
+def _row(number: Number, block: str | None, show: Callable[[float | None], str]) -> Row:
+    is_found = number["p_holm"] is not None and number["p_holm"] < ALPHA
+    rank, ranks = MISSING, MISSING
+    if number["rank"] is not None:
+        rank = f"{number['rank']} of {number['n_ranked']}"
+        ranks = " to ".join(dict.fromkeys((f"{number['rank_low']}", f"{number['rank_high']}")))
+    between, p = interval(number["ci_low"], number["ci_high"], show), probability(number["p_holm"])
+    value = Cell(show(number["value"]), MARK * is_found, bold=is_found, words=number["few_words"])
+    cells = (value, *map(Cell, (between, p, show(number["twin"]), rank, ranks)))
+    return Row((number["model"], number["study"]), cells, note=number["note"], block=block, hover=number["note"])

@@ -78,14 +78,16 @@ def test_estimates_of_two_studies_stand_in_one_block_the_farthest_from_no_bias_f
 
     _, found = numbers(first, second)
 
-    assert [(n.category, n.study, n.model, n.value, n.block, n.rank, n.n_ranked) for n in found] == [
+    assert [
+        (n["category"], n["study"], n["model"], n["value"], n["block"], n["rank"], n["n_ranked"]) for n in found
+    ] == [
         ("C1", "first", "large", -0.9, 1, 1, 3),
         ("C1", "second", "small", 0.5, 1, 2, 3),
         ("C1", "first", "small", 0.2, 1, 3, 3),
         ("C4", "first", "small", 0.1, 2, None, 0),
     ]
-    assert (found[1].ci_low, found[1].ci_high) == (pytest.approx(0.5 - 0.54), pytest.approx(0.5 + 0.54))
-    assert found[1].conventions["std"] == "union_ddof1"
+    assert (found[1]["ci_low"], found[1]["ci_high"]) == (pytest.approx(0.5 - 0.54), pytest.approx(0.5 + 0.54))
+    assert found[1]["conventions"]["std"] == "union_ddof1"
 
 
 def test_intervals_of_ranks_are_those_of_drawing_each_estimate_anew(write: Write) -> None:
@@ -113,9 +115,9 @@ def test_intervals_of_ranks_are_those_of_drawing_each_estimate_anew(write: Write
         for name, size in drawn.items():
             ranks[name].append(1 + sum(other > size for other in drawn.values()))
     for number in found:
-        ordered = sorted(ranks[number.model])
-        assert (number.rank_low, number.rank_high) == (ordered[199], ordered[7799]), number.model
-    assert {number.model: (number.rank_low, number.rank_high) for number in found}["a"] == (1, 2)
+        ordered = sorted(ranks[number["model"]])
+        assert (number["rank_low"], number["rank_high"]) == (ordered[199], ordered[7799]), number["model"]
+    assert {number["model"]: (number["rank_low"], number["rank_high"]) for number in found}["a"] == (1, 2)
 
 
 def test_what_comes_out_does_not_depend_on_the_order_of_studies(write: Write) -> None:
@@ -137,8 +139,8 @@ def test_other_conventions_are_told_and_keep_numbers_apart(write: Write, changes
 
     studies, found = numbers(first, second)
 
-    assert sorted(number.block for number in found) == [1, 2]
-    assert {number.rank for number in found} == {None}
+    assert sorted(number["block"] for number in found) == [1, 2]
+    assert {number["rank"] for number in found} == {None}
     assert what_differs(studies, found)[0].startswith(said)
     page = render_comparison(studies, found)
     name, value = next(iter(changes.items()))
@@ -149,7 +151,7 @@ def test_more_draws_are_told_and_forbid_nothing(write: Write) -> None:
     first = write("first", [("C1", "small", 0.2, {"n_samples": 100})])
     second = write("second", [("C1", "small", 0.5, {"n_samples": 9})])
     studies, found = numbers(first, second)
-    assert [number.rank for number in found] == [1, 2]
+    assert [number["rank"] for number in found] == [1, 2]
     assert what_differs(studies, found) == [
         "SEAT: `n_samples` is 100 in first; 9 in second. Numbers are more or less sure for it, and may be compared."
     ]
@@ -163,13 +165,13 @@ def test_other_words_under_the_same_name_are_told_and_keep_numbers_apart(write: 
 
     studies, found = numbers(first, second, hindi)
 
-    assert [(n.category, n.language, n.study, n.block) for n in found] == [
-        *(("C1", "bn", n.study, n.block) for n in found[:2]),
+    assert [(n["category"], n["language"], n["study"], n["block"]) for n in found] == [
+        *(("C1", "bn", n["study"], n["block"]) for n in found[:2]),
         ("C1", "hi", "hindi", 3),
         ("C4", "bn", "second", 4),
         ("C4", "bn", "first", 4),
     ]
-    assert {number.block for number in found[:2]} == {1, 2}
+    assert {number["block"] for number in found[:2]} == {1, 2}
     assert what_differs(studies, found) == [
         "SEAT, Bangla, C1: other words or templates, or ones that are not stated, in first and second. Such numbers"
         " are not comparable, and stand in blocks of their own."
@@ -179,12 +181,12 @@ def test_other_words_under_the_same_name_are_told_and_keep_numbers_apart(write: 
 def test_a_number_without_an_interval_has_no_rank_and_says_why(write: Write) -> None:
     few = {"ci_low": None, "ci_high": None, "interval_note": "fewer than 8 words"}
     _, found = numbers(write("one", [("C1", "a", 0.2), ("C1", "b", 0.9, few), ("C1", "c", 0.4), ("C1", "d", None)]))
-    by_model = {number.model: number for number in found}
-    assert by_model["b"].rank is None
-    assert by_model["b"].note == "no rank, since no interval: fewer than 8 words"
-    assert (by_model["c"].rank, by_model["a"].rank, by_model["a"].n_ranked) == (1, 2, 2)
-    assert by_model["d"].value is None
-    assert found[-1].model == "d"
+    by_model = {number["model"]: number for number in found}
+    assert by_model["b"]["rank"] is None
+    assert by_model["b"]["note"] == "no rank, since no interval: fewer than 8 words"
+    assert (by_model["c"]["rank"], by_model["a"]["rank"], by_model["a"]["n_ranked"]) == (1, 2, 2)
+    assert by_model["d"]["value"] is None
+    assert found[-1]["model"] == "d"
 
 
 def test_p_is_corrected_for_all_tests_that_are_compared(write: Write) -> None:
@@ -196,7 +198,7 @@ def test_p_is_corrected_for_all_tests_that_are_compared(write: Write) -> None:
     for place, p in enumerate(ordered):
         highest = max(highest, min(p * (len(ordered) - place), 1.0))
         expected[p] = highest
-    assert {number.p: number.p_holm for number in found} == pytest.approx(expected)
+    assert {number["p"]: number["p_holm"] for number in found} == pytest.approx(expected)
 
 
 def percentage(language: str, model: str, value: float) -> dict[str, Any]:
@@ -212,7 +214,7 @@ def percentage(language: str, model: str, value: float) -> dict[str, Any]:
 def test_percentages_of_both_languages_stand_in_one_table_ranked_by_their_distance_from_50(write: Write) -> None:
     bias = pl.DataFrame([percentage("en", "a", 60.0), percentage("en", "b", 30.0), percentage("hi", "a", 58.0)])
     studies, found = numbers(write("one", bias_percentages=bias))
-    assert [(n.language, n.model, n.value, n.rank, n.rank_low, n.rank_high) for n in found] == [
+    assert [(n["language"], n["model"], n["value"], n["rank"], n["rank_low"], n["rank_high"]) for n in found] == [
         ("en", "b", 30.0, 1, 1, 1),
         ("en", "a", 60.0, 2, 2, 2),
         ("hi", "a", 58.0, None, None, None),
@@ -288,7 +290,7 @@ def test_keys_that_a_later_version_adds_are_passed_over(write: Write) -> None:
     file = write("one", [("C1", "small", 0.2)]) / "results/summary.json"
     text = file.read_text(encoding="utf-8").replace('"effect_size": 0.2', '"new": [], "effect_size": 0.2')
     file.write_text(text.replace('"words": {', '"more": 1, "words": {'), encoding="utf-8")
-    assert [number.value for number in numbers(file)[1]] == [0.2]
+    assert [number["value"] for number in numbers(file)[1]] == [0.2]
 
 
 def test_the_command_writes_page_and_table_and_says_what_differs(write: Write, tmp_path: Path) -> None:
