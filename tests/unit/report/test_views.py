@@ -78,7 +78,7 @@ def compare_both(tables: dict[str, pl.DataFrame]) -> list[Comparison]:
     percentages, named = read_percentages(PUBLISHED, "sahoo2024"), {"tiny-decoder": "mGPT"}
     return [
         compare(effects, published, models=MODELS, language="bn", about=about),
-        compare_pairs(tables["bias_percentages"], percentages, paper="sahoo2024", models=named),
+        compare_pairs(tables["bias_percentages"], percentages, models=named),
     ]
 
 
