@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import product
 from statistics import median
@@ -41,6 +41,7 @@ from prasanga.report.grid import (
 from prasanga.report.sheet import equals_probability, from_twins, one_decimal, plain, two
 from prasanga.stats.intervals import FEWEST_WORDS
 
+_CELL = ("category", "model", "segment_length")
 P, CORRECTED = "p_association", "p_association_holm"
 """The p of words, and the same after Holm's correction, by which an effect is significant."""
 
@@ -132,44 +133,38 @@ def find_detectable(rows: Sequence[Estimate]) -> Detectable:
 def headline_findings(ceat: pl.DataFrame) -> list[str]:
     """Return all findings that apply, the most important first."""
     grid = grid_of(ceat)
-    every = product(grid.places, grid.modes)
-    rows = [row for (place, model, length), mode in every if (row := _at(grid, place.name, model, length, mode))]
+    every = [
+        row
+        for (place, model, length), mode in product(grid.places, grid.modes)
+        if (row := grid.at(place.name, model, length, mode))
+    ]
+    rows = [row for row in every if is_number(row["effect_size"]) and not few_words(row)]
     found = [row for row in rows if is_found(row)]
     largest = max(found, key=_size, default={"effect_size": 0.0})
-    others = [row for row in found if row["effect_size"] * largest["effect_size"] < 0]
-    without: dict[str, list[Estimate]] = {row["category"]: [] for row in rows}
+    opposite = [row for row in found if row["effect_size"] * largest["effect_size"] < 0]
+    by_category: dict[str, list[Estimate]] = {}
     for row in rows:
-        without[row["category"]].append(row)
-    without = {name: group for name, group in without.items() if not any(map(is_found, group))}
+        by_category.setdefault(row["category"], []).append(row)
+    without = {name: group for name, group in by_category.items() if not any(map(is_found, group))}
+    others = [row for group in without.values() for row in group]
+    first_mode = [row for row in rows if row["sample_mode"] == grid.modes[0]]
+    rest = {"first": [group[0] for group in without.values()], "limits": find_detectable(others), "n": len(others)}
     facts: dict[str, dict[str, Any]] = {
         "largest": {"row": largest, "k": len(found), "n": len(rows)} if found else {},
-        "opposite": {"row": max(others, key=_size)} if others else {},
-        "directions": _compare_directions(grid),
+        "opposite": {"row": max(opposite, key=_size)} if opposite else {},
+        "directions": _compare_directions(first_mode, len(grid.models)),
         "significance": _count_significant(rows),
-        "not_found": _describe_rest(without),
+        "not_found": {**rest, "held": _hold_back(others)} if others else {},
         "near_zero": _place_near_zero(without, "category", "categories", " at every length and by every model"),
-        "lengths": _compare_lengths(grid),
+        "lengths": _compare_lengths(first_mode, grid.lengths),
         "controls": _compare_controls(rows),
-        "modes": _compare_modes(grid, rows),
+        "modes": _compare_modes(rows),
         "draws": _count_below(row["p_draws"] for row in rows),
         "contexts": _find_fewest_contexts(rows, ceat),
         "few": _list_places(grid, few_words),
         "not_computed": _list_places(grid, why_missing),
     }
     return [tell(finding, **each) for finding, each in facts.items() if each]
-
-
-def _describe_rest(without: Mapping[str, Sequence[Estimate]]) -> dict[str, Any]:
-    """Return what limits the categories without an association."""
-    rows = [row for group in without.values() for row in group]
-    first = [group[0] for group in without.values()]
-    return {"first": first, "found": find_detectable(rows), "n": len(rows), "held": _hold_back(rows)} if rows else {}
-
-
-def _at(grid: Grid, category: str, model: str, length: str, mode: str) -> Estimate | None:
-    """Return an estimate that has a number and does not rest on few words."""
-    row = grid.at(category, model, length, mode)
-    return None if row is None or not is_number(row["effect_size"]) or few_words(row) else row
 
 
 def _size(row: Estimate) -> float:
@@ -196,10 +191,10 @@ def _hold_back(rows: Sequence[Estimate]) -> list[tuple[str, int]]:
 def _place_near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: str, where: str = "") -> dict[str, Any]:
     """Return which groups of estimates without an association are near 0, and how far the others may reach."""
     known = {name: rows for name, rows in groups.items() if is_number(rows[0].get("equivalence_margin"))}
-    near = [name for name, rows in known.items() if all(map(is_near_zero, rows))]
-    reached = [row["equivalent_within"] for name, rows in known.items() if name not in near for row in rows]
     if not known:
         return {}
+    near = [name for name, rows in known.items() if all(map(is_near_zero, rows))]
+    reached = [row["equivalent_within"] for name, rows in known.items() if name not in near for row in rows]
     return {
         **{"n": len(known), "near": near, "one": one, "many": many, "where": where},
         "margin": next(iter(known.values()))[0]["equivalence_margin"],
@@ -207,39 +202,34 @@ def _place_near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: s
     }
 
 
-def _compare_directions(grid: Grid) -> dict[str, Any]:
-    """Return how often models disagree about the direction of an association, in the first sample mode."""
-    compared = []
-    for category, length in product(grid.categories, grid.lengths):
-        rows = (_at(grid, category.name, model, length, grid.modes[0]) for model in grid.models)
-        effects = [row["effect_size"] for row in rows if row and is_found(row)]
-        if len(effects) > 1:
-            compared.append(min(effects) < 0 < max(effects))
-    if not compared:
-        return {}
-    return {"n_models": len(grid.models), "k": sum(compared), "n": len(compared), "mode": grid.modes[0]}
+def _compare_directions(rows: Sequence[Estimate], n_models: int) -> dict[str, Any]:
+    """Return how often models disagree about the direction of an association; `rows` are of one sample mode."""
+    effects: dict[tuple[str, str], list[float]] = {}
+    for row in filter(is_found, rows):
+        effects.setdefault((row["category"], row["segment_length"]), []).append(row["effect_size"])
+    compared = [min(each) < 0 < max(each) for each in effects.values() if len(each) > 1]
+    mode = rows[0]["sample_mode"] if rows else ""
+    return {"n_models": n_models, "k": sum(compared), "n": len(compared), "mode": mode} if compared else {}
 
 
-def _compare_lengths(grid: Grid) -> dict[str, Any]:
-    """Return how effects move from the shortest to the longest segment length, in the first sample mode."""
-    shortest, longest, mode = grid.lengths[0], grid.lengths[-1], grid.modes[0]
-    pairs = [
-        (here, there)
-        for category, model in product(grid.categories, grid.models)
-        if (here := _at(grid, category.name, model, shortest, mode))
-        and (there := _at(grid, category.name, model, longest, mode))
-    ]
+def _compare_lengths(rows: Sequence[Estimate], lengths: Sequence[str]) -> dict[str, Any]:
+    """Return how effects move from the shortest to the longest segment length; `rows` are of one sample mode."""
+    shortest, longest = lengths[0], lengths[-1]
+    there = {(row["category"], row["model"]): row for row in rows if row["segment_length"] == longest}
+    here = [row for row in rows if row["segment_length"] == shortest]
+    pairs = [(row, other) for row in here if (other := there.get((row["category"], row["model"])))]
     if shortest == longest or not pairs:
         return {}
-    effects = [(here["effect_size"], there["effect_size"]) for here, there in pairs]
-    changes = [abs(after - before) for before, after in effects]
-    found = [pair for pair, rows in zip(effects, pairs, strict=True) if all(map(is_found, rows))]
-    most = changes.index(max(changes))
+    found = [pair for pair in pairs if all(map(is_found, pair))]
+    changes = [abs(after["effect_size"] - before["effect_size"]) for before, after in pairs]
+    row, other = pairs[changes.index(max(changes))]
     return {
-        **{"shortest": shortest, "longest": longest, "mode": mode, "n": len(pairs), "n_found": len(found)},
-        "n_grow": sum(abs(after) > abs(before) for before, after in effects),
-        "n_turned": sum(after * before < 0 for before, after in found),
-        **{"change": median(changes), "row": {"pool": None, **pairs[most][0]}, "ends": effects[most]},
+        **{"shortest": shortest, "longest": longest, "mode": row["sample_mode"], "n": len(pairs)},
+        "n_grow": sum(_size(after) > _size(before) for before, after in pairs),
+        "n_found": len(found),
+        "n_turned": sum(after["effect_size"] * before["effect_size"] < 0 for before, after in found),
+        **{"change": median(changes), "row": {"pool": None, **row}},
+        "ends": (row["effect_size"], other["effect_size"]),
     }
 
 
@@ -257,35 +247,24 @@ def _compare_controls(rows: Sequence[Estimate]) -> dict[str, Any]:
     }
 
 
-def _compare_modes(grid: Grid, rows: Sequence[Estimate]) -> dict[str, Any]:
+def _compare_modes(rows: Sequence[Estimate]) -> dict[str, Any]:
     """Return how far fixed and random draws are apart."""
-    apart = [
-        (abs(row["effect_size"] - other["effect_size"]), row)
-        for row in rows
-        if row["sample_mode"] == "fixed"
-        and (other := _at(grid, row["category"], row["model"], row["segment_length"], "random"))
-    ]
-    if not apart:
-        return {}
-    most, row = max(apart, key=lambda pair: pair[0])
-    return {"middle": median(distance for distance, _ in apart), "most": most, "row": row}
+    random = {tuple(map(row.get, _CELL)): row["effect_size"] for row in rows if row["sample_mode"] == "random"}
+    fixed = [row for row in rows if row["sample_mode"] == "fixed" and tuple(map(row.get, _CELL)) in random]
+    apart = [abs(row["effect_size"] - random[tuple(map(row.get, _CELL))]) for row in fixed]
+    return {"middle": median(apart), "most": max(apart), "row": fixed[apart.index(max(apart))]} if apart else {}
 
 
 def _find_fewest_contexts(rows: Sequence[Estimate], ceat: pl.DataFrame) -> dict[str, Any]:
     """Return the estimate with a stimulus of the fewest contexts, and how many stimuli have none anywhere."""
     known = [row for row in rows if is_number(row["contexts_min"])]
-    without = {
-        loss["word"]
-        for row in ceat.iter_rows(named=True)
-        for loss in row["lost"] or ()
-        if loss["reason"] in (Reason.NO_CONTEXTS, Reason.NO_COMMON_CONTEXTS)
-    }
-    if not known:
-        return {}
-    return {"row": min(known, key=lambda row: int(row["contexts_min"])), "n_without": len(without)}
+    lost = pl.col("lost").struct
+    without = ceat.explode("lost").filter(lost.field("reason").is_in([Reason.NO_CONTEXTS, Reason.NO_COMMON_CONTEXTS]))
+    fewest = min(known, key=lambda row: int(row["contexts_min"]), default=None)
+    return {"row": fewest, "n_without": without.select(lost.field("word").n_unique()).item()} if fewest else {}
 
 
-def _list_places(grid: Grid, say: Any) -> dict[str, Any]:
+def _list_places(grid: Grid, say: Callable[[Estimate], str]) -> dict[str, Any]:
     """Return how many estimates have something to be said of them, and what, with the first place of each."""
     found: dict[tuple[str, str], list[str]] = {}
     for (category, model, length, mode), row in grid.estimates.items():
@@ -308,16 +287,11 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
             yield tell("differences", n=len(known), between=between, k=len(apart))
     known = settling.filter(pl.col("largest_distance").is_not_null())
     if len(known):
-        settled = known.filter(pl.col("settled_length").is_not_null())
-        yield tell(
-            "settling",
-            n=len(known),
-            k=len(settled),
-            band=known["band"][0],
-            n_sure=len(settled.filter(pl.col("sure"))),
-            n_missing=(n_missing := settling["longest"].null_count()),
-            n_alone=settling["largest_distance"].null_count() - n_missing,
-        )
+        counts = {"n": len(known), "k": known["settled_length"].count(), "band": known["band"][0]}
+        n_sure = len(known.filter(pl.col("settled_length").is_not_null() & pl.col("sure")))
+        n_missing = settling["longest"].null_count()
+        n_alone = settling["largest_distance"].null_count() - n_missing
+        yield tell("settling", **counts, n_sure=n_sure, n_missing=n_missing, n_alone=n_alone)
 
 
 # ---- other methods of words
@@ -462,9 +436,10 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         InputError: as `pair_grid_of`.
     """
     grid = pair_grid_of(bias)
-    known = [row for row in grid.rows.values() if is_number(row["bias_percentage"])]
+    rows, overall = list(grid.rows.values()), bias.filter(bias_type=OVERALL)
+    known = [row for row in rows if is_number(row["bias_percentage"])]
     if not known:
-        yield tell("no_percentages", n=len(grid.rows))
+        yield tell("no_percentages", n=len(rows))
         return
     different = [row for row in known if is_significant(row)]
     others = [row for row in known if not is_significant(row) and is_number(row.get("equivalence_margin"))]
@@ -482,22 +457,19 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
     )
     for why, n in Counter(filter(None, map(doubt, filter(is_ranked, different)))).items():
         yield tell("doubtful", n=n, of=len(different), why=why)
-    overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
-    ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
+    n, left_out, ties = overall.select("n_pairs", "n_left_out", "n_ties").sum().row(0)
     if ties or left_out:
-        yield tell("unscored", n=pairs, left_out=left_out, ties=ties)
+        yield tell("unscored", n=n, left_out=left_out, ties=ties)
 
 
 def _describe_farthest(grid: PairGrid) -> dict[str, Any] | None:
-    key = farthest_percentage(grid)
-    if key is None:
+    if (key := farthest_percentage(grid)) is None:
         return None
     row = grid.rows[key]
     (title,) = [group.title for group in grid.groups if (group.set, group.language) == key[:2]]
     return {
         **{"row": row, "title": title, "type": name_of_type(key[3]).lower(), "n": pairs_counted(row)},
-        "exact": interval_of_percentage(row, "exact"),
-        "differs": is_significant(row),
+        **{"exact": interval_of_percentage(row, "exact"), "differs": is_significant(row)},
     }
 
 
