@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
+import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -59,12 +59,12 @@ def methods_card(
     models = [{"name": name, **settings} for name, settings in (config.get("models") or {}).items()]
     return _render(
         "methods_card.md.j2",
-        summary=summary,
+        summary,
         measured=measured,
         choices=choices(config),
         vectors=vector_conventions(models),
         fixed=fixed_choices(measured),
-        quantities=[each for each in quantities() if set(each.methods) & set(measured)],
+        quantities=[each for each in quantities() if set(each["methods"]) & set(measured)],
         references=references_of(measured),
         inputs=dict(sorted((inputs or {}).items())),
     )
@@ -93,18 +93,18 @@ def data_card(
             sets.setdefault(each["name"], {**each, "used_in": []})["used_in"].append(name)
     return _render(
         "data_card.md.j2",
-        summary=summary,
+        summary,
         texts=config.get("corpus") or {},
         corpus=[(said(path), digest) for path, digest in corpus[:LONGEST_LIST]],
         n_files=len(corpus),
         losses=losses_of(results),
         sets=list(sets.values()),
         sources=_list_sources(config, summary["sources"]),
-        pairs=_list_pairs(config, summary["sources"], results),
+        pairs=_list_pairs(config, summary["sources"], results.pair_statistics),
         oddities=[
             (name, kind, n)
             for name, table in results.pair_oddities.items()
-            for kind, n in sorted(Counter(table["kind"].to_list()).items())
+            for kind, n in table["kind"].value_counts().sort("kind").iter_rows()
         ],
     )
 
@@ -121,8 +121,7 @@ def escape(value: object) -> Markup:
     return Markup(re.sub(r"^(\d*)((?<=\d)[.)](?=\s|$)|(?<!\d)[#>]|(?<!\d)[-+=](?=[-+=\s]|$))", r"\1\\\2", text))
 
 
-def _render(template: str, **context: Any) -> str:
-    summary = context["summary"]
+def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
     trained = [each["name"] for each in (*summary["models"], *summary["static_vectors"]) if each["trained"]]
     environment = Environment(
         loader=PackageLoader(wording.__name__, ""),
@@ -136,73 +135,67 @@ def _render(template: str, **context: Any) -> str:
     environment.globals |= {"NAMES": NAMES, "OVERALL": OVERALL, "trained": no_model_of_a_language(trained)}
     environment.filters |= {"language": name_of_language, "between": interval, "plural": plural, "agree": agree}
     environment.filters |= {"two": two, "one_decimal": one_decimal, "equals": equals_probability}
-    return re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(**context))
+    return re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(summary=summary, **context))
 
 
 def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the files of words, endings, templates and traits that the config names and results were made from."""
-    asked, seat, lexicon = (config.get(name) or {} for name in ("log_probability", "seat", "lexicon"))
-    stimuli = lexicon.get("stimuli") or []
-    named = [
-        *(("Word sets and categories", path) for path in ([stimuli] if isinstance(stimuli, str) else stimuli)),
-        ("Endings of words", lexicon.get("suffix_groups")),
-        *([("Sentences of SEAT", seat.get("templates"))] if seat.get("categories") else []),
-        *([("Templates of log-probability bias", asked.get("templates"))] if asked.get("categories") else []),
-        *([("Sentence structures", asked.get("structures"))] if asked.get("traits") else []),
-        *(("Traits", path) for path in asked.get("traits") or ()),
-    ]
-    return [
-        {"what": what, "path": said(str(path)), "source": origin(str(path)), "digests": _under(str(path), digests)}
-        for what, path in named
-        if path is not None
-    ]
+    found = []
+    for what, section, key, needed in _SOURCES:
+        paths = (config.get(section) or {}).get(key) or []
+        for path in [paths] if isinstance(paths, str) else paths:
+            if not needed or config[section].get(needed):
+                listed = _list_digests(path, digests)
+                found.append({"what": what, "path": said(path), "source": _find_origin(path), "digests": listed})
+    return found
 
 
-def _under(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]]:
+_SOURCES = (
+    ("Word sets and categories", "lexicon", "stimuli", None),
+    ("Endings of words", "lexicon", "suffix_groups", None),
+    ("Sentences of SEAT", "seat", "templates", "categories"),
+    ("Templates of log-probability bias", "log_probability", "templates", "categories"),
+    ("Sentence structures", "log_probability", "structures", "traits"),
+    ("Traits", "log_probability", "traits", None),
+)
+"""What a file is, where the config names it, and the key without which it is not used."""
+
+
+def _list_digests(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the digests of a file, or of the files in a folder."""
     file = named(path.rstrip("/"))
-    found = [(each, digest) for each, digest in digests.items() if f"{named(each)}/".startswith(f"{file}/")]
-    return [(said(each), digest) for each, digest in found]
+    return [(said(each), digest) for each, digest in digests.items() if f"{named(each)}/".startswith(f"{file}/")]
 
 
-def origin(path: str) -> str:
+def _find_origin(path: str) -> str:
     """Return what is known of where a file of words, sentences or pairs comes from."""
     return OWN_WORDS if PurePosixPath(named(path)).parts[:1] == (OWN_FOLDER,) else NOT_STATED
 
 
-def _list_pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Results) -> list[dict[str, Any]]:
+def _list_pairs(
+    config: Mapping[str, Any], digests: Mapping[str, str], statistics: pl.DataFrame | None
+) -> list[dict[str, Any]]:
+    """Return the sets of pairs, with how many each language has."""
+    counts: dict[str, list[str]] = {}
+    if statistics is not None:
+        rows = statistics.filter(subset=OVERALL, statistic="mean_words", category=OVERALL)
+        for name, language, n in rows.select("set", "language", "n_pairs").iter_rows():
+            counts.setdefault(name, []).append(f"{name_of_language(language)} {n:,}")
     return [
         {
             "name": name,
             "path": said(path := str(settings.get("path"))),
-            "source": str(settings.get("title") or origin(path)),
-            "licence": str(settings.get("licence") or origin(path)),
-            "counts": _count_of_pairs(name, results) or "not known",
-            "sha256": next((digest for _, digest in _under(path, digests)), "not known"),
+            "source": str(settings.get("title") or _find_origin(path)),
+            "licence": str(settings.get("licence") or _find_origin(path)),
+            "counts": ", ".join(counts.get(name, ())) or "not known",
+            "sha256": next((digest for _, digest in _list_digests(path, digests)), "not known"),
         }
         for name, settings in ((config.get("pairs") or {}).get("sets") or {}).items()
     ]
 
 
-def _count_of_pairs(name: str, results: Results) -> str:
-    """Return how many pairs each language of a set has."""
-    table = results.pair_statistics
-    if table is None or "n_pairs" not in table.columns:
-        return ""
-    rows = table.filter(set=name, subset=OVERALL, statistic="mean_words", category=OVERALL)
-    return ", ".join(f"{name_of_language(row['language'])} {row['n_pairs']:,}" for row in rows.iter_rows(named=True))
-
-
 # --------------------
 # The methods in words: every choice of the config and what it means, what numbers say, and whom to cite.
-
-
-class Choice(NamedTuple):
-    """A key of the config, its value as text, and what it means (empty if the value speaks for itself)."""
-
-    key: str
-    value: str
-    meaning: str
 
 
 _SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
@@ -221,9 +214,13 @@ def fixed_choices(measured: Iterable[str]) -> list[str]:
     return [each["text"] for each in _wording()["fixed"] if found & set(each["methods"])]
 
 
-def choices(config: Mapping[str, Any]) -> list[Choice]:
-    """Return all keys of a study's config with their values, and in words what is meant."""
-    return [Choice(key, _value_text(value), _meaning(key, value)) for key, value in _flatten(config)]
+def choices(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return all keys of a study's config with their values, and in words what is meant; empty where that is clear."""
+    meanings = {key: _wording()["meanings"].get(key, "") for key, _ in _flatten(config)}
+    return [
+        (key, _value_text(value), meaning if isinstance(meaning := meanings[key], str) else meaning.get(str(value), ""))
+        for key, value in _flatten(config)
+    ]
 
 
 def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -253,11 +250,6 @@ def _flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{key}", value
 
 
-def _meaning(key: str, value: Any) -> str:
-    meaning: str | Mapping[str, str] = _wording()["meanings"].get(key, "")
-    return meaning if isinstance(meaning, str) else meaning.get(str(value), "")
-
-
 def _value_text(value: Any) -> str:
     """Return parts with commas between them, entries of several parts with semicolons; "none" for nothing."""
     if isinstance(value, Mapping):
@@ -277,11 +269,10 @@ def no_model_of_a_language(trained: Sequence[str]) -> str:
     if not trained:
         return ""
     *first, last = trained
-    names = f"{', '.join(first)} and {last}" if first else last
-    were, models = ("were", "models") if first else ("was", "model")
+    names, n = " and ".join(filter(None, (", ".join(first), last))), len(trained)
     return (
-        f"{names} {were} trained in this study on its own text: no {models} of a language, and no ground for a"
-        " statement about one."
+        f"{names} {agree(n, 'was', 'were')} trained in this study on its own text: no {agree(n, 'model', 'models')} of"
+        " a language, and no ground for a statement about one."
     )
 
 
@@ -296,18 +287,9 @@ def references_of(measured: Iterable[str], *, with_papers: bool = False) -> list
     return [each for each in every if found & set(each["methods"]) or (with_papers and each in every[:2])]
 
 
-class Quantity(NamedTuple):
-    """A number that studies report: the methods that have it, what it says, and what it does not say."""
-
-    name: str
-    methods: tuple[str, ...]
-    meaning: str
-    limit: str
-
-
-def quantities() -> list[Quantity]:
-    """Return the numbers that studies report, each with its limits."""
-    return [Quantity(**each) for each in _wording()["quantities"]]
+def quantities() -> list[dict[str, Any]]:
+    """Return the numbers that studies report: name, methods that have it, meaning, and limit: what it does not say."""
+    return list(_wording()["quantities"])
 
 
 def publications() -> list[dict[str, Any]]:

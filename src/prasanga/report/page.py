@@ -332,7 +332,7 @@ def _count_agreeing(rows: pl.DataFrame) -> list[str]:
 
 def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section of the figures with what a paper says of each: caption, methods, LaTeX."""
-    values = {choice.key: choice.value for choice in cards.choices(config)}
+    values = {key: value for key, value, _ in cards.choices(config)}
     for name, table, number, keys in (
         ("n_pairs", results.pair_differences, "difference", ("set", "language", "pair_id")),
         ("n_traits", results.traits, "corrected", ("polarity", "trait")),

@@ -57,7 +57,7 @@ def test_methods_and_page_share_every_convention(small: pl.DataFrame) -> None:
     card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
 
     for choice in choices(CONFIG):
-        assert f"| {escape(choice.key)} | {escape(choice.value)} | {escape(choice.meaning)} |" in card
+        assert f"| {' | '.join(map(escape, choice))} |" in card
     assert [sentence for sentence in fixed_choices(["ceat"]) if f"- {escape(sentence)}\n" not in card] == []
     assert "  - std: union\\_ddof1" in card
 
@@ -86,7 +86,7 @@ def test_values_of_the_config_are_plain_texts() -> None:
         "report": {"texts": "shown"},
     }
 
-    assert [(choice.key, choice.value) for choice in choices(config)] == [
+    assert [(key, value) for key, value, _ in choices(config)] == [
         ("corpus.texts", "files: a, columns: (x: 1, y: 2); files: b, columns: (none)"),
         ("log_probability.exchanged", "none"),
         ("log_probability.traits", "a, b"),
@@ -98,8 +98,8 @@ def test_values_of_the_config_are_plain_texts() -> None:
 def test_only_what_belongs_to_the_methods_measured(small: pl.DataFrame) -> None:
     card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
 
-    assert [each.name for each in quantities() if lines_of(card, f"| {escape(each.name)} |")] == [
-        each.name for each in quantities() if "ceat" in each.methods
+    assert [each for each in quantities() if lines_of(card, f"| {escape(each['name'])} |")] == [
+        each for each in quantities() if "ceat" in each["methods"]
     ]
     cited = [each for each in publications() if str(escape(each["title"])) in card]
     assert cited == [each for each in publications() if "ceat" in each["methods"]]

@@ -238,7 +238,8 @@ def test_only_what_a_study_measured_is_said_and_cited(render: Callable[..., str]
         cited = f"({each['year']}). {each['title']}. {each['venue']}."
         assert (cited in words) == ("ceat" in each["methods"] or each in publications()[:2]), cited
     for number in quantities():
-        assert (f"{number.name} {number.meaning} {number.limit}" in words) == ("ceat" in number.methods), number.name
+        said = f"{number['name']} {number['meaning']} {number['limit']}"
+        assert (said in words) == ("ceat" in number["methods"]), number["name"]
     bare = render(ceat=None, coverage=None, figures={})
     assert "The same in every study" not in bare
     assert "A vector is computed" not in bare

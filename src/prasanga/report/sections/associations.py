@@ -143,7 +143,8 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     tables = {mode: sheet_to_html(_heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
     heat = render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper)
     said = Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)
-    meanings = [(each.name, f"{each.meaning} {each.limit}") for each in quantities() if CEAT.name in each.methods]
+    known = [each for each in quantities() if CEAT.name in each["methods"]]
+    meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
         section("effect_by_length", widget=chart, notes=_note_variance(grid)),
         section("effects", {"in_paper": in_paper}, widget=heat, parts=[said]),
