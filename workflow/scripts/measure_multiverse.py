@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from prasanga.base.documents import read_document
@@ -26,13 +27,15 @@ def read_sources() -> Iterator[multiverse.Source]:
     for path, about in asked["sources"].items():
         stimuli = stimuli_of(categories[about["method"]])
         if about["method"] == "ceat":
-            variants = multiverse.variants_of_contexts(StoredEmbeddings(path, stimuli=stimuli), seed=asked["seed"])
+            vectors = StoredEmbeddings(path, stimuli=stimuli)
+            variants = partial(multiverse.variants_of_contexts, vectors, seed=asked["seed"])
         elif about["method"] == "seat":
-            variants = multiverse.variants_of_sentences(read_embeddings(path, stimuli=stimuli), templates)
+            vectors = read_embeddings(path, stimuli=stimuli)
+            variants = partial(multiverse.variants_of_sentences, vectors, templates=templates)
             how = json.loads(read_document(path)["made_from"]["settings"])["sentence_vector"]
             about = {**about, "choices": {**about["choices"], "sentence_vector": how}}
         else:
-            variants = multiverse.variants_of_words(read_looked_up(path)[0])
+            variants = partial(multiverse.variants_of_words, read_looked_up(path)[0])
         yield multiverse.Source(**about, variants=variants)
 
 

@@ -15,7 +15,6 @@ import contextlib
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 from typing import Any, NamedTuple
 
@@ -64,15 +63,14 @@ class Variant(NamedTuple):
     """Whose words are permuted; in CEAT those of all contexts."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """Vectors of a model, and what of the choices they were made with.
 
     Attributes:
         method: ceat, seat or weat.
         model: its name, the same for all layers and poolings of it.
         choices: by name, those that all its vectors have in common.
-        variants: makes the variants of given categories.
+        variants: yields the variants of given categories, for example a `functools.partial` of `variants_of_words`.
     """
 
     method: str
@@ -192,42 +190,42 @@ def _statistics(apart: FloatArray, in_first: FloatArray, n_first: int) -> FloatA
 
 
 def variants_of_contexts(
-    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]], *, seed: int
-) -> Callable[[Sequence[Category]], Iterator[Variant]]:
-    """Return what makes the variants of CEAT from a model's vectors at a length: one a category."""
-
-    def variants(categories: Sequence[Category]) -> Iterator[Variant]:
-        drawn: dict[str, npt.NDArray[np.float32]] = {}
-        directions: dict[str, FloatArray] = {}
-        for word in dict.fromkeys(word for category in categories for word in category.words):
-            if word in vectors and len(vectors[word][0]):
-                ids, array = vectors[word]
-                directed = directed_vectors(word, array, ids=ids)
-                order = np.argsort(np.asarray(ids), kind="stable")
-                rows = order[spread_draws([ids[row] for row in order], _DRAWS, seed=seed, names=(word, 0))]
-                # seven digits are enough for the mean of draws, and half of the time
-                drawn[word] = (directed.vectors[rows] * directed.inverse_norms[rows, None]).astype(np.float32)
-                directions[word] = mean_direction(directed)
-        for category, words in _usable(categories, drawn):
-            targets, attributes = (
-                np.stack([drawn[word] for side in sides for word in side], axis=1) for sides in (words[:2], words[2:])
-            )
-            cosines = CrossedScores.of_words(np.clip(targets @ attributes.transpose(0, 2, 1), -1, 1), map(len, words))
-            yield Variant(category.name, words, {}, cosines, compute_mean_cosines(directions, words))
-
-    return variants
+    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]], categories: Sequence[Category], *, seed: int
+) -> Iterator[Variant]:
+    """Yield the variants of CEAT from a model's vectors at a length: one per category."""
+    drawn: dict[str, npt.NDArray[np.float32]] = {}
+    directions: dict[str, FloatArray] = {}
+    for word in dict.fromkeys(word for category in categories for word in category.words):
+        if word in vectors and len(vectors[word][0]):
+            ids, array = vectors[word]
+            directed = directed_vectors(word, array, ids=ids)
+            order = np.argsort(np.asarray(ids), kind="stable")
+            rows = order[spread_draws([ids[row] for row in order], _DRAWS, seed=seed, names=(word, 0))]
+            # seven digits are enough for the mean of draws, and half of the time
+            drawn[word] = (directed.vectors[rows] * directed.inverse_norms[rows, None]).astype(np.float32)
+            directions[word] = mean_direction(directed)
+    for category, words in _usable(categories, drawn):
+        targets, attributes = (
+            np.stack([drawn[word] for side in sides for word in side], axis=1) for sides in (words[:2], words[2:])
+        )
+        cosines = CrossedScores.of_words(np.clip(targets @ attributes.transpose(0, 2, 1), -1, 1), map(len, words))
+        yield Variant(category.name, words, {}, cosines, compute_mean_cosines(directions, words))
 
 
 def variants_of_sentences(
-    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]], templates: Mapping[str, Mapping[str, int]]
-) -> Callable[[Sequence[Category]], Iterator[Variant]]:
-    """Return what makes the variants of SEAT from a model's vectors of sentences.
+    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]],
+    categories: Sequence[Category],
+    *,
+    templates: Mapping[str, Mapping[str, int]],
+) -> Iterator[Variant]:
+    """Yield the variants of SEAT from a model's vectors of sentences.
 
     Sets of templates are all of them, the first and the second half, and each alone; a template is known by its place
     in its class. Averages are those of associations and of vectors, which are one where a word has one sentence.
 
     Args:
         vectors: of each stimulus, ids of its sentences and their vectors.
+        categories: those to measure.
         templates: of each stimulus, its sentences' ids with the place of the template, from 0.
     """
     n = 1 + max((place for of_word in templates.values() for place in of_word.values()), default=-1)
@@ -237,31 +235,28 @@ def variants_of_sentences(
     if n > 1:
         sets |= {str(place + 1): range(place, place + 1) for place in range(n)}
 
-    def variants(categories: Sequence[Category]) -> Iterator[Variant]:
-        arrays, of_template = {}, {}
-        for word, (ids, array) in vectors.items():
-            known = [row for row, each in enumerate(ids) if each in templates.get(word, {})]
-            if known:
-                arrays[word] = np.asarray(array, dtype=np.float64)[known]
-                of_template[word] = np.array([templates[word][ids[row]] for row in known])
-        units = {word: unit_vectors(word, array) for word, array in arrays.items()}
-        for category in categories:
-            listed = used_words(category.sets, units)
-            values = None
-            for name, places in sets.items():
-                in_set = {word: np.isin(of_template[word], list(places)) for side in listed for word in side}
-                for _, words in _usable([category], {word for word, rows in in_set.items() if rows.any()}):
-                    if values is None:  # of all sentences, once for all sets
-                        values = _stacked(listed[:2], units) @ _stacked(listed[2:], units).T
-                    averages = {"associations": _of_sets(values, listed, words, in_set)}
-                    if len(places) > 1:
-                        means = [[arrays[w][in_set[w]].mean(axis=0, keepdims=True) for w in side] for side in words]
-                        averages["vectors"] = compute_cosines(*means)
-                    for average, cosines in averages.items():
-                        choices = {"templates": name, "average": average}
-                        yield Variant(category.name, words, choices, cosines, cosines)
-
-    return variants
+    arrays, of_template = {}, {}
+    for word, (ids, array) in vectors.items():
+        known = [row for row, each in enumerate(ids) if each in templates.get(word, {})]
+        if known:
+            arrays[word] = np.asarray(array, dtype=np.float64)[known]
+            of_template[word] = np.array([templates[word][ids[row]] for row in known])
+    units = {word: unit_vectors(word, array) for word, array in arrays.items()}
+    for category in categories:
+        listed = used_words(category.sets, units)
+        values = None
+        for name, places in sets.items():
+            in_set = {word: np.isin(of_template[word], list(places)) for side in listed for word in side}
+            for _, words in _usable([category], {word for word, rows in in_set.items() if rows.any()}):
+                if values is None:  # of all sentences, once for all sets
+                    values = _stacked(listed[:2], units) @ _stacked(listed[2:], units).T
+                averages = {"associations": _of_sets(values, listed, words, in_set)}
+                if len(places) > 1:
+                    means = [[arrays[w][in_set[w]].mean(axis=0, keepdims=True) for w in side] for side in words]
+                    averages["vectors"] = compute_cosines(*means)
+                for average, cosines in averages.items():
+                    choices = {"templates": name, "average": average}
+                    yield Variant(category.name, words, choices, cosines, cosines)
 
 
 def _stacked(sides: Sequence[Sequence[str]], units: Mapping[str, FloatArray]) -> FloatArray:
@@ -283,16 +278,12 @@ def _of_sets(
     return CrossedScores(np.clip(values[rows[0]][:, rows[1]], -1, 1)[None], items[0], items[1], n_x, n_y, n_a, n_b)
 
 
-def variants_of_words(vectors: Mapping[str, npt.ArrayLike]) -> Callable[[Sequence[Category]], Iterator[Variant]]:
-    """Return what makes the variants of WEAT from a vector a word: one a category."""
-
-    def variants(categories: Sequence[Category]) -> Iterator[Variant]:
-        usable = {word: vector for word, vector in vectors.items() if np.any(vector)}
-        for category, words in _usable(categories, usable):
-            cosines = compute_cosines(*([usable[word] for word in side] for side in words))
-            yield Variant(category.name, words, {}, cosines, cosines)
-
-    return variants
+def variants_of_words(vectors: Mapping[str, npt.ArrayLike], categories: Sequence[Category]) -> Iterator[Variant]:
+    """Yield the variants of WEAT from one vector per word: one per category."""
+    usable = {word: vector for word, vector in vectors.items() if np.any(vector)}
+    for category, words in _usable(categories, usable):
+        cosines = compute_cosines(*([usable[word] for word in side] for side in words))
+        yield Variant(category.name, words, {}, cosines, cosines)
 
 
 def _usable(categories: Sequence[Category], known: Container[str]) -> Iterator[tuple[Category, Words]]:

@@ -86,8 +86,8 @@ def write_release(
         InputError: a table is absent or damaged, a sampled occurrence is in none of them, or no text with a licence
             was sampled.
     """
-    found: dict[Text, list[pl.DataFrame]] = {text: [] for _, text in tables}
-    n_found = 0
+    stimuli: dict[Text, list[str]] = {text: [] for _, text in tables}
+    n_found, wanted = 0, pl.DataFrame({"occurrence_id": sorted(occurrences)}, schema={"occurrence_id": pl.String})
     total = sum(open_parquet(table).metadata.num_rows for table, _ in tables)
     with replacing(path) as temporary, progress("exporting the sampled sentences", total, "occurrences") as done:
         with temporary.open("wb") as file:
@@ -95,31 +95,22 @@ def write_release(
             for table, text in tables:
                 rows = [pl.DataFrame(open_parquet(table).schema_arrow.empty_table()).select(_READ)]
                 for batch in read_batches(table, _READ):
-                    rows.append(_choose(pl.DataFrame(batch), occurrences))
+                    kept = pl.DataFrame(batch).join(wanted, on="occurrence_id", how="semi", maintain_order="left")
+                    rows.append(kept.select(_READ))
                     done.advance(batch.num_rows)
                 sampled = pl.concat(rows)
                 n_found += sampled.height
                 sampled = sampled.unique(["context_id", "stimulus"], keep="first", maintain_order=True)
-                found[text].append(sampled.select("stimulus"))
+                stimuli[text] += sampled["stimulus"].to_list()
                 if text.licence is not None:
-                    named = {"title": pl.lit(text.title), "licence": pl.lit(text.licence)}
-                    released = sampled.with_columns(word="stimulus", sentence="text", **named).select(*RELEASE_COLUMNS)
+                    about = {"title": pl.lit(text.title), "licence": pl.lit(text.licence)}
+                    released = sampled.with_columns(word="stimulus", sentence="text", **about).select(*RELEASE_COLUMNS)
                     released.write_csv(file, include_header=False, quote_style="non_numeric")
-        tallies = {text: _tally(parts) for text, parts in found.items()}
+        tallies = {text: Tally(len(words), set(words)) for text, words in stimuli.items()}
         _require_all(n_found, occurrences, tallies)
-    for text, tally in tallies.items():
-        if text.licence is None:
-            logger.warning("%s: no licence in the config; %d sentence(s) are left out.", text.title, tally.contexts)
+    for text, tally in _by_licence(tallies)[1]:
+        logger.warning("%s: no licence in the config; %d sentence(s) are left out.", text.title, tally.contexts)
     return tallies
-
-
-def _choose(rows: pl.DataFrame, occurrences: set[str]) -> pl.DataFrame:
-    return rows.filter(pl.Series([name in occurrences for name in rows["occurrence_id"]], dtype=pl.Boolean))
-
-
-def _tally(parts: Sequence[pl.DataFrame]) -> Tally:
-    stimuli = pl.concat(parts)["stimulus"]
-    return Tally(len(stimuli), set(stimuli))
 
 
 def _require_all(n_found: int, occurrences: set[str], tallies: Mapping[Text, Tally]) -> None:
@@ -133,7 +124,7 @@ def _require_all(n_found: int, occurrences: set[str], tallies: Mapping[Text, Tal
             "No context was sampled, so there is nothing to release. results/samples/coverage.parquet says why; more"
             " text under `corpus.texts` or shorter `samples.lengths` give contexts."
         )
-    if not any(tally.contexts for text, tally in tallies.items() if text.licence is not None):
+    if not any(tally.contexts for _, tally in _by_licence(tallies)[0]):
         names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
         raise InputError(
             f"None of the sampled texts has a licence, so there is nothing to release: {names}. Where the terms of a"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -84,7 +83,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
     """
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for path in map(str, paths):
-        file = _file_of(Path(path))
+        file = _find_summary(Path(path))
         summary = read_summary(file)
         digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
         if digest in found:
@@ -97,11 +96,10 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
     ]
 
 
-def _file_of(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    for file in (path / _PLACE, path / Path(_PLACE).name):
-        if file.is_file():
+def _find_summary(path: Path) -> Path:
+    files = [path / _PLACE, path / Path(_PLACE).name] if path.is_dir() else [path]
+    for file in files:
+        if file.is_file() or not path.is_dir():
             return file
     raise InputError(
         f"{path}: no {_PLACE} there. `prasanga run` makes it, and `prasanga figures` from results that are there; or"
@@ -116,7 +114,8 @@ def read_summary(file: Path) -> dict[str, Any]:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
     """
     try:
-        summary = json.loads(file.read_bytes(), parse_constant=_number, parse_float=_number, parse_int=_number)
+        summary = json.loads(file.read_bytes())
+        json.dumps(summary, allow_nan=False)  # JSON has no NaN and no infinite number
     except OSError as error:
         raise InputError(
             f"{file}: cannot be read ({error.strerror}). Name a study's folder, or its summary.json."
@@ -145,13 +144,6 @@ def read_summary(file: Path) -> dict[str, Any]:
         place = ".".join(map(str, problem.absolute_path)) or "the whole"
         raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Have it sent or made again.")
     return dict(summary)
-
-
-def _number(text: str) -> int | float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text} is no number of JSON")
-    return int(text) if text.lstrip("-").isdigit() else value
 
 
 def _open_ended(schema: Any) -> Any:

@@ -1,5 +1,6 @@
 """A word listed twice in a set counts once, and the result says so; with given draws, or as the papers do, twice."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
     given = {word: ([f"{word}-{i}" for i in range(len(array))], array) for word, array in EMBEDDINGS.items()}
 
     def effects(words: dict[str, list[str]]) -> list[dict[str, Any]]:
-        source = Source("ceat", "m", {"segment_length": "9"}, variants_of_contexts(given, seed=1))
+        source = Source("ceat", "m", {"segment_length": "9"}, partial(variants_of_contexts, given, seed=1))
         return measure_multiverse({"ceat": category(words)}, [source], seed=1, repeated_words=how).to_pylist()
 
     assert {(row["n_a"], row["listed_a"]) for row in effects(TWICE)} == {(n_a, n_a)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -65,7 +66,7 @@ def test_drawn_partitions_come_near_to_all() -> None:
 
 def test_static_vectors_have_a_row_a_denominator() -> None:
     first = {word: of[0] for word, (_, of) in vectors().items()}
-    source = Source("weat", "v", {}, variants_of_words(first))
+    source = Source("weat", "v", {}, partial(variants_of_words, first))
     rows = measure_multiverse({"weat": CATEGORIES}, [source], seed=1).to_pylist()
     sets = [np.array([first[word] for word in SETS[side]]) for side in "xyab"]
     assert [(row["category"], row["std"]) for row in rows] == list(product(CATEGORIES, STD_CONVENTIONS))
@@ -77,7 +78,7 @@ def test_static_vectors_have_a_row_a_denominator() -> None:
 
 def test_contexts_are_those_of_ceat() -> None:
     given = vectors(n=64)
-    source = Source("ceat", "m", {"layer": "12", "segment_length": "9"}, variants_of_contexts(given, seed=1))
+    source = Source("ceat", "m", {"layer": "12", "segment_length": "9"}, partial(variants_of_contexts, given, seed=1))
     rows = measure_multiverse({"ceat": CATEGORIES}, [source], seed=1).to_pylist()
     embeddings = {word: of for word, (_, of) in given.items()}
     whole = ceat(embeddings, (SETS["x"], SETS["y"]), (SETS["a"], SETS["b"]), n_samples=4000, rng=1, variance="hedges")
@@ -86,7 +87,7 @@ def test_contexts_are_those_of_ceat() -> None:
     assert {(row["layer"], row["segment_length"]) for row in rows} == {("12", "9")}
     # contexts in another order are the same study
     turned = {word: (ids[::-1], of[::-1]) for word, (ids, of) in given.items()}
-    again = Source("ceat", "m", {"layer": "12", "segment_length": "9"}, variants_of_contexts(turned, seed=1))
+    again = Source("ceat", "m", {"layer": "12", "segment_length": "9"}, partial(variants_of_contexts, turned, seed=1))
     other = measure_multiverse({"ceat": CATEGORIES}, [again], seed=1).to_pylist()
     assert [row["effect_size"] for row in other] == pytest.approx([row["effect_size"] for row in rows])
 
@@ -94,7 +95,7 @@ def test_contexts_are_those_of_ceat() -> None:
 def test_sentences_have_every_set_of_templates_and_both_averages() -> None:
     given = vectors(n=4)
     templates = {word: {each: place for place, each in enumerate(ids)} for word, (ids, _) in given.items()}
-    source = Source("seat", "m", {"sentence_vector": "cls"}, variants_of_sentences(given, templates))
+    source = Source("seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates))
     rows = measure_multiverse({"seat": {"C1": CATEGORIES["C1"]}}, [source], seed=1).to_pylist()
     averages = ("associations", "vectors")
     expected = [*product(("all", "1 to 2", "3 to 4"), averages), *product("1234", averages[:1])]
@@ -111,14 +112,16 @@ def test_sentences_have_every_set_of_templates_and_both_averages() -> None:
 def test_three_templates_are_no_two_halves_and_one_is_all(n: int) -> None:
     given = vectors(n=n)
     templates = {word: {each: place for place, each in enumerate(ids)} for word, (ids, _) in given.items()}
-    source = Source("seat", "m", {"sentence_vector": "cls"}, variants_of_sentences(given, templates))
+    source = Source("seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates))
     rows = measure_multiverse({"seat": {"C1": CATEGORIES["C1"]}}, [source], seed=1).to_pylist()
     assert {row["templates"] for row in rows} == {"all", *("123"[:n] if n > 1 else "")}
 
 
 def test_holm_is_over_the_estimates_of_one_specification() -> None:
     sources = [
-        Source("ceat", model, {"layer": layer}, variants_of_contexts(vectors(seed=seed, shift=0.3 * seed), seed=1))
+        Source(
+            "ceat", model, {"layer": layer}, partial(variants_of_contexts, vectors(seed=seed, shift=0.3 * seed), seed=1)
+        )
         for seed, (model, layer) in enumerate(product("mn", ("1", "2")))
     ]
     table = measure_multiverse({"ceat": CATEGORIES}, sources, seed=1)
@@ -133,5 +136,7 @@ def test_holm_is_over_the_estimates_of_one_specification() -> None:
 
 def test_what_cannot_be_computed_has_no_row() -> None:
     first = {word: of[0] for word, (_, of) in vectors().items() if word not in SETS["y"][1:]}
-    assert not measure_multiverse({"weat": CATEGORIES}, [Source("weat", "v", {}, variants_of_words(first))], seed=1)
+    assert not measure_multiverse(
+        {"weat": CATEGORIES}, [Source("weat", "v", {}, partial(variants_of_words, first))], seed=1
+    )
     assert not measure_multiverse({}, [], seed=1)

@@ -12,11 +12,7 @@ from prasanga.report.cards import (
     NOT_STATED,
     choices,
     data_card,
-    escape,
-    fixed_choices,
     methods_card,
-    publications,
-    quantities,
 )
 from prasanga.report.page import list_measured
 from prasanga.report.study import Results, losses_of
@@ -53,15 +49,6 @@ def cells_of(card: str, beginning: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
-def test_methods_and_page_share_every_convention(small: pl.DataFrame) -> None:
-    card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
-
-    for choice in choices(CONFIG):
-        assert f"| {' | '.join(map(escape, choice))} |" in card
-    assert [sentence for sentence in fixed_choices(["ceat"]) if f"- {escape(sentence)}\n" not in card] == []
-    assert "  - std: union\\_ddof1" in card
-
-
 def test_what_was_measured_is_what_the_table_says(small: pl.DataFrame) -> None:
     card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
 
@@ -93,16 +80,6 @@ def test_values_of_the_config_are_plain_texts() -> None:
         ("replacements.urls", "none"),
         ("replacements.emoji", "none"),
     ]
-
-
-def test_only_what_belongs_to_the_methods_measured(small: pl.DataFrame) -> None:
-    card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
-
-    assert [each for each in quantities() if lines_of(card, f"| {escape(each['name'])} |")] == [
-        each for each in quantities() if "ceat" in each["methods"]
-    ]
-    cited = [each for each in publications() if str(escape(each["title"])) in card]
-    assert cited == [each for each in publications() if "ceat" in each["methods"]]
 
 
 def test_of_many_files_only_some_are_listed() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 from loss_columns import LOST, losses
-from report_tables import RULE
 
 from prasanga.report import findings as module
 from prasanga.report.findings import headline_findings
@@ -38,49 +37,6 @@ FOUND = {"p_association": 0.0004}
 """What makes an effect of more than .54 an association that was found."""
 
 
-def test_associations_that_were_found_say_what_their_sign_means(table: Table) -> None:
-    ceat = table(
-        ("C1", "a", "9", "fixed", 0.9, FOUND),
-        ("C4", "a", "25", "random", -1.234, FOUND),
-        ("C1", "b", "9", "fixed", None),
-    )
-    assert told("The largest is", ceat) == (
-        f"An association was found in 2 of 2 estimates, that is {module.P} < .05 after Holm's correction,"
-        " intervals that exclude zero, and a difference from random copies where these were measured (p_twins at most"
-        " .05). The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words"
-        " −1.77 to −0.69;"
-        f" {module.P} < .001, .002 after Holm's correction; difference from 8 twins with random weights −1.34, −1.84 to"
-        " −0.84): male names, more than female names, are associated with family rather than career. As"
-        " the largest of 2 found, it is likely to be overestimated."
-    )
-    assert told("The largest of the opposite sign", ceat) == (
-        "The largest of the opposite sign is +0.90 (C1, a, 9 words, fixed draws; 95 % interval over words +0.36 to"
-        f" +1.44; {module.P} < .001, .002 after Holm's correction; difference from 8 twins with random weights +0.79,"
-        " +0.29 to +1.29): flowers, more than insects, are associated with pleasant rather than unpleasant."
-    )
-    assert told("The largest of the opposite sign", ceat.filter(pl.col("category") == "C1")) is None
-    assert told("No association was found of", ceat) is None
-
-
-def test_what_was_not_found_has_no_direction_and_the_sizes_that_so_many_words_find(table: Table) -> None:
-    ceat = table(
-        ("C1", "a", "9", "fixed", 0.9),  # no star
-        ("C1", "b", "9", "fixed", 0.9, {"smallest_effect": 0.6}),
-        ("C4", "a", "9", "fixed", -0.4, FOUND),  # a star, and an interval that includes zero
-        ("C10", "a", "9", "fixed", 0.9, {**FOUND, "ci_low": None, "smallest_effect": None}),
-    ).with_columns(n_tests=22)
-    assert told("The largest is", ceat) is None
-    assert told("No association was found of", ceat) == (
-        "No association was found of flowers with pleasant (C1), of male names with career (C4), of weapons with"
-        f" pleasant (C10): none has at any length and by any model {RULE}. Words set the limit: with these words"
-        " the permutation test of words finds an effect of 1.54 (median, 0.60 to 1.54) in 80% of studies, at .05 / 22,"
-        " for 22 tests; in 1 of 4 estimates it finds none of any size. 2 have p_association < .05 after Holm's"
-        " correction, but an interval that includes zero."
-    )
-    said = " ".join(headline_findings(ceat))
-    assert not [word for word in ("rather than", "more than insects", "more than female names") if word in said]
-
-
 def test_random_copies_and_templates_can_take_a_finding_away(table: Table) -> None:
     found = table(("C1", "a", "9", "fixed", 0.9, FOUND)).row(0, named=True)
     assert found["p_twins"] is None or found["p_twins"] <= 0.05
@@ -95,11 +51,6 @@ def test_random_copies_and_templates_can_take_a_finding_away(table: Table) -> No
     assert module.why_not_found({**found, "ci_low": -0.1}) == "an interval that includes zero"
     assert module.why_not_found({**found, "p_association_holm": 0.06}).startswith("p_association after Holm")
     assert module.why_not_found({**found, "n_a": 7}) == "few words"
-
-
-def near(p: float, within: float) -> dict[str, float]:
-    """Columns of an effect that is shown to lie near 0, or is not."""
-    return {"p_equivalence": p, "equivalent_within": within, "equivalence_margin": 0.2}
 
 
 def test_no_finding_is_built_on_few_words(table: Table) -> None:
@@ -154,25 +105,6 @@ def test_change_with_length(table: Table) -> None:
         " a: from +0.10 to −0.40. Both lengths are cut from the same contexts."
     )
     assert told("the effect grows in size", table(rows[0])) is None
-
-
-def test_null_controls(table: Table) -> None:
-    ceat = table(
-        ("C1", "a", "9", "fixed", 0.9, {"twin_effect_size": -0.4, "p_twins": 0.01}),
-        ("C1", "b", "9", "fixed", 0.2, {"twin_effect_size": 0.1, "p_twins": 0.6}),
-        ("C4", "a", "9", "fixed", -0.5, {"p_twins": None, "shuffled_low": None, "shuffled_high": None}),
-        ("C4", "b", "9", "fixed", None),
-    )
-    assert told("Twins with random", ceat) == (
-        "Twins with random weights have learned nothing; the mean of a model's has a size of 0.25 in the median."
-        " 1 of 2 estimates has p_twins < .05, uncorrected, for the difference from them; what has not cannot be told"
-        " from models that have learned nothing. 1 of 2 effects lies outside the range that 95 % of random divisions of"
-        " the attribute words give."
-    )
-    no_twins = ceat.with_columns(p_twins=pl.lit(None, pl.Float64))
-    assert str(told("random divisions", no_twins)).startswith("1 of 2 effects lies")
-    assert told("Twins with random", no_twins.with_columns(shuffled_low=None)) is None
-    assert told("Twins with random", ceat.drop("p_twins", "shuffled_low")) is None
 
 
 def test_fewest_contexts(table: Table) -> None:
