@@ -45,14 +45,9 @@ class Study(NamedTuple):
     method: str = ""
 
     @property
-    def targets(self) -> list[str]:
-        """What Snakemake is asked for; all if nothing is named."""
-        return [f"results/report/comparison_{self.method}.md"] if self.method else []
-
-    @property
     def comparison(self) -> str:
-        """The study's numbers beside the paper's, below its folder."""
-        return f"results/report/comparison{f'_{self.method}' if self.method else ''}.csv"
+        """The study's numbers beside the paper's, below its folder, without the ending."""
+        return f"results/report/comparison{f'_{self.method}' if self.method else ''}"
 
 
 STUDIES: Mapping[str, tuple[Study, ...]] = {
@@ -77,28 +72,8 @@ _NO_CHANGES = """\
 #     muril: {{revision: <40 hexadecimal digits>}}
 """
 
-VERDICTS: Mapping[str, str] = {
-    "agrees": "the published number lies in our interval",
-    "differs": "it does not",
-    "no interval": "ours has no interval, so that nothing can be said",
-    "not measured": "there is no number of ours",
-}
-REASONS: Mapping[str, str] = {
-    "repeated": "the paper prints this number in two tables; it is compared once",
-    "number in doubt": "the published number is in doubt by itself, or its reading is",
-    "model in doubt": "it is not sure which model the paper measured, or how",
-    "stand-in": "another model stands in for the paper's",
-    "own texts": "the texts are not those that the config names",
-    "own words": "words and templates are this project's",
-    "own vectors": "static vectors are trained on the study's texts, those of the paper came from files",
-    "sample of pairs": "561 of the paper's pairs are published",
-    "own settings": "settings were changed",
-    "few words": "a word, a context or a score was lost, or there are too few",
-    "not asked for": "no study of these measures it",
-    "not finished": "its study is not finished",
-    "unexplained": "nothing that is known keeps the two apart: a finding, or a mistake of one of them",
-}
-"""What keeps a number of ours from the paper's. More than one may hold; none says how much it explains."""
+VERDICTS = ("agrees", "differs", "no interval", "not measured")
+"""Whether a published number lies in our interval; `templates/dossier.md.j2` says it in words."""
 
 DOSSIER_SCHEMA = {
     name: TABLES["comparison"].polars.get(name, pl.String())
@@ -108,9 +83,9 @@ DOSSIER_SCHEMA = {
         *("verdict", "reasons", "doubt", "note"),
     )
 }
-"""Columns of `dossier.csv`. `study` and `model` are ours; `reasons` has names of `REASONS`, with semicolons between."""
+"""Columns of `dossier.csv`. `study` and `model` are ours; `reasons` has names of `_find_reasons`, with
+semicolons between; the template has them in words, in its order."""
 
-_HEADS = ("test", "language", "model of the paper", "draws, length", "published", "ours", "interval", "verdict", "why")
 _CELL = ("table", "method", "category", "language", "published_model", "sample_mode", "segment_length")
 _NO_SETTINGS = ("models.", "corpus", "lexicon", "study", "title")
 _FEW = ("few words", "no number", "no interval", "not computed", "below", "too few", "dropped")
@@ -135,7 +110,7 @@ def reproduced(
     """
     configs = installation / "config"
     studies = prepare(folder, paper, configs)
-    finished = [run(place, study.targets) for study, place in studies]
+    finished = [run(place, [f"{study.comparison}.md"] if study.method else []) for study, place in studies]
     return write_dossier(folder, paper, studies, configs, installation / "resources/published"), all(finished)
 
 
@@ -223,27 +198,23 @@ def write_dossier(
         configs: the folder of the papers' configs.
         published: `resources/published`.
     """
-    ran = {}
+    ran: dict[str, Ran] = {}
     for study, place in studies:
-        path, used = place / study.comparison, read_config(place / "study.yaml")
+        path, used = place / f"{study.comparison}.csv", read_config(place / "study.yaml")
         rows = comparison_rows(pl.read_csv(path, infer_schema_length=None)) if path.is_file() else None
         theirs = _beside(read_config(configs / f"{study.name}.yaml"))
-        ran[study.name] = _Ran(rows, used, _changed(theirs, used, study))
+        ran[study.name] = rows, used, _list_changes(theirs, used, study)
     cells = _compare(published, paper, ran)
     write_text(folder / "dossier.csv", cells.write_csv(line_terminator="\n"))
     write_text(folder / "dossier.md", _to_markdown(paper, cells, ran))
     return folder / "dossier.md"
 
 
-class _Ran(NamedTuple):
-    """A study: its comparison with the paper, None if it is not finished; its config; keys that are not the paper's."""
-
-    rows: pl.DataFrame | None
-    config: Mapping[str, Any]
-    changed: Sequence[str]
+Ran = tuple[pl.DataFrame | None, Mapping[str, Any], Sequence[str]]
+"""A study: its comparison with the paper, None if it is not finished; its config; keys that are not the paper's."""
 
 
-def _compare(published: Path, paper: str, ran: Mapping[str, _Ran]) -> pl.DataFrame:
+def _compare(published: Path, paper: str, ran: Mapping[str, Ran]) -> pl.DataFrame:
     """Return a row for each number that a paper prints (`DOSSIER_SCHEMA`), with that of the studies."""
     about = read_models(published, paper)
     effects = read_published(published, paper).with_columns(published="effect_size")
@@ -265,19 +236,18 @@ def _compare(published: Path, paper: str, ran: Mapping[str, _Ran]) -> pl.DataFra
         verdict = {True: "agrees", False: "differs", None: "no interval"}[row.get("published_inside")]
         line = {**row, **cell, "model": row.get("model"), "model_doubt": model_doubt}
         line["verdict"] = verdict if row.get("measured") is not None else "not measured"
-        reasons = _reasons(line, ran) if line["verdict"] != "agrees" else ()
+        reasons = _find_reasons(line, ran) if line["verdict"] != "agrees" else ()
         doubt = "; ".join(filter(None, (cell["doubt"], model_doubt)))
         lines.append({**line, "reasons": "; ".join(reasons) or None, "doubt": doubt or None, "paper": paper})
     return pl.DataFrame(lines, schema=DOSSIER_SCHEMA, orient="row")
 
 
-def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, _Ran]) -> str:
+def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, Ran]) -> str:
     """Return a dossier for readers: the studies, a count for each table, what the reasons mean, and every number."""
     groups = [
         (printed_at(table), method, part)
         for (table, method), part in cells.group_by("table", "method", maintain_order=True)
     ]
-    named = Counter(reason for text in cells["reasons"].drop_nulls() for reason in text.split("; "))
     return render_template(
         "dossier.md.j2",
         paper=PAPERS[paper],
@@ -286,31 +256,23 @@ def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, _Ran]) -> st
             (name, "not finished" if rows is None else f"{len(rows)} numbers beside the paper's", ", ".join(changed))
             for name, (rows, _, changed) in ran.items()
         ],
-        verdicts=VERDICTS,
         counts=[
-            (
-                place,
-                method,
-                f"{len(part)}",
-                *(f"{list(part['verdict']).count(name)}" for name in VERDICTS),
-                _signs(part),
-            )
+            [place, method, str(len(part)), *(str(len(part.filter(verdict=name))) for name in VERDICTS), _signs(part)]
             for place, method, part in groups
         ],
-        reasons=[(name, named[name], text) for name, text in REASONS.items() if name in named],
-        heads=_HEADS,
+        reasons=Counter("; ".join(cells["reasons"].drop_nulls()).split("; ")),
         parts=[(f"{place}: {method}", list(map(_line, part.iter_rows(named=True)))) for place, method, part in groups],
-        doubts=list(dict.fromkeys(cells["doubt"].drop_nulls())),
+        doubts=cells["doubt"].drop_nulls().unique(maintain_order=True).to_list(),
     )
 
 
-def _reasons(cell: Mapping[str, Any], ran: Mapping[str, _Ran]) -> Iterator[str]:
-    """Yield the names in `REASONS` that keep our number (columns of `DOSSIER_SCHEMA` and more) from the paper's."""
+def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[str]:
+    """Yield what keeps our number from the paper's: more than one may hold, and none says how much it explains."""
     method, study = cell["method"], cell.get("study")
     if REPEATED in (cell["doubts"] or "").split():
         yield "repeated"
     elif study is None:
-        asking = any(each.rows is None and _may_have(cell, name, each.config) for name, each in ran.items())
+        asking = any(rows is None and _may_have(cell, name, config) for name, (rows, config, _) in ran.items())
         yield "not finished" if asking else "not asked for"
     else:
         _, config, keys = ran[study]
@@ -338,14 +300,14 @@ def _may_have(cell: Mapping[str, Any], study: str, config: Mapping[str, Any]) ->
     return key in config and cell["published_model"] in names and (key != "samples" or study != "sadhu2024_seat")
 
 
-def _changed(theirs: Mapping[str, Any], ours: Mapping[str, Any], study: Study, place: str = "") -> list[str]:
+def _list_changes(theirs: Mapping[str, Any], ours: Mapping[str, Any], study: Study, place: str = "") -> list[str]:
     """Return the keys in which a study's config is not the paper's; a commit that was completed is no change."""
     keys: list[str] = []
     for key in dict.fromkeys((*theirs, *ours)):
         name = f"{place}{key}"
         one, other = theirs.get(key), ours.get(key)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            keys += _changed(one, other, study, f"{name}.")
+            keys += _list_changes(one, other, study, f"{name}.")
         elif one != other and not (name == "corpus" and study.method):
             completed = key in ("revision", "weights_sha256") and str(other or "").startswith(str(one or ""))
             keys += [] if completed or key == "weights_sha256" else [name]
