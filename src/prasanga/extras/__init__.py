@@ -3,21 +3,21 @@
 import re
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 
 from prasanga.base.documents import escape_markdown
+from prasanga.report.sheet import TEMPLATES
 
 
 def render_template(name: str, **context: Any) -> str:
     """Return a file of `templates`, filled in; `plain` and `code` escape text for Markdown."""
-    environment = Environment(
-        loader=PackageLoader("prasanga.extras"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
+    loader = PackageLoader("prasanga.extras")
+    environment = TEMPLATES.overlay(
+        loader=loader, autoescape=False, finalize=None, lstrip_blocks=False, keep_trailing_newline=True
     )
-    environment.filters["plain"] = escape_markdown
-    environment.filters["code"] = lambda text: (
-        f"`{text}`" if re.fullmatch(r"[\w./* -]+", text) else escape_markdown(text)
-    )
+    environment.filters = {**environment.filters, "plain": escape_markdown, "code": _to_code}
     return environment.get_template(name).render(context)
+
+
+def _to_code(text: str) -> str:
+    return f"`{text}`" if re.fullmatch(r"[\w./* -]+", text) else escape_markdown(text)

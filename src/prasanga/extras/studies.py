@@ -360,17 +360,16 @@ def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
 
 
 def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
-    columns = ("title", "language", "preset", "seed", "version", "models", "finished")
+    heads = ("study", "title", "language", "preset", "seed", "version", "models", "finished")
     rows = [
-        (
+        [
             *(label, said["title"], name_of_language(said["language"]), said["preset"], str(said["seed"])),
             str(said["program"]["version"]),
-            "; ".join(_said_of_model(model) for model in said["models"]) or MISSING,
+            "; ".join(map(_name_model, said["models"])) or MISSING,
             show_value("complete", said["complete"]),
-        )
+        ]
         for label, _, said in studies
     ]
-    sheet = tabulate("The studies", {"study": "", **dict.fromkeys(columns, "text")}, rows, look="plain")
     differs = what_differs(studies, found)
     return Section(
         "What differs",
@@ -388,14 +387,14 @@ def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
             for each in studies
             for text in each.summary["missing"]
         ],
-        sheets=[sheet],
+        sheets=[tabulate("The studies", {head: "text" * (head != "study") for head in heads}, rows, look="plain")],
         notes=[prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED, level=f"{ALPHA:g}")],
         files=[("comparison.csv", "All numbers as CSV")],
         files_text="For programs:",
     )
 
 
-def _said_of_model(model: Mapping[str, Any]) -> str:
+def _name_model(model: Mapping[str, Any]) -> str:
     version = model["commit"] or model["revision"] or model["sha256"]
     return f"{model['name']}: {model['source']}{f' at {version:.12}' if version else ''}"
 

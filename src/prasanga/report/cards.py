@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 from markupsafe import Markup
 
 from prasanga.base.documents import escape_markdown
@@ -25,7 +25,7 @@ from prasanga.pairs.preferences import OVERALL
 from prasanga.report import wording
 from prasanga.report.findings import agree, plural
 from prasanga.report.grid import METHODS, interval, name_of_language
-from prasanga.report.sheet import MISSING, equals_probability, one_decimal, two
+from prasanga.report.sheet import MISSING, TEMPLATES, equals_probability, one_decimal, two
 from prasanga.report.study import Results, losses_of, without_places
 
 NOT_STATED = "not stated"
@@ -123,18 +123,15 @@ def escape(value: object) -> Markup:
 
 def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
     trained = [each["name"] for each in (*summary["models"], *summary["static_vectors"]) if each["trained"]]
-    environment = Environment(
-        loader=PackageLoader(wording.__name__, ""),
-        autoescape=True,
-        finalize=escape,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    environment = TEMPLATES.overlay(
+        loader=PackageLoader(wording.__name__, ""), finalize=escape, keep_trailing_newline=True
     )
-    environment.globals |= {"NAMES": NAMES, "OVERALL": OVERALL, "trained": no_model_of_a_language(trained)}
-    environment.filters |= {"language": name_of_language, "between": interval, "plural": plural, "agree": agree}
-    environment.filters |= {"two": two, "one_decimal": one_decimal, "equals": equals_probability}
+    environment.globals = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": no_model_of_a_language(trained)}
+    environment.filters = {
+        **environment.filters,
+        **{"language": name_of_language, "between": interval, "plural": plural, "agree": agree},
+        **{"two": two, "one_decimal": one_decimal, "equals": equals_probability},
+    }
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(summary=summary, **context))
 
 

@@ -10,18 +10,15 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
 from itertools import product
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
-from jinja2 import Environment, StrictUndefined
 
 from prasanga.associations.comparisons import why_not_found
 from prasanga.losses import Reason
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
-from prasanga.report import templates
 from prasanga.report.grid import (
     ALPHA,
     Estimate,
@@ -38,7 +35,7 @@ from prasanga.report.grid import (
     pairs_counted,
     why_missing,
 )
-from prasanga.report.sheet import equals_probability, from_twins, one_decimal, plain, two
+from prasanga.report.sheet import TEMPLATES, equals_probability, from_twins, one_decimal, plain, two
 from prasanga.stats.intervals import FEWEST_WORDS
 
 _CELL = ("category", "model", "segment_length")
@@ -53,14 +50,15 @@ def tell(finding: str, **facts: Any) -> str:
 
 @functools.cache
 def _sentences() -> Any:
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
-    environment.globals |= {"P": P, "CORRECTED": CORRECTED, "FEWEST_WORDS": FEWEST_WORDS}
-    environment.filters |= {
+    environment = TEMPLATES.overlay(autoescape=False, finalize=None)
+    environment.globals = {**environment.globals, "P": P, "CORRECTED": CORRECTED, "FEWEST_WORDS": FEWEST_WORDS}
+    environment.filters = {
+        **environment.filters,
         **{"plural": plural, "agree": agree, "chance": name_chance, "sides": order_sides, "sets": names_of_sets},
         **{"two": two, "plain": plain, "one_decimal": one_decimal, "equals": equals_probability},
         "from_twins": from_twins,
     }
-    return environment.from_string((files(templates.__name__) / "findings.txt.j2").read_text("utf-8")).module
+    return environment.get_template("findings.txt.j2").module
 
 
 def agree(n: int, one: str, many: str) -> str:
@@ -105,26 +103,17 @@ def order_sides(row: Estimate) -> tuple[str, str, str, str]:
     return (x, y, a, b) if row["effect_size"] > 0 else (x, y, b, a)
 
 
-class Detectable(NamedTuple):
-    """Which effects the permutation test of words finds in 80% of studies, at .05 divided by `n_tests`.
+def find_detectable(rows: Sequence[Estimate]) -> dict[str, Any]:
+    """Return which effects the permutation test of words finds in 80% of studies, at .05 divided by `n_tests`.
 
-    `sizes` are ascending; in `n_without` estimates it finds none of any size.
+    Returns:
+        `sizes` of the estimates that were computed, ascending, and their `median`; in `n_without` estimates it finds
+        none of any size.
     """
-
-    sizes: tuple[float, ...]
-    n_without: int
-    n_tests: int
-
-    @property
-    def median(self) -> float:
-        """The median size; there must be one."""
-        return median(self.sizes)
-
-
-def find_detectable(rows: Sequence[Estimate]) -> Detectable:
-    """Return the detectable sizes of estimates that were computed."""
     sizes = sorted(size for row in rows if is_number(size := row.get("smallest_effect")))
-    return Detectable(tuple(sizes), len(rows) - len(sizes), max((row.get("n_tests") or 1 for row in rows), default=1))
+    n_tests = max((row.get("n_tests") or 1 for row in rows), default=1)
+    middle = median(sizes) if sizes else None
+    return {"sizes": sizes, "median": middle, "n_without": len(rows) - len(sizes), "n_tests": n_tests}
 
 
 # ---- CEAT

@@ -199,11 +199,11 @@ def _find_association(results: Results) -> Iterator[dict[str, Any]]:
         }
     elif rows:
         limits = findings.find_detectable([row for row, _ in rows])
-        sizes = (limits.median, limits.sizes[0], limits.sizes[-1]) if limits.sizes else ()
+        sizes = (limits["median"], limits["sizes"][0], limits["sizes"][-1]) if limits["sizes"] else ()
         yield facts | {
-            **{"kind": "not_found", "k": sum(findings.is_marked(row) for row, _ in rows), "tests": limits.n_tests},
+            **{"kind": "not_found", "k": sum(findings.is_marked(row) for row, _ in rows), "tests": limits["n_tests"]},
             **dict(zip(("median", "low", "high"), (f"{size:.1f}" for size in sizes), strict=False)),
-            "n_without": limits.n_without,
+            "n_without": limits["n_without"],
         }
     elif every:
         lost: dict[str, dict[str, None]] = {}
