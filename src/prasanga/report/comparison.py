@@ -94,7 +94,7 @@ def compare(
     # a name of the study that no table has was refused before the run, or measured by no method
     matched = match_models(models, dict.fromkeys([*studied, *models]), dict.fromkeys(published["model"]))
     rows = [
-        {**theirs, **ours, "n_samples": ours.get("n_samples")}
+        {**theirs, **{name: ours.get(name) for name in ("model", "sample_mode", "ci_low", "ci_high", "n_samples")}}
         | {"published": theirs["effect_size"], "measured": ours["effect_size"], "published_model": theirs["model"]}
         | {"published_n_samples": theirs["n_samples"], "published_significant": theirs["significant"]}
         | {"model_doubt": doubt_of(about, theirs["model"], theirs["method"]), "note": _describe(theirs, ours)}
@@ -135,15 +135,10 @@ def compare_pairs(
     names = [*published["model"].unique(maintain_order=True), *models.values()]
     matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
     rows = [
-        {
-            **theirs,
-            **ours,
-            "method": PAIRS,
-            "category": ours["bias_type"],
-            "note": _describe_percentage(theirs, ours, value),
-        }
+        {**theirs, "method": PAIRS, "set": ours["set"], "category": ours["bias_type"], "model": model}
         | {"published": theirs["percentage"], "measured": ours[value], "published_model": theirs["model"]}
         | {"ci_low": ours["exact_low"], "ci_high": ours["exact_high"], "model_doubt": doubt_of(about, name, PAIRS)}
+        | {"note": _describe_percentage(theirs, ours, value)}
         for theirs in published.iter_rows(named=True)
         for group in grid.groups
         for model, name in matched.items()

@@ -142,6 +142,14 @@ def test_why_there_is_nothing_to_compare(five: tuple[dict[str, pl.DataFrame], pl
         assert markdown.startswith("# Beside Sahoo et al. (2024)\n\n- Nothing to compare: ")
 
 
+def test_columns_of_estimates_do_not_hide_those_of_the_paper() -> None:
+    published = paper(printed("C1", 0.5, method="weat", table="4"))
+    weat = study(measured("C1", 0.4, method="word2vec", bound="<", language="bn", doubt="ours", table="9"))
+    (row,) = compare({"weat": weat}, published, models={"ours": "Big"}, language="hi").rows.to_dicts()
+    assert (row["method"], row["bound"], row["language"], row["doubt"]) == ("weat", None, "hi", None)
+    assert (row["table"], row["difference"]) == ("4", pytest.approx(-0.1))
+
+
 def test_a_bound_has_no_sign_and_no_difference() -> None:
     published = paper(printed("GR1", 0.001, bound="<", doubts="no-sign", doubt="no sign"))
     rows = compare({"seat": study(measured("GR1", 0.1))}, published, models={"ours": "Big"}, language="hi").rows
