@@ -27,7 +27,7 @@ from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
 from prasanga.report.grid import ALPHA, interval, name_of_language, name_of_type, natural_order
-from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
+from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, section, with_code
 from prasanga.report.sheet import (
     MARK,
     MISSING,
@@ -371,16 +371,9 @@ def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
         for label, _, said in studies
     ]
     differs = what_differs(studies, found)
-    return Section(
-        "What differs",
+    return section(
         "differences",
-        text=[
-            f"Compared: {', '.join(study.label for study in studies)}.",
-            "Numbers may be compared within a block of a table: the same method, category, words or pairs, language,"
-            " length, sample mode and conventions. What keeps numbers of these studies apart:"
-            if differs
-            else "The studies name the same conventions, words and pairs, wherever they measure the same.",
-        ],
+        {"labels": [study.label for study in studies], "differs": differs},
         findings=[with_code(text) for text in differs],
         items=[
             html("<strong>Not finished</strong>, {}: {}", each.label, with_code(text))

@@ -374,8 +374,8 @@ def losses_of(results: Results) -> Losses | None:
     rows: list[Loss] = []
     nothing: dict[str, list[str]] = {}
     for stage, what, lost, of, reasons in counted:
-        found = sorted(((n, why) for why, n in reasons.items() if n), key=lambda pair: (-pair[0], pair[1]))
-        rows += [Loss(stage, what, lost, n, of, why) for n, why in found]
+        found = [(why, n) for why, n in sort_reasons(reasons) if n]
+        rows += [Loss(stage, what, lost, n, of, why) for why, n in found]
         if of and not found:
             noun, comma, every = what.partition(", ")
             nothing.setdefault(stage, []).append(f"0 of {of:,} {noun} {lost}{comma}{every}")
@@ -406,12 +406,11 @@ def _count_targets(files: EmbeddingFiles) -> Iterator[Counted]:
     for family, name in families_of(files).items():
         told = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
         vectors = sum(each["n_segments"] for each in told)
-        left_out, cut = (
-            _sum_counts(
-                (WORDING["targets"].get(why, why), n) for *_, of, why, n in count_left_out(files, key) if of == family
-            )
-            for key in ("left_out", "cut")
-        )
+        left_out, cut = Counter[str](), Counter[str]()
+        for key, counts in (("left_out", left_out), ("cut", cut)):
+            for *_, of, reason, n in count_left_out(files, key):
+                if of == family:
+                    counts[WORDING["targets"].get(reason, reason)] += n
         if told:
             yield "Embeddings", f"targets of {family}", "left out", vectors + left_out.total(), left_out
         if cut:
@@ -454,18 +453,14 @@ def _count_pairs(pairs: pl.DataFrame) -> Iterator[Counted]:
             yield "Sentence pairs", what, "not in the test against 50", n_pairs, {equal: ties}
 
 
-def _sum_counts(counts: Iterable[tuple[str, int]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for name, n in counts:
-        total[name] += n
-    return total
-
-
 def _in_short(reasons: Counter[str]) -> str:
     """Return the most frequent reasons, with their numbers where there are several."""
-    if len(reasons) == 1:
-        return next(iter(reasons))
-    ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    ordered = sort_reasons(reasons)
     said = [f"{reason} ({n:,})" for reason, n in ordered[:_FEW]]
-    more = len(ordered) - _FEW
-    return "; ".join(said + ([f"and {more} more reasons"] if more > 0 else []))
+    more = [f"and {len(ordered) - _FEW} more reasons"] if len(ordered) > _FEW else []
+    return "; ".join(reasons if len(reasons) == 1 else [*said, *more])
+
+
+def sort_reasons(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return reasons with their numbers, the commonest first."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

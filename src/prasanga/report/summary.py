@@ -52,6 +52,7 @@ from prasanga.report.study import (
     coverage_by_length,
     family_of,
     model_dimensions,
+    sort_reasons,
     stimuli_without_contexts,
     totals,
     without_places,
@@ -297,8 +298,7 @@ def known(values: Mapping[str, Any], kind: str, missing: str = "", **own: str | 
 
 def by_reason(counts: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return reasons with their numbers, the commonest first."""
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [{"reason": reason, "n": n} for reason, n in ordered]
+    return [{"reason": reason, "n": n} for reason, n in sort_reasons(counts)]
 
 
 def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
