@@ -14,8 +14,7 @@ from prasanga.report.cards import (
     data_card,
     methods_card,
 )
-from prasanga.report.page import list_measured
-from prasanga.report.study import Results, losses_of
+from prasanga.report.study import Results
 from prasanga.report.summary import study_summary
 
 TEXT = {"files": "corpus/*.txt", "title": None, "licence": None}
@@ -49,21 +48,6 @@ def cells_of(card: str, beginning: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
-def test_what_was_measured_is_what_the_table_says(small: pl.DataFrame) -> None:
-    card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
-
-    assert cells_of(card, "CEAT")[1:4] == [
-        "wide\\_1, narrow",
-        "C1, C4, C10; 9, >75 words; fixed and random draws",
-        "22 of 24",
-    ]
-    assert cells_of(card, "CEAT")[4] == list_measured(Results(ceat=small)).rows[0].cells[-1].text == "4 of 22"
-    assert "+1.00 (C1, wide\\_1, \\>75 words; 95 % interval +0.46 to +1.54; p = .040 by Holm)" in card
-    assert "- CEAT, 2: weapons has 1 of 4 stimuli left, and a target set needs 2\n" in card
-    assert "p\\_draws" in card
-    assert "No test of bias" in card
-
-
 def test_values_of_the_config_are_plain_texts() -> None:
     config = {
         "corpus": {"texts": [{"files": "a", "columns": {"x": 1, "y": 2}}, {"files": "b", "columns": {}}]},
@@ -89,29 +73,6 @@ def test_of_many_files_only_some_are_listed() -> None:
 
     assert len(lines_of(card, "| text")) == LONGEST_LIST
     assert "5 more files are not listed." in card
-
-
-def test_what_was_dropped_and_why_is_what_the_page_says() -> None:
-    coverage = pl.DataFrame(
-        {
-            "stimulus": ["फूल", "फूल", "मच्छर", "मच्छर"],
-            "segment_length": ["9", "75", "9", "75"],
-            **{"occurrences": [5, 5, 0, 0], "contexts": [5, 5, 0, 0], "copies": [2, 2, 0, 0]},
-            **{"too_short": [1, 3, 0, 0], "eligible": [2, 0, 0, 0], "sampled": [2, 0, 0, 0]},
-            "reason": ["", "no-context-long-enough", "no-occurrence", "no-occurrence"],
-        }
-    )
-    results = Results(coverage=coverage, corpus=[{"lines": 1000, "skipped_lines": 7}])
-
-    card = data_card(config=CONFIG, summary=summary_of(results=results), results=results)
-
-    found = losses_of(results)
-    assert found is not None
-    dropped = card.partition("## What was dropped")[2].partition("## Words")[0]
-    rows = [line.split(" | ") for line in dropped.splitlines() if line.startswith("| ")][2:]
-    assert [(row[2], row[3]) for row in rows] == [(f"{each.n:,} of {each.of:,}", each.share) for each in found.rows]
-    assert ("7 of 1,000", "0.7 %") in [(row[2], row[3]) for row in rows]
-    assert len(rows) > 3
 
 
 def test_sources_and_licences_of_words_and_pairs() -> None:
