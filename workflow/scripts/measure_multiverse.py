@@ -27,11 +27,11 @@ def read_sources() -> Iterator[multiverse.Source]:
     for path, about in asked["sources"].items():
         stimuli = stimuli_of(categories[about["method"]])
         if about["method"] == "ceat":
-            vectors = StoredEmbeddings(path, stimuli=stimuli)
-            variants = partial(multiverse.variants_of_contexts, vectors, seed=asked["seed"])
+            contexts = StoredEmbeddings(path, stimuli=stimuli)
+            variants = partial(multiverse.variants_of_contexts, contexts, seed=asked["seed"])
         elif about["method"] == "seat":
-            vectors = read_embeddings(path, stimuli=stimuli)
-            variants = partial(multiverse.variants_of_sentences, vectors, templates=templates)
+            sentences = read_embeddings(path, stimuli=stimuli)
+            variants = partial(multiverse.variants_of_sentences, sentences, templates=templates)
             how = json.loads(read_document(path)["made_from"]["settings"])["sentence_vector"]
             about = {**about, "choices": {**about["choices"], "sentence_vector": how}}
         else:
