@@ -202,6 +202,14 @@ def test_code_of_another_repository_is_not_run_even_where_code_may(model: Path, 
     assert not canary.exists()
 
 
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "experts_implementation"])
+@pytest.mark.parametrize("value", ["evil/kernel", {"": "evil/kernel"}], ids=str)
+def test_compiled_code_of_the_hub_is_not_fetched(model: Path, key: str, value: object) -> None:
+    """transformers refuses it, and fetches what a config names from organizations that it trusts alone."""
+    rewrite(model / "config.json", **{key: value})
+    assert "config.json cannot be loaded" in refused(model)
+
+
 def test_an_adapter_does_not_lead_to_another_model(model: Path) -> None:
     (model / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "evil/base"}))
     assert "adapter to another model" in refused(model)

@@ -92,19 +92,13 @@ def test_a_model_for_sentences_has_its_own_pooling(
     ("pooling", "found"),
     [
         (newer("max"), 'pooling_mode: "max"'),
-        (newer("weightedmean"), 'pooling_mode: "weightedmean"'),
-        (newer("mean_sqrt_len_tokens"), 'pooling_mode: "mean_sqrt_len_tokens"'),
         (newer(["mean", "max"]), 'pooling_mode: ["mean", "max"]'),
-        (newer(["mean", "cls"]), 'pooling_mode: ["mean", "cls"]'),
-        (newer("mean+max"), 'pooling_mode: "mean+max"'),
         (newer([]), "pooling_mode: []"),
         (newer(None), "pooling_mode: null"),
         (newer({"mean": True}), 'pooling_mode: {"mean": true}'),
         (older("max_tokens"), "pooling_mode_max_tokens: true"),
         (older("mean_tokens", "cls_token"), "pooling_mode_cls_token: true, pooling_mode_mean_tokens: true"),
         (older(), "no pooling_mode"),
-        ({"pooling_mode_attention": True}, "pooling_mode_attention: true"),
-        ({"embedding_dimension": 24}, "no pooling_mode"),
         ("{", "no JSON object"),
     ],
 )
@@ -126,13 +120,6 @@ def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
         report = check_model(folder, sentence_vector=asked)
         assert settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), report).sentence_vector == asked
     assert settle_sentence_vector(SETTINGS, report) == SETTINGS
-
-
-def test_both_spellings_that_people_reported_are_the_mean(tiny_model: TinyModel, tmp_path: Path, shared: Path) -> None:
-    for name in ("pooling_2.json", "pooling_5.4.json"):
-        pooling = (shared / "cases/02-pooling" / name).read_text(encoding="utf-8")
-        folder = model_with_pooling(tiny_model, tmp_path / name, pooling)
-        assert check_model(folder, sentence_vector="auto")["sentence_vector"] == "mean"
 
 
 @pytest.mark.parametrize(
@@ -299,16 +286,6 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
     assert pq.read_table(tmp_path / "00.parquet").column("occurrence_id").to_pylist() == ["o1", "o2"]
     list_shards([tmp_path / "00.parquet"], tmp_path / "templates.json")
     assert json.loads((tmp_path / "templates.json").read_text())["left_out"] == {"গোলাপ": {"position": 1}}
-
-
-def test_a_whole_sentence_in_a_shard(tmp_path: Path, tiny_model: TinyModel, plain: Plain) -> None:
-    texts = ["একটি লাল গোলাপ ছিল", "চাঁদের আলোয়"]
-    report = shard(tmp_path, tiny_model("bert"), texts, [(9, 14), (0, 6)], "cls")
-    assert report["embedded"] == 2
-    table = pq.read_table(tmp_path / "00.parquet")
-    assert table.column("n_pieces").to_pylist() == [len(plain("bert").tokenize(text)[0]) for text in texts]
-    expected = [plain("bert").encode(text, "cls") for text in texts]
-    np.testing.assert_allclose(np.array(table.column("embedding").to_pylist()), expected, atol=1e-5)
 
 
 def test_cached_vectors_of_templates_may_have_settled_auto(tmp_path: Path, tiny_model: TinyModel) -> None:

@@ -494,7 +494,11 @@ def test_a_model_that_is_nowhere(tiny: Folder, hub: Hub, model: str | Path, revi
         (errors.RepositoryNotFoundError, 401, r"not found\. .*no model of this id .* that you may see"),
         (errors.RevisionNotFoundError, 404, r"it has no revision 'v2'\. Write one of the commits"),
         (errors.RemoteEntryNotFoundError, 404, r"its repository on the hub has no config\.json"),
-        (errors.HfHubHTTPError, 500, r"cannot be fetched to .* \(refused\).*hf download someone/model --revision v2"),
+        (
+            errors.HfHubHTTPError,
+            500,
+            r"cannot be fetched to .* \(refused by the hub\).*hf download someone/model --rev",
+        ),
         (errors.LocalEntryNotFoundError, 0, r"is not in the cache .*, while the hub cannot be reached"),
     ],
 )
