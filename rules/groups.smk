@@ -1,16 +1,11 @@
 """Which jobs go to a cluster as one, and which stay where Snakemake runs.
 
-A job on a cluster costs a place in the queue, two starts of Snakemake and a reading of these rules: some ten seconds of a
-core. So small jobs that need each other go as one, and those that only read and write tables run here. On one machine
-nothing is grouped.
+A job on a cluster costs about ten seconds of a core. So small jobs that need each other go as one, and those that only read
+and write tables run here. On one machine nothing is grouped.
 
-- Groups stand here and not in a profile: with a profile's groups, the Slurm plugin starts one more Snakemake for each
-  member, one after the other, inside the job.
-- Members are connected by files. Do not use `group-components`, which joins jobs that are not: after a checkpoint,
-  Snakemake deals out such groups anew, those that run among them.
-- Only jobs before a checkpoint have groups. Once it is done, Snakemake (9.27.1) adds the jobs behind it to groups of the
-  plan before, and some end up in two groups or in none (its issue 4202, open). Those jobs are large enough to go alone:
-  `embeddings.buckets` sees to it.
+- With a profile's groups, the Slurm plugin would start one more Snakemake for each member inside the job.
+- Do not use `group-components`: after a checkpoint, Snakemake deals out such groups again, also those that run.
+- Only jobs before a checkpoint have groups. Snakemake (9.27.1) puts jobs behind it into two groups or none (issue 4202).
 """
 
 HERE = (

@@ -70,12 +70,7 @@ if STUDY.computed and config["lexicon"]["candidates"]:
         log:
             "logs/lexicon/candidates.log",
         params:
-            lexicon={
-                "stimuli": config["lexicon"]["candidates"],
-                "suffix_groups": config["lexicon"]["suffix_groups"],
-                "normalization": STUDY.normalization,
-                "forms": CANDIDATES.forms,
-            },
+            lexicon={**STUDY.candidates_from, "forms": CANDIDATES.forms},
 
     rule count_candidates:
         """How often each candidate stands in one part of the corpus."""
@@ -89,10 +84,7 @@ if STUDY.computed and config["lexicon"]["candidates"]:
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             # as stimuli are looked for, without contexts
-            extraction=lambda wildcards: {
-                **SETTINGS.shard(STUDY.texts.shards[wildcards.shard]),
-                **{"before": 0, "after": 0},
-            },
+            extraction=lambda wildcards: SETTINGS.shard(STUDY.texts.shards[wildcards.shard]) | {"before": 0, "after": 0},
         script:
             "../workflow/scripts/count_candidates.py"
 

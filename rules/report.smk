@@ -41,23 +41,23 @@ BESIDE = [*figure_files(ON_PAGE, config["report"]), *TABLES, *CARDS]
 
 
 if COMPARISON:
+    COMPARED = {
+        method: paths if method == "pairs" else FILES.estimates(method.removesuffix("_bias"))
+        for method, paths in PRODUCTS["comparison"][0].items()
+        if method != "first_draws"
+    }
 
     rule compare_one_method:
         """One method, only when asked for, and before p is corrected over all: SEAT takes no corpus, CEAT does."""
         input:
-            unpack(
-                lambda wildcards: {
-                    wildcards.method: FILES.estimates(wildcards.method.removesuffix("_bias"))
-                    or PRODUCTS["comparison"][0][wildcards.method]
-                }
-            ),
+            unpack(lambda wildcards: {wildcards.method: COMPARED[wildcards.method]}),
         output:
             "results/report/comparison_{method}.csv",
             "results/report/comparison_{method}.md",
         log:
             "logs/report/comparison_{method}.log",
         wildcard_constraints:
-            method=name_in(PRODUCTS["comparison"][0]),
+            method=name_in(COMPARED),
         params:
             comparison=COMPARISON,
         script:

@@ -14,10 +14,10 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from prasanga.base.errors import InputError
-from prasanga.base.places import files_in, require_no_braces
+from prasanga.base.places import require_no_braces
 from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method_named, names_of
 from prasanga.plan.study import StudyPlan
-from prasanga.plan.words import word_files
+from prasanga.plan.words import list_word_files
 from prasanga.samples import counts_of
 
 AUDIT = ("forms", "concordance", "suffixes", "lengths")
@@ -115,7 +115,7 @@ class Files:
 
     def word_lists(self) -> list[str]:
         """Return the word sets, categories and suffix groups that the lexicon is compiled from."""
-        return [path for given in word_files(self._study.words_from) for path in _list_word_files(given)]
+        return list_word_files(self._study.words_from)
 
     def candidates(self) -> list[str]:
         """Return the files that the forms of the candidates are compiled from.
@@ -123,13 +123,12 @@ class Files:
         Raises:
             InputError: the config names none.
         """
-        settings = self._config["lexicon"]
-        if not settings["candidates"]:
+        if not self._config["lexicon"]["candidates"]:
             raise InputError(
                 "lexicon.candidates is null, so there is nothing to rank. Name a folder with candidate word sets there,"
                 f" such as resources/candidates/{self._config['language']} (docs/lexicon.md)."
             )
-        return [*_list_word_files(settings["candidates"]), settings["suffix_groups"]]
+        return list_word_files(self._study.candidates_from)
 
     def model(self, family: str) -> list[str]:
         """Return the files of a model on this machine; none of one that comes from the hub."""
@@ -358,11 +357,6 @@ def list_paths(parts: Any) -> list[str]:
         return [parts]
     nested = parts.values() if isinstance(parts, Mapping) else parts
     return list(dict.fromkeys(path for part in nested for path in list_paths(part)))
-
-
-def _list_word_files(given: str) -> list[str]:
-    """Return a file itself, or the YAML and JSON files of a folder: what a lexicon is read from."""
-    return files_in(given, (".yaml", ".json", ".jsonl")) if Path(given).is_dir() else [str(Path(given))]
 
 
 def _say_missing(name: str, path: str) -> str:

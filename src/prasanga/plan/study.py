@@ -155,6 +155,13 @@ class StudyPlan:
         return words_from(self.config)
 
     @property
+    def candidates_from(self) -> dict[str, Any]:
+        """Return where the candidates for new words are read from, and in which spelling."""
+        settings = self.config["lexicon"]
+        places = {"stimuli": settings["candidates"], "suffix_groups": settings["suffix_groups"]}
+        return {**places, "normalization": self.normalization}
+
+    @property
     def template_files(self) -> list[str]:
         """Return the files with the templates of SEAT."""
         path = self.config["seat"]["templates"]
@@ -228,7 +235,7 @@ class StudyPlan:
         Raises:
             InputError: a mistake in their files, or another language.
         """
-        candidates = plan_lexicon({**self.words_from, "stimuli": self.config["lexicon"]["candidates"]})
+        candidates = plan_lexicon(self.candidates_from)
         require_language(candidates.language, self.config["language"])
         return candidates
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ import polars as pl
 
 from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.base.fingerprint import fingerprint
-from prasanga.base.places import user_cache
+from prasanga.base.places import files_in, user_cache
 from prasanga.lexicon import model as lexicon_model
 from prasanga.lexicon.model import require_language, stimuli_of
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
@@ -158,6 +158,15 @@ def word_files(words: Mapping[str, Any]) -> list[str]:
     return [*([stimuli] if isinstance(stimuli, str) else stimuli), *([groups] if groups else []), *own]
 
 
+def list_word_files(words: Mapping[str, Any]) -> list[str]:
+    """Return the files that a lexicon is compiled from; `words` as of `words_from`."""
+    endings = (".yaml", ".json", ".jsonl")
+    listed = (
+        [*files_in(given, endings)] if Path(given).is_dir() else [str(Path(given))] for given in word_files(words)
+    )
+    return [path for paths in listed for path in paths]
+
+
 def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
     """Return what a plan must know of a lexicon; it is read only if it was not read like this before.
 
@@ -168,7 +177,7 @@ def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
         InputError: as `prasanga.lexicon.load_lexicon` does.
     """
     name = f"lexicon-{digest_of([words['stimuli'], words['suffix_groups']])}"
-    return LexiconPlan(**_recall(name, _read_lexicon, [words], _files(words), dict(words)))
+    return LexiconPlan(**_recall(name, _read_lexicon, [words], map(Path, list_word_files(words)), dict(words)))
 
 
 def plan_sentences(
@@ -221,12 +230,6 @@ def _recall(
 @cache
 def _own_code() -> str:
     return fingerprint(Path(__file__))
-
-
-def _files(words: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield the files whose names or content `load_lexicon` looks at, in each layout of word lists."""
-    for given in map(Path, word_files(words)):
-        yield from sorted({*given.glob("*.yaml"), *given.glob("ceat*.json*")}) if given.is_dir() else [given]
 
 
 def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:

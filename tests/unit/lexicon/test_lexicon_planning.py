@@ -224,7 +224,7 @@ def test_every_file_that_the_reader_opens_counts(
             for module in ("base.yaml", "lexicon.authors"):
                 patch.setattr(f"prasanga.{module}.read_text", spy)
             load_lexicon(stimuli, groups)
-        counted = {str(path) for path in planning._files(words(stimuli, groups))}
+        counted = {str(path) for path in planning.list_word_files(words(stimuli, groups))}
         assert opened, stimuli
         assert opened <= counted, stimuli
         plan_lexicon(words(stimuli, groups))
