@@ -219,9 +219,9 @@ def in_templates(
         for side in SIDES
     ]
     targets, attributes = (np.concatenate(pair).reshape(-1, DIMENSIONS) for pair in (sides[:2], sides[2:]))
-    words, places = np.repeat(np.arange(2 * n), n_templates), np.tile(np.arange(n_templates), 2 * n)
+    words = np.repeat(np.arange(2 * n), n_templates)
     cosines = CrossedScores((targets @ attributes.T)[None], words, words, n, n, n, n)
-    return cosines, count_sentences(cosines, places, places)
+    return cosines, count_sentences(cosines, [np.arange(n_templates)] * (4 * n))
 
 
 def _in_frames(side: str, words: Vectors, frames: Vectors, apart: Vectors, rng: np.random.Generator) -> Vectors:

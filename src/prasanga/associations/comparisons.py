@@ -55,11 +55,11 @@ def of_twins(n_twins: int | None, measure: Callable[[int | None], _Tables]) -> _
     if n_twins is None:
         return measure(None)
     found = [measure(twin) for twin in range(n_twins)]
-    columns = [
-        [table.append_column("twin", pa.array([twin] * len(table), pa.int64())) for table in tables]
-        for twin, tables in enumerate(found)
-    ]
-    joined = [pa.concat_tables(tables) for tables in zip(*columns, strict=True)]
+    joined = []
+    for tables in zip(*found, strict=True):
+        numbers = [pa.array([twin] * len(table), pa.int64()) for twin, table in enumerate(tables)]
+        numbered = [table.append_column("twin", column) for table, column in zip(tables, numbers, strict=True)]
+        joined.append(pa.concat_tables(numbered))
     return type(found[0])(*joined)
 
 

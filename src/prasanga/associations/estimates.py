@@ -80,20 +80,13 @@ class Category:
 def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "once") -> Category:
     """Read one category of `categories.json`: {"title": ..., "targets": [set, set], "attributes": [set, set]}.
 
-    A set is {"name": ..., "stimuli": [word, ...]}; other keys are left alone. Raises `InputError` if one is missing.
-    A word listed twice in a set counts `once`, or `as-listed`.
+    A set is {"name": ..., "stimuli": [word, ...]}; other keys are left alone. A word listed twice in a set counts
+    `once`, or `as-listed`.
     """
-    try:
-        (x, y), (a, b) = layout["targets"], layout["attributes"]
-        listed = [list(map(str, each["stimuli"])) for each in (x, y, a, b)]
-        kept = [each_once(words) if repeated_words == "once" else (words, []) for words in listed]
-        sets, repeated = (tuple(map(tuple, words)) for words in zip(*kept, strict=True))
-        return Category(name, str(layout["title"]), tuple(str(each["name"]) for each in (x, y, a, b)), sets, repeated)
-    except (KeyError, TypeError, ValueError):
-        raise InputError(
-            f"category {name}: expected a title, two targets and two attributes, each with a name and a list of"
-            f" stimuli, found {repr(layout)[:100]}. Make categories.json again with the lexicon stage."
-        ) from None
+    four = [*layout["targets"], *layout["attributes"]]
+    kept = [each_once(of["stimuli"]) if repeated_words == "once" else (list(of["stimuli"]), []) for of in four]
+    sets, repeated = (tuple(map(tuple, words)) for words in zip(*kept, strict=True))
+    return Category(name, layout["title"], tuple(of["name"] for of in four), sets, repeated)
 
 
 def used_words(listed: Sequence[Sequence[str]], usable: Container[str]) -> Words:
@@ -453,11 +446,13 @@ def measure_templates(
     return {**columns, **ends}, rows
 
 
-def count_sentences(cosines: CrossedScores, target_places: IndexArray, attribute_places: IndexArray) -> Effects:
+def count_sentences(cosines: CrossedScores, places: Sequence[IndexArray]) -> Effects:
     """Return what counts words and templates in an effect over sentences, one draw of `cosines`.
 
-    (n_items,) `target_places` and `attribute_places` are the places of the sentences' templates, from 0.
+    `places` are those of the templates of each word's sentences, from 0, in the order X, Y, A, B.
     """
+    n = cosines.n_targets
+    target_places, attribute_places = np.concatenate(places[:n]), np.concatenate(places[n:])
 
     def compute(std: str, targets: Counts, attributes: Counts, templates: Counts) -> FloatArray:
         shares = item_counts(cosines.attributes, attribute_places, attributes, templates)
@@ -468,14 +463,19 @@ def count_sentences(cosines: CrossedScores, target_places: IndexArray, attribute
     return _count_in_blocks(compute, cosines.n_attributes, max(cosines.values[0].shape))
 
 
-def count_mean_vectors(vectors: FloatArray, sizes: Sequence[int]) -> Effects:
+def count_mean_vectors(
+    arrays: Sequence[npt.NDArray[Any]], places: Sequence[IndexArray], n_templates: int, sizes: Sequence[int]
+) -> Effects:
     """Return what counts words and templates in an effect of the mean vectors of words.
 
-    `vectors` are those of each word in each template, (n_words, T, d), 0 where a word has no sentence; `sizes` are the
+    `arrays` are the (n_sentences, d) vectors of each word, `places` those of their templates, from 0; `sizes` are the
     words of X, Y, A and B.
     """
     n_x, n_y, n_a, n_b = sizes
-    n_targets, n_attributes, squared = n_x + n_y, n_a + n_b, vectors.shape[1] ** 2
+    n_targets, n_attributes, squared = n_x + n_y, n_a + n_b, n_templates**2
+    vectors = np.zeros((len(arrays), n_templates, arrays[0].shape[1]))  # 0 where a word has no sentence
+    for of_word, array, rows in zip(vectors, arrays, places, strict=True):
+        of_word[rows] = array
     squares = (vectors @ vectors.transpose(0, 2, 1)).reshape(-1, squared)
     paired = np.einsum("isd,jtd->ijst", vectors[:n_targets], vectors[n_targets:], optimize=True).reshape(-1, squared)
 

@@ -1,7 +1,7 @@
 """WEAT, SEAT and CEAT of a whole study: from vectors to tables with one row per estimate.
 
 Nothing here stops a study because of one category: one that cannot be computed is a row without numbers that says why.
-A word without vectors is left out and listed in `lost`. Vectors that cannot be right (NaN, zero, different dimensions)
+A word without vectors is left out and listed in `lost`. Vectors that cannot be right (NaN, zero)
 are refused with `InputError`: these need mending, not leaving out.
 
 CEAT has draws in one or two sample modes. In mode `fixed` they are the same for all models: they index only the
@@ -38,7 +38,6 @@ from prasanga.associations.effects import compute_sentence_cosines, split_sides
 from prasanga.associations.estimates import (
     Category,
     Cell,
-    Effects,
     Rows,
     TestSettings,
     WordTests,
@@ -65,7 +64,6 @@ from prasanga.associations.vectors import (
     draw_cosines,
     embed_again,
     mean_direction,
-    require_one_dimension,
     to_floating,
 )
 from prasanga.base.documents import digest_of
@@ -145,17 +143,17 @@ def measure_weat(
         forms: how words were looked up (dictionary, pooled).
 
     Raises:
-        InputError: a vector that cannot be right (NaN, another shape or dimension).
+        InputError: a vector with NaN or infinity.
     """
     parsed = [category_of(each, layout) for each, layout in categories.items()]
     usable: dict[str, FloatArray] = {}
     reasons = {word: missing.get(word) or "no vector" for category in parsed for word in category.words}
-    for word in reasons.keys() & vectors.keys():
-        vector = _check_word_vector(f"{name}, {word}", vectors[word])
-        if np.abs(vector).max() >= SMALLEST_LENGTH:
-            usable[word] = vector[None]
-        reasons[word] = "zero vector"
-    require_one_dimension({f"{name}, {word}": usable[word].shape[1] for word in reasons if word in usable})
+    for word in [word for word in reasons if word in vectors]:
+        vector = np.asarray(vectors[word], dtype=np.float64)[None]
+        if np.abs(vector).max() < SMALLEST_LENGTH:
+            reasons[word] = "zero vector"
+        else:
+            usable[word] = vector
     about = {"vectors": source, "method": method, "forms": forms, **settings.conventions(), "seed": seed}
     cells = []
     for category in parsed:
@@ -163,16 +161,6 @@ def measure_weat(
         cells.append(Cell(category, {"model": name}, used_words(category.sets, usable), lost, about))
     measure = partial(_Items("weat", usable, settings, seed).measure, compute_moments(usable.values()))
     return measure_cells(f"WEAT of {name}", cells, lambda cell: measure(cell)[:2], "weat", "weat_words")
-
-
-def _check_word_vector(whose: str, vector: npt.ArrayLike) -> FloatArray:
-    given = to_array(whose, vector, "(d,) numbers, one vector per word").astype(np.float64)
-    if given.ndim != 1 or not given.size:
-        raise InputError(f"{whose}: a vector of shape {given.shape}. Give (d,), one vector per word.")
-    if not np.isfinite(given).all():
-        place = int((~np.isfinite(given)).argmax())
-        raise InputError(f"{whose}: number {place} is {given[place]}. Make this vector again, or leave it out.")
-    return given
 
 
 class SeatTables(NamedTuple):
@@ -213,7 +201,7 @@ def measure_seat(
         A row per category, one per category and word, and one per category and template.
 
     Raises:
-        InputError: vectors that cannot be right (NaN, zero, different dimensions, two of one sentence, those of
+        InputError: vectors that cannot be right (NaN, zero, two of one sentence, those of
             sentences that are not among the templates).
     """
     parsed = [category_of(name, layout) for name, layout in categories.items()]
@@ -225,7 +213,6 @@ def measure_seat(
     ordered = {word: _order_sentences(model, word, listed.get(word, {}), *vectors[word]) for word in wanted}
     arrays = {word: array for word, (array, _) in ordered.items() if len(array)}
     places = {word: ordered[word][1] for word in arrays}
-    require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in arrays.items()})
     how = {"sentence_vector": sentence_vector, "unit": unit, "average": average, **settings.conventions(), "seed": seed}
     cells = []
     for category in parsed:
@@ -250,7 +237,13 @@ def measure_seat(
         for place, template in (each for side in used for word in side for each in listed[word].values()):
             names.setdefault(place, {})[template] = None
         templates = [", ".join(names[place]) for place in sorted(names)]
-        effects = _count_templates(cosines, used, arrays, places, len(templates) if average == "vectors" else None)
+        listed_words = [word for side in used for word in side]
+        of_words = [places[word] for word in listed_words]
+        if average == "vectors":
+            sizes = [len(side) for side in used]
+            effects = count_mean_vectors([arrays[word] for word in listed_words], of_words, len(templates), sizes)
+        else:
+            effects = count_sentences(cosines, of_words)
         of_templates, rows = measure_templates(
             effects, templates, cosines, settings, category=name, words=used, seed=seed
         )
@@ -265,8 +258,6 @@ def _order_sentences(
     """Return the checked vectors of a word, in the order of the templates, and the templates' places."""
     whose = f"{model}, {word}"
     array = to_array(whose, vectors, VECTORS)
-    if len(ids) != len(array):
-        raise InputError(f"{whose}: {len(ids)} ids of sentences for {len(array)} vectors. Embed its sentences again.")
     if len(set(ids)) != len(ids):
         raise InputError(f"{whose}: {len(ids)} vectors of {len(set(ids))} sentences. Embed its sentences again.")
     for sentence in ids:
@@ -292,24 +283,6 @@ def _lose_sentences(
     if not kept:
         return category.lose(word, Reason.NO_VECTOR, f"no vector of its {n} sentences")
     return category.lose(word, Reason.IN_PART, f"vectors of {kept} of its {n} sentences") if kept < n else None
-
-
-def _count_templates(
-    cosines: CrossedScores,
-    used: Words,
-    arrays: Mapping[str, npt.NDArray[Any]],
-    places: Mapping[str, IndexArray],
-    n_templates: int | None,
-) -> Effects:
-    """Return what counts words and templates; with the number of templates, for an average of vectors."""
-    words = [word for side in used for word in side]
-    if n_templates is None:
-        of_sides = (np.concatenate([places[w] for side in both for w in side]) for both in (used[:2], used[2:]))
-        return count_sentences(cosines, *of_sides)
-    vectors = np.zeros((len(words), n_templates, arrays[words[0]].shape[1]))
-    for of_word, word in zip(vectors, words, strict=True):
-        of_word[places[word]] = arrays[word]
-    return count_mean_vectors(vectors, [len(side) for side in used])
 
 
 # --------------------
@@ -386,7 +359,7 @@ def measure_ceat(
     maps each stimulus to the ids of the occurrences that all models of the study have, needed for the mode `fixed` with
     several models; without it, all contexts count as common.
 
-    Raises `InputError` for vectors that cannot be right (NaN, zero, different dimensions, ids that do not fit).
+    Raises `InputError` for vectors that cannot be right (NaN, zero, two of one occurrence).
     """
     parsed = [category_of(name, layout, settings.repeated_words) for name, layout in categories.items()]
     stimuli = {word for category in parsed for word in category.words}
@@ -434,7 +407,6 @@ class _Contexts(Mapping[str, DirectedVectors]):
         self.rows = {"random": ordered, "fixed": shared}
         """By sample mode, of each word with contexts to draw, their rows in its vectors in the order of their ids."""
         self.inverse_norms: dict[str, FloatArray] = {}
-        self.first: dict[str, int] = {}
         self.direction: Callable[[str], FloatArray] = cache(lambda word: mean_direction(self[word]))
         self.spread = cache(self._spread)
         # kept until other words are asked for: sample modes in which these have as many contexts share them
@@ -457,10 +429,6 @@ class _Contexts(Mapping[str, DirectedVectors]):
         if word in self.inverse_norms:  # read before, and checked
             return DirectedVectors(to_floating(whose, array), self.inverse_norms[word])
         directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self.model))
-        if len(ids) != len(directed.inverse_norms):
-            raise InputError(f"{whose}: {len(ids)} ids for {len(directed.inverse_norms)} vectors. Embed it again.")
-        self.first = self.first or {word: directed.vectors.shape[1]}
-        require_one_dimension({**self.first, whose: directed.vectors.shape[1]})
         self.inverse_norms[word] = directed.inverse_norms
         return directed
 

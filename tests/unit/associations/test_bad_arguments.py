@@ -22,6 +22,7 @@ from prasanga.associations import (
 )
 from prasanga.base.errors import InputError
 from prasanga.stats import benjamini_hochberg, holm, smallest_effect_of_sizes
+from prasanga.stats.effects import effect_size_of_scores
 
 RNG = np.random.default_rng(1)
 X, Y, A, B = ["x1", "x2", "x3"], ["y1", "y2", "y3"], ["a1", "a2"], ["b1", "b2"]
@@ -61,6 +62,35 @@ TABLE: dict[str, Callable[[], object]] = {
     "X: None. Give a list with one (n_items, d) array": lambda: seat(None, *SENTENCES[1:]),
     "X: a set without words": lambda: seat([], *SENTENCES[1:]),
     "X, word 0: an array of shape (). Give (n, d)": lambda: seat([1.0, 2.0], *SENTENCES[1:]),
+    "X: an array of shape (0, 4)": lambda: effect_size(SETS[0][:0], *SETS[1:]),
+    "Y: an array of shape (4,)": lambda: effect_size(SETS[0], SETS[1][0], *SETS[2:]),
+    "A: row 1 holds NaN or infinity": lambda: effect_size(*SETS[:2], SETS[2] * [[1], [np.inf], [1]], SETS[3]),
+    "B: row 2 is a zero vector": lambda: effect_size(*SETS[:3], SETS[3] * [[1], [1], [0]]),
+    "B: vectors of 3 dimensions, but X has 4": lambda: effect_size(*SETS[:3], SETS[3][:, :3]),
+    "std: 'ddof1' is not known. Write 'union_ddof1' or 'union_ddof0'": lambda: effect_size(*SETS, std="ddof1"),
+    "'pooled' needs three words": lambda: effect_size(SETS[0][:1], SETS[1][:1], *SETS[2:], std="pooled"),
+    "x: number 1 is nan": lambda: effect_size_of_scores([1.0, np.nan], [1.0]),
+    "Y, word 1: vectors of 3 dimensions": lambda: seat(SENTENCES[0], [SENTENCES[1][0], np.eye(3)], *SENTENCES[2:]),
+    "A, word 0: row 0 holds NaN": lambda: seat(*SENTENCES[:2], [np.full((1, 4), np.nan)], SENTENCES[3]),
+    "B, word 0: row 1 is a zero vector": lambda: seat(*SENTENCES[:3], [np.eye(4)[:2] * [[1], [0]]], average="vectors"),
+    "B, word 0: row 0 is a zero vector": lambda: seat(
+        *SENTENCES[:3], [np.outer([1, -1], np.ones(4))], average="vectors"
+    ),
+    "embeddings: no vectors of 'z'": lambda: measure(targets=(X, ["z"])),
+    "embeddings['x1']: an array of shape (0, 4)": lambda: measure({**CONTEXTS, "x1": np.ones((0, 4))}),
+    "embeddings['y1']: vectors of 3 dimensions, but": lambda: measure({**CONTEXTS, "y1": np.ones((2, 3))}),
+    "embeddings['y1']: row 0 holds NaN": lambda: measure({**CONTEXTS, "y1": np.full((2, 4), np.nan)}),
+    "targets: a set without words": lambda: measure(targets=(X, [])),
+    "targets, attributes: 'x1' is in both, and a word is nearest": lambda: measure(attributes=([*A, "x1"], B)),
+    "variance: 'Hedges' is not known. Write 'association' or 'hedges'": lambda: measure(variance="Hedges"),
+    "replacement: 'no'": lambda: measure(replacement="no"),
+    "shape (4, 9). Give integers, (n_samples, 10)": lambda: measure(draws=np.zeros((4, 9), int)),
+    "draws: an array of float64": lambda: measure(draws=np.zeros((4, 10))),
+    "draws: column 0 ('x1') goes from 6 to 6, but the word has 6 contexts": lambda: measure(draws=np.full((4, 10), 6)),
+    "draws: column 0 ('x1') goes from -1": lambda: measure(draws=np.full((4, 10), -1)),
+    "in draw 0": lambda: measure(
+        {**CONTEXTS, "a": CONTEXTS["b"]}, attributes=(["a"], ["b"]), draws=np.zeros((3, 8), int)
+    ),
     "unit: 'token' is not known. Write 'word' or 'sentence'": lambda: seat(*SENTENCES, unit="token"),
     "average: 'both' is not known": lambda: seat(*SENTENCES, average="both"),
     "std: ['pooled'] is not known": lambda: effect_size(*SETS, std=["pooled"]),

@@ -124,16 +124,6 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     assert row("random", common=common) == row("random")
 
 
-def test_effect_and_test_rest_on_the_same_words() -> None:
-    given = vectors()
-    common = {word: frozenset(ids) for word, (ids, _) in given.items() if word != FLOWERS[0]}
-    without = {word: both for word, both in given.items() if word != FLOWERS[0]}
-    found, expected = row("fixed", vectors=given, common=common), row("fixed", vectors=without)
-    assert {name: found[name] for name in OF_TESTS} == {name: expected[name] for name in OF_TESTS}
-    assert found["effect_size"] == expected["effect_size"]
-    assert row("random", vectors=given, common=common) == row("random")  # which has all words, and its own test
-
-
 def test_other_categories_and_words_change_nothing() -> None:
     other = {**C1, "targets": [word_set("few", FLOWERS[:2]), word_set("insects", INSECTS)]}
     assert row("random", categories={"C0": other, "C1": C1}) | {"category": "C1"} != row("random")
@@ -212,26 +202,6 @@ def test_a_context_that_is_lost_moves_its_own_word_alone() -> None:
     other = {w: (i, rng.standard_normal(v.shape)) for w, (i, v) in given.items()}
     apart = {name: np.abs(replicates(v) - replicates(given)).max() for name, v in (("fewer", fewer), ("other", other))}
     assert apart["fewer"] < 0.1 * apart["other"]
-
-
-def test_a_rare_word_makes_no_interval_wide() -> None:
-    rng = np.random.default_rng(12)
-    sides = [[f"{side}{i}" for i in range(8)] for side in "xyab"]
-    given = {
-        w: ([f"{w}{i}" for i in range(300)], rng.standard_normal(6) + 0.7 * rng.standard_normal((300, 6)))
-        for side in sides
-        for w in side
-    }
-    category = {**C1, "targets": [word_set("x", sides[0]), word_set("y", sides[1])]}
-    category["attributes"] = [word_set("a", sides[2]), word_set("b", sides[3])]
-    settings = CeatSettings(200, ["random"], test=TestSettings(n_resamples=400, n_shuffles=0))
-
-    def width(vectors: Any) -> float:
-        (found,) = rows(measure_ceat({"C1": category}, vectors, model="m", segment_length="9", settings=settings))
-        return float(found["ci_high"] - found["ci_low"])
-
-    rare = given | {"b3": (given["b3"][0][:4], given["b3"][1][:4])}
-    assert width(rare) == pytest.approx(width(given), rel=0.15)
 
 
 def test_vectors_are_read_a_word_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,30 +121,3 @@ def test_constant_scores_are_refused() -> None:
     X, Y, A = rng.standard_normal((4, 6)), rng.standard_normal((4, 6)), rng.standard_normal((5, 6))
     with pytest.raises(ConstantScoresError, match="attribute sets, the same"):
         effect_size(X, Y, A, A[[3, 1, 0, 4, 2]])  # the same set, in an order that leaves rounding errors
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"X": np.zeros((0, 2))}, r"X: an array of shape \(0, 2\)"),
-        ({"Y": [1.0, 2.0]}, r"Y: an array of shape \(2,\)"),
-        ({"A": [[1.0, np.nan]]}, "A: row 0 holds NaN"),
-        ({"X": [[1.0, np.inf], [1, 2]]}, "X: row 0 holds NaN or infinity"),
-        ({"B": [[0.0, 1.0], [0.0, 0.0]]}, "B: row 1 is a zero vector"),
-        ({"B": [[0.0, 1.0, 2.0]]}, "B: vectors of 3 dimensions, but X has 2"),
-        ({"A": [["a", "b"]]}, "A: of type"),
-        ({"std": "ddof1"}, "std: 'ddof1' .* Write 'union_ddof1' or 'union_ddof0' or 'pooled'"),
-        ({"X": [EAST], "Y": [NORTH], "std": "pooled"}, "'pooled' needs three words"),
-    ],
-)
-def test_bad_input(changed: dict, message: str) -> None:
-    arguments = {"X": [EAST, [1, 2]], "Y": [NORTH, [2, 1]], "A": [EAST], "B": [NORTH], "std": "union_ddof1"} | changed
-    std = arguments.pop("std")
-    with pytest.raises(InputError, match=message):
-        effect_size(*arguments.values(), std=std)
-
-
-@pytest.mark.parametrize("x", [[], [[1.0]], [1.0, math.nan], ["a"]])
-def test_bad_scores(x: list) -> None:
-    with pytest.raises(InputError, match="x: "):
-        effect_size_of_scores(x, [1.0, 2.0])

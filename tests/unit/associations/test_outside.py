@@ -64,19 +64,6 @@ def test_the_note_says_it_exactly_where_the_effect_is_outside(method: str, seed:
     assert said[-1] is True
 
 
-@pytest.mark.parametrize("method", INTERVALS)
-def test_the_effect_of_all_draws_counts_and_the_ends_stay(method: str) -> None:
-    cosines = scored(1.0)
-    inside, outside = (columns(cosines, SETTINGS[method], effect=effect) for effect in (cosines.effect(), 1.99))
-    assert inside["interval_note"] is None
-    # the interval moves with the effect, and ends at the largest possible one
-    assert outside["ci_low"] < 1.99 < outside["ci_high"]
-    assert outside["interval_note"] is None
-    beyond = columns(cosines, SETTINGS[method], effect=2.5)
-    assert beyond["ci_high"] == pytest.approx(2)
-    assert beyond["interval_note"] == OUTSIDE
-
-
 def test_a_pooled_effect_has_no_largest_value() -> None:
     cosines = scored(2.0)
     words = (SIDES["x"], SIDES["y"], ["a"], ["b"])

@@ -15,7 +15,6 @@ from prasanga.associations import (
 from prasanga.associations.vectors import draw_context_cosines
 from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
-from prasanga.losses import describe_losses
 from prasanga.report.grid import few_words, words_left_out
 
 SIDES = {side: [f"{side}{i}" for i in range(9)] for side in "xyab"}
@@ -95,17 +94,6 @@ def test_other_spellings_of_a_word_are_the_same_word(word: str, again: str) -> N
     assert twice.effect_sizes.tolist() == once.effect_sizes.tolist()
     assert twice.lost == f"{word}: listed twice, counted once"
     assert draw_context_cosines(given, ([*x, again], SIDES["y"]), (SIDES["a"], SIDES["b"])).n_x == 9
-
-
-def test_tables_of_ceat_are_those_of_the_list_without_the_word() -> None:
-    twice, once = measured_ceat(TWICE), measured_ceat(ONCE)
-    assert [describe_losses(row["lost"]) for row in twice["estimates"]] == [LOST] * 2
-    assert [(row["n_x"], row["listed_x"], row["n_a"], row["listed_a"]) for row in twice["estimates"]] == [
-        (9, 9, 9, 9)
-    ] * 2
-    for row, expected in zip(twice.pop("estimates"), once.pop("estimates"), strict=True):
-        assert row == expected | {"lost": row["lost"]}
-    assert twice == once
 
 
 @pytest.mark.parametrize(("how", "n_a"), [("once", 9), ("as-listed", 11)])

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pytest
 
-from prasanga.associations import CeatSettings, TestSettings, effect_size, measure_ceat, measure_seat
+from prasanga.associations import CeatSettings, TestSettings, effect_size, measure_ceat
 from prasanga.associations.study import measure_weat
 from prasanga.associations.vectors import center, compute_moments, standardize
 
@@ -47,19 +46,6 @@ def of_ceat(vectors: Vectors) -> dict[str, Any]:
     return dict(measure_ceat(CATEGORIES, given, model="m", segment_length="9", settings=settings)[0].to_pylist()[0])
 
 
-def of_seat(vectors: Vectors) -> dict[str, Any]:
-    rows = [
-        {"occurrence_id": f"{word}-{i}", "stimulus": word, "template": str(i)}
-        for word, of in vectors.items()
-        for i in range(len(of))
-    ]
-    given = {word: ([f"{word}-{i}" for i in range(len(of))], of) for word, of in vectors.items()}
-    tables = measure_seat(
-        CATEGORIES, pa.Table.from_pylist(rows), given, model="m", settings=TEST, sentence_vector="cls"
-    )
-    return dict(tables.estimates.to_pylist()[0])
-
-
 def of_weat(vectors: Vectors) -> dict[str, Any]:
     first = {word: of[0] for word, of in vectors.items()}
     return dict(measure_weat(CATEGORIES, first, {}, name="v", settings=TEST, seed=1)[0].to_pylist()[0])
@@ -87,13 +73,6 @@ def test_a_rogue_dimension_cuts_the_effect_and_standardizing_restores_it() -> No
     assert with_it["effect_standardized"] == pytest.approx(without["effect_size"], abs=0.06)
     assert without["effect_standardized"] == pytest.approx(without["effect_size"], abs=0.01)
     assert with_it["difference"] < 0.25 * without["difference"]
-
-
-@pytest.mark.parametrize("measure", [of_weat, of_seat])
-def test_the_same_of_words_and_sentences(measure: Any) -> None:
-    without, with_it = measure(contexts()), measure(contexts(rogue=30.0))
-    assert with_it["effect_size"] < 0.7 * without["effect_size"]
-    assert with_it["effect_standardized"] > 0.8 * without["effect_size"]
 
 
 def test_a_common_direction_goes_with_the_mean() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -130,25 +129,6 @@ def test_under_no_effect_words_keep_the_level_and_sentences_do_not() -> None:
             below[which] += p < 0.05
     assert 2 <= below["word"] <= 20
     assert below["sentence"] >= 60
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"unit": "words"}, r"unit: 'words' is not known\. Write 'word' or 'sentence'"),
-        ({"average": "mean"}, r"average: 'mean' is not known"),
-        ({"std": "ddof1"}, r"std: 'ddof1' is not known"),
-        ({"X": []}, r"X: a set without words"),
-        ({"Y": [[[1.0, 2.0, 3.0]]]}, r"3 dimensions"),
-        ({"A": [[[np.nan, 1.0]]]}, r"A, word 0: row 0 holds NaN"),
-        ({"B": [[[1.0, 1.0], [0.0, 0.0]]], "average": "vectors"}, r"B, word 0: row 1 is a zero vector"),
-        ({"B": [[[1.0, 1.0], [-1.0, -1.0]]], "average": "vectors"}, r"B, word 0: row 0 is a zero vector"),
-    ],
-)
-def test_bad_input(change: dict[str, Any], expected: str) -> None:
-    good = {"X": [[unit(0)], [unit(9)]], "Y": [[unit(80)], [unit(70)]], "A": [[unit(0)]], "B": [[unit(90)]]}
-    with pytest.raises(InputError, match=expected):
-        seat(**{**good, **change})
 
 
 def test_sentences_that_are_all_alike_have_no_effect_size() -> None:

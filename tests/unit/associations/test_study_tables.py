@@ -148,23 +148,17 @@ def test_neither_the_order_of_words_nor_that_of_items_matters(name: str, monkeyp
 
 W = WORDS[0]
 BAD: list[tuple[Callable[..., Any], Any, str]] = [
-    (weat_tables, [1.0, float("nan")], f"v, {W}: number 1 is nan"),
-    (weat_tables, [[1.0, 2.0]], rf"v, {W}: a vector of shape \(1, 2\)"),
-    (weat_tables, [1.0, 2.0, 3.0], "vectors of . dimensions, but"),
-    (seat_tables, ([f"{W}-0000"], np.ones((2, 6))), f"m, {W}: 1 ids of sentences for 2 vectors. Embed its"),
+    (weat_tables, np.full(6, np.nan), "word .: row 0 holds NaN"),
     (seat_tables, ([f"{W}-0000"] * 2, np.ones((2, 6))), f"m, {W}: 2 vectors of 1 sentences. Embed its sentences again"),
     (seat_tables, (["other"], np.ones((1, 6))), "the vector of sentence other belongs to none of the templates'"),
-    (seat_tables, ([f"{W}-0000"], np.ones((1, 5))), ". dimensions, but m, .* has ."),
     (
         seat_tables,
         ([f"{W}-0000"], np.full((1, 6), np.nan)),
         f"the vector of {W}-0000, holds NaN .* results/embeddings/m,",
     ),
     (seat_tables, ([f"{W}-0000"], np.zeros((1, 6))), f"{W}: row 0, the vector of {W}-0000, is a zero vector"),
-    (ceat_tables, (["s1"], np.ones((2, 6))), f"m, segment length 9, {W}: 1 ids for 2 vectors"),
     (ceat_tables, (["s1"], np.full((1, 6), np.nan)), f"9, {W}: row 0, the vector of s1, holds NaN .*/embeddings/m,"),
     (ceat_tables, (["s0", "s1"], np.eye(6)[:2] * [[1], [0]]), "row 1, the vector of s1, is a zero vector"),
-    (ceat_tables, (["s1"], np.ones((1, 4))), "vectors of"),
     (ceat_tables, (["s1", "s1"], np.ones((2, 6))), f"m, segment length 9, {W}: 2 vectors of 1 occurrences"),
 ]
 
@@ -173,13 +167,6 @@ BAD: list[tuple[Callable[..., Any], Any, str]] = [
 def test_vectors_that_cannot_be_right_are_refused(measure: Callable[..., Any], vectors: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         measure(**{W: vectors})
-
-
-@pytest.mark.parametrize("broken", [{"title": "t"}, {"title": "t", "targets": [], "attributes": 3}, "C1"])
-def test_a_damaged_category_is_refused(broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CATEGORIES, "C9", broken)
-    with pytest.raises(InputError, match="category C9: expected a title, two targets and two attributes"):
-        ceat_tables()
 
 
 if __name__ == "__main__":

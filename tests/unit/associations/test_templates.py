@@ -36,14 +36,11 @@ def sentences_of(rng: np.random.Generator, lacking: bool) -> dict[str, list[dict
 
 def effects_of(words: dict[str, list[dict[int, Array]]], average: str) -> Effects:
     """What counts words and templates."""
-    if average == "vectors":
-        vectors = np.zeros((sum(SIZES.values()), T, 6))
-        for of_word, word in zip(vectors, [word for side in "xyab" for word in words[side]], strict=True):
-            of_word[list(word)] = list(word.values())
-        return count_mean_vectors(vectors, list(SIZES.values()))
     arrays = [[np.array(list(word.values())) for word in words[side]] for side in "xyab"]
-    places = [np.array([place for side in both for word in words[side] for place in word]) for both in ("xy", "ab")]
-    return count_sentences(compute_cosines(*arrays), places[0], places[1])
+    places = [np.array(list(word)) for side in "xyab" for word in words[side]]
+    if average == "vectors":
+        return count_mean_vectors([array for side in arrays for array in side], places, T, list(SIZES.values()))
+    return count_sentences(compute_cosines(*arrays), places)
 
 
 def counted(words: list[dict[int, Array]], counts: Array, templates: Array) -> list[Array]:
