@@ -27,7 +27,7 @@ from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
 from prasanga.report.grid import ALPHA, interval, name_of_language, name_of_type, natural_order
-from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, section, with_code
+from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
 from prasanga.report.sheet import (
     MARK,
     MISSING,
@@ -371,9 +371,10 @@ def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
         for label, _, said in studies
     ]
     differs = what_differs(studies, found)
-    return section(
+    return Section(
+        "What differs",
         "differences",
-        {"labels": [study.label for study in studies], "differs": differs},
+        text=[f"Compared: {', '.join(study.label for study in studies)}.", prose("differing", differs=differs)],
         findings=[with_code(text) for text in differs],
         items=[
             html("<strong>Not finished</strong>, {}: {}", each.label, with_code(text))
