@@ -51,14 +51,9 @@ class Figure:
     on_page: bool = True
 
     @property
-    def function(self) -> str:
-        """Return the full name of the function."""
-        return f"{__package__}.{self.plot}"
-
-    @property
     def module(self) -> str:
         """Return the full name of the module with the function."""
-        return self.function.rpartition(".")[0]
+        return f"{__package__}.{self.plot.rpartition('.')[0]}"
 
     def name(self, options: Options) -> str:
         """Return the name of the files with these options."""

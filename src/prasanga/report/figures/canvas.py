@@ -393,8 +393,13 @@ def _arrange_keys(names: Sequence[str], font: float, room: float) -> tuple[int, 
     besides = 3.4 * font  # a handle and the room beside it
     short = [shortened(name, font, room - besides - 3 * font) for name in names]
     labels = [f"{name} ({n})" if short.count(name) > 1 else name for n, name in enumerate(short, start=1)]
-    widest = max((width_of(label, font) for label in labels), default=0.0) + besides
-    return min(len(labels) or 1, max(1, int((room + 1.4 * font) // (widest + 1.4 * font)))), labels
+    entries = np.array([width_of(label, font) + besides for label in labels])
+
+    def fits(columns: int) -> bool:
+        widest = [part.max() for part in np.array_split(entries, columns)]  # a legend is filled column by column
+        return bool(sum(widest) + 1.4 * font * (columns - 1) <= room)
+
+    return next((n for n in range(len(labels), 1, -1) if fits(n)), 1), labels
 
 
 # --------------------
