@@ -25,4 +25,4 @@ found = (
 )
 write_batches(task.output.sentences, SENTENCE_SCHEMA, found, made_from, dictionary=REPEATED)
 counts = {name: sum(report.as_dict()[name] for report in reports) for name in reports[0].as_dict()}
-write_document(task.output.counts, {**counts, "digest": digest})
+write_document(task.output.counts, {"files": len(shards), **counts, "digest": digest})

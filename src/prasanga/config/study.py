@@ -95,7 +95,7 @@ class CorpusConfig(ConfigSection):
     paper supplements rare words."""
     shard_megabytes: Positive = 512
     """Large files are cut into parts of about this size on the disk (10^6 bytes), one job each: plain text at line
-    ends, Parquet between row groups. Any other file is one job. Another size changes no result."""
+    ends, Parquet between row groups. Small files share a job, any other is one. Another size changes no result."""
     errors: Literal["stop", "skip-line"] = "stop"
     """Whether a line that is not UTF-8 stops the job; skipped lines are counted in the log."""
 

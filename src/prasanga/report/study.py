@@ -356,8 +356,8 @@ def totals(counts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     if not counts:
         return {}
     return {
-        "files": sum(len(count.get("digest", [""])) for count in counts),
-        **{key: sum(count.get(key, 0) for count in counts) for key in counts[0] if key != "digest"},
+        "files": sum(count.get("files", 1) for count in counts),
+        **{key: sum(count.get(key, 0) for count in counts) for key in counts[0] if key not in ("files", "digest")},
     }
 
 

@@ -512,8 +512,23 @@ def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(pla
     assert planned({"categories": []}).sampled_files() == [], "sentences of templates are all that it reads"
     for number in range(130):
         tmp_path.joinpath(f"{number:03}.txt").write_text(f"{number} ফুল\n", encoding="utf-8")
-    many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "*.txt"}]}}).sampled_files()
-    assert [Path(shard.path).name for shard in many] == [f"{number:03}.txt" for number in range(0, 130, 3)]
+    many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "*.txt"}]}})
+    looked_at = [Path(shard.path).name for shard in many.sampled_files()]
+    assert looked_at == [f"{number:03}.txt" for number in range(0, 130, 3)]
+
+
+def test_small_files_of_an_entry_share_a_job_and_parts_of_a_file_have_their_own(
+    planned: Planned, tmp_path: Path
+) -> None:
+    for name in ("a1", "a2", "b1", "b2"):
+        (tmp_path / f"{name}.txt").write_text(f"{name} ফুল\n", encoding="utf-8")
+    (tmp_path / "b2.txt").write_bytes(b"x\n" * 1_250_000)
+    texts = [{"files": "a*.txt"}, {"files": "b*.txt"}]
+    study = planned({"corpus": {"root": str(tmp_path), "texts": texts, "shard_megabytes": 1}})
+    read = [[(Path(shard.path).stem, shard.is_whole) for shard in shards] for shards in study.texts.shards.values()]
+    assert read == [[("a1", True), ("a2", True)], [("b1", True)], *[[("b2", False)]] * (len(read) - 2)]
+    assert len(read) > 3
+    assert "more" not in Settings(study).shard(next(iter(reversed(study.texts.shards.values()))))
 
 
 def test_a_job_of_a_model_has_all_lengths_and_the_random_copies_of_a_small_study(planned: Planned) -> None:
