@@ -47,7 +47,7 @@ from prasanga.plan import Files, Settings, StudyPlan, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
 from prasanga.plan.files import AUDIT, LISTS, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
 from prasanga.plan.rules import Checkpoints, attach_fingerprints, call_readably, read_arguments
-from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
+from prasanga.plan.runs import PAGE, SUMMARY, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import count_texts, require_writable, vectors_at_hand
 from prasanga.plan.settings import require_scores
 from prasanga.sentences.files import SENTENCES_VERSION
@@ -126,5 +126,7 @@ onstart:
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    if workflow.is_main_process:
-        LAST_WORDS.say()
+    if workflow.is_main_process and LAST_WORDS.are_due():
+        from prasanga.report.summary import print_last_words  # the page's libraries: not while planning
+
+        print_last_words(SUMMARY, PAGE)

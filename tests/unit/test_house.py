@@ -45,7 +45,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "static",
         "pairs",
         "likelihoods",
-        "report",
     },
 }
 HEAVY = {"torch", "transformers"}

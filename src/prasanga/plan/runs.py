@@ -30,7 +30,7 @@ _BEGUN = "# A run with this config, all defaults in it, began here."
 _MIXED = "# A run with this config, all defaults in it, began here on results of another config."
 _FINISHED = "# All results were made with this config, all defaults in it."
 PAGE = Path("results/report/index.html")
-_SUMMARY = Path("results/summary.json")
+SUMMARY = Path("results/summary.json")
 _WITH_VECTORS = tuple(f"results/{stage}/" for stage in ("samples", "embeddings", "likelihoods"))
 
 
@@ -109,26 +109,22 @@ def require_writable(outputs: Iterable[str]) -> None:
 
 
 class LastWords:
-    """The last words of a run that made summary or page, unless the command prints them."""
+    """Whether a run has last words: it made summary or page, and no command prints them."""
 
     def __init__(self) -> None:
         """Remember what is there before."""
         self._before = self._times()
 
-    def say(self) -> None:
-        """Print them; that it cannot be said is no failure."""
+    def are_due(self) -> bool:
+        """Return whether they are to be printed; not where a folder can no longer be read, which is no failure."""
         try:
-            if COMMAND in os.environ or self._times() == self._before:
-                return
-        except OSError:  # a folder that can no longer be read
-            return
-        from prasanga.report.summary import print_last_words  # polars and the page's libraries: not while planning
-
-        print_last_words(_SUMMARY, PAGE)
+            return COMMAND not in os.environ and self._times() != self._before
+        except OSError:
+            return False
 
     @staticmethod
     def _times() -> list[int | None]:
-        return [path.stat().st_mtime_ns if path.exists() else None for path in (_SUMMARY, PAGE)]
+        return [path.stat().st_mtime_ns if path.exists() else None for path in (SUMMARY, PAGE)]
 
 
 def begin_config(config: Mapping[str, Any]) -> None:
