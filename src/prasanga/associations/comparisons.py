@@ -1,6 +1,6 @@
 """Estimates beside each other: of twins, of words that are alike, of other models and lengths; and where they settle.
 
-What takes the tables of several jobs of a study, and makes those that the report reads.
+The functions take the tables of several jobs of a study and make those that the report reads.
 """
 
 from __future__ import annotations

@@ -359,7 +359,7 @@ def measure_cells(
     """Return the tables of a method, by name: of each cell a row of estimates, and rows of the others.
 
     Args:
-        what: is measured, for the bar of progress.
+        what: label of the progress bar.
         cells: the estimates.
         measure: gives the columns of an estimate, and the rows of the other tables.
         tables: their names in the schema, estimates first.
@@ -447,7 +447,7 @@ def measure_templates(
 
 
 def count_sentences(cosines: CrossedScores, places: Sequence[IndexArray]) -> Effects:
-    """Return what counts words and templates in an effect over sentences, one draw of `cosines`.
+    """Return the effect over sentences as a function of counts of words and templates, from one draw of `cosines`.
 
     `places` are those of the templates of each word's sentences, from 0, in the order X, Y, A, B.
     """
@@ -466,7 +466,7 @@ def count_sentences(cosines: CrossedScores, places: Sequence[IndexArray]) -> Eff
 def count_mean_vectors(
     arrays: Sequence[npt.NDArray[Any]], places: Sequence[IndexArray], n_templates: int, sizes: Sequence[int]
 ) -> Effects:
-    """Return what counts words and templates in an effect of the mean vectors of words.
+    """Return the effect of the mean vectors of words as a function of counts of words and templates.
 
     `arrays` are the (n_sentences, d) vectors of each word, `places` those of their templates, from 0; `sizes` are the
     words of X, Y, A and B.

@@ -545,7 +545,10 @@ def _leave_out_targets(scores: FloatArray, n_x: int, draws: IndexArray, options:
 
 
 def _describe_draws(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
-    """Return what was done: `without-replacement` draws a word with replacement that has fewer contexts than draws."""
+    """Return how contexts were drawn.
+
+    `without-replacement` draws a word with replacement that has fewer contexts than draws.
+    """
     if settings.draws == "with-replacement" or max(n_contexts) < settings.sizes[-1]:
         return "with-replacement"
     return "mixed" if min(n_contexts) < settings.sizes[-1] else "without-replacement"

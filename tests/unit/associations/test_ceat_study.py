@@ -124,14 +124,6 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     assert row("random", common=common) == row("random")
 
 
-def test_other_categories_and_words_change_nothing() -> None:
-    other = {**C1, "targets": [word_set("few", FLOWERS[:2]), word_set("insects", INSECTS)]}
-    assert row("random", categories={"C0": other, "C1": C1}) | {"category": "C1"} != row("random")
-    tables = measure_ceat({"C0": other, "C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
-    found = [r for r in rows(tables) if r["category"] == "C1"]
-    assert found == rows(measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS))
-
-
 def test_many_words_are_sampled_and_the_row_says_so() -> None:
     names = [[f"{side}{i}" for i in range(24)] for side in "xy"]
     rng = np.random.default_rng(2)

@@ -1,15 +1,12 @@
 """Corrections for many tests: values by hand, the definitions, scipy's, and whole tables."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from prasanga.associations.comparisons import correct_tests
 from prasanga.base.errors import InputError
-from prasanga.schema import TABLES
 from prasanga.stats.permutation import benjamini_hochberg, holm
 
 P_VALUES = st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1, max_size=12)
@@ -90,32 +87,3 @@ def test_numbers_that_are_no_p_values_are_refused(wrong: float) -> None:
             adjust([0.5, wrong])
     with pytest.raises(InputError, match=r"shape \(1, 2\)"):
         holm([[0.5, 0.5]])
-
-
-def test_a_table_is_one_family() -> None:
-    p_values = {"C1": 0.03, "C2": None, "C3": 0.01, "C4": 0.02}
-    rows = [{"category": name, "model": "m", "p_association": p} for name, p in p_values.items()]
-    table = pa.Table.from_pylist(rows, schema=TABLES["weat"].arrow())
-    result = correct_tests({"weat": table})["weat"]
-    assert result.schema == table.schema
-    assert result["p_association_holm"].to_pylist() == [
-        pytest.approx(0.04),
-        None,
-        pytest.approx(0.03),
-        pytest.approx(0.04),
-    ]
-    assert result["p_association_bh"].to_pylist() == [
-        pytest.approx(0.03),
-        None,
-        pytest.approx(0.03),
-        pytest.approx(0.03),
-    ]
-    assert result["n_tests"].to_pylist() == [3, None, 3, 3]
-    assert result["p_association"].to_pylist() == [0.03, None, 0.01, 0.02]
-
-
-def test_a_table_without_tests_has_no_corrections() -> None:
-    table = pa.Table.from_pylist([{"category": "C1", "model": "m"}] * 2, schema=TABLES["weat"].arrow())
-    empty = correct_tests({"weat": table})["weat"]
-    assert empty["n_tests"].to_pylist() == [None, None]
-    assert empty["p_association_bh"].type == pa.float64()

@@ -52,12 +52,6 @@ def test_unequal_sizes_by_hand(std: str, expected: float) -> None:
     assert effect_size_of_scores([4], [0, 1, 1, 2], std) == pytest.approx(expected, rel=1e-14)
 
 
-def test_largest_effect_of_four_words_a_side() -> None:
-    x, y = np.ones(4), -np.ones(4)
-    assert effect_size_of_scores(x, y, "union_ddof0") == pytest.approx(2.0, rel=1e-14)
-    assert effect_size_of_scores(x, y, "union_ddof1") == pytest.approx(2 * math.sqrt(7 / 8), rel=1e-14)
-
-
 def test_targets_that_are_attributes_are_refused() -> None:
     u, v = np.random.default_rng(1).normal(size=(2, 8, 30))
     for measure in (effect_size, permutation_test, weat):
@@ -76,10 +70,6 @@ def test_vectors_too_short_to_have_a_direction_are_refused() -> None:
         with pytest.raises(InputError, match=r"X: row \d has the length .*, too small for its direction"):
             effect_size(x * factor, y, a, b)
     assert effect_size(x * 1e-300, y, a, b) == pytest.approx(effect_size(x, y, a, b), rel=1e-12)
-
-
-def test_one_word_a_side_is_root_two_whatever_the_vectors() -> None:
-    assert effect_size([EAST], [[1, 1]], [EAST], [NORTH]) == pytest.approx(math.sqrt(2), rel=1e-12)
 
 
 @pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])

@@ -129,11 +129,6 @@ def test_sample_modes_are_two_estimates_with_one_test() -> None:
     assert alone["n_tests"].to_pylist() == [2, 2]
 
 
-def test_tables_without_rows() -> None:
-    empty = SCHEMAS["ceat"].arrow().empty_table()
-    assert gather([empty], {"a": [empty]}).num_rows == corrected(empty).num_rows == 0
-
-
 @pytest.mark.parametrize(("permuted", "n"), [("xy", 8), ("ab", 9)])
 def test_the_smallest_effect_is_one_that_is_found_after_correction(permuted: str, n: int) -> None:
     at_05 = smallest_effect_of_sizes(n, n)

@@ -13,8 +13,7 @@ from prasanga.associations import (
 )
 from prasanga.associations.estimates import measure_cosines
 from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import STD_CONVENTIONS
-from prasanga.stats.intervals import INTERVALS, draw_resampling, interval, replicate_effects
+from prasanga.stats.intervals import INTERVALS, draw_resampling, interval
 
 N = 10
 SIDES = {side: [f"{side}{i}" for i in range(N)] for side in "xyab"}
@@ -73,18 +72,6 @@ def test_a_pooled_effect_has_no_largest_value() -> None:
     assert found.low is not None
     assert found.low > cosines.effect("pooled")
     assert found.note == OUTSIDE.replace(" near the largest possible effect (1.95 here, 2.00 in the population)", "")
-
-
-@pytest.mark.parametrize("std", STD_CONVENTIONS)
-def test_the_reason_joins_another_note(std: str) -> None:
-    cosines = scored(60.0)
-    words = (SIDES["x"], SIDES["y"], ["a"], ["b"])
-    resampling = draw_resampling(words, 1, n_resamples=200, seed=1, category="", resample_attributes=False)
-    replicates = replicate_effects(cosines, resampling, std)
-    replicates[:4] = np.nan
-    replicates[4:] = 1.05 * cosines.effect(std)
-    note = interval(cosines, resampling, replicates, std=std).note
-    assert note.startswith("2.0% of the resamples are left out, because all their scores are the same; the effect is")
 
 
 def results() -> list[Any]:

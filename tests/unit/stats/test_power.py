@@ -174,19 +174,6 @@ def test_power_of_a_study_of_contexts_in_the_units_of_its_effect(n: int) -> None
     assert np.mean(said) < 0.7 * one_vector
 
 
-def test_sentences_of_a_word_count_as_one_word() -> None:
-    # SEAT: 5 sentences a word, little noise. Five times as many items, and still the power of 8 and 8 words.
-    rng = np.random.default_rng(4)
-    words = rng.standard_normal(16)
-    cosines = of_scores(np.repeat(words, 5)[None] + 1e-6 * rng.standard_normal((1, 80)), 8, items=5)
-    difference = smallest_effect_of_sizes(8, 8, std="pooled")
-    assert difference is not None
-    # The same words five times over spread as 16 words do, but for n - 1: 15 degrees of freedom in 16 words, and the
-    # difference between the sets.
-    expected = difference / math.sqrt((15 / 16 + difference**2 / 4) * 80 / 79)
-    assert smallest_effect(cosines) == pytest.approx(expected, rel=1e-4)
-
-
 def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong, message in (
         ({"n_x": 0}, r"n_x: 0\. Write a whole number of at least 1"),
