@@ -45,7 +45,7 @@ from prasanga.models.options import CHECKS_VERSION
 from prasanga.pairs.layouts import PAIRS_VERSION
 from prasanga.plan import Files, Settings, StudyPlan, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
-from prasanga.plan.files import AUDIT, LISTS, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
+from prasanga.plan.files import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
 from prasanga.plan.rules import Checkpoints, attach_fingerprints, call_readably, read_arguments
 from prasanga.plan.runs import PAGE, SUMMARY, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import count_texts, require_writable, vectors_at_hand

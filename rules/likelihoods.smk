@@ -5,6 +5,7 @@ not at hand are used as they are where vectors come from the cache.
 """
 
 BIAS = "pairs.n_runs pairs.share pairs.n_resamples pairs.ties pairs.equivalence_margin seed"
+JOB_OF = FILES.scored.job_of
 SCORER = machine_for(STUDY.models.scorers)
 
 if STUDY.computed:
@@ -29,7 +30,7 @@ if STUDY.computed:
                 **machine_for(STUDY.models.scorers, lambda wildcards: min(map(len, STUDY.pair_buckets.values())) > 1),
             params:
                 version={"SCORES_VERSION": SCORES_VERSION},
-                scoring=lambda wildcards: list(map(SETTINGS.pair_scores, FILES.scored.job_of(wildcards.model))),
+                scoring=lambda wildcards: list(map(SETTINGS.pair_scores, JOB_OF(wildcards.model))),
             script:
                 "../workflow/scripts/score_pairs.py"
 
@@ -50,9 +51,7 @@ if STUDY.computed:
         resources:
             **machine_for(STUDY.models.scorers, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
         params:
-            structures=lambda wildcards: {
-                unit: SETTINGS.structures(unit) for unit in FILES.scored.job_of(wildcards.model)
-            },
+            structures=lambda wildcards: {unit: SETTINGS.structures(unit) for unit in JOB_OF(wildcards.model)},
         script:
             "../workflow/scripts/score_structures.py"
 
@@ -78,9 +77,7 @@ if STUDY.computed:
             ),
         params:
             categories=STUDY.words.log_probability_chosen,
-            log_probability=lambda wildcards: {
-                unit: SETTINGS.log_probability(unit) for unit in FILES.scored.job_of(wildcards.model)
-            },
+            log_probability=lambda wildcards: {unit: SETTINGS.log_probability(unit) for unit in JOB_OF(wildcards.model)},
         script:
             "../workflow/scripts/score_log_probability.py"
 

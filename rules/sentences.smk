@@ -55,6 +55,9 @@ rule audit_sentences:
         "../workflow/scripts/audit_sentences.py"
 
 
+RELEASED = "https://huggingface.co/datasets/csebuetnlp/BanglaContextualBias"
+
+
 rule fetch_released_sentences:
     """The sentences that the authors of the Bangla paper released, from the network; no other rule needs them."""
     output:
@@ -64,9 +67,6 @@ rule fetch_released_sentences:
     retries: 2
     localrule: True
     params:
-        fetching={
-            "url": "https://huggingface.co/datasets/csebuetnlp/BanglaContextualBias/resolve/main/weat_word_extracted_sentences.zip",
-            "sha256": None,
-        },
+        fetching={"url": f"{RELEASED}/resolve/main/weat_word_extracted_sentences.zip", "sha256": None},
     script:
         "../workflow/scripts/fetch_released_sentences.py"

@@ -27,6 +27,7 @@ LISTS = "results/embeddings/{model}/{length}.json"
 SENTENCES = "results/sentences/{shard}.parquet"
 SUPPLEMENT = "results/sentences/supplement/{supplement}.parquet"
 SEGMENTS = "results/samples/{length}/{bucket}.parquet"
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _UNITS = {
     "embedded models": ("{model}", "{twin}"),
     "masked models": ("{masked}", "{masked_twin}"),
@@ -134,8 +135,7 @@ class Files:
         """Return the files of a model on this machine; none of one that comes from the hub."""
         settings = self._config["models"][family]
         if "path" not in settings:
-            names = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
-            return [f"results/models/{family}/{name}" for name in names]
+            return [f"results/models/{family}/{name}" for name in MODEL_FILES]
         folder = Path(settings["path"])
         found = sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
         return require_no_braces(found)
