@@ -1,7 +1,7 @@
 """All that a graphics card is asked to show, in ten minutes: `make gpu`, or `python tests/benchmarks/gpu.py`.
 
 Measures speed as a share of the card's own matrix rate, and tests what runs on cards alone: memory that runs out,
-several streams, bfloat16 against float32, the same bytes twice, 8 bits, twins drawn on the card, several cards.
+several streams, bfloat16 against float32, the same bytes twice, 8 bits, random copies, several cards.
 Prints Markdown, writes `docs/measured/gpu.json` and ends with 1 where something failed. Each
 part is a process of its own, so that a card which one of them leaves unusable is not another's mistake; what ten
 minutes do not hold is left out, and said so.
@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -150,7 +151,7 @@ def speed(bench: Bench) -> None:
 
 
 def decoder(bench: Bench) -> None:
-    """The same for a decoder of 7B with weights drawn on the card."""
+    """The same for a decoder of 7B with random weights, which the processor draws in a minute or two."""
     from prasanga.models.options import ModelOptions
 
     encoder = bench.encoder("decoder", options=ModelOptions(random_weights=SEED))
@@ -365,6 +366,9 @@ def eight_bits(bench: Bench) -> None:
     """Compare linear layers in 8 bits with float32: cosine, speed beside half precision."""
     from prasanga.models.options import ModelOptions
 
+    if find_spec("torchao") is None:
+        bench.numbers["left out"] = "torchao is not installed"
+        return
     segments = bench.segments(25, 1_000)
     half, rounded = bench.encoder(), bench.encoder(options=ModelOptions(quantization="int8"))
     vectors = rounded.embed(*segments)
@@ -375,7 +379,7 @@ def eight_bits(bench: Bench) -> None:
 
 
 def twins(bench: Bench) -> None:
-    """Draw a twin on the device and on the processor: the same weights, but for rounding."""
+    """Load a random copy on the device and on the processor: the same weights."""
     import torch
 
     from prasanga.models.options import ModelOptions

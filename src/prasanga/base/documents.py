@@ -108,7 +108,6 @@ def read_document(path: str | Path) -> dict[str, Any]:
         raise unreadable(path, error) from None
     except ValueError as error:
         raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from None
-    content.pop("digest", None)  # of an earlier version
     return content
 
 

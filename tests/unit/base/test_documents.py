@@ -12,10 +12,8 @@ from prasanga.base.errors import InputError
 
 
 def test_a_document_has_what_was_written(tmp_path: Path) -> None:
-    write_document(tmp_path / "a.json", {"C1": {"words": ["ফুল"], 9: [1, 2.5]}})
-    assert read_document(tmp_path / "a.json") == {"C1": {"words": ["ফুল"], "9": [1, 2.5]}}
-    (tmp_path / "old.json").write_text('{"files": {}, "digest": "ab"}', encoding="utf-8")
-    assert read_document(tmp_path / "old.json") == {"files": {}}
+    write_document(tmp_path / "a.json", {"C1": {"words": ["ফুল"], 9: [1, 2.5]}, "digest": {"a.txt": "ab"}})
+    assert read_document(tmp_path / "a.json") == {"C1": {"words": ["ফুল"], "9": [1, 2.5]}, "digest": {"a.txt": "ab"}}
 
 
 @pytest.mark.parametrize("text", [None, "", "[1]", '{"files": '])
