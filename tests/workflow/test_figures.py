@@ -59,7 +59,9 @@ def test_a_run_writes_the_page_with_what_lies_beside_it(finished: Study, project
     beside = {link for link in re.findall(r'href="([^"#]+)"', page) if not link.startswith("https://")}
     assert {"figures/settling.svg", "tables/ceat.tex", "data_card.md"} <= beside
     card = (report / "data_card.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^\| `?resources/demo/corpus/bn/\w+\.txt`? \| `?[0-9a-f]{32}`? \|$", card, re.MULTILINE)) == 4
+    assert (
+        len(re.findall(r"^\| `?resources/demo/corpus/bn/\w+\.txt`? \| `?[0-9a-f]{32}`? \|$", card, re.MULTILINE)) == 4
+    )
     assert [link for link in sorted(beside) if not (report / link).is_file()] == []
     layout = json.loads((project_root / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(json.loads((finished.root / "results/summary.json").read_text(encoding="utf-8")), layout)

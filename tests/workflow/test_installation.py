@@ -83,7 +83,7 @@ def test_a_study_is_written_and_planned_in_an_empty_folder(installed: Path, tmp_
     prasanga(installed, tmp_path, "init", "--language", "bn")
     lines = [line.split("\t") for line in prasanga(installed, tmp_path, "plan").splitlines()]
     jobs = {line[0]: line[1] for line in lines if len(line) == 3}
-    assert jobs["sentences"] == "5", "the four texts of the demo, and their audit"
+    assert jobs["sentences"] == "2", "the texts of the demo, and their audit"
     assert {path.name for path in tmp_path.iterdir()} <= {"study.yaml", ".snakemake", "results"}
     assert (tmp_path / ".snakemake/prasanga/shipped").resolve() == (installed / "prasanga_workflow").resolve()
 

@@ -378,6 +378,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
             **{
                 "audit_tokenizers": 1,
                 "embed_segments": 2,
+                "compare_precision": 1,
                 "list_embeddings": 1,
                 "choose_sentences": 1,
             },

@@ -158,7 +158,7 @@ def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(finished
         study.run(*targets, "--snakefile", str(finished.root / "Snakefile"), environment=environment)
         logs = [path.read_text(encoding="utf-8") for path in (root / "logs").rglob("*.log")]
         passes = [int(number) for log in logs for number in re.findall(r"passes=(\d+)", log)]
-        scored = [int(number) for log in logs for number in re.findall(r"(\d+) of \d+ pairs are to be scored", log)]
+        scored = [int(number) for log in logs for number in re.findall(r"(\d+) of \d+ pairs to be scored", log)]
         counts.append((len(passes), sum(passes), sum(scored)))
         table = pl.read_parquet(root / f"results/likelihoods/pairs/demo/{model}.parquet")
         assert set(table["model"]) == {model}

@@ -17,7 +17,7 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.config import read_config
-from prasanga.extras import render_template
+from prasanga.extras.rendering import render_template
 from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of, mode_of
 from prasanga.report.grid import interval
 from prasanga.report.published import (

@@ -18,7 +18,7 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import open_parquet, read_batches, replacing
 from prasanga.base.progress import progress
-from prasanga.extras import render_template
+from prasanga.extras.rendering import render_template
 
 RELEASE_COLUMNS = {
     "word": "the stimulus: the word of the study, in its dictionary form",
