@@ -319,10 +319,9 @@ def rows_sheet(rows: pl.DataFrame, doubts: str = "doubt mark_doubt model_doubt")
         for row in rows.iter_rows(named=True)
     ]
     lists = "table method language model published_model set sample_mode segment_length same_sign published_inside"
-    # the note comes twice, as the golden views have it
     names = (
         "table method category language set model published_model sample_mode segment_length published measured"
-        " difference ci_low ci_high same_sign published_inside published_n_samples n_samples note note"
+        " difference ci_low ci_high same_sign published_inside published_n_samples n_samples note"
     )
     caption = "Every number and the paper's"
     look = "explorable beside-rows"
