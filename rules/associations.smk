@@ -10,14 +10,14 @@ if STUDY.labels:
     rule measure_ceat:
         """CEAT of every category in a model, and in its random copies, at all lengths."""
         input:
-            embeddings=FILES.of_lengths(LISTS),
+            embeddings=FILES.fill_lengths(LISTS),
             # fixed draws index the contexts that all models have
             all_embeddings=FILES.fill(LISTS),
         output:
-            estimates=FILES.of_lengths("results/associations/ceat/{model}/{length}.parquet"),
-            words=FILES.of_lengths("results/associations/ceat/{model}/{length}.words.parquet"),
-            resamples=FILES.of_lengths("results/associations/ceat/{model}/{length}.resamples.parquet"),
-            convergence=FILES.of_lengths("results/associations/ceat/{model}/{length}.convergence.parquet"),
+            estimates=FILES.fill_lengths("results/associations/ceat/{model}/{length}.parquet"),
+            words=FILES.fill_lengths("results/associations/ceat/{model}/{length}.words.parquet"),
+            resamples=FILES.fill_lengths("results/associations/ceat/{model}/{length}.resamples.parquet"),
+            convergence=FILES.fill_lengths("results/associations/ceat/{model}/{length}.convergence.parquet"),
         log:
             "logs/associations/ceat/{model}.log",
         wildcard_constraints:

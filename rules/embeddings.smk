@@ -22,13 +22,13 @@ if STUDY.computed and STUDY.labels:
         input:
             segments=lambda wildcards: list(map(CHECKPOINTS.once_drawn, FILES.segments_read(**wildcards))),
             shortest=[] if SHARDED else lambda wildcards: CHECKPOINTS.once_drawn(SHORTEST),
-            model=CHECKPOINTS.check_of(STUDY.models.embedded),
-            audit=ancient(CHECKPOINTS.audited),
+            model=CHECKPOINTS.wait_for_check(STUDY.models.embedded),
+            audit=ancient(CHECKPOINTS.wait_for_audit),
             first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
-            vectors=FILES.of_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.parquet"),
-            left_out=FILES.of_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.left_out.tsv"),
-            lists=[] if SHARDED else FILES.of_lengths("results/embeddings/{model}/{length}.json"),
+            vectors=FILES.fill_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.parquet"),
+            left_out=FILES.fill_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.left_out.tsv"),
+            lists=[] if SHARDED else FILES.fill_lengths("results/embeddings/{model}/{length}.json"),
             precision=[] if SHARDED else "results/embeddings/{model}/precision.json",
         log:
             f"logs/embeddings/{{model}}/{BUCKET}.log",
@@ -49,7 +49,7 @@ if STUDY.computed and STUDY.labels:
             """How far the vectors are from those in full precision, on a few segments of the shortest length."""
             input:
                 segments=lambda wildcards: CHECKPOINTS.once_drawn(SHORTEST),
-                model=CHECKPOINTS.check_of(STUDY.models.embedded),
+                model=CHECKPOINTS.wait_for_check(STUDY.models.embedded),
             output:
                 "results/embeddings/{model}/precision.json",
             log:
@@ -89,8 +89,8 @@ if STUDY.computed and STUDY.asks_for(SEAT):
         """The vectors of all sentences of SEAT by a model and its copies; only those that the store lacks are computed."""
         input:
             segments=["results/samples/templates.parquet"],
-            model=CHECKPOINTS.check_of(STUDY.models.embedded),
-            audit=ancient(CHECKPOINTS.audited),
+            model=CHECKPOINTS.wait_for_check(STUDY.models.embedded),
+            audit=ancient(CHECKPOINTS.wait_for_audit),
         output:
             vectors=FILES.embedded.paths("results/embeddings/{model}/templates/00.parquet"),
             left_out=FILES.embedded.paths("results/embeddings/{model}/templates/00.left_out.tsv"),

@@ -16,7 +16,7 @@ if STUDY.computed:
             """Scores of both sentences of each pair of all sets, by a model and its random copies."""
             input:
                 pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
-                model=CHECKPOINTS.check_of(STUDY.models.scorers),
+                model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
                 # none where this job scores all
                 buckets=lambda wildcards: FILES.pair_buckets(wildcards.model),
             output:
@@ -37,7 +37,7 @@ if STUDY.computed:
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model and its random copies."""
         input:
-            model=CHECKPOINTS.check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("structures")),
             buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
         output:
@@ -58,7 +58,7 @@ if STUDY.computed:
     rule score_log_probability:
         """Log-probability bias of every category, by a model and its random copies."""
         input:
-            model=CHECKPOINTS.check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
             texts=ancient(FILES.texts_of_sentences("log_probability")),
             buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
         output:
@@ -85,7 +85,7 @@ if STUDY.computed:
         """Scores of one bucket of a set of pairs, by a model or its twins; only those that are not kept are computed."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=CHECKPOINTS.check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
         output:
             "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
         log:
@@ -105,7 +105,7 @@ if STUDY.computed:
     rule score_sentence_bucket:
         """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
         input:
-            model=CHECKPOINTS.check_of(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
             texts=ancient(lambda wildcards: FILES.texts_of_sentences(wildcards.of)),
         output:
             "results/likelihoods/{of}/{model}/{bucket}.parquet",

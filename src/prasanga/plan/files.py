@@ -108,8 +108,8 @@ class Files:
             paths += [pattern.format_map(dict(zip(wildcards, values, strict=True))) for values in filled]
         return paths
 
-    def of_lengths(self, pattern: str) -> list[str]:
-        """Return a pattern with `{length}` for all lengths, for each that a job of a model measures."""
+    def fill_lengths(self, pattern: str) -> list[str]:
+        """Return the paths of a pattern with `{length}`, for all lengths that a job of a model measures."""
         return self.embedded.paths(*(pattern.replace("{length}", label) for label in self._study.labels))
 
     # ---- inputs of jobs

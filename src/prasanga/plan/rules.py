@@ -71,12 +71,16 @@ class Checkpoints:
             raise error.with_traceback(None)
         return path
 
-    def check_of(self, models: Mapping[str, Mapping[str, Any]]) -> Callable[[Any], str]:
-        """Return what asks for the check of the model that a job runs: one of `models`, with the settings of each."""
+    def wait_for_check(self, models: Mapping[str, Mapping[str, Any]]) -> Callable[[Any], str]:
+        """Return an input function: it waits for the check of a job's model, and returns its report.
+
+        Args:
+            models: settings by the name of the model.
+        """
         checked = self._checkpoints.check_model
         return lambda wildcards: str(checked.get(family=models[wildcards.model]["family"]).output[0])
 
-    def audited(self, _: Any) -> str:
+    def wait_for_audit(self, _: Any) -> str:
         """Wait for the audit of all tokenizers; an audit that runs again embeds nothing again."""
         return str(self._checkpoints.audit_tokenizers.get().output.counts)
 

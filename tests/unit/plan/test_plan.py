@@ -533,7 +533,7 @@ def test_small_files_of_an_entry_share_a_job_and_parts_of_a_file_have_their_own(
 
 def test_a_job_of_a_model_has_all_lengths_and_the_random_copies_of_a_small_study(planned: Planned) -> None:
     small, large = (planned({"embeddings": {"shard_size": size}}) for size in (10**6, 5000))
-    vectors = Files(small).of_lengths("results/embeddings/{model}/{length}/00.parquet")
+    vectors = Files(small).fill_lengths("results/embeddings/{model}/{length}/00.parquet")
     lengths = ("9", "25", "75", "over75")
     names = ("{model}", "{model}-random")
     assert vectors == [f"results/embeddings/{name}/{length}/00.parquet" for name in names for length in lengths]
