@@ -286,7 +286,7 @@ def _show_results(folder: Path) -> None:
 
 
 def list_effects(methods: Mapping[str, Any]) -> list[list[str]]:
-    """Return the largest effects of each method and all bias percentages, as rows of a table.
+    """Return the largest effects of each method and all bias percentages, with the intervals that the page has.
 
     Args:
         methods: `methods` of a summary.
@@ -300,7 +300,7 @@ def list_effects(methods: Mapping[str, Any]) -> list[list[str]]:
             rows.append([name, each["category"], each["model"], contexts, f"{each['effect_size']:+.2f}", interval])
     for each in (methods["pairs"] or {"overall": ()})["overall"]:
         if each["bias_percentage"] is not None:
-            interval = "" if each["ci_low"] is None else f"{each['ci_low']:.1f}% to {each['ci_high']:.1f}%"
+            interval = "" if each["exact_low"] is None else f"{each['exact_low']:.1f}% to {each['exact_high']:.1f}%"
             rows.append(["pairs", each["set"], each["model"], "", f"{each['bias_percentage']:.1f}%", interval])
     return rows
 
