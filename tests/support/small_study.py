@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from planning import plan_study
 
 CODE = (
     *("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src"),
@@ -74,11 +75,16 @@ class Study:
         """Run Snakemake as a user would, from the study's folder.
 
         Jobs are started greedily: Snakemake's other way asks a solver, in a process of its own, each time a job ends.
+        A dry run prints everything to standard output.
         """
+        arguments = ("--cores", "2", "--scheduler", "greedy", *arguments)
+        environment = {"HF_HUB_OFFLINE": "1", **(environment or {})}
+        if "--dry-run" in arguments:
+            return plan_study(self.root, arguments, environment)
         return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
+            [sys.executable, "-m", "snakemake", *arguments],
             cwd=self.root,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", **(environment or {})},
+            env={**os.environ, **environment},
             capture_output=True,
             text=True,
             check=False,

@@ -431,6 +431,7 @@ def test_sets_are_dealt_to_as_many_jobs_as_are_asked_for(study: Study) -> None:
     assert study.plan("likelihoods") == {}
 
 
+@pytest.mark.long
 def test_results_in_buckets_fit_together_and_are_used_from_the_cache(study: Study, no_torch: dict[str, str]) -> None:
     before = {name: table(study, f"likelihoods/{name}") for name in IN_BUCKETS}
     configure_buckets(study, 2)
@@ -443,6 +444,24 @@ def test_results_in_buckets_fit_together_and_are_used_from_the_cache(study: Stud
     for path in (study.root / "results/likelihoods").rglob("0?.parquet"):
         path.unlink()  # scores that are put together are enough
     assert study.plan("likelihoods", environment=no_torch) == {}
+
+
+def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(measured: Study, tmp_path: Path) -> None:
+    """Also if it calls the model by another name; passes and scored pairs are counted by the logs of the jobs."""
+    store = tmp_path / "store"
+    shutil.copytree(measured.root / "results/store", store / "vectors")
+    shutil.copytree(measured.root / "results/likelihoods/kept", store / "scores")
+    second = measured.copy(tmp_path / "second")
+    for made in ("results", "logs", ".snakemake"):
+        shutil.rmtree(second.root / made)
+    keep_models(second, "masks")
+    write_yaml(second, "config.yaml", {**second.config, "models": {"renamed": CONFIG["models"]["masks"]}})
+    scores = "likelihoods/pairs/garden/renamed"
+    second.run("embeddings", f"results/{scores}.parquet", environment={"PRASANGA_STORE": str(store)})
+    assert set(table(second, scores)["model"]) == {"renamed"}
+    logs = "\n".join(path.read_text(encoding="utf-8") for path in (second.root / "logs").rglob("*.log"))
+    assert set(re.findall(r"passes=(\d+)", logs)) == {"0"}
+    assert re.findall(r"(\d+) pairs; (\d+) known before", logs) == [("7", "7")]
 
 
 @pytest.mark.long

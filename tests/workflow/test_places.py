@@ -9,9 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
-import yaml
 from small_study import Study
 
 from prasanga.config import read_config
@@ -29,7 +27,7 @@ module prasanga:
         config
 
 
-use rule * from prasanga{renamed}
+use rule * from prasanga as bias_*
 
 
 onstart:
@@ -79,15 +77,13 @@ def test_a_file_of_the_study_stands_before_the_shipped_one(finished: Study, else
     assert {"compile_categories", "write_page"} <= elsewhere.plan(*run).keys()
 
 
-@pytest.mark.parametrize("renamed", ["", " as bias_*"])
-def test_the_workflow_is_a_module_of_another(finished: Study, elsewhere: Study, renamed: str) -> None:
-    text = MODULE.format(snakefile=finished.root / "Snakefile", renamed=renamed)
+def test_the_workflow_is_a_module_of_another(finished: Study, elsewhere: Study) -> None:
+    text = MODULE.format(snakefile=finished.root / "Snakefile")
     (elsewhere.root / "Snakefile").write_text(text, encoding="utf-8")
     profile = ("--workflow-profile", str(finished.root / "profiles/default"))
     assert elsewhere.plan(*profile) == {}
     (elsewhere.root / "results/report/index.html").unlink()
-    before = renamed.removeprefix(" as ").removesuffix("*")
-    assert elsewhere.plan(*profile).keys() - {f"{before}all"} == {f"{before}write_page"}
+    assert elsewhere.plan(*profile).keys() - {"bias_all"} == {"bias_write_page"}
     # its handlers run where the main Snakefile calls them: the config is kept, the last words said
     kept = elsewhere.root / "results/config.yaml"
     kept.unlink()
@@ -133,37 +129,3 @@ def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, 
     assert wrong.returncode == 2
     begin = "The config cannot be used.\n- study.yaml, line 1: unknown key `seeed` (value 1). Did you mean `seed`?"
     assert begin in wrong.stderr
-
-
-def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(finished: Study, tmp_path: Path) -> None:
-    """Also if it calls the model by another name; passes and scored pairs are counted by the logs of the jobs."""
-    config = finished.config
-    config["models"] = {"tiny-a": config["models"]["tiny-a"]}
-    pairs = (finished.root / "resources/demo/pairs.csv").read_text(encoding="utf-8").splitlines()
-    (tmp_path / "pairs.csv").write_text(
-        "\n".join([pairs[0], *(row for row in pairs if ",bn," in row)][:6]), encoding="utf-8"
-    )
-    config["pairs"] = {"sets": {"demo": {"path": str(tmp_path / "pairs.csv")}}}
-    config["corpus"] = {"root": str(finished.root), "texts": [{"files": "resources/demo/corpus/bn/[ns]*.txt"}]}
-    config["samples"] = {"lengths": [9], "contexts_per_stimulus": 2}
-    counts = []
-    for name, model in (("first", "tiny-a"), ("second", "renamed")):
-        root = tmp_path / "studies" / name
-        root.mkdir(parents=True)
-        config["models"] = {model: next(iter(config["models"].values()))}
-        (root / "study.yaml").write_text(yaml.safe_dump({**config, "study": name}), encoding="utf-8")
-        study = Study(root)
-        targets = ("embeddings", f"results/likelihoods/pairs/demo/{model}.parquet")
-        environment = {"PRASANGA_STORE": str(tmp_path / "studies/.prasanga-store")}
-        study.run(*targets, "--snakefile", str(finished.root / "Snakefile"), environment=environment)
-        logs = [path.read_text(encoding="utf-8") for path in (root / "logs").rglob("*.log")]
-        passes = [int(number) for log in logs for number in re.findall(r"passes=(\d+)", log)]
-        scored = [int(number) for log in logs for number in re.findall(r"(\d+) of \d+ pairs to be scored", log)]
-        counts.append((len(passes), sum(passes), sum(scored)))
-        table = pl.read_parquet(root / f"results/likelihoods/pairs/demo/{model}.parquet")
-        assert set(table["model"]) == {model}
-    (n_jobs, first, scored), second = counts
-    assert n_jobs > 0
-    assert first > 0
-    assert scored > 0
-    assert second == (n_jobs, 0, 0)

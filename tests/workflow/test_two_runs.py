@@ -84,6 +84,7 @@ def test_two_runs_are_equal_byte_for_byte(
     assert [path for path in one if one[path] != other[path]] == []
 
 
+@pytest.mark.long
 def test_scores_of_two_runs_are_equal_byte_for_byte(
     project_root: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, elsewhere: dict[str, str]
 ) -> None:
