@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -19,25 +19,20 @@ _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(["snakemake.cli", "snakemake_executor_plugin_slurm", "polars", "pydantic", "yaml"])
 
 
-def plan_study(
-    root: Path, arguments: Sequence[str], environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[str]:
+def plan_study(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Run Snakemake in a study's folder; what it prints, also to standard error, is the standard output."""
     with tempfile.NamedTemporaryFile(mode="r", encoding="utf-8") as printed:
-        process: ForkServerProcess = _SERVER.Process(
-            target=_run_snakemake, args=(root, arguments, environment, printed.name)
-        )
+        process: ForkServerProcess = _SERVER.Process(target=_run_snakemake, args=(root, arguments, printed.name))
         process.start()
         process.join()
         assert process.exitcode is not None
-        return subprocess.CompletedProcess(arguments, process.exitcode, stdout=printed.read(), stderr="")
+        return subprocess.CompletedProcess(list(arguments), process.exitcode, stdout=printed.read(), stderr="")
 
 
-def _run_snakemake(root: Path, arguments: Sequence[str], environment: Mapping[str, str], printed: str) -> None:
+def _run_snakemake(root: Path, arguments: Sequence[str], printed: str) -> None:
     os.chdir(root)
-    os.environ.update(environment)
-    first = environment.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path = [*filter(None, first), *(path for path in sys.path if "tests" not in Path(path).parts)]
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    sys.path = [path for path in sys.path if "tests" not in Path(path).parts]
     sys.argv = ["snakemake", *arguments]
     with Path(printed).open("wb") as file:
         os.dup2(file.fileno(), sys.stdout.fileno())
