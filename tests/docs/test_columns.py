@@ -41,7 +41,7 @@ COPIES = {f"report/data/{table.beside}": name for name, table in METHOD_TABLES.i
 def of_file(path: str) -> TableSchema:
     """The table of a file below results/."""
     table = TABLES[COPIES[path]] if path in COPIES else find_table(path)
-    assert table, f"no table has the path {path}: describe it in prasanga.schema.tables"
+    assert table, f"no table has the path {path}: describe it in prasanga.schema"
     return table
 
 

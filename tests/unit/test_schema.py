@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.schema import COLUMNS, TABLES, find_table, read_table
+from prasanga.schema import COLUMNS, TABLES, find_table, read_table, registry
 
 SETTLING = TABLES["settling"]
 ROW = {
@@ -26,13 +26,19 @@ ROW = {
 
 
 def test_every_table_has_known_columns_each_once_and_every_column_a_table() -> None:
-    used: set[str] = set()
+    used, own = set(), set()
     for table in TABLES.values():
         assert len(set(table.names)) == len(table.names), table.name
         assert all(column.meaning for column in table.columns), table.name
-        assert set(table.own) <= set(table.names), table.name
-        used |= {name for name in table.names if name not in table.own}
+        for column in table.columns:
+            if column is COLUMNS.get(column.name):
+                used.add(column.name)
+            else:
+                own.add((table.name, column.name))
     assert used == set(COLUMNS)
+    with (Path(registry.__file__).with_name("columns.tsv")).open(encoding="utf-8") as file:
+        rows = [line.split("\t")[:2] for line in file]
+    assert own == {(table, name) for name, table in rows[1:] if table}
 
 
 def test_an_interval_has_two_ends_and_a_set_its_letter() -> None:

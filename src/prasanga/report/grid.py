@@ -22,7 +22,7 @@ from prasanga.base.errors import InputError
 from prasanga.losses import describe_losses, describe_missing_effect, group_lost_words
 from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.preferences import OVERALL
-from prasanga.schema.columns import CONVENTIONS
+from prasanga.schema import CONVENTIONS
 from prasanga.stats.intervals import FEWEST_WORDS
 
 ALPHA = 0.05

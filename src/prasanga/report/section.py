@@ -29,7 +29,7 @@ from prasanga.report.grid import anchor_of
 from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, plain, shown, two
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
-from prasanga.schema.columns import HEADINGS
+from prasanga.schema import HEADINGS
 
 ENGLISH = "en"
 """The language of the page where a study names none."""

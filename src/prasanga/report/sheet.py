@@ -21,7 +21,7 @@ from prasanga.base.documents import escape_markdown, guarded_text
 from prasanga.losses import describe_losses
 from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
-from prasanga.schema.columns import COLUMNS, HEADINGS
+from prasanga.schema import COLUMNS, HEADINGS
 
 MINUS, MARK = "\N{MINUS SIGN}", "*"
 

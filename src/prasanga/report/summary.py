@@ -57,7 +57,7 @@ from prasanga.report.study import (
     totals,
     without_places,
 )
-from prasanga.schema.columns import CONVENTIONS
+from prasanga.schema import CONVENTIONS
 
 SCHEMA = 2
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""

@@ -26,8 +26,7 @@ from prasanga.report.sheet import (
     signed,
     split_columns,
 )
-from prasanga.schema import COLUMNS
-from prasanga.schema.columns import HEADINGS
+from prasanga.schema import COLUMNS, HEADINGS
 
 ROWS: list[dict[str, Any]] = [
     {"category": "C1", "model": "a_b", "effect_size": -0.51234, "p_association": 0.0004, "n_x": 1200, "lost": []},
