@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stats": {"base"},
     "associations": {*GROUND, "text", "stats"},
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "stats", "associations"},
-    "report": {*GROUND, "text", "pairs", "stats", "associations"},
+    "report": {*GROUND, "config", "text", "pairs", "stats", "associations"},
     "extras": {*GROUND, "config", "lexicon", "stats", "associations", "report"},
     "runner": {"base"},
     "cli": {*GROUND, "config", "report", "extras", "models", "embeddings", "plan"},

@@ -1,8 +1,8 @@
 """The methods card and the data card of a study: what was measured on what, how, and how far it goes, as Markdown.
 
-Their numbers come from the summary (`prasanga.report.summary`), their conventions from `wording/methods.yaml`, which
-the page shows as well. They have no text of the corpus and of no pair. The templates escape everything that comes from
-a study, so that no name makes a heading, a link or a tag.
+Their numbers come from the summary (`prasanga.report.summary`), the meanings of choices from the models of the config,
+and what numbers say from `wording/methods.yaml`; the page shows these as well. They have no text of the corpus and of
+no pair. The templates escape everything that comes from a study, so that no name makes a heading, a link or a tag.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from markupsafe import Markup
 from prasanga.base.documents import escape_markdown
 from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
+from prasanga.config.reference import find_part
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import wording
 from prasanga.report.findings import agree, plural
@@ -212,10 +213,9 @@ def fixed_choices(measured: Iterable[str]) -> list[str]:
 
 
 def choices(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return all keys of a study's config with their values, and in words what is meant; empty where that is clear."""
-    meanings = {key: _wording()["meanings"].get(key, "") for key, _ in _flatten(config)}
+    """Return all keys of a study's config with their values and their meanings in the reference of the config."""
     return [
-        (key, _value_text(value), meaning if isinstance(meaning := meanings[key], str) else meaning.get(str(value), ""))
+        (key, _value_text(value), " ".join(find_part(tuple(key.split("."))).get("description", "").split()))
         for key, value in _flatten(config)
     ]
 

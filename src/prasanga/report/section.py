@@ -7,6 +7,7 @@ written. What is folded, and what has a head of its own within a section, is a s
 from __future__ import annotations
 
 import base64
+import csv
 import functools
 import gzip
 import hashlib
@@ -21,7 +22,6 @@ from jinja2 import pass_context
 from markupsafe import Markup, escape
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.findings import agree, plural
@@ -438,7 +438,7 @@ def said(text: str, language: str, **values: object) -> str:
     """Return a label of the page in a language, with these values in it.
 
     Args:
-        text: the label in English; what `labels.yaml` has not is of a study, and stays as it is.
+        text: the label in English; what `labels.tsv` has not is of a study, and stays as it is.
         language: en, bn or hi.
         values: values for the braces in the label.
     """
@@ -452,9 +452,9 @@ _HEADINGS = {heading.en: {"bn": heading.bn, "hi": heading.hi} for heading in HEA
 @functools.cache
 def labels() -> Mapping[str, Mapping[str, str]]:
     """Return the labels of the page by their English text and by language."""
-    file = files(templates.__name__) / "labels.yaml"
-    rows = load_yaml(file.name, file.read_text(encoding="utf-8"))
-    return {english: {"bn": bangla, "hi": hindi} for english, bangla, hindi in rows}
+    with (files(templates.__name__) / "labels.tsv").open(encoding="utf-8") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row["en"]: {"bn": row["bn"], "hi": row["hi"]} for row in rows}
 
 
 TEMPLATES.filters |= {
