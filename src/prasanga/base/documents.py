@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,12 @@ def sha256_of_file(path: str | Path) -> str:
     """Return the sha256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_rows(file: Traversable) -> list[dict[str, str]]:
+    """Return the rows of one of our own tables of data: tabs between columns, no quotes, names in the first line."""
+    with file.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def unreadable(path: str | Path, error: OSError) -> InputError:

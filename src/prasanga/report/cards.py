@@ -18,7 +18,7 @@ import polars as pl
 from jinja2 import PackageLoader
 from markupsafe import Markup
 
-from prasanga.base.documents import escape_markdown
+from prasanga.base.documents import escape_markdown, read_rows
 from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.config.reference import find_part
@@ -291,17 +291,23 @@ def quantities() -> list[dict[str, Any]]:
 
 def publications() -> list[dict[str, Any]]:
     """Return the publications of the methods; `link` is the address as a reader knows it."""
-    return [
-        {**each, "link": each["url"].replace("https://arxiv.org/abs/", "arXiv:").replace("https://doi.org/", "doi:")}
-        for each in _wording()["references"]
-    ]
+    found = []
+    for row in read_rows(files(wording.__name__) / "references.tsv"):
+        link = row["url"].replace("https://arxiv.org/abs/", "arXiv:").replace("https://doi.org/", "doi:")
+        methods = _list_methods(row["methods"].split())
+        found.append({**row, "methods": methods, "year": int(row["year"]), "link": link})
+    return found
 
 
 @functools.cache
 def _wording() -> Mapping[str, Any]:
     file = files(wording.__name__) / "methods.yaml"
     texts: dict[str, Any] = load_yaml(file.name, file.read_text(encoding="utf-8"))
-    for each in (*texts["fixed"], *texts["quantities"], *texts["references"]):
-        of_words = METHODS if "words" in each["methods"] else ()
-        each["methods"] = (*of_words, *(name for name in each["methods"] if name != "words"))
+    for each in (*texts["fixed"], *texts["quantities"]):
+        each["methods"] = _list_methods(each["methods"])
     return texts
+
+
+def _list_methods(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the methods that are named; `words` stands for all of word associations."""
+    return (*(METHODS if "words" in names else ()), *(name for name in names if name != "words"))

@@ -7,7 +7,6 @@ written. What is folded, and what has a head of its own within a section, is a s
 from __future__ import annotations
 
 import base64
-import csv
 import functools
 import gzip
 import hashlib
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 from jinja2 import pass_context
 from markupsafe import Markup, escape
 
+from prasanga.base.documents import read_rows
 from prasanga.base.errors import InputError
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
@@ -452,9 +452,7 @@ _HEADINGS = {heading.en: {"bn": heading.bn, "hi": heading.hi} for heading in HEA
 @functools.cache
 def labels() -> Mapping[str, Mapping[str, str]]:
     """Return the labels of the page by their English text and by language."""
-    with (files(templates.__name__) / "labels.tsv").open(encoding="utf-8") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row["en"]: {"bn": row["bn"], "hi": row["hi"]} for row in rows}
+    return {row["en"]: row for row in read_rows(files(templates.__name__) / "labels.tsv")}
 
 
 TEMPLATES.filters |= {

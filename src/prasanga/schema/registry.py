@@ -6,7 +6,6 @@ with @ in `tables.tsv` is that of a group of columns.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pyarrow as pa
 
+from prasanga.base.documents import read_rows
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame
 
@@ -123,12 +123,7 @@ class TableSchema:
         return frame.select(self.names).cast({c.name: c.dtype for c in self.columns if frame.schema[c.name] == pl.Null})
 
 
-def _read(name: str) -> list[dict[str, str]]:
-    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-_ROWS = _read("columns.tsv")
+_ROWS = read_rows(Path(__file__).with_name("columns.tsv"))
 _EVERYWHERE, _IN_TABLE = (
     {
         (row["table"], row["name"]): Column(row["name"], row["type"], row["meaning"], row["unit"])
@@ -148,7 +143,7 @@ HEADINGS = {row["name"]: Heading(row["en"], row["bn"], row["hi"], row["format"])
 def _read_tables() -> dict[str, TableSchema]:
     groups: dict[str, list[str]] = {}
     tables = {}
-    for row in _read("tables.tsv"):
+    for row in read_rows(Path(__file__).with_name("tables.tsv")):
         name = row["name"]
         names = [each for listed in row["columns"].split() for each in groups.get(listed, [listed])]
         if name.startswith("@"):

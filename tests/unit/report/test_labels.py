@@ -85,8 +85,8 @@ def test_a_label_has_the_values_of_its_english() -> None:
         return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
     for text, found in labels().items():
-        assert found.keys() == {"bn", "hi"}
-        assert [names(each) for each in found.values()] == [names(text)] * 2, text
+        assert found.keys() == {"en", "bn", "hi"}
+        assert [names(each) for each in found.values()] == [names(text)] * 3, text
 
 
 def test_what_is_of_a_study_stays() -> None:
