@@ -32,7 +32,7 @@ envvars:
     "PYTHONSAFEPATH",
 
 
-from prasanga.base.documents import digest_of
+from prasanga.base.io import digest_of
 from prasanga.base.logs import collect_seldom
 from prasanga.base.origin import name_old_stores
 from prasanga.base.places import link_installation, link_store, place, require_no_modules, require_store
@@ -46,7 +46,7 @@ from prasanga.pairs.layouts import PAIRS_VERSION
 from prasanga.plan import Files, Settings, StudyPlan, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
 from prasanga.plan.files import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
-from prasanga.plan.rules import Checkpoints, attach_fingerprints, call_readably, read_arguments
+from prasanga.plan.runs import Checkpoints, attach_fingerprints, call_readably, read_arguments
 from prasanga.plan.runs import PAGE, SUMMARY, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import count_texts, require_writable, vectors_at_hand
 from prasanga.plan.settings import require_scores

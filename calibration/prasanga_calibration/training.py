@@ -22,7 +22,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, proce
 from torch.nn.functional import cross_entropy
 
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
+from prasanga.base.logs import progress
 from prasanga.base.seeds import generator, seed_of
 from prasanga.models.devices import pad
 from prasanga.models.packaged import write_model

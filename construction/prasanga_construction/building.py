@@ -21,8 +21,8 @@ from pathlib import Path
 
 import polars as pl
 
-from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError
+from prasanga.base.io import guarded_text
 from prasanga.lexicon.inflection import capitalize
 from prasanga.lexicon.templates import with_article
 from prasanga.pairs.alignment import Span

@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
 
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
+from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
 from prasanga.models.devices import Halving, plan_batches
 from prasanga.models.loading import load_config, load_part, max_pieces, model_kind, quiet

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.base.documents import guarded, unguarded_text
 from prasanga.base.errors import InputError
+from prasanga.base.io import guarded, unguarded_text
 from prasanga.text.words import unicode_form
 
 _DIGITS = 18  # of a number that 64 bits hold in any case
@@ -51,7 +51,7 @@ class Row:
 def read_rows(path: str | Path, *, what: str, may_be_empty: bool = False) -> list[Row]:
     """Read the rows of a CSV file with a header; skip empty lines, and bring texts into NFC.
 
-    An apostrophe that a sheet of ours had before what looks like a formula (`prasanga.base.documents`) is taken away.
+    An apostrophe that a sheet of ours had before what looks like a formula (`prasanga.base.io`) is taken away.
 
     Args:
         path: the file, UTF-8; a byte order mark, which spreadsheets write, is no part of the first column's name.

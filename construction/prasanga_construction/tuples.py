@@ -29,9 +29,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_text
+from prasanga.base.io import guarded_text, write_text
 from prasanga.base.seeds import generator
 from prasanga.pairs.layouts import canonical
 from prasanga.pairs.preferences import LANGUAGES

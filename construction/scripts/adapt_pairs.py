@@ -1,7 +1,7 @@
 """Adapter: a set of pairs to the sheet by which it is adapted."""
 
+from prasanga.base.io import read_frame, write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import read_frame, write_text
 from prasanga_construction.adaptation import adaptation_instructions, adaptation_sheet, read_names
 from prasanga_construction.sheets import sheet_text
 from prasanga_construction.translation import pairs_to_translate

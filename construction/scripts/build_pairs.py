@@ -1,7 +1,7 @@
 """Adapter: annotated tuples, templates and sentences to pairs, and what was left out."""
 
+from prasanga.base.io import write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import write_text
 from prasanga_construction.building import build_pairs, read_sentences, sentence_drafts, template_drafts, where_from
 from prasanga_construction.templates import load_identities, load_templates
 from prasanga_construction.tuples import kept_tuples, read_tuples

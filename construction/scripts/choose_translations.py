@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from prasanga.base.io import read_frame, write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import read_frame, write_text
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.translation import (
     check_choices,

@@ -1,8 +1,8 @@
 """Adapter: sets of pairs to the pieces that their modified words share, by the tokenizer of one model."""
 
+from prasanga.base.io import read_frame, write_table
 from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
-from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, load_tokenizer
 from prasanga_construction.distance import find_shared_pieces
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
+from prasanga.base.io import read_frame, require_equal, write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import read_frame, require_equal, write_text
 
 log_to(snakemake.log[0])
 for name in ("table", "counts"):

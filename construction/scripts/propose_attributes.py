@@ -1,7 +1,7 @@
 """Adapter: a local model to attributes of every identity term, and what could not be used of its answers."""
 
+from prasanga.base.io import write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import write_text
 from prasanga_construction.generation import writer_of
 from prasanga_construction.proposals import propose_attributes
 from prasanga_construction.templates import load_identities, load_templates

@@ -1,7 +1,7 @@
 """Adapter: a local model to sentences about the tuples that are kept, as a sheet to review."""
 
+from prasanga.base.io import write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import write_text
 from prasanga_construction.building import sentences_csv
 from prasanga_construction.generation import writer_of
 from prasanga_construction.proposals import propose_sentences

@@ -1,8 +1,8 @@
 """Adapter: a set of pairs to one engine's translations of both sentences of each."""
 
+from prasanga.base.io import read_frame, write_table
 from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
-from prasanga.base.parquet import read_frame, write_table
 from prasanga_construction.generation import writer_of
 from prasanga_construction.translation import how_to_ask, pairs_to_translate, translate_pairs
 

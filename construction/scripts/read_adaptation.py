@@ -1,7 +1,7 @@
 """Adapter: the sheet of an adaptation, filled in, to the adapted pairs, what is to be looked at, and counts."""
 
+from prasanga.base.io import read_frame, write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import read_frame, write_text
 from prasanga_construction.adaptation import read_adaptation, read_names, warn_of_findings
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.translation import pairs_to_translate

@@ -1,7 +1,7 @@
 """Adapter: the annotators' sheets to tuples with votes, and to how far the annotators agree."""
 
+from prasanga.base.io import write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import write_text
 from prasanga_construction.templates import load_identities
 from prasanga_construction.tuples import add_votes, agreement_table, read_sheet, read_tuples, tuples_csv
 

@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from prasanga.base.io import read_frame, require_equal, write_text
 from prasanga.base.logs import log_to
-from prasanga.base.parquet import read_frame, require_equal, write_text
 from prasanga_construction.sheets import sheet_text
 from prasanga_construction.translation import (
     hide_engines,

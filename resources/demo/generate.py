@@ -19,7 +19,7 @@ import numpy as np
 import yaml
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_text
+from prasanga.base.io import write_text
 from prasanga.base.seeds import generator
 from prasanga.lexicon import Lexicon, load_lexicon
 

@@ -18,7 +18,7 @@ import polars as pl
 from prasanga import methods
 from prasanga.associations import Ceat, ceat
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import as_frame, read_frame
+from prasanga.base.io import as_frame, read_frame
 from prasanga.base.places import installation
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS, categories_of, chosen_categories

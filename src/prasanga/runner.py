@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.documents import guarded, to_tsv
+from prasanga.base.io import guarded, replacing, require_equal, to_tsv, write_table, write_text
 from prasanga.base.logs import log_to
 from prasanga.base.origin import describe
-from prasanga.base.parquet import replacing, require_equal, write_table, write_text
 
 Table: TypeAlias = pa.Table | pl.DataFrame
 Record = dict[str, str]

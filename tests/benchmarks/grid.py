@@ -46,7 +46,7 @@ def write_vectors(
     base: Path, length: str, words: Sequence[str], n_contexts: int, dimensions: int, rng: np.random.Generator
 ) -> Path:
     """Write shards of random vectors as the embedding stage does; return their list."""
-    from prasanga.base.parquet import write_row_groups
+    from prasanga.base.io import write_row_groups
     from prasanga.embeddings import list_shards
     from prasanga.embeddings.shards import vectors_to_arrow
 

@@ -45,7 +45,7 @@ def sentences(folder: Path) -> Iterator[tuple[str, Compared]]:
     """Normalizing, and searching a corpus."""
     import tasks
 
-    from prasanga.base.parquet import write_table
+    from prasanga.base.io import write_table
     from prasanga.lexicon import forms_table, load_lexicon
 
     text = "\n".join(path.read_text(encoding="utf-8") for path in (PROJECT / "resources/demo/corpus/bn").glob("*.txt"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import simple_sentences
 
-from prasanga.base.parquet import write_batches
+from prasanga.base.io import write_batches
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard, read_forms
 from prasanga.text import normalize as normalize_text
 from prasanga.text import normalize_batch

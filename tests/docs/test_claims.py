@@ -17,10 +17,10 @@ from prasanga.associations.estimates import TestSettings
 from prasanga.associations.study import measure_weat
 from prasanga.base.errors import InputError
 from prasanga.config import complete
-from prasanga.losses import describe_losses
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.report.section import labels
+from prasanga.schema.registry import describe_losses
 from prasanga.stats.permutation import smallest_effect_of_sizes
 from prasanga.text import normalizer
 

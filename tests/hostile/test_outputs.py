@@ -23,8 +23,8 @@ import pytest
 from matplotlib.figure import Figure
 from report_pages import CONFIG, audit, estimates
 
-from prasanga.base.documents import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
 from prasanga.base.errors import InputError, printable
+from prasanga.base.io import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
 from prasanga.extras.release import Tally, Text, datasheet, sources_page
 from prasanga.models.hub import download_command
 from prasanga.report.cards import data_card, escape, methods_card

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pytest
 
-from prasanga.base import progress as module
+from prasanga.base import logs as module
 
 NOON = datetime(2026, 11, 22, 12, 0).timestamp()
 OUTLOOK = re.compile(

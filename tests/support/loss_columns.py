@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.losses import Loss, Reason
 from prasanga.schema import COLUMNS
+from prasanga.schema.registry import Loss, Reason
 
 LOST = COLUMNS["lost"].dtype
 _REASONS = {

@@ -17,7 +17,7 @@ import pyarrow as pa
 from report_pages import estimates
 from sentence_tables import context, write_sentences
 
-from prasanga.base.parquet import write_row_groups
+from prasanga.base.io import write_row_groups
 from prasanga.embeddings import list_shards
 from prasanga.embeddings.shards import vectors_to_arrow
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.samples.segments import segment_id
 
 Item = tuple[str, str, tuple[int, int]]

@@ -253,7 +253,7 @@ def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tu
         return f"/hub/{name}/snapshots/{'0a' * 20}/{file}"
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", fetched)
-    monkeypatch.setattr("prasanga.cli.new_studies.work", lambda folder, **_: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("PRASANGA_STORE", str(here / "store"))
     return prasanga("measure", *arguments), started
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-GROUND = {"base", "methods", "schema", "losses"}
+GROUND = {"base", "methods", "schema"}
 MAY_IMPORT: dict[str, set[str]] = {
     "base": {"base"},
     "methods": set(),
-    "losses": set(),
     "config": {"base"},
     "schema": {"base"},
     "text": {"base"},
@@ -52,7 +51,6 @@ WITHOUT_TORCH = {
     "base",
     "methods",
     "schema",
-    "losses",
     "text",
     "lexicon",
     "sentences",

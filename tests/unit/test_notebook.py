@@ -18,7 +18,7 @@ from scoring_models import build
 import prasanga
 from prasanga.associations import Ceat, ceat, effect_size, seat, weat
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import as_frame
+from prasanga.base.io import as_frame
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.models.packaged import PACKAGED
 

@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from prasanga.base.documents import digest_of
+from prasanga.base.io import digest_of
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.likelihoods.stage import SCORES_VERSION
 from prasanga.models.options import CHECKS_VERSION

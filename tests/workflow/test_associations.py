@@ -25,7 +25,7 @@ from small_study import Study
 
 from prasanga.associations import seat, weat
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.losses import describe_losses
+from prasanga.schema.registry import describe_losses
 from prasanga.static import read_looked_up
 from prasanga.stats.permutation import benjamini_hochberg, holm
 

@@ -1,6 +1,6 @@
 """All sentences to the tables by which a reader judges the lexicon."""
 
-from prasanga.base.parquet import read_table
+from prasanga.base.io import read_table
 from prasanga.runner import Task
 from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram
 

@@ -1,7 +1,6 @@
 """Surface forms, counted in a sample of the texts, to how the tokenizer of each model treats them."""
 
-from prasanga.base.documents import digests_of_files, read_document, write_document
-from prasanga.base.parquet import read_frame
+from prasanga.base.io import digests_of_files, read_document, read_frame, write_document
 from prasanga.models import ModelOptions, audit_tokenizer, load_tokenizer
 from prasanga.runner import Task
 from prasanga.sentences import Shard, read_forms

@@ -1,6 +1,6 @@
 """A model to what is known of it before it runs."""
 
-from prasanga.base.documents import write_document
+from prasanga.base.io import write_document
 from prasanga.models import ModelOptions, check_model
 from prasanga.runner import Task
 

@@ -1,6 +1,6 @@
 """Word lists to the categories with their words and glosses."""
 
-from prasanga.base.documents import write_document
+from prasanga.base.io import write_document
 from prasanga.lexicon import categories_of, lexicon_of
 from prasanga.runner import Task
 

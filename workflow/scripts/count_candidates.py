@@ -1,6 +1,6 @@
 """Corpus files, or a part of one, to the number of occurrences and sentences of each candidate."""
 
-from prasanga.base.documents import digests_of_files
+from prasanga.base.io import digests_of_files
 from prasanga.extras.candidates import count_stimuli
 from prasanga.runner import Task
 from prasanga.sentences import Shard, extract_shard, read_forms

@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from prasanga.base.documents import digests_of_files
-from prasanga.base.parquet import write_batches, write_text
+from prasanga.base.io import digests_of_files, write_batches, write_text
 from prasanga.runner import Task
 from prasanga.samples import (
     SEGMENT_SCHEMA,

@@ -1,8 +1,7 @@
 """The sampled contexts to a data set for others, with its sources and a datasheet."""
 
 from prasanga import __version__
-from prasanga.base.documents import digest_of, sha256_of_file
-from prasanga.base.parquet import write_text
+from prasanga.base.io import digest_of, sha256_of_file, write_text
 from prasanga.extras.release import Text, datasheet, sampled_occurrences, sources_page, write_release
 from prasanga.runner import Task
 

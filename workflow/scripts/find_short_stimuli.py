@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from prasanga.base.documents import write_document
+from prasanga.base.io import write_document
 from prasanga.runner import Task
 from prasanga.samples import parse_length, short_stimuli
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from prasanga.associations.comparisons import adjust, correct_tests, differences, gather, select_for_csv, settling
-from prasanga.base.parquet import read_table
+from prasanga.base.io import read_table
 from prasanga.methods import method_named
 from prasanga.runner import Task
 

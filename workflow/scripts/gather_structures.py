@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from prasanga.base.parquet import read_frame
+from prasanga.base.io import read_frame
 from prasanga.likelihoods.structures import compare_structures, gather_traits, spread_by_structure
 from prasanga.likelihoods.templates import list_oddities, load_traits
 from prasanga.runner import Task

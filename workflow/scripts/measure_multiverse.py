@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from prasanga.base.documents import read_document
-from prasanga.base.parquet import read_table
+from prasanga.base.io import read_document, read_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
 from prasanga.extras import multiverse
 from prasanga.lexicon.model import stimuli_of

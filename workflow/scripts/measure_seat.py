@@ -7,8 +7,7 @@ from typing import Any
 from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import of_twins
 from prasanga.associations.study import measure_seat
-from prasanga.base.documents import read_document
-from prasanga.base.parquet import read_table
+from prasanga.base.io import read_document, read_table
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.lexicon.model import stimuli_of
 from prasanga.runner import Task

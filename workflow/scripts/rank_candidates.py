@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from prasanga.base.parquet import write_text
+from prasanga.base.io import write_text
 from prasanga.extras.candidates import rank_candidates, read_candidates, word_set_yaml
 from prasanga.runner import Task
 

@@ -1,6 +1,6 @@
 """One bucket of a set of sentence pairs to the scores that one model gives them."""
 
-from prasanga.base.parquet import read_frame
+from prasanga.base.io import read_frame
 from prasanga.likelihoods.stage import Job, deal_rows, score_rows
 from prasanga.runner import Task
 

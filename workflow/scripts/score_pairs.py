@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from prasanga.base.parquet import read_frame
+from prasanga.base.io import read_frame
 from prasanga.likelihoods.stage import Job, add_scores, deal_rows, read_buckets, score_rows
 from prasanga.runner import Task
 

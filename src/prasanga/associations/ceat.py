@@ -32,19 +32,24 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator, seed_of
-from prasanga.stats.arguments import (
+from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.effects import (
+    COSINE_NOISE,
+    Z_95,
     FloatArray,
     IndexArray,
+    RandomEffects,
     choice,
+    combine,
     finite_vector,
     generator_from,
+    hedges_variance,
     positive_number,
     sequence_of,
+    spreads_and_effects,
     to_array,
     whole_number,
 )
-from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import COSINE_NOISE, Z_95, RandomEffects, combine, hedges_variance, spreads_and_effects
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
 
 VARIANCES = ("association", "hedges")

@@ -17,12 +17,11 @@ import pyarrow as pa
 
 from prasanga.associations.ceat import find_settled
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
-from prasanga.losses import join_losses
+from prasanga.base.logs import progress
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray, finite_or_none
+from prasanga.schema.registry import join_losses
 from prasanga.stats.controls import adjusted_difference, beside_twins
-from prasanga.stats.effects import COSINE_NOISE, largest_effect
+from prasanga.stats.effects import COSINE_NOISE, FloatArray, finite_or_none, largest_effect
 from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
 from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm, smallest_effect_at
 

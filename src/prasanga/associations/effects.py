@@ -39,9 +39,15 @@ from prasanga.associations.vectors import (
     unit_sets,
     word_vectors,
 )
-from prasanga.stats.arguments import FloatArray, choice, generator_from
 from prasanga.stats.crossed import CrossedScores, contributions
-from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError, effect_size_of_scores
+from prasanga.stats.effects import (
+    COSINE_NOISE,
+    ConstantScoresError,
+    FloatArray,
+    choice,
+    effect_size_of_scores,
+    generator_from,
+)
 from prasanga.stats.intervals import Interval, draw_resampling, interval, replicate_effects
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
 

@@ -17,11 +17,10 @@ import pyarrow as pa
 
 from prasanga.associations.vectors import SCALES, Change, Words, describe_repeats, each_once
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
+from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
-from prasanga.losses import Loss, Reason, loss_columns
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray, IndexArray, finite_or_none
+from prasanga.schema.registry import Loss, Reason, loss_columns
 from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import (
     Counts,
@@ -32,7 +31,7 @@ from prasanga.stats.crossed import (
     item_counts,
     leave_one_out,
 )
-from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError
+from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError, FloatArray, IndexArray, finite_or_none
 from prasanga.stats.intervals import (
     FEWEST_TEMPLATES,
     Resampling,

@@ -66,13 +66,20 @@ from prasanga.associations.vectors import (
     mean_direction,
     to_floating,
 )
-from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
+from prasanga.base.io import digest_of
 from prasanga.base.seeds import generator
-from prasanga.losses import Loss, Reason
-from prasanga.stats.arguments import FloatArray, IndexArray, to_array
+from prasanga.schema.registry import Loss, Reason
 from prasanga.stats.crossed import CrossedScores, variance_components
-from prasanga.stats.effects import ConstantScoresError, RandomEffects, combine, hedges_variance
+from prasanga.stats.effects import (
+    ConstantScoresError,
+    FloatArray,
+    IndexArray,
+    RandomEffects,
+    combine,
+    hedges_variance,
+    to_array,
+)
 from prasanga.stats.permutation import permutation_test_of_scores
 
 SAMPLE_MODES = ("fixed", "random")

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.stats.arguments import FloatArray, IndexArray, generator_from, sequence_of, to_array, whole_number
 from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.effects import FloatArray, IndexArray, generator_from, sequence_of, to_array, whole_number
 
 Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
 """The words of X, Y, A and B."""

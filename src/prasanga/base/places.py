@@ -235,7 +235,7 @@ def _lead(link: Path, target: Path) -> None:
 #
 # A study reaches the store by links in its own folder. Unless another is named it lies beside the studies, under a
 # hidden name: patterns such as `studies/*` pass it over. It has a folder for vectors and one for scores, and in each a
-# folder for every key (`prasanga.base.store`).
+# folder for every key (`prasanga.base.io`).
 
 
 BESIDE = ".prasanga-store"
@@ -416,7 +416,7 @@ def _kept(folder: Path, what: str) -> Kept:
 
 def _described(folder: Path) -> tuple[str, str]:
     """Return the model and, in words, the settings that a key's folder tells of itself."""
-    from prasanga.base.store import KEY
+    from prasanga.base.io import KEY
 
     try:
         said: dict[str, Any] = json.loads((folder / KEY).read_text(encoding="utf-8"))

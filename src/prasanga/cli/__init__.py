@@ -11,10 +11,10 @@ import sys
 
 import typer
 
-from prasanga.cli import new_studies, studies
+from prasanga.cli import studies
 from prasanga.cli.running import INTERRUPTED, app
 
-__all__ = ["app", "main", "new_studies", "studies"]
+__all__ = ["app", "main", "studies"]
 
 
 def main() -> None:

@@ -14,10 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from prasanga.base.documents import digest_of, read_document, write_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_frame, temporary_beside
-from prasanga.base.store import Store
+from prasanga.base.io import Store, digest_of, read_document, read_frame, temporary_beside, write_document
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end
 from prasanga.embeddings.shards import StoredDtype
 from prasanga.models.options import ModelOptions, depth_of

@@ -21,9 +21,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from prasanga.base.documents import digest_of_file, read_document, write_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from, open_parquet, read_table, read_where, require_equal
+from prasanga.base.io import (
+    digest_of_file,
+    made_from,
+    open_parquet,
+    read_document,
+    read_table,
+    read_where,
+    require_equal,
+    write_document,
+)
 
 Vectors = tuple[list[str], NDArray[np.float32]]
 """Occurrence ids and (n, d) vectors of a stimulus."""

@@ -23,12 +23,21 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from prasanga.base.documents import digest_of, read_document, to_tsv
 from prasanga.base.errors import InputError
+from prasanga.base.io import (
+    Store,
+    digest_of,
+    made_from,
+    read_document,
+    read_table,
+    remade_by,
+    require_columns,
+    to_tsv,
+    write_row_groups,
+    write_text,
+)
+from prasanga.base.logs import progress
 from prasanga.base.origin import describe
-from prasanga.base.parquet import made_from, read_table, remade_by, require_columns, write_row_groups, write_text
-from prasanga.base.progress import progress
-from prasanga.base.store import Store
 from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Inputs, Pooling, Unknown, plan_parts, read_ahead, root_end
 from prasanga.embeddings.settings import (
     VectorSettings,

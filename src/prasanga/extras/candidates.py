@@ -16,7 +16,7 @@ import pyarrow as pa
 import yaml
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_table
+from prasanga.base.io import read_table
 from prasanga.lexicon.loading import CATEGORIES_FILE
 from prasanga.lexicon.model import read_yaml
 from prasanga.schema import TABLES

@@ -6,6 +6,7 @@ its own below that of the dossier, so that it can be run, looked at and run agai
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,11 +14,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import yaml
+from jinja2 import PackageLoader
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_text
+from prasanga.base.io import escape_markdown, write_text
 from prasanga.config import read_config
-from prasanga.extras.rendering import render_template
 from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of, mode_of
 from prasanga.report.grid import interval
 from prasanga.report.published import (
@@ -29,7 +30,7 @@ from prasanga.report.published import (
     read_published,
     require_paper,
 )
-from prasanga.report.sheet import markdown_table, signed
+from prasanga.report.sheet import TEMPLATES, markdown_table, signed
 from prasanga.schema import TABLES
 
 
@@ -330,3 +331,21 @@ def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     ours = write(row["measured"]), interval(row["ci_low"], row["ci_high"], write)
     where = (row["category"], row["language"], row["published_model"], draws)
     return (*where, printed, *ours, row["verdict"], row["reasons"] or "")
+
+
+# --------------------
+# Templates of pages in Markdown.
+
+
+def render_template(name: str, **context: Any) -> str:
+    """Return a file of `templates`, filled in; `plain` and `code` escape text for Markdown."""
+    loader = PackageLoader("prasanga.extras")
+    environment = TEMPLATES.overlay(
+        loader=loader, autoescape=False, finalize=None, lstrip_blocks=False, keep_trailing_newline=True
+    )
+    environment.filters = {**environment.filters, "plain": escape_markdown, "code": _to_code}
+    return environment.get_template(name).render(context)
+
+
+def _to_code(text: str) -> str:
+    return f"`{text}`" if re.fullmatch(r"[\w./* -]+", text) else escape_markdown(text)

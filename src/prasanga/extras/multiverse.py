@@ -33,13 +33,12 @@ from prasanga.associations.vectors import (
     unit_vectors,
 )
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
+from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
 from prasanga.report.agreement import CHOICES
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray
 from prasanga.stats.crossed import CrossedScores, contributions
-from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS
+from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, FloatArray
 from prasanga.stats.permutation import holm
 
 ALL_TEMPLATES = "all"

@@ -16,9 +16,9 @@ import polars as pl
 import yaml
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import open_parquet, read_batches, replacing
-from prasanga.base.progress import progress
-from prasanga.extras.rendering import render_template
+from prasanga.base.io import open_parquet, read_batches, replacing
+from prasanga.base.logs import progress
+from prasanga.extras.dossier import render_template
 
 RELEASE_COLUMNS = {
     "word": "the stimulus: the word of the study, in its dictionary form",

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jsonschema import Draft202012Validator
 
-from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError, reason
+from prasanga.base.io import guarded_text
 from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
+from prasanga.base.io import read_document
 from prasanga.base.places import exists
 from prasanga.base.yaml import Entry, read_entry
 from prasanga.schema import TABLES

@@ -14,13 +14,12 @@ import polars as pl
 from scipy import stats
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import as_frame, read_frame, require_columns
+from prasanga.base.io import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray, choice, positive_number, whole_number
 from prasanga.stats.controls import beside_twins
-from prasanga.stats.effects import Z_95
+from prasanga.stats.effects import Z_95, FloatArray, choice, positive_number, whole_number
 from prasanga.stats.intervals import EQUIVALENT, Interval
 from prasanga.stats.permutation import benjamini_hochberg, holm
 

@@ -32,12 +32,11 @@ from prasanga.associations.estimates import (
 )
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.templates import read_categories
-from prasanga.losses import Loss, Reason, describe_missing_effect
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray, IndexArray, choice
+from prasanga.schema.registry import Loss, Reason, describe_missing_effect
 from prasanga.stats.controls import ShuffledControl
 from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, in_blocks, item_counts
-from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError
+from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError, FloatArray, IndexArray, choice
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, test_of_statistics
 
 # --------------------

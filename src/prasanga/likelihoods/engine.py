@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
+from prasanga.base.logs import progress
 from prasanga.models.devices import ON_A_CPU, Halving, find_budget, no_memory_for, plan_batches
 from prasanga.models.heads import ModelWithHead, load_with_head, mask_piece
 from prasanga.models.options import NO_OPTIONS, ModelOptions

@@ -26,7 +26,7 @@ from prasanga.base.errors import InputError
 from prasanga.likelihoods.engine import Query, Scorer, answer_texts, load_scorer, masked_queries
 from prasanga.likelihoods.templates import SPANS
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
-from prasanga.stats.arguments import choice
+from prasanga.stats.effects import choice
 
 HOW = ("all", "left-to-right", "first")
 """How a word of several pieces is scored (`log_probability.pieces`)."""

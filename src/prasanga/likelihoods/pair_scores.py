@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import as_frame
+from prasanga.base.io import as_frame
 from prasanga.likelihoods.engine import Query, Scorer, answer_texts, load_scorer, masked_queries
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.pieces import (
@@ -30,7 +30,7 @@ from prasanga.models.pieces import (
 from prasanga.pairs import align_spans
 from prasanga.pairs.alignment import Punctuation, check_punctuation
 from prasanga.pairs.preferences import SCORES
-from prasanga.stats.arguments import choice
+from prasanga.stats.effects import choice
 from prasanga.text import normalizer
 
 REDUCTIONS = ("mean", "sum")

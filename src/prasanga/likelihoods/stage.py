@@ -24,10 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.documents import digest_of, read_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_frame, require_equal
-from prasanga.base.store import Store
+from prasanga.base.io import Store, digest_of, read_document, read_frame, require_equal
 from prasanga.models.options import ModelOptions
 from prasanga.pairs.preferences import SCORES as PAIR_SCORES
 

@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 
 from prasanga.associations.estimates import NO_INTERVAL_ASKED
-from prasanga.base.parquet import remade_by, require_columns
+from prasanga.base.io import remade_by, require_columns
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.categories import SCORE_NOISE, TERMS
 from prasanga.likelihoods.templates import GROUPS
 from prasanga.schema import TABLES
-from prasanga.stats.arguments import FloatArray, IndexArray, choice
+from prasanga.stats.effects import FloatArray, IndexArray, choice
 from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval, draw_counts
 
 # --------------------

@@ -19,8 +19,8 @@ from typing import Any
 import polars as pl
 import regex
 
-from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
+from prasanga.base.io import read_document
 from prasanga.models.devices import DTYPES, Size, weights_bytes
 from prasanga.models.heads import mask_piece, require_mask
 from prasanga.models.hub import Source, find_weights, identify, open_source

@@ -20,8 +20,8 @@ from urllib.request import getproxies
 import huggingface_hub
 from huggingface_hub import constants, errors
 
-from prasanga.base.documents import sha256_of_file
 from prasanga.base.errors import InputError, reason
+from prasanga.base.io import sha256_of_file
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 
 _ADAPTER = "adapter_config.json"

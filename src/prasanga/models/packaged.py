@@ -22,9 +22,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prasanga.base.documents import sha256_of_file, write_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import explaining_full_disk, reach_the_disk, replacing, temporary_beside
+from prasanga.base.io import (
+    explaining_full_disk,
+    reach_the_disk,
+    replacing,
+    sha256_of_file,
+    temporary_beside,
+    write_document,
+)
 from prasanga.base.places import user_cache
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import require_columns
+from prasanga.base.io import require_columns
 from prasanga.pairs.alignment import words_of
 
 # --------------------

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from prasanga.base.errors import InputError
 from prasanga.base.places import require_no_braces
 from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method_named, names_of
-from prasanga.plan.study import StudyPlan
-from prasanga.plan.words import list_word_files
+from prasanga.plan.study import StudyPlan, list_word_files
 from prasanga.samples import counts_of
 
 AUDIT = ("forms", "concordance", "suffixes", "lengths")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from
+from prasanga.base.io import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
 from prasanga.models.packaged import PACKAGED

@@ -11,9 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.documents import digest_of
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from
+from prasanga.base.io import digest_of, made_from
 from prasanga.base.places import NAMED, named
 from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand
 from prasanga.plan.study import StudyPlan, digest_of_set

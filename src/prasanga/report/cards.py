@@ -18,10 +18,10 @@ import polars as pl
 from jinja2 import PackageLoader
 from markupsafe import Markup
 
-from prasanga.base.documents import escape_markdown, read_rows
+from prasanga.base.io import escape_markdown, read_rows
 from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
-from prasanga.config.reference import find_part
+from prasanga.config.reading import find_part
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import wording
 from prasanga.report.findings import agree, plural

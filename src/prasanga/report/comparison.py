@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.base.documents import guarded
+from prasanga.base.io import guarded
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.grid import (
     Estimate,

@@ -17,7 +17,6 @@ from typing import Any
 import polars as pl
 
 from prasanga.associations.comparisons import why_not_found
-from prasanga.losses import Reason
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
 from prasanga.report.grid import (
     ALPHA,
@@ -36,6 +35,7 @@ from prasanga.report.grid import (
     why_missing,
 )
 from prasanga.report.sheet import TEMPLATES, equals_probability, from_twins, one_decimal, plain, two
+from prasanga.schema.registry import Reason
 from prasanga.stats.intervals import FEWEST_WORDS
 
 _CELL = ("category", "model", "segment_length")

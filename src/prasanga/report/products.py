@@ -7,8 +7,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.documents import digest_of
-from prasanga.base.fingerprint import fingerprints, module_file
+from prasanga.base.io import digest_of
+from prasanga.base.origin import fingerprints, module_file
 from prasanga.methods import FAMILY, names_of
 from prasanga.report.figures import Drawing, drawing_settings, shown_in
 from prasanga.report.paper_tables import ENDINGS, PAIR_TABLE, layouts_of, methods_of

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from jinja2 import pass_context
 from markupsafe import Markup, escape
 
-from prasanga.base.documents import read_rows
 from prasanga.base.errors import InputError
+from prasanga.base.io import read_rows
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.findings import agree, plural

@@ -17,11 +17,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from prasanga.base.documents import escape_markdown, guarded_text
-from prasanga.losses import describe_losses
+from prasanga.base.io import escape_markdown, guarded_text
 from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
 from prasanga.schema import COLUMNS, HEADINGS
+from prasanga.schema.registry import describe_losses
 
 MINUS, MARK = "\N{MINUS SIGN}", "*"
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga import methods
-from prasanga.base.documents import read_document
+from prasanga.base.io import read_document
 from prasanga.base.places import shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL

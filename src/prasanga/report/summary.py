@@ -84,7 +84,7 @@ def study_summary(
         config: the study's config, defaults filled in.
         results: what is there of its results.
         made_from: what `prasanga.base.origin.describe` says of the summary's making.
-        records: what the files of the results say of theirs (`prasanga.base.parquet.made_from`): versions and digests.
+        records: what the files of the results say of theirs (`prasanga.base.io.made_from`): versions and digests.
 
     Raises:
         InputError: a table lacks a column that the summary needs.

@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.base.documents import digests_of_files, guarded
-from prasanga.base.parquet import made_from, read_frame, replacing, require_every_page, write_text
+from prasanga.base.io import digests_of_files, guarded, made_from, read_frame, replacing, require_every_page, write_text
 from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.cards import data_card, methods_card
 from prasanga.report.comparison import PAIRS, compare, compare_pairs, render_comparison

@@ -22,8 +22,8 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import explaining_full_disk, made_from
-from prasanga.base.progress import progress
+from prasanga.base.io import explaining_full_disk, made_from
+from prasanga.base.logs import progress
 from prasanga.samples.pool import (
     CANDIDATE_SCHEMA,
     LONGEST,

@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import open_parquet, read_batches
+from prasanga.base.io import open_parquet, read_batches
 from prasanga.base.seeds import mix, mix_one
 from prasanga.text import count_words
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.parquet import each_read, explaining_full_disk, open_parquet, read_frame, read_where
-from prasanga.base.progress import progress
+from prasanga.base.io import each_read, explaining_full_disk, open_parquet, read_frame, read_where
+from prasanga.base.logs import progress
 from prasanga.base.seeds import occurrence_id, text_id
 from prasanga.lexicon.model import Lexicon, categories_of, stimuli_of
 from prasanga.lexicon.templates import FilledTemplate, Templates, filled_templates

@@ -17,8 +17,8 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import open_parquet, read_batches, reading
-from prasanga.base.progress import progress
+from prasanga.base.io import open_parquet, read_batches, reading
+from prasanga.base.logs import progress
 from prasanga.base.seeds import mix, seed_of
 from prasanga.schema import TABLES
 from prasanga.sentences.matcher import fold_column

@@ -27,8 +27,8 @@ import pyarrow as pa
 import zstandard
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.parquet import replacing
-from prasanga.base.progress import BYTES, progress
+from prasanga.base.io import replacing
+from prasanga.base.logs import BYTES, progress
 
 logger = logging.getLogger(__name__)
 

@@ -21,9 +21,8 @@ from typing import Any, Literal, NamedTuple
 import pyarrow.parquet as pq
 import xxhash
 
-from prasanga.base.documents import read_document, write_document
 from prasanga.base.errors import InputError, reason
-from prasanga.base.parquet import made_from
+from prasanga.base.io import made_from, read_document, write_document
 from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import (
     BYTE_ORDER_MARK,

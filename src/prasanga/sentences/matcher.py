@@ -22,7 +22,7 @@ import regex
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_table
+from prasanga.base.io import read_table
 from prasanga.text import WORD, fold
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Positions, decode_valid

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.base.progress import BYTES, progress
+from prasanga.base.logs import BYTES, progress
 from prasanga.schema import TABLES
 from prasanga.sentences.corpus import (
     BYTE_ORDER_MARK,

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import regex
 
-from prasanga.base.parquet import made_from, read_batches, read_table
+from prasanga.base.io import made_from, read_batches, read_table
 from prasanga.lexicon.model import Lexicon
 from prasanga.static.files import Found, WordVectors, read_vectors
 from prasanga.text import fold, normalizer

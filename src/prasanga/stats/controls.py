@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.stats.arguments import FloatArray, finite_vector, generator_from
 from prasanga.stats.crossed import CrossedScores, contributions_of_means
-from prasanga.stats.effects import Z_95, ConstantScoresError
+from prasanga.stats.effects import Z_95, ConstantScoresError, FloatArray, finite_vector, generator_from
 
 # --------------------
 # A null control: the attribute words of A and B dealt again.

@@ -21,9 +21,15 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
-from prasanga.stats.arguments import FloatArray, IndexArray
-from prasanga.stats.effects import COSINE_NOISE, DENOMINATORS, ConstantScoresError, spreads_and_effects
+from prasanga.base.logs import progress
+from prasanga.stats.effects import (
+    COSINE_NOISE,
+    DENOMINATORS,
+    ConstantScoresError,
+    FloatArray,
+    IndexArray,
+    spreads_and_effects,
+)
 
 Counts: TypeAlias = npt.NDArray[np.float64]
 """How often each word (or draw) counts, (n_replicates, n_words)."""

@@ -28,9 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from prasanga.base.seeds import generator
-from prasanga.stats.arguments import FloatArray, choice
 from prasanga.stats.crossed import Counts, CrossedScores, leave_one_out
-from prasanga.stats.effects import DENOMINATORS, largest_effect
+from prasanga.stats.effects import DENOMINATORS, FloatArray, choice, largest_effect
 
 FEWEST_WORDS = 8
 """Words that each set needs for an interval over words, and for a finding: with fewer, no interval held its level."""

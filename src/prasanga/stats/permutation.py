@@ -23,10 +23,18 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
-from prasanga.stats.arguments import FloatArray, choice, finite_vector, generator_from, positive_number, whole_number
+from prasanga.base.logs import progress
 from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import DENOMINATORS, STD_CONVENTIONS
+from prasanga.stats.effects import (
+    DENOMINATORS,
+    STD_CONVENTIONS,
+    FloatArray,
+    choice,
+    finite_vector,
+    generator_from,
+    positive_number,
+    whole_number,
+)
 
 _Predicate: TypeAlias = Callable[[FloatArray, FloatArray], npt.NDArray[np.bool_]]
 """Does a partition count? Takes the sums, and the sums of squares, of X's scores in many partitions."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.base.documents import guarded, read_cache, read_document, unguarded_text, write_cache, write_document
 from prasanga.base.errors import InputError
+from prasanga.base.io import guarded, read_cache, read_document, unguarded_text, write_cache, write_document
 
 
 def test_a_document_has_what_was_written(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.base import fingerprint as code
-from prasanga.base.fingerprint import fingerprint, fingerprints, module_file
+from prasanga.base import origin as code
+from prasanga.base.origin import fingerprint, fingerprints, module_file
 
 FILES = {
     "workflow/scripts/measure.py": '"""Adapter."""\n\nfrom prasanga.stats import effect\n\neffect(1)\n',

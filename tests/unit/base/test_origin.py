@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from prasanga.base.documents import sha256_of_file, write_document
 from prasanga.base.errors import InputError
+from prasanga.base.io import sha256_of_file, write_document, write_table
 from prasanga.base.origin import check_results, describe, name_old_stores, read_record, tell_origin
-from prasanga.base.parquet import write_table
 
 TABLE = pa.table({"effect": [0.5]})
 

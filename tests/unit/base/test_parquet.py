@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import (
+from prasanga.base.io import (
     made_from,
     read_batches,
     read_frame,

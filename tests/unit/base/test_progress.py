@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from fake_clock import FakeClock
 
-from prasanga.base import progress as module
-from prasanga.base.progress import BYTES, progress
+from prasanga.base import logs as module
+from prasanga.base.logs import BYTES, progress
 
 
 @pytest.fixture

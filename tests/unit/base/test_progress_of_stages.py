@@ -17,7 +17,7 @@ from scoring_models import build
 
 from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
 from prasanga.associations.study import measure_weat
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
 from prasanga.likelihoods import engine, load_scorer, score_log_probability, score_pairs

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from, read_where, write_row_groups
+from prasanga.base.io import made_from, read_where, write_row_groups
 
 SCHEMA = pa.schema(
     [

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.base.store import Store
+from prasanga.base.io import Store
 
 
 def rows(numbers: Sequence[int], add: int = 0) -> pa.Table:
@@ -76,7 +76,7 @@ def test_threads_that_write_the_same_folder_lose_nothing(tmp_path: Path) -> None
 
 def test_rows_that_were_added_survive_a_kill(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; import pyarrow as pa; from prasanga.base.store import Store\n"
+        "import sys; from pathlib import Path; import pyarrow as pa; from prasanga.base.io import Store\n"
         "store = Store(Path(sys.argv[1]), 'key', ['id', 'value'])\n"
         "for n in range(10_000):\n"
         "    store.add_rows(pa.table({'id': [f'{n:032x}'], 'value': [n]})); print(n, flush=True)\n"

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from prasanga.base.errors import InputError
+from prasanga.base.io import Store
 from prasanga.base.places import (
     BESIDE,
     installation,
@@ -21,7 +22,6 @@ from prasanga.base.places import (
     require_store,
     store_beside,
 )
-from prasanga.base.store import Store
 from prasanga.cli import app
 
 COLUMNS = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("value", pa.int64())])

@@ -16,7 +16,7 @@ from segment_files import write_segments
 JOB = """
 import sys
 from pathlib import Path
-from prasanga.base.store import Store
+from prasanga.base.io import Store
 from prasanga.embeddings import VectorSettings, embed_shards, load_encoder, stage
 from prasanga.embeddings.settings import COLUMNS
 from prasanga.embeddings.stage import Shard, Source

@@ -17,8 +17,7 @@ from segment_files import write_segments
 from tiny_models import FAMILIES
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from, write_table
-from prasanga.base.store import Store
+from prasanga.base.io import Store, made_from, write_table
 from prasanga.embeddings import VectorSettings, embed_shards, list_shards, load_encoder, settle_sentence_vector
 from prasanga.embeddings.pooling import Pooling, read_inputs
 from prasanga.embeddings.settings import COLUMNS

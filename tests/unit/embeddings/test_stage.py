@@ -18,8 +18,7 @@ import pytest
 from segment_files import Item, write_segments
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from, write_table
-from prasanga.base.store import Store
+from prasanga.base.io import Store, made_from, write_table
 from prasanga.embeddings import EncoderReport, Pooling, VectorSettings, embed_shards, load_encoder
 from prasanga.embeddings.pooling import Inputs
 from prasanga.embeddings.settings import COLUMNS as KEPT

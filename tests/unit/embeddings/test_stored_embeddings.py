@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_row_groups
+from prasanga.base.io import read_document, write_row_groups
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
 from prasanga.embeddings.shards import require_shards, vectors_to_arrow
 

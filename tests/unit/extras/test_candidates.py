@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.extras.candidates import (
     COUNT_SCHEMA,
     Candidates,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.extras.release import (
     RELEASE_COLUMNS,
     Tally,

@@ -26,7 +26,7 @@ from prasanga.lexicon import (
 )
 from prasanga.lexicon.model import require_language, spelling_of
 from prasanga.lexicon.templates import require_classes, texts_of, with_article
-from prasanga.plan.words import plan_lexicon
+from prasanga.plan.study import plan_lexicon
 from prasanga.sentences import Matcher
 
 NAMES = """\

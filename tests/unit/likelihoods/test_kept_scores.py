@@ -12,8 +12,7 @@ import pytest
 from scoring_models import build
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_table
-from prasanga.base.store import Store
+from prasanga.base.io import Store, write_table
 from prasanga.likelihoods import load_scorer, score_log_probability, score_pairs
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.log_probability import score_sentences

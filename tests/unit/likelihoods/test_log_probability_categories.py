@@ -22,7 +22,7 @@ from prasanga.lexicon.model import Stimulus
 from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories
 from prasanga.likelihoods.log_probability import score_sentences
 from prasanga.likelihoods.templates import CategoryTemplates, fill_categories, load_category_templates
-from prasanga.losses import describe_losses
+from prasanga.schema.registry import describe_losses
 from prasanga.stats.controls import shuffled_effects
 from prasanga.stats.intervals import draw_resampling
 

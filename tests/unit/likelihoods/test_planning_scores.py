@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.plan.settings import require_scores
 from prasanga.plan.study import digest_of_set
 

@@ -19,7 +19,6 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 from page_parts import plain  # noqa: E402
 from report_pages import CONFIG  # noqa: E402
 
-from prasanga.losses import Loss, Reason, loss_columns  # noqa: E402
 from prasanga.report.comparison import Comparison, compare, compare_pairs, render_comparison  # noqa: E402
 from prasanga.report.page import page_views  # noqa: E402
 from prasanga.report.paper_tables import layouts_of, render_ceat, render_layout  # noqa: E402
@@ -28,6 +27,7 @@ from prasanga.report.section import Section  # noqa: E402
 from prasanga.report.sheet import sheet_to_markdown  # noqa: E402
 from prasanga.report.study import Results  # noqa: E402
 from prasanga.schema import TABLES  # noqa: E402
+from prasanga.schema.registry import Loss, Reason, loss_columns  # noqa: E402
 
 GOLDEN = Path(__file__).parent / "golden"
 PUBLISHED = ROOT / "resources/published"

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 import xxhash
 
-from prasanga.base.documents import to_tsv
 from prasanga.base.errors import InputError
+from prasanga.base.io import to_tsv
 from prasanga.base.seeds import seed_of
 from prasanga.sentences import audit
 from prasanga.sentences.audit import (

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.base.parquet import read_table
+from prasanga.base.io import read_table
 
 JOB = """
 import os, resource, signal, sys
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_batches
+from prasanga.base.io import write_batches
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, Forms, Shard, extract_shard
 
 def batches(fault):

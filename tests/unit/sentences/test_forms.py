@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.lexicon import forms_table, load_lexicon
 from prasanga.sentences import Matcher, read_forms
 

@@ -15,7 +15,7 @@ import pytest
 
 import prasanga
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.lexicon import Lexicon, Stimulus, SurfaceForm
 from prasanga.plan.models import EPOCHS, VectorsPlan, training_options, training_resources
 from prasanga.static import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import write_table
+from prasanga.base.io import write_table
 from prasanga.sentences import Shard
 from prasanga.static import Trained, read_trained, train_glove, train_word2vec, trained_table, write_sentences
 from prasanga.static.training import count_neighbours, fit_glove, train, update_glove

@@ -37,9 +37,8 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import replacing
+from prasanga.base.io import read_document, replacing
 from prasanga.report.figures import COLUMN, INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Grid
 from prasanga.report.vendor import place_of

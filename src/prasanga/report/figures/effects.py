@@ -3,7 +3,7 @@
 The first is after Figure 1 of Sadhu et al. (2024); other than the paper's it shows every estimate, whatever its p, with
 its interval over words and contexts. The next two show how much data is enough: a marker is filled where the effect has
 settled, so that here and everywhere to the right it lies within the band around the last one. The figure of words shows
-which of them carry the effect of a category; its numbers are those of `prasanga.report.words`.
+which of them carry the effect of a category; its numbers are those of `prasanga.report.grid`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,19 @@ from prasanga.report.figures.canvas import (
     shortened,
     widen,
 )
-from prasanga.report.grid import FIRST_DRAWS, Estimate, few_words, grid_of, is_number
-from prasanga.report.words import MeasuredSet, gloss_of, glosses_of, measured_sets, measured_words, title_of_set
+from prasanga.report.grid import (
+    FIRST_DRAWS,
+    Estimate,
+    MeasuredSet,
+    few_words,
+    gloss_of,
+    glosses_of,
+    grid_of,
+    is_number,
+    measured_sets,
+    measured_words,
+    title_of_set,
+)
 
 FARTHEST = 2.0
 """An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars

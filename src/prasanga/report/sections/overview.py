@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from scipy.stats import binom
 
-from prasanga.losses import COUNTED, group_lost_words
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import findings
 from prasanga.report.cards import no_model_of_a_language
@@ -33,10 +32,10 @@ from prasanga.report.grid import (
     pairs_counted,
 )
 from prasanga.report.section import Section, language_of, render, said, with_code
-from prasanga.report.sections.associations import ceat_grid
-from prasanga.report.sections.chart import draw_line
+from prasanga.report.sections.associations import ceat_grid, draw_line
 from prasanga.report.sheet import one_decimal, two
 from prasanga.report.study import Results
+from prasanga.schema.registry import COUNTED, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
 
 SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not proven"

@@ -12,11 +12,10 @@ from markupsafe import Markup
 
 from prasanga.report import study
 from prasanga.report.findings import plural
-from prasanga.report.grid import anchor_of, sort_lengths
+from prasanga.report.grid import anchor_of, glosses_of, list_words, pieces_as_text, sort_lengths
 from prasanga.report.section import Section, fold, hides_texts, prose, section
 from prasanga.report.sections.associations import ceat_grid, list_left_out
 from prasanga.report.sheet import Cell, Sheet, html, language_of, tabulate
-from prasanga.report.words import glosses_of, list_words, pieces_as_text
 
 _OF_LENGTHS = {
     "Stimuli": "n_stimuli",

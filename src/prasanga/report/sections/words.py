@@ -16,9 +16,15 @@ from prasanga.report.grid import (
     Grid,
     address_of_number,
     anchor_of,
+    gloss_of,
+    glosses_of,
     is_number,
+    list_words,
+    measured_words,
     names_of_sets,
     natural_order,
+    pieces_as_text,
+    title_of_set,
 )
 from prasanga.report.section import (
     Section,
@@ -31,19 +37,10 @@ from prasanga.report.section import (
     section,
     utf16_length,
 )
-from prasanga.report.sections.associations import ceat_grid, list_estimates
-from prasanga.report.sections.chart import describe_estimate, draw_chart, name_place
+from prasanga.report.sections.associations import ceat_grid, describe_estimate, draw_chart, list_estimates, name_place
 from prasanga.report.sections.texts import words_with_hits
 from prasanga.report.sheet import html, tabulate, two
 from prasanga.report.study import EmbeddingFiles, Results, family_of
-from prasanga.report.words import (
-    gloss_of,
-    glosses_of,
-    list_words,
-    measured_words,
-    pieces_as_text,
-    title_of_set,
-)
 
 FILLED = "templates"
 """`segment_length` of sentences of filled templates."""
