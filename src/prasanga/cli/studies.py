@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prasanga.base.errors import InputError
 from prasanga.cli.running import (
     FAILED,
     PAGE,
@@ -34,13 +38,6 @@ from prasanga.cli.running import (
 
 if TYPE_CHECKING:
     from prasanga.base.places import Kept
-
-
-import re
-import shlex
-import sys
-
-from prasanga.base.errors import InputError
 
 
 @app.command()

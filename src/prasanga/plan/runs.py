@@ -6,8 +6,11 @@ import json
 import os
 import re
 import shlex
+import sys
+from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +18,8 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_text
-from prasanga.base.logs import COMMAND
+from prasanga.base.logs import COMMAND, said_of_failure
+from prasanga.base.origin import fingerprints
 from prasanga.config import read_config
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import MOST_OF_A_TWIN
@@ -23,14 +27,6 @@ from prasanga.plan.study import StudyPlan
 
 if TYPE_CHECKING:
     from prasanga.plan.files import Files
-
-
-import sys
-from argparse import Namespace
-from functools import cache
-
-from prasanga.base.logs import said_of_failure
-from prasanga.base.origin import fingerprints
 
 _KEPT = Path("results/config.yaml")
 """The complete config that the results were made with."""
