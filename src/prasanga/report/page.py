@@ -38,7 +38,7 @@ from prasanga.report.section import (
     prose,
     section,
 )
-from prasanga.report.sections import associations, likelihoods, overview, texts, words
+from prasanga.report.sections import associations, likelihoods, overview, words
 from prasanga.report.sheet import MISSING, Sheet, escape_latex, html, select_columns, tabulate
 from prasanga.report.study import Results, without_places
 from prasanga.report.summary import describe_models, summarize_methods
@@ -77,8 +77,8 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     method, data, how, paper = "By method", "Words and texts", "How it was measured", "For a paper"
     others = associations.other_methods(results)
     choices = [associations.raw_numbers(results), associations.other_choices(results)]
-    of_words = [texts.coverage(results), words.lexicon(results)]
-    of_texts = [*of_words, texts.audit(config, results), texts.embeddings(results)]
+    of_words = [words.coverage(results), words.lexicon(results)]
+    of_texts = [*of_words, words.audit(config, results), words.embeddings(results)]
     of_paper = [beside_paper(config, results), list_figures(config, results), downloads(results)]
     return [
         View("overview", "Overview", "Overview", [overview.overview(config, results), measured(results)]),
@@ -88,7 +88,7 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
         View("method-pairs", method, "Sentence pairs", [likelihoods.pairs(config, results)]),
         View("methods-compared", method, "Compared", [associations.methods_agree(results)], choices),
         *words.category_views(config, results),
-        View("data", data, data, [texts.left_out(results)], of_texts),
+        View("data", data, data, [words.left_out(results)], of_texts),
         View("how", how, how, [methods(config, results)], [references(results), making(config, made_from)]),
         View("paper", paper, paper, [fill_layouts(config, results)], of_paper),
     ]

@@ -278,7 +278,6 @@ class View:
         name: what its tab says.
         sections: those that are open.
         folded: those below them, closed until they are opened.
-        hover: what the tab tells when pointed at.
     """
 
     id: str
@@ -286,7 +285,6 @@ class View:
     name: str
     sections: Sequence[Section | None] = ()
     folded: Sequence[Section | None] = ()
-    hover: str = ""
 
     @property
     def contents(self) -> list[Section]:

@@ -146,10 +146,7 @@ class Row:
         note: why cells are missing; only CSV has it, the page says it below the table.
         block: the head of the block of rows that begins here; empty for a block without a head, None for no new block.
         look: class of the row on the page.
-        anchor: address of the row.
         hover: shown when the first label is pointed at.
-        search: text by which the row is found and filtered, if another than its first label.
-        order: value by which the row is sorted, if another than its first label.
     """
 
     labels: tuple[str, ...]
@@ -157,10 +154,7 @@ class Row:
     note: str = ""
     block: str | None = None
     look: str = ""
-    anchor: str = ""
     hover: str = ""
-    search: str = ""
-    order: str = ""
 
 
 @dataclass(frozen=True)

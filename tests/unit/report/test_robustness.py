@@ -15,8 +15,7 @@ from scipy import stats
 from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
 from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.figures.agreement import plot_methods, plot_scales, plot_specifications
-from prasanga.report.grid import grid_of
-from prasanga.report.sections.associations import ceat_sections, other_choices, sample_modes
+from prasanga.report.sections.associations import other_choices
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
@@ -40,20 +39,6 @@ def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
     points = [round(points_of(line)[0][0], 3) for line in panels[0].lines if len(points_of(line)) == 1]
     assert sorted(points) == [-0.5, -0.45, 0.3, 0.45, 0.5]
     assert [label.get_text() for label in panels[0].get_yticklabels()] == ["C1", "C10"]
-
-
-def test_the_section_says_what_contexts_and_words_make_of_the_variance(table: Table) -> None:
-    parts = dict.fromkeys(("variance_words", "variance_attributes", "variance_contexts", "variance_rest"), 0.0)
-    half = {**parts, "variance_words": 2.0, "variance_contexts": 2.0}
-    below = {**parts, "variance_attributes": -1.0, "variance_contexts": 0.3, "variance_rest": 0.1}
-    rows = [("C1", "a", "9", "fixed", 0.5, half), ("C1", "a", "25", "fixed", 0.5, below)]
-    section, without = (ceat_sections({}, Results(ceat=ceat))[0][0] for ceat in (table(*rows), table(rows[0][:5])))
-    assert str(section.notes[0]).endswith(
-        "each in one other context: contexts 62 % (from 50 to 75 %), target words 25 %, attribute words 0 %, their"
-        " combinations 12 %; medians of 2 estimates."
-    )
-    assert without.notes == []
-    assert sample_modes(grid_of(table(*rows)), Results(ceat=table(*rows))) == []  # one mode only
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -44,7 +44,7 @@ def test_what_is_packed_is_unpacked_to_the_same() -> None:
 
 
 def test_text_of_a_study_is_escaped_wherever_it_stands() -> None:
-    row = Row((HOSTILE,), (Cell(HOSTILE, hover=HOSTILE, order=HOSTILE), Cell("")), block=HOSTILE, search=HOSTILE)
+    row = Row((HOSTILE,), (Cell(HOSTILE, hover=HOSTILE, order=HOSTILE), Cell("")), block=HOSTILE, hover=HOSTILE)
     section = Section(
         HOSTILE,
         "here",
@@ -55,7 +55,7 @@ def test_text_of_a_study_is_escaped_wherever_it_stands() -> None:
         items=[HOSTILE],
         notes=[HOSTILE, HOSTILE],
         files=[(HOSTILE, HOSTILE)],
-        parts=[Section(HOSTILE, text=[prose("oddities", name=HOSTILE)], folded=True)],
+        parts=[Section(HOSTILE, text=[prose("download", name=HOSTILE, files=[])], folded=True)],
     )
     text = section_to_html(section)
     assert "<script" not in text

@@ -128,6 +128,6 @@ def test_no_sentence_is_in_a_page_that_hides_them(
 ) -> None:
     config = {**CONFIG, "report": {**CONFIG["report"], "texts": texts}}
     text = as_lines(render_page(config=config, results=read_study(audit, embedding_files), made_from={}))
-    said = ("🌹 লাল", "এটা গোলাপ", "রাঁধে", "একটা", "<span>লাল", "aaaaaaaaaaaaaaa")
+    said = ("🌹 লাল", "এটা গোলাপ", "রাঁধে", "একটা", "<span>লাল")
     assert [part in text for part in said] == [texts == "shown"] * len(said)
     assert "<script" not in re.sub("<script type=.application/json", "", text)

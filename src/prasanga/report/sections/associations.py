@@ -22,7 +22,6 @@ from prasanga.report.grid import (
     LABELS,
     METHODS,
     MODES,
-    NOT_BY_DRAWS,
     Category,
     Estimate,
     Grid,
@@ -43,7 +42,6 @@ from prasanga.report.section import (
     conventions_note,
     figure_of,
     fold,
-    preset_of,
     prose,
     render,
     section,
@@ -63,14 +61,9 @@ from prasanga.report.sheet import (
     with_sign,
 )
 from prasanga.report.study import Results
-from prasanga.schema.registry import describe_losses
-from prasanga.stats.crossed import VarianceComponents
 
 THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 """Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are called small, medium and large."""
-
-_IN_PAPER = ((0.2, 0.5, 0.8), 2)
-"""Where the shades of Tables 5 and 6 of Sadhu et al. (2024) begin, small, medium and large, and the first shade."""
 
 FIRST_NUMBERS = (
     "effect_size ci_low ci_high p_association_holm twin_difference p_twins smallest_effect n_x n_y n_a n_b lost"
@@ -118,16 +111,15 @@ def shade_effect(method: str, row: Estimate, cell: Cell) -> Cell:
     return replace(cell, **looks, words=few_words(row), link=address_of_number(method, row))
 
 
-def shade_of(value: float, steps: Sequence[float] = THRESHOLDS, *, first: int = 1) -> str:
+def shade_of(value: float, steps: Sequence[float] = THRESHOLDS) -> str:
     """Return the class of a cell's shade: `zero`, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below.
 
     Args:
         value: of the cell.
         steps: where the shades begin.
-        first: number of the first shade.
     """
     reached = sum(abs(value) >= threshold for threshold in steps)
-    return f"{'plus' if value > 0 else 'minus'}-{first + reached - 1}" if reached else "zero"
+    return f"{'plus' if value > 0 else 'minus'}-{reached}" if reached else "zero"
 
 
 def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
@@ -152,95 +144,59 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     if grid is None or results.ceat is None:
         return [], settling(config, results)
     chart = draw_chart(grid, grid.categories, choose=True)
-    in_paper = preset_of(config) == "paper"
-    tables = {mode: sheet_to_html(_heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
-    heat = render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper)
+    tables = {mode: sheet_to_html(_heat_sheet(grid, mode)) for mode in grid.modes}
+    heat = render("heat", tables=tables, legend=_legend(grid))
     said = Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)
     known = [each for each in quantities() if CEAT.name in each["methods"]]
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
-        section("effect_by_length", widget=chart, notes=_note_variance(grid)),
-        section("effects", {"in_paper": in_paper}, widget=heat, parts=[said]),
+        section("effect_by_length", widget=chart),
+        section("effects", widget=heat, parts=[said]),
     ]
     folded = [section("reading", definitions=meanings), _all_numbers(grid), *settling(config, results)]
     return shown, [*folded, *sample_modes(grid, results)]
 
 
-def _note_variance(grid: Grid) -> list[str]:
-    """Return how much of the variance of an effect is due to words, and how much to their contexts."""
-    names = [f"variance_{name}" for name in VarianceComponents._fields]
-    rows = (row for (*_, mode), row in grid.estimates.items() if mode == grid.modes[0])
-    parts = [VarianceComponents(*map(row.get, names)) for row in rows if is_number(row.get(names[0]))]  # type: ignore[arg-type]
-    shares = [part.shares for part in parts if part.shares[0] >= 0]
-    if not shares:
-        return []
-    columns = list(zip(*shares, strict=True))
-    values = [*map(median, columns), min(columns[2]), max(columns[2])]
-    return [prose("variance", of=[f"{value:.0f}" for value in values], n=len(shares))]
-
-
-def _heat_sheet(grid: Grid, mode: str, *, in_paper: bool) -> Sheet:
-    """Return the heat table of one sample mode; `in_paper` with marks and shades of Tables 5 and 6 of Sadhu et al."""
+def _heat_sheet(grid: Grid, mode: str) -> Sheet:
+    """Return the heat table of one sample mode."""
     places = list(product(grid.models, grid.lengths))
     rows = []
     for category in grid.categories:
         label = html(
-            '<a href="#{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
-            *(anchor_of(category.name), Markup.escape(category.title)),
-            *(category.name, category.targets, category.attributes),
+            '<a href="#{}">{}</a> <span class="sets">{}<br>{}</span>',
+            *(anchor_of(category.name), category.name, category.targets, category.attributes),
         )
-        found = [(grid.at(category.name, *place, mode), name_place(*place, mode)) for place in places]
-        cells = [(row, heat_cell(CEAT.name, row, where)) for row, where in found]
-        rows.append((label, *(_shade_in_paper(row, cell) if in_paper else cell for row, cell in cells)))
+        found = ((grid.at(category.name, *place, mode), name_place(*place, mode)) for place in places)
+        rows.append((label, *(heat_cell(CEAT.name, row, where) for row, where in found)))
     sheet = tabulate(f"Effect size, {mode} draws", {"Category": "corner"}, rows, look="heat-table")
     columns = tuple((model, html('{}<span class="unseen"> words</span>', length)) for model, length in places)
     return replace(sheet, columns=columns)
 
 
-def _shade_in_paper(row: Estimate | None, cell: Cell) -> Cell:
-    if row is None or not is_number(row["effect_size"]):
-        return cell
-    shade = shade_of(row["effect_size"], _IN_PAPER[0], first=_IN_PAPER[1])
-    return replace(cell, mark=MARK * NOT_BY_DRAWS.marks(row), bold=False, shade=shade)
-
-
-def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
+def _legend(grid: Grid) -> list[tuple[str, str]]:
     """Return shade and range of each colour of the heat table, the most negative first; the hatching comes last."""
-    steps, first = _IN_PAPER if in_paper else (THRESHOLDS, 1)
-    ranges = [*(f"+{low} to +{high}" for low, high in pairwise(steps)), f"+{steps[-1]} and beyond"]
-    plus = [(f"plus-{step}", text) for step, text in enumerate(ranges, start=first)]
+    ranges = [*(f"+{low} to +{high}" for low, high in pairwise(THRESHOLDS)), f"+{THRESHOLDS[-1]} and beyond"]
+    plus = [(f"plus-{step}", text) for step, text in enumerate(ranges, start=1)]
     minus = [(shade.replace("plus", "minus"), text.replace("+", MINUS)) for shade, text in reversed(plus)]
     hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, grid.estimates.values()))
-    return [*minus, ("zero", f"within ±{steps[0]}"), *plus, *hatched]
+    return [*minus, ("zero", f"within ±{THRESHOLDS[0]}"), *plus, *hatched]
 
 
 def _all_numbers(grid: Grid) -> Section:
-    """Return the section with every number of every estimate of CEAT; links lead to the first row of a category."""
+    """Return the section with every number of every estimate of CEAT."""
     every = product(grid.places, grid.modes)
-    found = [(category, grid.at(category.name, model, length, mode)) for (category, model, length), mode in every]
-    rows = [(category, row) for category, row in found if row is not None]
+    found = (grid.at(category.name, model, length, mode) for (category, model, length), mode in every)
+    rows = [(CEAT.name, row) for row in found if row is not None]
     sheet = list_estimates(
-        [(CEAT.name, row) for _, row in rows],
+        rows,
         f"category model segment_length sample_mode {FIRST_NUMBERS}",
         caption="All estimates of CEAT. Lost words: stimuli that an estimate does without, and why",
         hidden=MORE_NUMBERS,
     )
-    lines, seen = [], set[str]()
-    for line, (category, _) in zip(sheet.rows, rows, strict=True):
-        number = str(grid.categories.index(category) + 1)
-        anchor = "" if category.name in seen else f"numbers-{number}"
-        seen.add(category.name)
-        lines.append(replace(line, anchor=anchor, search=f"{category.name} {category.title}", order=number))
-    link = '<a href="#numbers" data-row="numbers-{}">{}</a> {}: {} and {}, {} and {}'
-    items = [
-        html(link, n, each.name, each.title, each.target_x, each.target_y, each.attribute_a, each.attribute_b)
-        for n, each in enumerate(grid.categories, start=1)
-    ]
     head = "Conventions of these estimates"
     text = conventions_note(conventions_of(grid.estimates.values()), prose("all_numbers"), head=head)
-    title = f"estimate{'' if len(rows) == 1 else 's'} with all their numbers"
-    parts = [fold(str(len(rows)), title, sheets=[replace(sheet, rows=lines)])]
-    return Section("All numbers", "numbers", text=[text], items=items, parts=parts)
+    parts = [fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[sheet])]
+    return Section("All numbers", "numbers", text=[text], parts=parts)
 
 
 def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
@@ -271,12 +227,12 @@ def sample_modes(grid: Grid, results: Results) -> list[Section]:
         return []
     rows: list[dict[str, Any]] = []
     for category, model, length in grid.places:
-        by_mode = {mode: grid.at(category.name, model, length, mode) or {} for mode in MODES}
-        fixed, random = (row.get("effect_size") for row in by_mode.values())
-        row = {**(by_mode["fixed"] or by_mode["random"]), "fixed": fixed, "random": random, "difference": None}
-        row |= {"category": category.name, "model": model, "segment_length": length}
-        rows.append(row | ({"difference": random - fixed} if is_number(fixed) and is_number(random) else {}))
-    names = "category model segment_length fixed random difference p_association"
+        by_mode = {mode: (grid.at(category.name, model, length, mode) or {}).get("effect_size") for mode in MODES}
+        fixed, random = by_mode.values()
+        difference = random - fixed if is_number(fixed) and is_number(random) else None
+        place = {"category": category.name, "model": model, "segment_length": length}
+        rows.append({**place, **by_mode, "difference": difference})
+    names = "category model segment_length fixed random difference"
     caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
     apart = sorted((row for row in rows if is_number(row["difference"])), key=lambda row: -abs(row["difference"]))
     distances = [abs(row["difference"]) for row in apart]
@@ -286,20 +242,6 @@ def sample_modes(grid: Grid, results: Results) -> list[Section]:
     parts = [Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)]
     figures = figure_of(results, "sample_modes")
     return [section("sample_modes", {"n_samples": n_samples, **values}, figures=figures, parts=parts)]
-
-
-def list_left_out(grid: Grid) -> list[Markup]:
-    """Return what the estimates of each category say of stimuli left out: each text once, with where it holds."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for (category, *where), row in grid.estimates.items():
-        if said := describe_losses(row.get("lost")):
-            found.setdefault((category, said), []).append(" ".join(where))
-    total = len(grid.models) * len(grid.lengths) * len(grid.modes)
-    order = [category.name for category in grid.categories]
-    return [
-        html("<strong>{}</strong>: {} ({})", *key, "all estimates" if len(where) == total else ", ".join(where))
-        for key, where in sorted(found.items(), key=lambda each: order.index(each[0][0]))
-    ]
 
 
 # --------------------
@@ -348,17 +290,14 @@ def _show_effects(method: str, rows: Sequence[Estimate]) -> Sheet:
     """Return the effects by category and model."""
     models = list(dict.fromkeys(row["model"] for row in rows))
     estimates = {(row["category"], row["model"]): row for row in rows}
-    categories = list(dict.fromkeys(map(category_of, rows)))
     lines: list[tuple[Any, ...]] = []
-    for each in categories:
+    for each in dict.fromkeys(map(category_of, rows)):
         cells = (heat_cell(method, estimates.get((each.name, model)), model) for model in models)
         label = html('{} <span class="sets">{}; {}</span>', each.name, each.targets, each.attributes)
         lines.append((label, *cells))
     caption = f"Effect size by category and {'vectors' if method_named(method).unit == 'vectors' else 'model'}"
     heads = {"Category": "corner", **dict.fromkeys(models, "")}
-    sheet = tabulate(caption, heads, lines, look="heat-table overview")
-    hovers = zip(sheet.rows, categories, strict=True)
-    return replace(sheet, rows=[replace(row, hover=category.title) for row, category in hovers])
+    return tabulate(caption, heads, lines, look="heat-table overview")
 
 
 # --------------------

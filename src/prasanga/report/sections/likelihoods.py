@@ -24,8 +24,6 @@ from prasanga.report.grid import (
     name_of_type,
     natural_order,
     pair_grid_of,
-    pairs_counted,
-    pairs_left_out,
     tests_of,
     why_no_percentage,
 )
@@ -44,14 +42,10 @@ from prasanga.report.sheet import (
     MARK,
     MISSING,
     Cell,
-    Row,
     Sheet,
-    from_twins,
     html,
     list_numbers,
-    numbers,
     one_decimal,
-    probability,
     show_value,
     shown,
     signed,
@@ -76,9 +70,6 @@ _PERCENTAGES = (
 )
 _FORMS = {"ci_low": ".1f", "ci_high": ".1f", "twin_difference": "+.1f"}
 _ORIGINS = {OVERALL: "all pairs", "inherited": "inherited", "tuples": "from tuples"}
-_EXAMPLES, _LONGEST = 3, 60
-"""Oddities of a kind that are shown, and characters of each, at most."""
-
 MOST_PAIRS = 5000
 """The page has the first pairs, up to this number; the file of scores has all of them."""
 
@@ -94,12 +85,6 @@ def structures(results: Results) -> Section | None:
     if spread is None or differences is None:
         return None
     rows = spread.rows(named=True)
-    unscored = [
-        f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
-        f" {row['n'] + row['n_left_out']} traits without a score"
-        for row in rows
-        if row["quantity"] == "fill" and row["polarity"] != findings.ALL and row["n_left_out"]
-    ]
     conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
     lists = "structure model polarity quantity structure_1 structure_2"
     caption = "Associations over traits by structure"
@@ -119,7 +104,6 @@ def structures(results: Results) -> Section | None:
             Section("Spread by structure: all numbers", sheets=[all_numbers], folded=True),
             *_list_traits(results),
             Section(title, text=[prose("structures_compared")], sheets=[of_two], folded=True),
-            *([Section("Traits without a score", items=unscored, folded=True)] if unscored else []),
         ],
         notes=[
             conventions_note(
@@ -177,8 +161,7 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     if bias is None and described is None:
         return None
     browser = pair_browser(results.pair_scores, texts=not hides_texts(config), scored=bias is not None)
-    oddities = {} if hides_texts(config) else results.pair_oddities  # oddities quote the words in question
-    sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
+    sets = [] if described is None else [_pair_sets(described, results.pair_oddities, results.files)]
     if bias is None:
         return section("pairs", {"n_tests": None}, parts=[browser, *sets])
     grid = pair_grid_of(bias)
@@ -190,28 +173,20 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
         findings=list(findings.findings_of_pairs(bias)),
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
-        definitions=_readings(next(iter(grid.rows.values()))),
-        parts=[*(part for group in grid.groups for part in _list_percentages(grid, group)), browser, *sets],
+        parts=[
+            section("pairs_reading", {"row": next(iter(grid.rows.values())), "fewest": FEWEST_PAIRS}, folded=True),
+            *(_list_percentages(grid, group) for group in grid.groups),
+            *(browser, *sets),
+        ],
         notes=[conventions_note(conventions, prose("pairs_note"))],
     )
-
-
-def _readings(row: Estimate) -> list[tuple[str, str]]:
-    """Return what the numbers of a bias percentage say, by the conventions of the study."""
-    runs = prose("pairs_runs", n=row["n_runs"], share=f"{100 * (row['share'] or 0):g}")
-    return [
-        ("The interval", prose("pairs_interval", fewest=FEWEST_PAIRS)),
-        ("Exact p", prose("pairs_exact", ties=row["ties"])),
-        *([("Mean and deviation over runs", runs)] if row["n_runs"] else []),
-        ("Stereo and antistereo pairs", prose("pairs_labels")),
-    ]
 
 
 def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
     """Return the percentages of one language of one set by bias type and model."""
     models = grid.models_of(group)
     rows = [
-        (name_of_type(name), *(_percentage_cell(grid.at(group, model, name), model) for model in models))
+        (name_of_type(name), *(_percentage_cell(grid.at(group, model, name)) for model in models))
         for name in (*grid.types, OVERALL)
     ]
     caption = f"Bias percentage by bias type and model, {group.title}"
@@ -219,29 +194,18 @@ def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
     return tabulate(caption, heads, rows, look="heat-table overview of-pairs")
 
 
-def _percentage_cell(row: Estimate | None, model: str) -> Cell:
+def _percentage_cell(row: Estimate | None) -> Cell:
     """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
     if row is None or not is_number(row["bias_percentage"]):
-        return Cell(shade="missing", hover=f"{model}: {why_no_percentage(row)}")
-    twin, marked = row["twin_bias_percentage"], findings.is_found_of_pairs(row)
-    text, shade = one_decimal(row["bias_percentage"]), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
-    lines = [
-        f"{model}\nbias percentage {text}, {findings.plural(pairs_counted(row), 'pair')}",
-        "95 % interval {}, exact {}".format(*(findings.interval_of_percentage(row, name) for name in ("ci", "exact"))),
-        f"exact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm",
-        f"random twins {one_decimal(twin)}{from_twins(row, 1)}" if is_number(twin) else "",
-    ]
-    return Cell(text, MARK * marked, bold=marked, shade=shade, hover="\n".join(filter(None, lines)))
+        return Cell(shade="missing", hover=why_no_percentage(row))
+    marked, shade = findings.is_found_of_pairs(row), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
+    return Cell(one_decimal(row["bias_percentage"]), MARK * marked, bold=marked, shade=shade)
 
 
-def _list_percentages(grid: PairGrid, group: Group) -> Iterator[Section]:
-    """Yield all numbers of one language of one set, and its pairs left out with the reasons."""
-    rows = [
-        row
-        for name in (*grid.types, OVERALL)
-        for model in grid.models_of(group)
-        if (row := grid.at(group, model, name)) is not None
-    ]
+def _list_percentages(grid: PairGrid, group: Group) -> Section:
+    """Return all numbers of one language of one set."""
+    every = (grid.at(group, model, name) for name in (*grid.types, OVERALL) for model in grid.models_of(group))
+    rows = [row for row in every if row is not None]
     notes = [f"Not computed: {why}." if (why := why_no_percentage(row)) else row["interval_note"] for row in rows]
     named = [
         {**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note}
@@ -249,19 +213,11 @@ def _list_percentages(grid: PairGrid, group: Group) -> Iterator[Section]:
     ]
 
     def set_off(row: Estimate, cell: Cell) -> Cell:
-        return replace(_percentage_cell(row, ""), order=cell.order, hover="")
+        return replace(_percentage_cell(row), order=cell.order, hover="")
 
     caption, cells = f"Sentence pairs, {group.title}", {"bias_percentage": set_off}
     sheet = list_numbers(named, _PERCENTAGES, caption=caption, lists="model bias_type", forms=_FORMS, cells=cells)
-    yield fold(group.title, "all numbers", sheets=[sheet])
-    left_out = []
-    for row in rows:
-        if row["bias_type"] == OVERALL and row["n_left_out"]:
-            left_out.append(f"{row['model'] or ''}: {row['n_left_out']} of {findings.plural(row['n_pairs'], 'pair')}.")
-            listed = pairs_left_out(row).items()
-            left_out += [f"{REASONS.get(reason, reason)}: {', '.join(pairs)}" for reason, pairs in listed]
-    if left_out:
-        yield fold(group.title, "pairs left out, and why", items=left_out)
+    return fold(group.title, "all numbers", sheets=[sheet])
 
 
 # --------------------
@@ -354,9 +310,8 @@ def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], f
         "pair_sets",
         parts=[
             *(_set(statistics.filter(set=group.set, language=group.language), group) for group in groups),
-            *(_oddities_of(name, table) for name, table in oddities.items() if len(table)),
+            *([section("oddities", sheets=[odd], folded=True)] if (odd := _count_oddities(oddities)).rows else []),
         ],
-        notes=[f"Nothing is odd about the set {name}." for name, table in oddities.items() if table.is_empty()],
         files=[(file, "CSV")] if file in files else [],
         files_text="These numbers as",
     )
@@ -383,24 +338,17 @@ def _set(table: pl.DataFrame, group: Group) -> Section:
     return fold(group.title, findings.plural(n_pairs[subsets[0]], "pair"), sheets=[sheet])
 
 
-def _oddities_of(name: str, table: pl.DataFrame) -> Section:
-    """Return the oddities of one set: per kind the pairs of each language that have it, and the first of them."""
+def _count_oddities(oddities: Mapping[str, pl.DataFrame]) -> Sheet:
+    """Return how many pairs of each set and language have each kind of oddity, the kinds in their order."""
     order = list(KINDS)
-    kinds = sorted(table["kind"].unique(), key=order.index)
-    rows = []
-    for kind in kinds:
-        found = table.filter(kind=kind)
-        counts = found.group_by("language", maintain_order=True).agg(pl.col("pair_id").n_unique()).rows()
-        said = ", ".join(f"{n:,}\u00a0{name_of_language(language)}" for language, n in counts)
-        head: str = html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind])
-        block: str | None = ""
-        for row in found.head(_EXAMPLES).iter_rows(named=True):
-            where, text = f"{row['pair_id']}, {row['language']}, {row['column']}", row["found"]
-            short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
-            rows.append(Row((head,), tuple(map(Cell, (said, where, short, row["done"]))), block=block))
-            head, said, block = "", "", None
-    texts = ("Pairs", "Pair, language, column", "Found", "Done")
-    caption = f"Oddities of {name}, the first of each kind"
-    sheet = Sheet(("Kind",), numbers(*texts), rows, caption, "oddities", dict.fromkeys(texts, "text"))
-    what = f"{findings.plural(len(table), 'oddity', 'oddities')} of {findings.plural(len(kinds), 'kind')}"
-    return fold(name, what, text=[prose("oddities", name=name)], sheets=[sheet])
+    rows = [
+        (name, html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]), name_of_language(language), n)
+        for name, table in oddities.items()
+        for kind in sorted(table["kind"].unique(), key=order.index)
+        for language, n in table.filter(kind=kind)
+        .group_by("language", maintain_order=True)
+        .agg(pl.col("pair_id").n_unique())
+        .iter_rows()
+    ]
+    heads = {"Set": "text", "Kind": "text", "Language": "text", "Pairs": ""}
+    return tabulate("Oddities of the sets: pairs of each kind", heads, rows, look="")

@@ -1,7 +1,8 @@
-"""Views of words: each category by all methods, which words carry an effect, the lexicon, and the panel of a number."""
+"""Views of words and texts: categories, single words, lexicon, contexts, hits, vectors, and the panel of a number."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -9,7 +10,9 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.methods import CEAT, SEAT, method_named
+from prasanga.report import study
 from prasanga.report.figures import name_of
+from prasanga.report.findings import plural
 from prasanga.report.grid import (
     METHODS,
     Estimate,
@@ -24,11 +27,13 @@ from prasanga.report.grid import (
     names_of_sets,
     natural_order,
     pieces_as_text,
+    sort_lengths,
     title_of_set,
 )
 from prasanga.report.section import (
     Section,
     View,
+    fold,
     hides_texts,
     inline_data,
     language_of,
@@ -38,9 +43,23 @@ from prasanga.report.section import (
     utf16_length,
 )
 from prasanga.report.sections.associations import ceat_grid, describe_estimate, draw_chart, list_estimates, name_place
-from prasanga.report.sections.texts import words_with_hits
-from prasanga.report.sheet import html, tabulate, two
-from prasanga.report.study import EmbeddingFiles, Results, family_of
+from prasanga.report.sheet import Cell, Sheet, html, tabulate, two
+from prasanga.report.sheet import language_of as script_of
+
+_COUNTS = {
+    "Stimuli": "n_stimuli",
+    "With contexts": "n_with_contexts",
+    "Contexts in all": "n_contexts",
+    "Fewest": "fewest",
+    "Median": "median",
+    "Stimuli below the minimum": "n_short",
+    "Contexts from the supplement": "n_from_supplement",
+}
+"""Counts at each length, by their heads."""
+
+NOT_KNOWN = "not known"
+_DAMAGES = {"unknown": "Unknown pieces", "marks_lost": "Marks lost", "identical": "Pieces of another stimulus"}
+"""Damage that a tokenizer may do to a form, by the names of the audit."""
 
 FILLED = "templates"
 """`segment_length` of sentences of filled templates."""
@@ -53,7 +72,7 @@ Rows = list[tuple[str, Estimate]]
 # A view for each category: the same words through all methods, which of them carry an effect, and their sentences.
 
 
-def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
+def category_views(config: Mapping[str, Any], results: study.Results) -> list[View]:
     """Return a view for each category that any method measured, in natural order."""
     grid = ceat_grid(results)
     rows: dict[str, Rows] = {}
@@ -64,9 +83,9 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
     return [_category_view(name, rows[name], grid, results, hits) for name in sorted(rows, key=natural_order)]
 
 
-def _category_view(name: str, rows: Rows, grid: Grid | None, results: Results, hits: Mapping[str, str]) -> View:
+def _category_view(name: str, rows: Rows, grid: Grid | None, results: study.Results, hits: Mapping[str, str]) -> View:
     anchor, title = anchor_of(name), rows[0][1]["category_title"]
-    of_ceat = [(n, each) for n, each in enumerate(grid.categories, start=1) if each.name == name] if grid else []
+    of_ceat = [each for each in grid.categories if each.name == name] if grid else []
     # of CEAT the estimates of the first sample mode
     first_mode = grid.modes[0] if grid else ""
     names = "method model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
@@ -79,16 +98,15 @@ def _category_view(name: str, rows: Rows, grid: Grid | None, results: Results, h
     about = Section(
         f"{name}: {title}",
         f"{anchor}-methods",
-        widget=draw_chart(grid, [each for _, each in of_ceat], choose=False) if grid and of_ceat else "",
+        widget=draw_chart(grid, of_ceat, choose=False) if grid and of_ceat else "",
         sheets=[sheet],
-        notes=[prose("link_to_numbers", n=n, category=name) for n, _ in of_ceat],
     )
     its_words = Section("Its words", f"{anchor}-words", definitions=_list_sets(results, name, rows[0][1], hits))
     folded = [carrying_words(results, name, anchor), list_numbers_behind(name, anchor, rows, results)]
-    return View(anchor, "By category", name, [about, its_words], folded, hover=title)
+    return View(anchor, "By category", name, [about, its_words], folded)
 
 
-def _list_sets(results: Results, name: str, row: Estimate, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
+def _list_sets(results: study.Results, name: str, row: Estimate, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
     """Return each set with its words and their glosses, each a link to its sentences if there are any."""
     about, glosses = results.categories.get(name), glosses_of(results.categories)
     if about is None:
@@ -100,13 +118,13 @@ def _list_sets(results: Results, name: str, row: Estimate, hits: Mapping[str, st
     ]
 
 
-def carrying_words(results: Results, category: str, anchor: str) -> Section | None:
+def carrying_words(results: study.Results, category: str, anchor: str) -> Section | None:
     """Return the packed section on the single words of a category: their standardized associations by model."""
     if results.ceat_words is None:
         return None
     length, mode, table = measured_words(results.ceat_words, category)
     if table.is_empty():
-        return section("no_carrying_words", {"anchor": anchor, "category": category})
+        return None
     about, glosses = results.categories.get(category), glosses_of(results.categories)
     titles = dict(results.ceat_words.filter(category=category).select("role", "set").iter_rows())
     sides = zip("xyab", (*about["targets"], *about["attributes"]), strict=True) if about else ()
@@ -119,8 +137,6 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
         (stimulus, titles[role], gloss_of(stimulus, glosses), *map(two, values))
         for role, stimulus, *values in by_word.select("role", "stimulus", *models).iter_rows()
     ]
-    listed = [word for word_set in about["targets"] for word in word_set["stimuli"]] if about else []
-    lost = [word for word in dict.fromkeys(listed) if word not in set(by_word["stimulus"])]
     caption = f"Standardized associations of the target words of {category} by model"
     heads = {"Word": "text", "Set": "list", "Gloss": "text", **dict.fromkeys(models, "")}
     file = "data/ceat_words.parquet"
@@ -129,16 +145,15 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
         "carrying_words",
         {"anchor": anchor, "figure": name_of("words_{category}", category=category), **where},
         sheets=[tabulate(caption, heads, rows, look="explorable")],
-        notes=[f"Without an association: {', '.join(lost)}."] if lost else [],
         packed=prose("words_unscripted", file=file if file in results.files else ""),
     )
 
 
-def lexicon(results: Results) -> Section | None:
+def lexicon(results: study.Results) -> Section | None:
     """Return the section of the words of all sets, with a few of their forms."""
     words = list_words(results.categories, results.forms)
     if not words:
-        return section("lexicon", {"n": 0, "has_forms": False}) if results.estimates else None
+        return None
     has_forms = results.forms is not None
     heads = {"Word": "text", "Set": "list", "Used in": "text", "Gloss": "text"}
     heads |= {"Suffix group": "list", "Forms": "text"} if has_forms else {}
@@ -149,6 +164,232 @@ def lexicon(results: Results) -> Section | None:
         rows.append(cells[: len(heads)])
     values = {"n": len({word["set"] for word in words}), "has_forms": has_forms}
     return section("lexicon", values, sheets=[tabulate("Words by set", heads, rows, look="explorable")])
+
+
+# --------------------
+# Contexts of words, and what the stages left out.
+
+
+def coverage(results: study.Results) -> Section | None:
+    """Return the section on contexts; if contexts were measured without a table of them, it says so."""
+    table = None if results.coverage is None or results.coverage.is_empty() else results.coverage
+    if ceat_grid(results) is None and table is None:
+        return None
+    read = {name: f"{n:,}" for name, n in study.totals(results.corpus).items()}
+    return section(
+        "coverage",
+        {"n": len(results.corpus), "read": read, "has_table": table is not None},
+        sheets=[] if table is None else [_count_by_length(table)],
+        parts=[] if table is None else [_list_contexts(table, glosses_of(results.categories))],
+    )
+
+
+def _count_by_length(table: pl.DataFrame) -> Sheet:
+    lengths = study.coverage_by_length(table)
+    heads = {head: name for head, name in _COUNTS.items() if lengths[0][name] is not None}
+    rows = ((each["segment_length"], *(f"{each[name]:,g}" for name in heads.values())) for each in lengths)
+    return tabulate("Contexts by segment length", {"Words": "list", **dict.fromkeys(heads, "")}, rows)
+
+
+def _list_contexts(table: pl.DataFrame, glosses: Mapping[str, str]) -> Section:
+    """Return the part with the contexts of all stimuli at every length, kept of those possible."""
+    lengths = sort_lengths(table["segment_length"])
+    counts = [name for name in ("occurrences", "contexts", "copies") if name in table.columns]
+    heads = {"Stimulus": "text", "Gloss": "text", **{name.capitalize(): "" for name in counts}}
+    heads |= {f"{length} words": "" for length in lengths}
+    rows = []
+    for (stimulus,), found in table.sort("stimulus").group_by("stimulus", maintain_order=True):
+        at = {row["segment_length"]: row for row in found.iter_rows(named=True)}
+        first = found.row(0, named=True)
+        cells = (_describe_contexts(at.get(length, {})) for length in lengths)
+        rows.append((stimulus, glosses.get(stimulus, ""), *(first[name] for name in counts), *cells))
+    caption = "Contexts kept of those possible, by stimulus and length; bold: below the study's minimum"
+    return Section(f"All {len(rows)} stimuli at every length", sheets=[tabulate(caption, heads, rows)], folded=True)
+
+
+def _describe_contexts(row: Mapping[str, Any]) -> Cell:
+    kept, possible = row.get("sampled", 0), row.get("eligible", 0)
+    return Cell(f"{kept:,} of {possible:,}", bold=bool(row.get("short")), order=str(kept))
+
+
+def left_out(results: study.Results) -> Section | None:
+    """Return the section on what the stages of a study left out."""
+    found = study.losses_of(results)
+    if found is None:
+        return None
+    heads = dict.fromkeys(("Stage", "What", "Is"), "text") | dict.fromkeys(("How many", "of", "Share"), "")
+    heads |= {"Why": "text", "Listed under": "text"}
+    rows = [(*each[:5], each.share, each.why, html('<a href="{}">{}</a>', *each.place)) for each in found.rows]
+    nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
+    return section(
+        "left_out",
+        {"rows": rows},
+        sheets=[tabulate("Left out, by stage and reason", heads, rows)] if rows else [],
+        items=[*(["Nothing was lost here:"] if nothing else []), *nothing],
+    )
+
+
+# --------------------
+# Hits for judging the lexicon.
+
+
+def audit(config: Mapping[str, Any], results: study.Results) -> Section | None:
+    """Return the section for judging the lexicon: suffixes with their hits, and hits in their surroundings."""
+    if results.audit is None:
+        return None if ceat_grid(results) is None else section("no_audit")
+    used = results.audit.suffixes.filter(pl.col("occurrences") > 0).sort("occurrences", descending=True)
+    heads = {"Suffix": "text", "Group": "list", "Kind": "list", "Read as": "text", "Hits": "", "Stimuli": ""}
+    rows = [
+        (
+            *(row["suffix"] or "none", row["group"] or "no group", row["kind"]),
+            ", ".join(filter(None, (row["number"], row["case"]))),
+            *(row["occurrences"], row["stimuli"], row["examples"]),
+        )
+        for row in used.iter_rows(named=True)
+    ]
+    sheet = tabulate("Suffixes that occur", heads | {"Most frequent forms": "text"}, rows)
+    return section(
+        "audit",
+        widget=prose("audit_callout"),
+        parts=[
+            Section("Suffixes", text=[prose("suffixes")], sheets=[sheet]),
+            _concordance(results, hidden=hides_texts(config)),
+        ],
+    )
+
+
+def _concordance(results: study.Results, *, hidden: bool) -> Section:
+    """Return the hits of every stimulus once, in the first word set that has it; those of no set at the end."""
+    file = "data/concordance.tsv"
+    there = file in results.files
+    is_empty = results.audit is None or results.audit.concordance.is_empty()
+    parts = []
+    if results.audit is not None and not hidden:
+        hits = results.audit.concordance.sort("stimulus", "rank").rows_by_key("stimulus", named=True)
+        n_hits = dict(results.audit.forms.group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
+        for name, words in words_with_hits(results).items():
+            folds = []
+            for word in words:
+                drawn, stimulus = hits[word["stimulus"]], word["stimulus"]
+                more = prose("hits", word=word, n=len(drawn), of=n_hits.get(stimulus, 0))
+                lines = prose("kwic", hits=drawn, language=script_of(stimulus))
+                folds.append(fold(stimulus, more, id=anchor_of(stimulus, "word"), widget=lines))
+            n_drawn = plural(sum(len(hits[word["stimulus"]]) for word in words), "hit")
+            packed = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
+            about = {"id": anchor_of(name, "hits"), "packed": packed, "look": "concordance"}
+            parts.append(fold(name, f"{plural(len(words), 'stimulus', 'stimuli')}, {n_drawn}", parts=folds, **about))
+    return section("concordance", {"hidden": hidden, "is_empty": is_empty, "file": file * there}, parts=parts)
+
+
+def words_with_hits(results: study.Results) -> dict[str, list[dict[str, Any]]]:
+    """Return the words that have hits in the concordance, by the first word set of each; those of no set last."""
+    drawn = set() if results.audit is None else set(results.audit.concordance["stimulus"])
+    found: dict[str, list[dict[str, Any]]] = {}
+    for word in list_words(results.categories, results.forms):
+        if word["stimulus"] in drawn:
+            drawn.remove(word["stimulus"])
+            found.setdefault(word["set"], []).append(word)
+    if drawn:
+        found["Words of no set"] = [{"stimulus": stimulus, "gloss": "", "group": ""} for stimulus in sorted(drawn)]
+    return found
+
+
+# --------------------
+# Models and vectors. A value that no file has is not known: nothing is guessed from the config.
+
+
+def embeddings(results: study.Results) -> Section | None:
+    """Return the section on vectors; if contexts were measured without files on them, it says so."""
+    files = results.embeddings
+    if files is None:
+        return None if ceat_grid(results) is None else section("no_embeddings")
+    glosses = glosses_of(results.categories)
+    models = [_describe_model(files, name) for name in files.studied]
+    lengths = sort_lengths(length for _, length in files.lists)
+    vectors = [(name, *(_count_vectors(files.lists.get((name, each))) for each in lengths)) for name in files.studied]
+    columns = {"Model": "text", **{f"{length} words": "" for length in lengths}}
+    lost = [
+        (stimulus, glosses.get(stimulus, ""), model, f"{length} words", study.WORDING["targets"].get(reason, reason), n)
+        for key in ("left_out", "cut")
+        for stimulus, length, model, reason, n in study.count_left_out(files, key)
+    ]
+    heads = dict.fromkeys(("Stimulus", "Gloss"), "text") | dict.fromkeys(("Model", "Length", "Reason"), "list")
+    lost_sheet = tabulate("Targets left out and contexts cut", heads | {"Number": ""}, lost)
+    notes = [prose("left_out_of_vectors")]
+    kinds = [(kind, [row["Model"] for row in models if row["Kind"] == kind]) for kind in ("decoder", "encoder-decoder")]
+    return Section(
+        "Embeddings",
+        "embeddings",
+        text=[prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in kinds if names],
+        sheets=[
+            tabulate(
+                "Models, and how their vectors were made",
+                dict.fromkeys(models[0], "text"),
+                [tuple(row.values()) for row in models],
+            ),
+            tabulate("Vectors by segment length", columns, vectors),
+        ],
+        parts=[
+            *([Section("Lost targets", sheets=[lost_sheet], notes=notes, folded=True)] if lost else []),
+            *_audit_tokenizers(files, glosses),
+        ],
+    )
+
+
+def _describe_model(files: study.EmbeddingFiles, name: str) -> dict[str, str]:
+    """Return how the vectors of a model were made, a text for each column."""
+    settings, precision = files.studied[name], files.precisions.get(name, {})
+    report = files.reports.get(settings.get("family", name), {})
+    listed = next((each for (model, _), each in files.lists.items() if model == name), {})
+    made = json.loads(listed.get("made_from", {}).get("settings", "{}"))
+    kind, cosine = report.get("kind") or settings.get("kind", "auto"), precision.get("cosine_min")
+    options = settings.get("tokenizer", {}).items()
+    found = {
+        "Model": name,
+        "Kind": None if kind == "auto" else kind,
+        "Reads pieces": report["max_pieces"] or "no limit" if "max_pieces" in report else None,
+        "Least cosine with float32": precision.get("reason") or (cosine and f"{cosine:.7f}"),
+        "Layer": settings.get("layer"),
+        "Pieces of the target": settings.get("pieces", "all"),
+        "Run in": made.get("dtype") or precision.get("dtype") or settings.get("dtype"),
+        "Kept in": listed.get("stored_dtype") or precision.get("stored_dtype"),
+        "Tokenizer options": ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in options)
+        or "none",
+        "Quantization": settings.get("quantization", "none"),
+        "Python code of its own": "yes" if settings.get("remote_code") else "no",
+    }
+    return {head: NOT_KNOWN if value is None else str(value) for head, value in found.items()}
+
+
+def _count_vectors(listed: study.Report | None) -> Cell:
+    n = None if listed is None else listed["n_segments"]
+    return Cell(NOT_KNOWN if n is None else f"{n:,}", order="" if n is None else str(n))
+
+
+def _audit_tokenizers(files: study.EmbeddingFiles, glosses: Mapping[str, str]) -> Iterator[Section]:
+    """Yield the audit of the tokenizers: shares of damaged forms, and the pieces of every stimulus."""
+    rows, pieces = [], []
+    for family in study.families_of(files):
+        if (found := files.audits.get(family)) is None:
+            continue
+        counts = (found["n_forms"], *(found.get(name, "") for name in ("n_occurrences", "n_unseen")))
+        rows.append((family, *counts, *(f"{100 * found[name]:.3g} %" for name in _DAMAGES)))
+        for row in files.audit_tables.get(family, pl.DataFrame()).iter_rows(named=True):
+            examples = "; ".join(filter(None, (row[f"{name}_example"] for name in _DAMAGES)))
+            texts = (row["stimulus"], glosses.get(row["stimulus"], ""), family, pieces_as_text(row))
+            lost = (row["forms"], row["unknown_forms"], row["marks_lost_forms"])
+            pieces.append((*texts, *lost, ", ".join(row["identical_to"]), examples))
+    if not rows:
+        return
+    heads = dict.fromkeys(("Forms", "Occurrences", "Forms that do not occur", *_DAMAGES.values()), "")
+    sheet = tabulate("What the tokenizers make of the forms", {"Model": "text", **heads}, rows)
+    pieces.sort(key=lambda row: not row[-1])
+    heads = {"Stimulus": "text", "Gloss": "text", "Model": "list", "Pieces": "text"}
+    heads |= dict.fromkeys(("Forms", "Unknown", "Marks lost"), "")
+    of_words = tabulate("Stimuli in pieces", heads | {"Same pieces as": "text", "Damaged forms": "text"}, pieces)
+    part = Section("All stimuli in pieces, damaged ones first", sheets=[of_words], folded=True)
+    parts = [part] if pieces else []
+    yield Section("Audit of the tokenizers", text=[prose("tokenizers")], sheets=[sheet], parts=parts)
 
 
 # --------------------
@@ -171,7 +412,7 @@ _NOT_THERE = (
 )
 
 
-def panel(config: Mapping[str, Any], results: Results) -> Markup:
+def panel(config: Mapping[str, Any], results: study.Results) -> Markup:
     """Return the panel with its data, to be put once into the page; empty if no method of words was measured."""
     data = panel_data(config, results, ceat_grid(results))
     if not data["estimates"]:
@@ -180,7 +421,7 @@ def panel(config: Mapping[str, Any], results: Results) -> Markup:
     return render("behind", kind=kind, payload=payload, language=language_of(config))
 
 
-def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -> dict[str, Any]:
+def panel_data(config: Mapping[str, Any], results: study.Results, grid: Grid | None) -> dict[str, Any]:
     """Return the data of the panel's script, as plain values.
 
     Returns:
@@ -211,7 +452,7 @@ def panel_data(config: Mapping[str, Any], results: Results, grid: Grid | None) -
     }
 
 
-def _find_words(method: str, row: Estimate, results: Results) -> pl.DataFrame:
+def _find_words(method: str, row: Estimate, results: study.Results) -> pl.DataFrame:
     """Return the words of an estimate from the highest association to the lowest, targets before attributes."""
     table = results.ceat_words if method == CEAT.name else results.words.get(method)
     if table is None:
@@ -249,7 +490,9 @@ def _round(values: pl.Series, decimals: int) -> list[float | None]:
     return [round(value, decimals) if is_number(value) else None for value in values.to_list()]
 
 
-def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Estimate]], results: Results) -> Section:
+def list_numbers_behind(
+    category: str, anchor: str, rows: Iterable[tuple[str, Estimate]], results: study.Results
+) -> Section:
     """Return the section with a link to the panel of each number of a category."""
     places: dict[str, list[Markup]] = {}
     for method, row in rows:
@@ -264,7 +507,7 @@ def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Es
     return section("behind", {"anchor": anchor, "category": category, "files": files}, items=items)
 
 
-def list_all_estimates(results: Results, grid: Grid | None) -> Iterator[tuple[str, Estimate]]:
+def list_all_estimates(results: study.Results, grid: Grid | None) -> Iterator[tuple[str, Estimate]]:
     """Yield method and estimate of all methods of words; those of CEAT from short to long, by sample mode."""
     if grid is not None:
         lengths, modes = grid.lengths.index, grid.modes.index
@@ -275,13 +518,13 @@ def list_all_estimates(results: Results, grid: Grid | None) -> Iterator[tuple[st
             yield name, row
 
 
-def _pieces_by_word(files: EmbeddingFiles | None) -> dict[tuple[str, str], str]:
+def _pieces_by_word(files: study.EmbeddingFiles | None) -> dict[tuple[str, str], str]:
     """Return the pieces of every stimulus by the model's name in the results and the stimulus."""
     if files is None:
         return {}
     # models that were only scored are called as in the config
     families = {name: name for name in files.audit_tables}
-    families |= {name: family_of(settings, name) for name, settings in files.studied.items()}
+    families |= {name: study.family_of(settings, name) for name, settings in files.studied.items()}
     return {
         (name, row["stimulus"]): pieces
         for name, family in families.items()

@@ -161,8 +161,7 @@
 
   document.addEventListener('click', function (event) {
     if (!(event.target instanceof Element)) return;
-    // a cell with a card is its link as a whole
-    const cell = event.target.closest('td:is([title], [data-card])');
+    const cell = event.target.closest('td'); // it is its link as a whole
     const link = event.target.closest(LINK) || (cell && cell.querySelector(LINK));
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

@@ -14,8 +14,9 @@
   };
   const asItIs = (text) => text;
   DataTable.type('measure', { order: { pre: toNumber, asc: ordered(1), desc: ordered(-1) }, search: asItIs });
-  // A name: it may hold what looks like markup, and a filter compares it to the letter.
-  DataTable.type('label', { order: { pre: (text) => String(text).toLowerCase() }, search: asItIs });
+  // A name: a number in it counts as one; it may hold what looks like markup, and a filter compares it to the letter.
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  DataTable.type('label', { order: { pre: String, asc: compare, desc: (a, b) => compare(b, a) }, search: asItIs });
 
   function toNumber(text) {
     const number = parseFloat(String(text).replace(/[,<]/g, '').replace(/\u2212/g, '-'));
@@ -23,12 +24,6 @@
   }
 
   const explored = new Map();
-  const rowsWithLinks = new Map();
-  for (const table of tables) {
-    for (const row of table.querySelectorAll('tbody tr[id]')) {
-      rowsWithLinks.set(row.id, { table: table, value: nameOf(row.cells[0]) });
-    }
-  }
 
   // What a column is sorted and filtered by, from its head: `number`, `list` (few values, chosen from a list) or text.
   function column(head, index, cell) {
@@ -51,14 +46,11 @@
     return definition;
   }
 
-  // What a cell is found and filtered by: its text, unless the page says another. The library would read on from "&" as
-  // markup, and then find nothing.
-  function nameOf(cell) {
-    return (cell.dataset.search || cell.textContent.trim()).replace(/&/g, ' ');
-  }
-
+  // What a cell is found and filtered by: its text. The library would read on from "&" as markup, and then find nothing.
   function nameCells(table, index) {
-    for (const row of table.tBodies[0].rows) row.cells[index].dataset.search = nameOf(row.cells[index]);
+    for (const { cells } of table.tBodies[0].rows) {
+      cells[index].dataset.search = cells[index].textContent.trim().replace(/&/g, ' ');
+    }
   }
 
   function explore(table) {
@@ -169,22 +161,6 @@
       button.setAttribute('aria-pressed', String(button.classList.contains('dtcc-button_active')));
     }
   }
-
-  // Shows the rows that have the same value as the one that a link names.
-  function showRow(id) {
-    const found = rowsWithLinks.get(id);
-    const api = explore(found.table);
-    api.search('');
-    api.columns().columnControl.searchClear();
-    api.trigger('stateLoaded', [api.settings()[0], { columnControl: { 0: { searchList: [found.value] } } }]);
-    api.draw();
-  }
-
-  // A link to the table may name a row of it.
-  document.addEventListener('click', function (event) {
-    const link = event.target instanceof Element && event.target.closest('a[data-row]');
-    if (link && rowsWithLinks.has(link.dataset.row)) showRow(link.dataset.row);
-  });
 
   const observer = new IntersectionObserver(function (entries) {
     for (const entry of entries) {
