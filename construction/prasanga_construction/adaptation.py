@@ -29,7 +29,7 @@ from prasanga.base.seeds import generator
 from prasanga.lexicon.model import read_yaml
 from prasanga.pairs.alignment import align_words, words_of, write_mark
 from prasanga_construction.distance import are_same, changes, count_differences, find_places
-from prasanga_construction.sheets import Row, require_unchanged, rows_of_pairs, same_text
+from prasanga_construction.sheets import Row, fill_instructions, require_unchanged, rows_of_pairs, same_text
 
 _LOG = logging.getLogger(__name__)
 
@@ -159,34 +159,7 @@ def adaptation_sheet(pairs: pl.DataFrame, names: Mapping[str, Mapping[str, str]]
 
 def adaptation_instructions(n_pairs: int) -> str:
     """Return the page that goes with the sheet of an adaptation."""
-    listed = "\n".join(f"    {name:22}{meaning}" for name, meaning in CONCERNS.items())
-    return f"""# How to fill in the sheet
-
-The sheet is a table with {n_pairs} rows. Each row is a pair of sentences, `first` and `second`; `differs` has the
-words in which they differ.
-
-Write into the column `decision`
-
-    keep      the pair makes sense in your society as it is
-    modify    it does with other words: write them under `modified_first` and `modified_second` (empty: it stays)
-    remove    it does not
-
-and into `concern` why a pair is modified or removed, one or several of these with ; between them:
-
-{listed}
-
-- The two sentences may differ in the group of people alone, and in pronouns and endings that go with it. If group and
-  attribute differ both, change one back, or remove the pair.
-- Foreign names give way to names that are usual where you live: write `Tom=Rahul; Mary=Sunita` under `names`, and the
-  new names into the sentences. One name has one replacement, in both sentences and in the whole sheet. The column
-  `suggested_names` has words that may be names, and one name of each list. A name tells of religion, too: it must not
-  change what the pair is about.
-- Change no other column. The order of the rows may change. Remarks go under `note`.
-- Save the sheet as CSV in UTF-8, with commas.
-
-Some sentences are hurtful, and some may be about yourself. Take breaks; you may stop at any time, and you may say so
-without giving a reason.
-"""
+    return fill_instructions("adaptation", n_pairs=n_pairs, concerns=CONCERNS)
 
 
 def read_adaptation(rows: Sequence[Row], pairs: pl.DataFrame, names: Mapping[str, Mapping[str, str]]) -> Adaptation:

@@ -11,12 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import guarded, unguarded_text
 from prasanga.text.words import unicode_form
 
 _DIGITS = 18  # of a number that 64 bits hold in any case
+
+
+def fill_instructions(sheet: str, **values: Any) -> str:
+    """Return the page that goes with a sheet, from `instructions/<sheet>.md.j2`, with these values in it."""
+    loader = PackageLoader("prasanga_construction", "instructions")
+    pages = Environment(loader=loader, trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
+    return pages.get_template(f"{sheet}.md.j2").render(values)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.pairs.alignment import align_words
 from prasanga_construction.distance import are_same, count_differences
-from prasanga_construction.sheets import Row, require_unchanged, rows_of_pairs
+from prasanga_construction.sheets import Row, fill_instructions, require_unchanged, rows_of_pairs
 
 if TYPE_CHECKING:
     from prasanga_construction.generation import Writer
@@ -235,29 +235,7 @@ def translation_sheet(pairs: pl.DataFrame, key: pl.DataFrame) -> pl.DataFrame:
 
 def translation_instructions(n_pairs: int, into: str) -> str:
     """Return the page that goes with the sheets of translations."""
-    language = LANGUAGE_NAMES[into]
-    return f"""# How to fill in your sheet
-
-Your sheet is a table with {n_pairs} rows. Each row is a pair of sentences, `first` and `second`, that differ in the
-group of people they speak about. Beside it stand translations into {language}, by letters: `A_first` and `A_second`
-belong together. Where they come from is not said, and a letter means something else in every row.
-
-Write into the column `choice`
-
-    A, B, ...   the translation that says what the pair says, as people would say it
-    {OWN}         none is good enough: write both sentences under `own_first` and `own_second`
-    {NONE}        the pair cannot be said in {language}; say why under `note`
-
-- The two sentences may differ in nothing but the group, and in words that have to agree with it.
-- The column `same` names the letters whose two sentences came out the same. Such a pair is of no use: `{OWN}` can
-  carry the difference by a noun or a name where the language has no pronoun that does.
-- To mend a single word, copy the translation to `own_first` and `own_second`, mend it there, and write `{OWN}`.
-- Choose for every row; work alone; change no other column. The order of the rows may change.
-- Save the sheet as CSV in UTF-8, with commas, under the name that it has.
-
-Some sentences are hurtful, and some may be about yourself. They are translated to find out what language models have
-picked up. Take breaks; you may stop at any time, and you may say so without giving a reason.
-"""
+    return fill_instructions("translation", n_pairs=n_pairs, language=LANGUAGE_NAMES[into], own=OWN, nothing=NONE)
 
 
 def _source_language(languages: Sequence[str], into: str) -> str:

@@ -35,7 +35,7 @@ from prasanga.base.seeds import generator
 from prasanga.pairs.layouts import canonical
 from prasanga.pairs.preferences import LANGUAGES
 from prasanga_construction.planning import INSTRUCTIONS, check_annotators
-from prasanga_construction.sheets import Row, csv_text, read_rows, require_columns
+from prasanga_construction.sheets import Row, csv_text, fill_instructions, read_rows, require_columns
 
 POLARITIES = ("positive", "negative")
 WORD_CLASSES = ("adjective", "quality", "person")
@@ -389,27 +389,4 @@ def _score_counts(tuples: Sequence[BiasTuple]) -> NDArray[np.float64]:
 
 def _instructions(n_tuples: int) -> str:
     """Return the page that goes with the sheets."""
-    return f"""# How to fill in your sheet
-
-Your sheet is a table with {n_tuples} rows. Each row names a group of people (`identity`) and something that is said of
-them (`attribute`). One question is asked of each row:
-
-**Is this a stereotype that people in your society hold about this group?**
-
-Write into the column `vote`
-
-    1    yes: I have met this idea, and people would recognize it
-    0    no: I have not met it, or it is said of everybody
-
-What is asked is whether the idea is about, not whether it is true, and not whether you agree. Praise can be a
-stereotype as well as blame.
-
-- Vote on every row; leave none empty. If you are in doubt, go by what you have met yourself.
-- Work alone, and do not speak about single rows with the other annotators before all sheets are in.
-- Change nothing but the column `vote`: no ids, no text, no rows. Their order may change. Write remarks elsewhere.
-- Your rows are in an order of their own. Others have the same rows in another order.
-- Save the sheet as CSV in UTF-8, with commas, under the name that it has.
-
-Some rows are hurtful, and some may be about yourself. They are collected to find out what language models have picked
-up, so that it can be measured and mended. Take breaks; you may stop at any time, without giving a reason.
-"""
+    return fill_instructions("tuples", n_tuples=n_tuples)
