@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import polars as pl
 import pytest
-from loss_columns import LOST, losses
 
 from prasanga.report import findings as module
 from prasanga.report.findings import headline_findings
@@ -105,15 +104,6 @@ def test_change_with_length(table: Table) -> None:
         " a: from +0.10 to −0.40. Both lengths are cut from the same contexts."
     )
     assert told("the effect grows in size", table(rows[0])) is None
-
-
-def test_fewest_contexts(table: Table) -> None:
-    ceat = table(("C1", "a", "9", "fixed", 0.5), ("C4", "a", "25", "fixed", 0.5, {"contexts_min": 1}))
-    said = "Every stimulus used has at least 1 context (fewest: C4, a, 25 words)."
-    assert told("Every stimulus used", ceat) == said
-    lost = ["গোলাপ: no contexts; জবা: no context that all models have", "গোলাপ: no contexts; মশা: 3 contexts cut"]
-    without = ceat.with_columns(lost=pl.Series(list(map(losses, lost)), dtype=LOST))
-    assert told("Every stimulus used", without) == f"{said} 2 stimuli have none in some estimate, which does without."
 
 
 def test_numbers_that_are_not_finite_count_as_missing(table: Table) -> None:

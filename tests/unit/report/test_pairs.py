@@ -63,27 +63,6 @@ def test_types_and_groups_stand_in_the_order_of_the_paper() -> None:
     assert groups_of([("", "hi")]) == (Group("", "hi", "Hindi"),)
 
 
-def test_findings(bias: pl.DataFrame) -> None:
-    first, second = findings_of_pairs(bias)
-    assert first.startswith(
-        "Sentence pairs: 4 of 12 bias percentages differ from 50 (exact test, p < .05 after Holm's correction), and"
-        " 4 of these are findings; of these the farthest from it is 90.0 % ("
-    )
-    # all four have 90 %, and the row over all pairs the most of them
-    assert "(all pairs, Hindi, bert; 90 pairs; exact 95 % interval 81.9 to 95.3, p < .001 after" in first
-    assert first.endswith(  # one twin says nothing of others
-        " correction). The other 8 are not shown to lie within 5 points of 50 either; the pairs are too few to know."
-    )
-    even = planted_scores("bert", "hi", 0.5, n=2000, types=("age",))
-    (said,) = findings_of_pairs(bias_percentage(even, n_resamples=0))
-    assert said.endswith(" They lie within 5 points of 50 (p_equivalence < .05).")
-    (said,) = findings_of_pairs(bias_percentage(pl.concat([even, planted_scores("gpt", "hi", 0.5)]), n_resamples=0))
-    assert " 2 lie within 5 points of 50 (p_equivalence < .05); of the rest the pairs are too few to know." in said
-    assert second == ("Sentence pairs, each counted once a model: of 270, 3 were left out, and 6 have equal scores.")
-    nothing = bias_percentage(planted_scores("a", "hi", 0.5, left_out=range(30)))
-    assert list(findings_of_pairs(nothing)) == ["Sentence pairs: none of 4 percentages could be computed."]
-
-
 def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
     few = planted_scores("bert", "hi", 1.0, n=3, types=("caste",))
     some = planted_scores("bert", "hi", 0.6, n=20, types=("gender",))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from statistics import median
 from typing import Any
 
 import polars as pl
@@ -222,26 +221,11 @@ def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
 
 
 def sample_modes(grid: Grid, results: Results) -> list[Section]:
-    """Return the section on the distance of effects by fixed and by random draws."""
+    """Return the section on effects by fixed and by random draws, if the study has both."""
     if not set(MODES) <= set(grid.modes):
         return []
-    rows: list[dict[str, Any]] = []
-    for category, model, length in grid.places:
-        by_mode = {mode: (grid.at(category.name, model, length, mode) or {}).get("effect_size") for mode in MODES}
-        fixed, random = by_mode.values()
-        difference = random - fixed if is_number(fixed) and is_number(random) else None
-        place = {"category": category.name, "model": model, "segment_length": length}
-        rows.append({**place, **by_mode, "difference": difference})
-    names = "category model segment_length fixed random difference"
-    caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
-    apart = sorted((row for row in rows if is_number(row["difference"])), key=lambda row: -abs(row["difference"]))
-    distances = [abs(row["difference"]) for row in apart]
     n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
-    values = {"n": len(apart), "median": median(distances or [0.0]), "largest": next(iter(apart), None)}
-    sheet = list_numbers(rows, names, caption=caption)
-    parts = [Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)]
-    figures = figure_of(results, "sample_modes")
-    return [section("sample_modes", {"n_samples": n_samples, **values}, figures=figures, parts=parts)]
+    return [section("sample_modes", {"n_samples": n_samples}, figures=figure_of(results, "sample_modes"))]
 
 
 # --------------------
@@ -341,18 +325,11 @@ def methods_agree(results: Results) -> Section | None:
     found = agreement(estimates).with_columns(pl.col("method_1", "method_2").replace(METHODS)).rows(named=True)
     names = "method_1 method_2 tau tau_low tau_high twin_tau same_sign n_points n_categories n_models"
     sheet = list_numbers(found, names, caption="Agreement of every two methods", look="", forms={"same_sign": ".0%"})
-    every = list_numbers(
-        estimates.with_columns(pl.col("method").replace(METHODS)).rows(named=True),
-        "category method model effect_size ci_low ci_high p_association_holm twin_effect_size",
-        caption="Effect size by every method, with its 95% interval over words",
-        lists="category method model",
-    )
     return section(
         "agreement",
         findings=[prose("agreement_of_two", row=row) for row in found if row["tau"] is not None],
         sheets=[sheet],
         figures=figure_of(results, "methods"),
-        parts=[Section("Each category by every method", sheets=[every], folded=True)],
     )
 
 

@@ -46,7 +46,6 @@ from prasanga.report.sheet import (
     html,
     list_numbers,
     one_decimal,
-    show_value,
     shown,
     signed,
     sortable,
@@ -319,20 +318,18 @@ def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], f
 
 def _set(table: pl.DataFrame, group: Group) -> Section:
     """Return the statistics of one language of one set by subset."""
-    means = table.filter(statistic="mean_words", category=OVERALL)
-    n_pairs = dict(means.select("subset", "n_pairs").iter_rows())
+    n_pairs = dict(table.filter(statistic="mean_words", category=OVERALL).select("subset", "n_pairs").iter_rows())
     # a subset of all pairs would say everything twice
     subsets = [subset for subset, n in n_pairs.items() if subset == OVERALL or n < n_pairs[OVERALL]]
-    rows = [("Pairs", *(f"{n_pairs[subset]:,}" for subset in subsets))]
+    rows: list[tuple[Any, ...]] = [("Pairs", *(n_pairs[subset] for subset in subsets))]
     for (statistic, category), part in table.group_by("statistic", "category", maintain_order=True):
-        values = {subset: (value, n) for subset, value, n in part.select("subset", "value", "n_pairs").iter_rows()}
-        cells = [values.get(subset, (None, 0)) for subset in subsets]
-        if statistic == "mean_words":
-            rows.append(("Words in a sentence, mean", *(show_value("value", value, ".2f") for value, _ in cells)))
-            continue
-        name = f"Labelled {category}" if statistic == "label_percentage" else name_of_type(str(category))
-        said = [MISSING if value is None else f"{show_value('value', value, '.1f')} % ({n:,})" for value, n in cells]
-        rows.append((name, *said))
+        values = dict(part.select("subset", "value").iter_rows())
+        name = {
+            "mean_words": "Words in a sentence, mean",
+            "label_percentage": f"Labelled {category}, %",
+        }.get(str(statistic), f"{name_of_type(str(category))}, %")
+        form = ".2f" if statistic == "mean_words" else ".1f"
+        rows.append((name, *(sortable("value", values.get(subset), form) for subset in subsets)))
     heads = {"Statistic": "", **{_ORIGINS.get(subset, subset): "" for subset in subsets}}
     sheet = tabulate(f"What the pairs consist of, {group.title}", heads, rows, look="")
     return fold(group.title, findings.plural(n_pairs[subsets[0]], "pair"), sheets=[sheet])

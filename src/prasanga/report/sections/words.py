@@ -349,13 +349,10 @@ def _describe_model(files: study.EmbeddingFiles, name: str) -> dict[str, str]:
         "Kind": None if kind == "auto" else kind,
         "Reads pieces": report["max_pieces"] or "no limit" if "max_pieces" in report else None,
         "Least cosine with float32": precision.get("reason") or (cosine and f"{cosine:.7f}"),
-        "Layer": settings.get("layer"),
-        "Pieces of the target": settings.get("pieces", "all"),
         "Run in": made.get("dtype") or precision.get("dtype") or settings.get("dtype"),
         "Kept in": listed.get("stored_dtype") or precision.get("stored_dtype"),
         "Tokenizer options": ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in options)
         or "none",
-        "Quantization": settings.get("quantization", "none"),
         "Python code of its own": "yes" if settings.get("remote_code") else "no",
     }
     return {head: NOT_KNOWN if value is None else str(value) for head, value in found.items()}
