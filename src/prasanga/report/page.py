@@ -207,15 +207,16 @@ _ABOUT = {
     "sadhu_table4": "methods side by side",
     "sadhu_table5": "CEAT by length",
     "sadhu_table6": "CEAT by length",
-    "sahoo_table2": "bias percentages of sentence pairs",
     "sahoo_table3": "SEAT, gender and religion",
     "sahoo_table4": "SEAT, gender and caste",
     "sahoo_table9": "SEAT, gender and age",
+    "sahoo_table2": "bias percentages of sentence pairs",
 }
 
 
 def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section with the study in the layouts of the papers' tables, a folded part for each."""
+    """Return the section with the study in the layouts of the papers' tables that are beside the page, folded."""
+    names = [name for name in _ABOUT if f"tables/{name}.csv" in results.files]
     tables = {
         published: table
         for name, table in results.estimates.items()
@@ -224,21 +225,19 @@ def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
     if "ceat" in tables:
         n_samples = config.get("associations", {}).get("n_samples", 0)
         tables["ceat"] = paper_tables.with_fewer_draws(tables["ceat"], results.convergence, n_samples)
+    pairs = {} if results.bias_percentages is None else {comparison.PAIRS: results.bias_percentages}
     preset, language = preset_of(config), str(config["language"])
-    made = [
-        paper_tables.paper_table(name, chosen, preset=preset, language=language)
-        for name in (OPEN, *_names_of_ceat(tables.get("ceat")), *paper_tables.SAHOO)
-        if (chosen := {method: table for method, table in tables.items() if _has(method, table, name)})
-        # CEAT by itself is not a comparison of methods
-        and not (name == OPEN and chosen.keys() == {"ceat"})
+    parts = [
+        _paper_table(
+            paper_tables.paper_table(
+                name, pairs if name == paper_tables.PAIR_TABLE else tables, preset=preset, language=language
+            ),
+            results.files,
+        )
+        for name in names
     ]
-    pairs = results.bias_percentages
-    if pairs is not None and len(pairs):
-        made.append(paper_tables.paper_table(paper_tables.PAIR_TABLE, {comparison.PAIRS: pairs}, preset=preset))
-    if not made:
-        return None
-    parts = [_paper_table(table, results.files) for table in made]
-    return section("paper_tables", {"is_compared": _is_compared(config, results), "preset": preset}, parts=parts)
+    values = {"is_compared": _is_compared(config, results), "preset": preset}
+    return section("paper_tables", values, parts=parts) if parts else None
 
 
 def _paper_table(table: paper_tables.PaperTable, files: Collection[str]) -> Section:
@@ -264,22 +263,6 @@ def _paper_table(table: paper_tables.PaperTable, files: Collection[str]) -> Sect
 def _list_files(path: str, endings: Iterable[str], files: Collection[str]) -> list[tuple[str, str]]:
     """Return the existing files with these endings, each with its format."""
     return [(f"{path}.{end}", _FORMATS[end]) for end in endings if f"{path}.{end}" in files]
-
-
-def _names_of_ceat(ceat: pl.DataFrame | None) -> list[str]:
-    """Return which of Tables 5 and 6 show CEAT: they differ in the number of draws."""
-    sizes = set() if ceat is None else set(ceat["n_samples"].drop_nulls())
-    names = ["sadhu_table6"] if paper_tables.N_OF_TABLE_6 in sizes else []
-    return names if sizes == {paper_tables.N_OF_TABLE_6} else ["sadhu_table5", *names]
-
-
-def _has(method: str, table: pl.DataFrame, name: str) -> bool:
-    """Return whether a table shows a method's estimates."""
-    if (name in paper_tables.SAHOO and method != "seat") or (
-        name not in (OPEN, *paper_tables.SAHOO) and method != "ceat"
-    ):
-        return False
-    return bool(table["category"].is_in(list(paper_tables.SAHOO.get(name, paper_tables.SADHU))).any())
 
 
 def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:

@@ -33,6 +33,7 @@ GOLDEN = Path(__file__).parent / "golden"
 PUBLISHED = ROOT / "resources/published"
 MODELS = {"tiny-narrow": "muril_large_cased", "word2vec": "word2vec"}
 SHOWN = ("C1", "C2", "GR1", "GR2")
+LAYOUTS = ("sadhu_table4", "sadhu_table6", "sahoo_table2", "sahoo_table3")
 VIEWS = ("method-ceat", "method-seat", "method-weat", "method-log_probability", "method-structures", "method-pairs")
 
 
@@ -66,7 +67,7 @@ def read_results() -> Results:
     return Results(
         **tables,
         comparison=pl.read_csv(text.encode(), infer_schema_length=None),
-        files=["tables/sadhu_table4.csv", "comparison.md", "figures/settling.pdf"],
+        files=[*(f"tables/{name}.csv" for name in LAYOUTS), "comparison.md", "figures/settling.pdf"],
     )
 
 
@@ -108,7 +109,7 @@ def write_views() -> dict[str, str]:
     tables = {"ceat": results.ceat, "seat": results.seat, "weat": results.weat}
     tables |= {"log_probability_bias": results.log_probability, "pairs": results.bias_percentages}
     there = {name: table for name, table in tables.items() if table is not None}
-    for name in ("sadhu_table4", "sadhu_table6", "sahoo_table2", "sahoo_table3"):
+    for name in LAYOUTS:
         for preset in ("recommended", "paper"):
             layout = render_layout(name, there, preset=preset)
             found[f"{name}.{preset}.csv"], found[f"{name}.{preset}.tex"] = layout.csv, layout.tex

@@ -38,7 +38,7 @@ FILES = [
     "figures/sample_modes.pdf",
     "figures/column/sample_modes.pdf",
     "data/concordance.tsv",
-    "tables/sadhu_table5.csv",
+    *(f"tables/{name}.csv" for name in ("sadhu_table4", "sadhu_table5", "sahoo_table2")),
 ]
 STATISTICS = [
     ("hi", "all", "mean_words", "all", 9.256, 90, "demo"),
