@@ -280,4 +280,4 @@ def test_every_script_guards_its_tables_for_spreadsheets() -> None:
     assert all("guarded(" in line for line in written)
 
 
-WRITERS = ("src/prasanga/runner.py", "src/prasanga/report/writing.py")
+WRITERS = ("src/prasanga/runner.py", "src/prasanga/report/page.py")

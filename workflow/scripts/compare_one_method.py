@@ -1,6 +1,6 @@
 """The estimates of one method, before p is corrected, beside a paper's numbers."""
 
-from prasanga.report.writing import write_comparison
+from prasanga.report.page import write_comparison
 from prasanga.runner import Task
 
 task = Task(snakemake, "report")

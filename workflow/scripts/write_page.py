@@ -1,7 +1,7 @@
 """All results of the study to the summary, the cards and the page."""
 
+from prasanga.report.page import write_study
 from prasanga.report.study import read_results
-from prasanga.report.writing import write_study
 from prasanga.runner import Task
 
 task = Task(snakemake, "report")

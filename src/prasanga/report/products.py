@@ -45,7 +45,7 @@ def plan_comparison(
 def plan_products(
     config: Mapping[str, Any], results: Mapping[str, str], data: Mapping[str, str], comparison: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """Return the files beside the page, by their writer (`prasanga.report.writing.WRITERS`), with its arguments.
+    """Return the files beside the page, by their writer (`prasanga.report.page.WRITERS`), with its arguments.
 
     Args:
         config: of the study, complete.

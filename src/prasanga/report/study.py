@@ -277,11 +277,6 @@ def count_left_out(files: EmbeddingFiles, key: str = "left_out") -> Iterator[tup
 WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (files(wording.__name__) / "losses.yaml").read_text("utf-8"))
 """Why things are left out, by the codes of the tables."""
 
-_PLACES = {
-    **{method.label: (f"#{method.name}", method.label) for method in methods.METHODS},
-    **dict.fromkeys(("Corpus", "Samples", methods.CEAT.label), ("#coverage", "Coverage")),
-    "Embeddings": ("#embeddings", "Embeddings"),
-}
 _FEW = 4
 
 
@@ -294,12 +289,6 @@ class Loss(NamedTuple):
     n: int
     of: int
     why: str
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Return the address on the page where the losses are listed one by one, and its name."""
-        is_number = self.stage == methods.CEAT.label and "estimates" in self.what.split(",")[0]
-        return ("#numbers", "All numbers") if is_number else _PLACES[self.stage]
 
     @property
     def share(self) -> str:

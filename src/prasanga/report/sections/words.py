@@ -218,13 +218,12 @@ def left_out(results: study.Results) -> Section | None:
     if found is None:
         return None
     heads = dict.fromkeys(("Stage", "What", "Is"), "text") | dict.fromkeys(("How many", "of", "Share"), "")
-    heads |= {"Why": "text", "Listed under": "text"}
-    rows = [(*each[:5], each.share, each.why, html('<a href="{}">{}</a>', *each.place)) for each in found.rows]
+    rows = [(*each[:5], each.share, each.why) for each in found.rows]
     nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
     return section(
         "left_out",
         {"rows": rows},
-        sheets=[tabulate("Left out, by stage and reason", heads, rows)] if rows else [],
+        sheets=[tabulate("Left out, by stage and reason", heads | {"Why": "text"}, rows)] if rows else [],
         items=[*(["Nothing was lost here:"] if nothing else []), *nothing],
     )
 
