@@ -37,20 +37,6 @@ def test_results_of_all_methods_are_added(tmp_path: Path, monkeypatch: pytest.Mo
     ]
 
 
-def test_a_study_of_pairs_alone_has_no_page_to_open() -> None:
-    summary: dict[str, Any] = {
-        "missing": [],
-        "coverage": None,
-        "methods": {**dict.fromkeys(SUMMARY["methods"]), "pairs": {**PAIRS, "left_out": [{"reason": "x", "n": 1234}]}},
-    }
-
-    assert last_words(summary, Path("/far/away/summary.json")) == [
-        "Results: 60 bias percentages, 1 differs from 50.",
-        "Left out: 1,234 scores of pairs.",
-        "Summary: /far/away/summary.json",
-    ]
-
-
 def test_much_that_is_left_out_is_told_before_the_three_lines_with_the_file_to_read() -> None:
     summary = copy.deepcopy(SUMMARY)
     summary["coverage"] = {"n_without_contexts": 21, "n_stimuli": 100}

@@ -224,12 +224,6 @@ def test_text_stands_out_from_every_shade(theme: int) -> None:
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, text)
 
 
-def test_models_trained_in_the_run_are_said_to_be_no_models_of_a_language(render: Callable[..., str]) -> None:
-    page = render(models={"tiny": {"train": {"seed": 1}}, "real": {"path": "models/real"}})
-    assert "tiny was trained in this study on its own text" in " ".join(page.split())
-    assert "was trained in this study" not in render(models={"real": {"path": "models/real"}})
-
-
 def test_only_what_a_study_measured_is_said_and_cited(render: Callable[..., str]) -> None:
     words = Reader(render()).words
     for sentence in fixed_choices(["ceat"]):
