@@ -35,7 +35,7 @@ envvars:
 from prasanga.base.io import digest_of
 from prasanga.base.logs import collect_seldom
 from prasanga.base.origin import name_old_stores
-from prasanga.base.places import link_installation, link_store, place, require_no_modules, require_store
+from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.embeddings.shards import require_shards
@@ -73,7 +73,6 @@ if not CONFIGS and not workflow.modifier.skip_configfile:
 if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
-    readable(require_no_modules, Path.cwd())
     readable(link_installation, INSTALLATION)
     readable(link_store, os.getenv("PRASANGA_STORE", ""))
 

@@ -170,18 +170,6 @@ def test_a_profile_of_the_study_is_taken_when_it_is_asked_for(tmp_path: Path, pr
     assert profile_of(snakemake_command(tmp_path, others=["--workflow-profile", "mine"])) == [shipped, "mine"]
 
 
-@pytest.mark.parametrize("at", ["study", "here"])
-def test_a_folder_from_which_snakemake_would_import_is_refused(
-    at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("study", "here"):
-        (tmp_path / name).mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    (tmp_path / at / ".snakemake/pip-deployments").mkdir(parents=True)
-    with pytest.raises(InputError, match=rf"/{at}/\.snakemake/pip-deployments: .* Delete it\."):
-        snakemake_command(tmp_path / "study")
-
-
 def test_cards_are_counted_without_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert count_gpus(tmp_path) == 0

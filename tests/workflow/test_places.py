@@ -56,9 +56,12 @@ def elsewhere(finished: Study, tmp_path: Path) -> Study:
 def test_results_fit_a_folder_of_their_own_wherever_the_installation_lies(
     finished: Study, elsewhere: Study, tmp_path: Path
 ) -> None:
+    (elsewhere.root / "statistics.py").write_text("raise SystemExit\n", encoding="utf-8")  # no job is to import it
     before = sorted(finished.root.iterdir())
     assert elsewhere.plan("--snakefile", str(finished.root / "Snakefile")) == {}
-    assert {path.name for path in elsewhere.root.iterdir()} == {"study.yaml", "results", ".snakemake"}
+    assert {path.name for path in elsewhere.root.iterdir()} == {
+        *("statistics.py", "study.yaml", "results", ".snakemake")
+    }
     moved = finished.copy(tmp_path / "moved")
     shutil.rmtree(moved.root / "results")
     assert elsewhere.plan("--snakefile", str(moved.root / "Snakefile"), "--directory", str(elsewhere.root)) == {}

@@ -29,8 +29,6 @@ SHIPPED = ".snakemake/prasanga/shipped"
 """The link by which a study reaches the installation."""
 _MERGED = ".snakemake/prasanga/merged"
 """Folders of links: what is shipped, with the files of the study's own before it."""
-_DEPLOYED = ".snakemake/pip-deployments"
-"""Where pods of Kubernetes install plugins; Snakemake adds it to the folders of modules on every machine."""
 _RESOURCES = "resources"
 _ABSOLUTE = re.compile(r"""(?:^|(?<=["']))/[^"'\\\n]+""")
 """An absolute path, by itself or in quotation marks."""
@@ -52,17 +50,6 @@ def user_cache(name: str) -> Path:
     """Return a folder of this user's cache (`XDG_CACHE_HOME`) by its name; it need not be there."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - fails for no user
     return Path(home, "prasanga", name)
-
-
-def require_no_modules(folder: Path) -> None:
-    """Refuse a folder from which Snakemake would import: it takes every package in there with a plugin's name.
-
-    Raises:
-        InputError: the folder has one. Only a pod of Kubernetes makes one, for itself.
-    """
-    modules = folder / _DEPLOYED
-    if os.path.lexists(modules):
-        raise InputError(f"{modules}: Snakemake runs Python code from this folder, and no study needs it. Delete it.")
 
 
 def link_installation(root: Path) -> None:

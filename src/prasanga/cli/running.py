@@ -22,7 +22,7 @@ import typer
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.logs import COMMAND, said_of_failure
-from prasanga.base.places import installation, require_no_modules, store_beside
+from prasanga.base.places import installation, store_beside
 
 # Each command imports what else it needs, so that help is quick.
 
@@ -163,7 +163,7 @@ def snakemake_command(
         others: options for Snakemake.
 
     Raises:
-        InputError: no such profile, no config in the file, or a folder from which Snakemake would import code.
+        InputError: no such profile, or no config in the file.
     """
     from prasanga.config import read_config
 
@@ -171,8 +171,6 @@ def snakemake_command(
     if config is not None:
         read_config(config)  # Snakemake's own reader says less about mistakes
         asked = ["--configfile", str(config.absolute())]
-    for place in (folder, Path.cwd()):  # Snakemake imports from both before it reads the Snakefile
-        require_no_modules(place)
     if profile is None:
         asked += ["--cores", cores, "--resources", f"gpu={max(count_gpus() if gpus is None else gpus, 1)}"]
     asked += ["--logger", "rich"] if draws_bars else []
