@@ -138,7 +138,7 @@ def interactions(browser: Browser, path: Path) -> Iterator[str]:
             time.sleep(0.01)
         return f"{what} {time.perf_counter() - start:.2f} s"
 
-    all_numbers = "document.querySelector('table.estimates').closest('.dt-container')"
+    all_numbers = "document.querySelector('#numbers table.explorable')?.closest('.dt-container')"
     yield timed("all numbers", "location.hash = '#numbers'", all_numbers)
     if page.locator("#pair-browser").count():
         count = "document.querySelector('.pair-browser .dt-info')?.textContent"
