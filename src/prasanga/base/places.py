@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
@@ -39,6 +40,7 @@ NAMED = re.compile(
 """A path in quotation marks to what may be shipped; the `source` of a text is its name below the root of the corpus."""
 
 
+@cache
 def installation() -> Path:
     """Return the folder with Snakefile, rules and resources that belongs to this package."""
     packages = Path(__file__).resolve().parents[2]
