@@ -10,6 +10,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 import regex
 
@@ -139,6 +140,13 @@ def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
     return spelling(text) == text
 
 
+def _to_frame(rows: Sequence[tuple[Any, ...]], schema: pl.Schema) -> pl.DataFrame:
+    """Return rows as a frame; spans go through arrays, since Polars would make a series of each."""
+    columns = dict(zip(schema, zip(*rows, strict=True), strict=True)) if rows else {}
+    spans = {role: pl.Series(np.array(columns[role])).cast(SPANS[role]) for role in (TARGET, ATTRIBUTE) if rows}
+    return pl.DataFrame({**columns, **spans}, schema=schema)
+
+
 def _read_entry(entry: Entry, name: str, language: str) -> SentenceTemplate:
     entry.text("gloss")  # for readers of the file; refused if it is no text
     return read_sentence(entry.text("text"), name=name, place=entry.place, language=language)
@@ -246,7 +254,7 @@ def fill_categories(
         for attribute, template, target in product(a | b, sentences, x | y):
             filled = fill_sentence(template, target, attribute, lexicon, spelling)
             rows.append((category.name, template.name, target, attribute, *filled))
-    return pl.DataFrame(rows, schema=CATEGORY_SENTENCES, orient="row")
+    return _to_frame(rows, CATEGORY_SENTENCES)
 
 
 def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Collection[str]) -> Iterator[Category]:
@@ -481,7 +489,7 @@ def fill_structures(structures: Structures, lists: Sequence[TraitList], lexicon:
                         text, *spans = fill_sentence(template, term, trait.word, lexicon, spelling)
                         names = (found.polarity, trait.word, trait.gloss, name, group, pair, term)
                         rows.append((*names, text, *spans, count_words(text)))
-    return pl.DataFrame(rows, schema=TRAIT_SENTENCES, orient="row")
+    return _to_frame(rows, TRAIT_SENTENCES)
 
 
 def _sentences_for(trait: Trait, structures: Structures, *, are_checked: bool) -> dict[str, SentenceTemplate]:
