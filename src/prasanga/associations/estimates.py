@@ -46,8 +46,6 @@ from prasanga.stats.permutation import PermutationTest, permutation_test_of_scor
 Rows: TypeAlias = list[dict[str, Any]]
 
 NO_INTERVAL_ASKED = "no interval was asked for (associations.n_resamples is 0)"
-REPEATED_WORDS = ("once", "as-listed")
-
 # --------------------
 # The categories of a study: two target sets and two attribute sets of words.
 

@@ -83,8 +83,6 @@ from prasanga.stats.effects import (
 from prasanga.stats.permutation import permutation_test_of_scores
 
 SAMPLE_MODES = ("fixed", "random")
-POOLS = ("shared", "per_length")
-
 ItemVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
 """Each stimulus with the ids of its sentences or occurrences and their (n, d) vectors."""
 

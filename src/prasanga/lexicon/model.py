@@ -5,7 +5,7 @@ The stage writes it as a table of forms and as categories, which later stages re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -435,11 +435,6 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
 
 # --------------------
 # The lexicon as the stage writes it: a table of surface forms, and the categories as plain values for JSON.
-
-
-def table_schema(columns: Mapping[str, pa.DataType], nullable: Collection[str] = ()) -> pa.Schema:
-    """Return the schema of a table in which only the columns `nullable` may have nulls."""
-    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in columns.items()])
 
 
 SCHEMA = TABLES["forms"].arrow(nullable=())

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.errors import InputError
 from prasanga.base.io import explaining_full_disk, made_from
 from prasanga.base.logs import progress
 from prasanga.samples.pool import (
@@ -347,25 +346,6 @@ def buckets_for(amount: int, a_bucket: int) -> int:
 def bucket_names(buckets: int) -> list[str]:
     """Return the names of all buckets, in order."""
     return [f"{number:02d}" for number in range(buckets)]
-
-
-def require_bucket(path: str | Path, length: str, bucket: str) -> None:
-    """Refuse segments of another length or bucket than a job is for.
-
-    Args:
-        path: what the job was given.
-        length: file name of the segment length.
-        bucket: name of the bucket.
-
-    Raises:
-        InputError: the file is another one, as where samples were deleted one by one.
-    """
-    path = Path(path)
-    if (path.parent.name, path.stem) != (length, bucket):
-        raise InputError(
-            f"the segments of length {length} in bucket {bucket} are gone ({path} is not theirs). Delete the folder"
-            " results/samples and run the workflow again: nothing is embedded again."
-        )
 
 
 def tell_of_missing(coverage: pa.Table) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -17,10 +18,12 @@ from hypothesis import strategies as st
 from sentence_tables import Row, context, named, occurrence, write_sentences
 
 from prasanga.base.errors import InputError
+from prasanga.base.io import write_table
 from prasanga.samples import (
     Context,
     Draw,
     SegmentLength,
+    counts_of,
     coverage_table,
     cut_segments,
     draw,
@@ -398,3 +401,13 @@ def test_stimuli_without_samples_are_told(tmp_path: Path, caplog: pytest.LogCapt
     assert "Are `language`" not in caplog.text
     tell_of_missing(coverage_table(draw([path], stimuli=["খ"], **options)))
     assert "Are `language` and `lexicon` those of the corpus?" in caplog.text
+
+
+def test_counts_are_those_of_the_tables_behind_a_coverage(tmp_path: Path) -> None:
+    coverage, tables = tmp_path / "coverage.parquet", [tmp_path / f"{name}.parquet" for name in "abc"]
+    assert counts_of(coverage) == []
+    inputs = {str(path): "digest" for path in [*tables, tmp_path / "supplement/d.parquet"]}
+    write_table(coverage, pa.table({"n": [1]}), {"inputs": json.dumps(inputs)})
+    for name in ("b", "a", "d"):  # c is gone
+        (tmp_path / f"{name}.json").touch()
+    assert counts_of(coverage) == [f"{tmp_path}/a.json", f"{tmp_path}/b.json"]
