@@ -93,7 +93,7 @@ if FROM_RESULTS:
     readable(require_results, FILES)
     readable(require_config_of_results, WRITTEN)
 elif not STUDY.computed:
-    readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
+    readable(require_shards, SETTINGS.cached_lists())
     readable(require_scores, SETTINGS.cached_scores())
 
 CHECKPOINTS = Checkpoints(checkpoints, IncompleteCheckpointException)

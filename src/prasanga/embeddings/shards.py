@@ -91,10 +91,6 @@ def _list_type(number: pa.DataType, width: int) -> pa.DataType:
 RUN_KEYS = ("stage", "settings", "sampling", "key")
 """Metadata that all shards of a list have in common."""
 _SETTLED_LATER = (("dtype", "auto"), ("sentence_vector", "auto"))
-_REMEDY = (
-    "Copy the right ones under results/embeddings, or let the models compute them: write `embeddings: {source:"
-    " computed}`."
-)
 
 
 def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
@@ -163,20 +159,17 @@ def shard_paths(list_path: str | Path) -> list[Path]:
     return paths
 
 
-def require_shards(
-    list_paths: Mapping[str, Mapping[str, Any]], without: Mapping[str, Collection[str]] | None = None
-) -> None:
+def require_shards(list_paths: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse to begin if vectors from the cache are missing, or are others than the config asks for.
 
     Args:
         list_paths: the lists of the study, each with what the config says of its vectors: settings of the model, of the
             sampling and of the sentences. A setting of which a list says nothing, and `auto`, are not compared.
-        without: lists that a study can go without, by a sentence that says whose they are and what to write then.
 
     Raises:
         InputError: with the number of lists that are missing or do not fit, the first of them, and what to do.
     """
-    problems: dict[str, str] = {}
+    problems = list[str]()
     for list_path, expected in list_paths.items():
         try:
             shard_paths(list_path)
@@ -189,16 +182,13 @@ def require_shards(
                         f"{list_path}: its vectors were made with {key} {found!r}, but the config says {value!r}."
                     )
         except InputError as error:
-            problems[list_path] = str(error)
+            problems.append(str(error))
     if problems:
-        total = len(problems)
-        more = f" (and {total - 1} more like this)" if total > 1 else ""
-        parts = [f"embeddings.source is 'cached', but vectors are missing or do not fit{more}:", *problems.values()][:2]
-        for text, paths in (without or {}).items():
-            if count := sum(path in paths for path in problems):
-                counted = f"{'All' if count == total else count} of these {total} {'is' if count == 1 else 'are'}"
-                parts.append(f"{'This one is' if total == 1 else counted} {text}")
-        raise InputError(" ".join([*parts[:2], _REMEDY, *parts[2:]]))
+        more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
+        raise InputError(
+            f"embeddings.source is 'cached', but vectors are missing or do not fit{more}: {problems[0]} Copy the right"
+            " ones under results/embeddings, or let the models compute them: write `embeddings: {source: computed}`."
+        )
 
 
 def _difference(key: str, found: str, expected: str) -> str:

@@ -64,9 +64,11 @@ class ModelsPlan:
         )
         kinds = {model: kind_at_hand(settings) for model, settings in scored.items()}
         of_words = [f"log_probability.{key}" for key in ("categories", "traits") if scored_words[key]]
-        require_scorer(models, [*(["pairs.sets"] if config["pairs"]["sets"] else []), *of_words])
-        require_encoder(kinds, of_words)
-        require_names_apart(config["static"]["vectors"], {**studied, **scored})
+        require_scorers(kinds, ["pairs.sets"] if config["pairs"]["sets"] else [], of_words)
+        if shared := config["static"]["vectors"].keys() & {**studied, **scored}.keys():
+            raise InputError(
+                f"`static.vectors.{min(shared)}` has the name of a model of the study. Rename one of them."
+            )
         trained, packaged = (sorted(name for name in models if key in models[name]) for key in ("train", "package"))
         return cls(studied, twins, scored, scored_twins, kinds, trained, packaged)
 
@@ -165,44 +167,25 @@ def scored_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
     }
 
 
-def require_scorer(models: Mapping[str, Mapping[str, Any]], asked: Sequence[str]) -> None:
-    """Refuse a study that asks for probabilities, and has no model that is there for them.
-
-    Args:
-        models: `models` of the config.
-        asked: the keys of the config that need likelihoods, such as `pairs.sets`; none if nothing does.
-
-    Raises:
-        InputError: with the keys, the models, and what to write.
-    """
-    if not asked or any(_LIKELIHOODS in _stages(settings) for settings in models.values()):
-        return
-    keys, plural = " and ".join(f"`{key}`" for key in asked), "s" if len(asked) == 1 else ""
-    raise InputError(
-        f"{keys} need{plural} probabilities, but no model of the study has likelihoods among its `stages`:"
-        f" {', '.join(models)}. Write `stages: [likelihoods, embeddings]` under one of them, for example"
-        f" `models.{next(iter(models))}`, or leave {keys} empty."
-    )
-
-
-def require_encoder(kinds: Mapping[str, str], asked: Sequence[str]) -> None:
-    """Refuse a study that asks for log-probability bias, and has no model that could have a mask.
+def require_scorers(kinds: Mapping[str, str], asked: Sequence[str], masked: Sequence[str]) -> None:
+    """Refuse a study that asks for probabilities, and has no model that can give them.
 
     Args:
         kinds: of each model that is asked for probabilities, its kind as far as it is at hand (`kind_at_hand`).
-        asked: the keys of the config that need an encoder; none if nothing does.
+        asked: the keys of the config that need any such model; none if nothing does.
+        masked: those that need an encoder.
 
     Raises:
-        InputError: with the keys, the models and their kinds, and what to write.
+        InputError: with the keys, and what to write.
     """
-    if not asked or any(kind in ("encoder", "auto") for kind in kinds.values()):
-        return
-    keys, plural = " and ".join(f"`{key}`" for key in asked), "s" if len(asked) == 1 else ""
-    models = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
-    raise InputError(
-        f"{keys} need{plural} a model with a mask, an encoder, and the study has none that is asked for likelihoods:"
-        f" {models}. Add an encoder under `models`, or leave {keys} empty."
-    )
+    encoders = [model for model, kind in kinds.items() if kind in ("encoder", "auto")]
+    for keys, able, what in ((asked, kinds, "model"), (masked, encoders, "encoder")):
+        if keys and not able:
+            named = " and ".join(f"`{key}`" for key in keys)
+            raise InputError(
+                f"{named}: the study has no {what} with likelihoods among its `stages`. Write `stages: [likelihoods,"
+                f" embeddings]` under one, add one under `models`, or leave {named} empty."
+            )
 
 
 def asked_of_model(
@@ -308,8 +291,7 @@ def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int, number: int) -
         if wanted and (name in studied or name in families):
             raise InputError(
                 f"the twins of {model!r} with random weights (associations.random_twins) would be called {name!r},"
-                f" which is the name of another model. Rename `models.{studied.get(name, {}).get('family', name)}`, or"
-                f" `models.{family}`; or write associations: {{random_twins: 0}}."
+                f" which is the name of another model. Rename one of them, or write associations: {{random_twins: 0}}."
             )
         if wanted:
             # halved, each fits into every column and file
@@ -341,25 +323,6 @@ def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) ->
         raise InputError("\n".join(problems))
 
 
-def require_names_apart(vectors: Iterable[str], models: Iterable[str]) -> None:
-    """Refuse static vectors with the name of a model: tables and comparisons could not tell one from the other.
-
-    Args:
-        vectors: names under `static.vectors`.
-        models: names under which models are measured, layer by layer.
-
-    Raises:
-        InputError: with the name and what to write.
-    """
-    taken = set(models)
-    for name in vectors:
-        if name in taken:
-            raise InputError(
-                f"`static.vectors.{name}` has the name of a model of the study. Rename it, for example to"
-                f" `{name}-static`, or rename the model."
-            )
-
-
 def require_free_names(key: str, names: Collection[str], endings: Iterable[str], reserved: Iterable[str] = ()) -> None:
     """Refuse names under a key of the config whose files would be those that are written about another, or about all.
 
@@ -373,10 +336,10 @@ def require_free_names(key: str, names: Collection[str], endings: Iterable[str],
         InputError: with the name, and another one to write.
     """
     for name in names:
-        base, dot, last = name.rpartition(".")
-        about = f"`{key}.{base}`" if f"{dot}{last}" in endings and base in names else f"all of `{key}`"
-        if name in reserved or (base in names and f"{dot}{last}" in endings):
-            other = f"{base}-{last}" if base else f"{name}-1"
+        base, _, last = name.rpartition(".")
+        is_about_one = base in names and f".{last}" in endings
+        if is_about_one or name in reserved:
+            about, other = (f"`{key}.{base}`", f"{base}-{last}") if is_about_one else (f"all of `{key}`", f"{name}-1")
             raise InputError(
                 f"`{key}.{name}` has the name of a file that is written about {about}. Rename it, for example to"
                 f" `{other}`."

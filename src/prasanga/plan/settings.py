@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
@@ -188,17 +188,6 @@ class Settings:
             }
         return lists
 
-    def dispensable_lists(self) -> dict[str, list[str]]:
-        """Return the lists of vectors that a study can go without, by what to write then."""
-        lists = list(self.cached_lists())
-        twins = [path for path in lists if Path(path).parent.name in self._models.twins]
-        sentences = [path for path in lists if Path(path).name == "templates.json"]
-        of_twins = "of twins with random weights (associations.random_twins); without them"
-        return {
-            f"{of_twins}: `associations: {{random_twins: 0}}`.": twins,
-            "of sentences for SEAT; without it: `seat: {categories: []}`.": sentences,
-        }
-
     def static_reading(self, vectors: str) -> Values:
         """Return the settings that decide which static vectors the words get."""
         settings = self._config["static"]
@@ -305,26 +294,21 @@ class Settings:
         settings = self.structures(model) if of == "structures" else self.log_probability(model)
         return {key: value for key, value in settings.items() if key not in ("test", "terms", "seed")}
 
-    def cached_scores(self) -> dict[str, dict[str, Values]]:
-        """Return the scores of the study by what to write to go without them, each with what the config says of it.
+    def cached_scores(self) -> dict[str, Values]:
+        """Return the tables of scores of the study, each with what the config says of it.
 
         Files of a model are not compared: the model need not be on this machine.
         """
         study, models, asked = self._study, self._models, self._config["log_probability"]
         masked = (*models.masked, *models.masked_twins)
-        pairs = {
-            f"pairs/{name}/{model}": self.pair_scores(model) for name, model in product(study.sets, models.scorers)
+        tables = {
+            **{f"pairs/{name}/{model}": self.pair_scores(model) for name, model in product(study.sets, models.scorers)},
+            **{f"structures/{model}": self.structures(model) for model in masked if asked["traits"]},
+            **{f"log_probability/{model}": self.log_probability(model) for model in masked if asked["categories"]},
         }
-        traits = {f"structures/{model}": self.structures(model) for model in masked if asked["traits"]}
-        words = {f"log_probability/{model}": self.log_probability(model) for model in masked if asked["categories"]}
-        tables = {"pairs: {sets: {}}": pairs, "log_probability: {traits: []}": traits}
-        tables["log_probability: {categories: []}"] = words
-        for settings in (each for found in tables.values() for each in found.values()):
+        for settings in tables.values():
             del settings["which"]["files"]
-        return {
-            f"`{without}`": {f"results/likelihoods/{name}.parquet": settings for name, settings in found.items()}
-            for without, found in tables.items()
-        }
+        return {f"results/likelihoods/{name}.parquet": settings for name, settings in tables.items()}
 
     # ---- the page
 
@@ -383,25 +367,22 @@ def _numberless(shard: Shard) -> Values:
     return {**shard._asdict(), "columns": list(shard.columns), "text": 0}
 
 
-def require_scores(tables: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+def require_scores(tables: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse to begin if scores are to be used from the cache and are missing, or are others than the config asks for.
 
     Args:
-        tables: by what to write to go without them, the tables of scores, each with what the config says of it. A
-            setting of which the table or the config says nothing is not compared.
+        tables: the tables of scores, each with what the config says of it. A setting of which the table or the config
+            says nothing is not compared.
 
     Raises:
         InputError: how many there are, the first of them, and what to do.
     """
-    found = ((_misfit(path, asked), without) for without, paths in tables.items() for path, asked in paths.items())
-    problems = [(what, without) for what, without in found if what]
-    if problems:
-        what, without = problems[0]
+    if problems := list(filter(None, starmap(_misfit, tables.items()))):
         more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
         raise InputError(
-            f"embeddings.source is 'cached', but scores are missing or do not fit{more}: {what} Copy the right ones"
-            " under results/likelihoods, let the models compute them (`embeddings: {source: computed}`), or leave them"
-            f" out: {without}."
+            f"embeddings.source is 'cached', but scores are missing or do not fit{more}: {problems[0]} Copy the"
+            " right ones under results/likelihoods, or let the models compute them: write `embeddings: {source:"
+            " computed}`."
         )
 
 

@@ -252,19 +252,3 @@ def test_cached_vectors_that_the_config_does_not_ask_for_are_refused(listed: Pat
         require_shards({str(listed): {"model": "tiny", "seed": 5}})
     with pytest.raises(InputError, match=r"missing or do not fit \(and 1 more like this\): .*no such list of shards"):
         require_shards({"nowhere.json": {}, "elsewhere.json": {}})
-
-
-@pytest.mark.usefixtures("listed")
-def test_what_a_study_can_go_without_is_said(tmp_path: Path) -> None:
-    lists: dict[str, dict[str, Any]] = {str(tmp_path / f"{name}.json"): {} for name in ("a", "b", "c", "9")}
-    a, b, _, there = lists
-    without = {"twins: {t: false}.": [a, b, there], "SEAT: {s: []}.": [b], "other: {}.": [there]}
-    with pytest.raises(InputError) as error:
-        require_shards(lists, without)
-    assert str(error.value) == (
-        f"embeddings.source is 'cached', but vectors are missing or do not fit (and 2 more like this): {a}: no such"
-        " list of shards. Copy the right ones under results/embeddings, or let the models compute them: write"
-        " `embeddings: {source: computed}`. 2 of these 3 are twins: {t: false}. 1 of these 3 is SEAT: {s: []}."
-    )
-    with pytest.raises(InputError, match=r"All of these 2 are twins: \{t: false\}\. 1 of these 2 is SEAT"):
-        require_shards({a: {}, b: {}}, without)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from prasanga.plan.models import (
     files_of_model,
     kind_at_hand,
     require_places,
-    require_scorer,
+    require_scorers,
     scored_models,
     studied_models,
     twins_of,
@@ -168,20 +169,26 @@ def test_names_of_files_are_refused_for_scored_models_too() -> None:
         scored_models({"a": {**MURIL, **SCORES}, "a.terms": {**MURIL, **SCORES}})
 
 
-def test_a_study_without_a_model_for_what_it_asks() -> None:
-    models = {"a": {**MURIL, **VECTORS}, "b": {**MURIL, **VECTORS}}
-    require_scorer({**models, "c": {**MURIL, **SCORES}}, ["pairs.sets"])
-    require_scorer(models, [])
-    require_scorer({"a": MURIL}, ["pairs.sets"])
-    with pytest.raises(InputError) as caught:
-        require_scorer(models, ["pairs.sets", "log_probability.traits"])
-    assert str(caught.value) == (
-        "`pairs.sets` and `log_probability.traits` need probabilities, but no model of the study has likelihoods among"
-        " its `stages`: a, b. Write `stages: [likelihoods, embeddings]` under one of them, for example `models.a`, or"
-        " leave `pairs.sets` and `log_probability.traits` empty."
-    )
-    with pytest.raises(InputError, match=r"`pairs\.sets` needs probabilities, but no model .* has likelihoods among"):
-        require_scorer({"a": {**MURIL, **VECTORS}}, ["pairs.sets"])
+@pytest.mark.parametrize(
+    ("kinds", "asked", "masked", "said"),
+    [
+        ({}, ["pairs.sets"], ["log_probability.traits"], "`pairs.sets`: the study has no model with likelihoods"),
+        (
+            {"a": "decoder"},
+            ["pairs.sets"],
+            ["x.a", "x.b"],
+            "`x.a` and `x.b`: the study has no encoder with likelihoods",
+        ),
+        ({"a": "decoder"}, ["pairs.sets"], [], ""),
+        ({"a": "auto"}, [], ["log_probability.traits"], ""),
+        ({}, [], [], ""),
+    ],
+)
+def test_a_study_has_a_model_for_the_probabilities_that_it_asks_for(
+    kinds: dict[str, str], asked: list[str], masked: list[str], said: str
+) -> None:
+    with pytest.raises(InputError, match=said) if said else nullcontext():
+        require_scorers(kinds, asked, masked)
 
 
 @pytest.mark.parametrize(
