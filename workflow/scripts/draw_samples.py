@@ -30,7 +30,8 @@ drawn = draw(sentences, supplement=supplement, lengths=lengths, scratch=scratch,
 with cut_segments(drawn, scratch) as segments:
     for path in map(Path, out.segments):
         part = choose_part(drawn, path.parent.name, path.stem, buckets)
-        made_from = task.describe({**common, **part.settings}, all_inputs if part.is_supplemented else inputs)
+        read = all_inputs if "supplemented" in part.settings else inputs
+        made_from = task.describe({**common, **part.settings}, read)
         write_batches(path, SEGMENT_SCHEMA, segments.batches(part.length, part.stimuli), made_from)
 labels = [length.label for length in lengths]
 made_from, coverage = task.describe({**common, **settings, "lengths": labels}, all_inputs), coverage_table(drawn)

@@ -175,34 +175,16 @@ def draw(
     )
 
 
-def short_stimuli(
-    paths: Iterable[str | Path],
-    *,
-    lengths: Sequence[SegmentLength],
-    pool: PoolKind,
-    minimum: int,
-    stimuli: Collection[str] | None = None,
-    window: Window = "exact",
-    longest: int = LONGEST,
-    scratch: str | Path | None = None,
-) -> list[str]:
+def short_stimuli(paths: Iterable[str | Path], *, minimum: int, **choices: Any) -> list[str]:
     """Return the stimuli with fewer than `minimum` contexts (copies of one text count once) at some length, sorted.
 
     They are those that `draw` takes contexts of the supplement for. Arguments and errors are those of `draw`; a
     stimulus of `stimuli` that does not occur at all is short of any minimum.
     """
-    if minimum <= 0:
-        return []
-    files = [Path(path) for path in paths]
-    requirements = requirements_of_pools(requirements_by_length(lengths, window, longest), pool).values()
-    vocabulary = Vocabulary(stimuli)
-    room = explaining_full_disk(scratch or tempfile.gettempdir())
-    n_rows = count_rows(files)
-    with room, Tally(requirements, n_rows, scratch) as tally:
-        for rows in _read("counting contexts", files, n_rows, vocabulary):
-            tally.add(rows)
-        enough = _with_enough(tally.counts(), requirements, minimum)
-    return sorted(name for i, name in enumerate(vocabulary.stimuli.names) if i not in enough)
+    drawn = draw(paths, minimum=minimum, contexts_per_stimulus=1, seed=0, **choices)
+    asked, nothing = set(drawn.requirements.values()), Counts()
+    eligible = {name: drawn.counts.get(name, nothing).eligible for name in drawn.stimuli}
+    return [name for name, number in eligible.items() if any(number[each] < minimum for each in asked)]
 
 
 def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[str]) -> dict[str, Any]:
@@ -236,21 +218,18 @@ class SamplePart(NamedTuple):
         length: the length.
         stimuli: the stimuli of the bucket.
         settings: from `sampling_settings`: another category or length leaves those of this part as they were.
-        is_supplemented: whether some of the stimuli have contexts of the supplement.
     """
 
     length: SegmentLength
     stimuli: frozenset[str]
     settings: dict[str, Any]
-    is_supplemented: bool
 
 
 def choose_part(drawn: Draw, length: str, bucket: str, buckets: int) -> SamplePart:
     """Return the part of a draw that belongs to a file, by the length's file name and the name of the bucket."""
     found = next(each for each in drawn.lengths if each.file_name == length)
     stimuli = frozenset(stimulus for stimulus in drawn.stimuli if bucket_of(stimulus, buckets) == bucket)
-    settings = sampling_settings(drawn, found, stimuli)
-    return SamplePart(found, stimuli, settings, not drawn.supplemented.isdisjoint(stimuli))
+    return SamplePart(found, stimuli, sampling_settings(drawn, found, stimuli))
 
 
 def _read(

@@ -163,7 +163,8 @@ class Pool:
 
     Of several occurrences in one context, or in copies of one text, the first in the text is kept, and of those at the
     same place the one with the smallest identifier; one of the supplement only if there is no other. This is the
-    smallest of a fixed order, so any order of `add` and `merge` gives the same pool. Memory is bounded by k occurrences
+    smallest of a fixed order, so any order of `add` gives the same pool, and what is `drawn` of one may be added
+    to another. Memory is bounded by k occurrences
     per stimulus and a fixed number of those that wait to be compared.
     """
 
@@ -184,16 +185,6 @@ class Pool:
         self._waiting.append(candidates.filter(within).select(CANDIDATE_SCHEMA.names()))
         if sum(part.height for part in self._waiting) >= _ROWS_WAITING:
             self._compare()
-
-    def merge(self, other: Pool) -> None:
-        """Take in another pool of the same seed: the result is the pool of both inputs together.
-
-        Raises:
-            ValueError: if the other pool was drawn with another k.
-        """
-        if self.k != other.k:
-            raise ValueError(f"pools of k={self.k} and k={other.k} do not merge")
-        self.add(other.drawn())
 
     def drawn(self) -> pl.DataFrame:
         """Return what is kept, sorted by stimulus (its number) and priority; columns of `CANDIDATE_SCHEMA`."""

@@ -75,14 +75,16 @@ class Context:
         """Return the segment for one entry of `samples.lengths`, or None if the context does not allow it.
 
         Args:
-            length: from `parse_length`.
+            length: from `parse_length`. For one such as `>75`, a segment is a context of more words, whole.
             window: `exact` for exactly so many words (`cut`), `paper` for those that the Bangla paper's program takes
                 (`paper`), for a length such as `>75` every context, whole.
-            longest: greatest number of words for a length such as `>75`.
+            longest: greatest number of words for a length such as `>75`: of a longer context, these around the target.
         """
-        if length.over:
-            return self.over(length.words if window == "exact" else 0, longest)  # the program's are all texts, whole
-        return self.exact(length.words) if window == "exact" else self.paper(length.words)
+        if not length.over:
+            return self.exact(length.words) if window == "exact" else self.paper(length.words)
+        if window == "exact" and len(self._spans) <= length.words:  # the program's are all texts, whole
+            return None
+        return self._whole() if len(self._spans) <= longest else self.exact(longest)
 
     def exact(self, length: int) -> Segment | None:
         """Return a segment of exactly `length` words (`cut`), or None where the context is shorter."""
@@ -116,15 +118,6 @@ class Context:
         if stop < self._stop:
             first, stop = max(first, self._stop - length), self._stop
         return self._between(first, stop)
-
-    def over(self, words: int, longest: int) -> Segment | None:
-        """Return a context of more than `words` words.
-
-        It is all of it, or `longest` words around the target if it has more.
-        """
-        if len(self._spans) <= words:
-            return None
-        return self._whole() if len(self._spans) <= longest else self.exact(longest)
 
     def _whole(self) -> Segment:
         return Segment(self._text, self._start, self._end, len(self._spans))
@@ -343,8 +336,8 @@ def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
 # Filled templates as segments: sentences that no corpus holds, embedded by the same code as those that one does.
 
 
-#: What stands under `segment_length` of a filled template.
-TEMPLATES = "templates"
+FILLED = "templates"
+"""Name of the file of filled templates, and their `segment_length`."""
 
 TEMPLATE_SCHEMA = TABLES["template_sentences"].arrow(nullable=())
 """One row per stimulus and template of its class, sorted by stimulus. `template` is its id in the class."""
@@ -375,7 +368,7 @@ def _row(filled: FilledTemplate) -> dict[str, Any]:
         "segment_id": segment_id(filled.text, filled.start, filled.end),
         "occurrence_id": occurrence_id(context, filled.stimulus, filled.start),
         "context_id": context,
-        "segment_length": TEMPLATES,
+        "segment_length": FILLED,
         "n_words": count_words(filled.text),
         **filled._asdict(),
     }
@@ -384,9 +377,6 @@ def _row(filled: FilledTemplate) -> dict[str, Any]:
 # --------------------
 # The sentences behind the numbers: of each word the first of those that were measured, for readers.
 
-
-FILLED = "templates"
-"""Name of the file of filled templates, and their `segment_length`."""
 
 SENTENCES_SHOWN = 3
 """Contexts of a word at a length that the page shows."""

@@ -349,15 +349,9 @@ class _HttpFile(io.RawIOBase):
 
     def __init__(self, url: str) -> None:
         self._url, self._at = url, 0
-        with self._request(0, 1) as response:
-            told = response.headers
-            if response.status != 206:
-                raise InputError(
-                    f"{url}: the server does not send parts of a file (ranges of bytes). Fetch the file, and name it"
-                    " by its path in `corpus.texts`."
-                )
-            self.size = int(told["Content-Range"].rpartition("/")[2])
-            self.state = f"{told.get('ETag') or told.get('Last-Modified')} {self.size}"
+        told, _ = self._request(0, 1)
+        self.size = int(told["Content-Range"].rpartition("/")[2])
+        self.state = f"{told.get('ETag') or told.get('Last-Modified')} {self.size}"
 
     def readable(self) -> bool:
         return True
@@ -376,27 +370,32 @@ class _HttpFile(io.RawIOBase):
         size = min(len(buffer), self.size - self._at)
         if size <= 0:
             return 0
-        for tried in range(1, _TRIES + 1):
-            with self._request(self._at, size) as response:
-                data = response.read()
-            if len(data) == size:
-                buffer[:size] = data
-                self._at += size
-                return size
-            logger.warning("%s: %d of %d bytes came (%d).", self._url, len(data), size, tried)
-        raise ConnectionError(f"the answer ends after {len(data)} of {size} bytes")
+        _, buffer[:size] = self._request(self._at, size)
+        self._at += size
+        return size
 
-    def _request(self, start: int, size: int) -> Any:
+    def _request(self, start: int, size: int) -> tuple[Mapping[str, str], bytes]:
+        """Return the answer's headers and the bytes from `start` on; what fails is asked for again."""
         asked = {"Range": f"bytes={start}-{start + size - 1}", "User-Agent": "prasanga"}
-        for _ in range(_TRIES - 1):
+        request = urllib.request.Request(self._url, headers=asked)
+        for tried in range(1, _TRIES + 1):
             try:
-                return urllib.request.urlopen(urllib.request.Request(self._url, headers=asked), timeout=_PATIENCE)
-            except urllib.error.HTTPError as error:
-                if error.code < 500 and error.code != 429:
+                with urllib.request.urlopen(request, timeout=_PATIENCE) as response:
+                    if response.status != 206:
+                        raise InputError(
+                            f"{self._url}: the server does not send parts of a file (ranges of bytes). Fetch the file,"
+                            " and name it by its path in `corpus.texts`."
+                        )
+                    data = response.read()
+                if len(data) == size:
+                    return response.headers, data
+                raise ConnectionError(f"the answer ends after {len(data)} of {size} bytes")
+            except OSError as error:
+                is_final = isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code != 429
+                if is_final or tried == _TRIES:
                     raise
-            except OSError:
-                pass
-        return urllib.request.urlopen(urllib.request.Request(self._url, headers=asked), timeout=_PATIENCE)
+                logger.warning("%s: %s (%d).", self._url, reason(error), tried)
+        raise AssertionError("the last failure is raised")
 
 
 def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:

@@ -152,8 +152,6 @@ def _recognize(path: Path, head: bytes, format: str) -> str:
     """Return the kind of a file by its first bytes: word2vec, word2vec-binary, glove, or fasttext-binary."""
     if not head.strip():
         raise InputError(f"{path}: there is nothing in it ({len(head)} bytes). Fetch it again.")
-    if head.startswith(b"PK\x03\x04"):
-        raise InputError(f"{path}: a zip archive. Unpack it, and write the path of the file in it.")
     first, _, rest = head.partition(b"\n")
     fields = _split(first)
     if head.startswith(_FASTTEXT_BINARY):
@@ -338,8 +336,7 @@ class _Bytes:
 
 def _read_word2vec_binary(file: _Bytes, search: _Search) -> WordVectors:
     header = _read_header(file.take_until(b"\n", "the first line"))
-    if header is None:
-        raise InputError(f"{file.path}: the first line is no header such as `400000 300`. Write the file's `format`.")
+    assert header, "the file is recognized by its header"
     n_words, dimensions = header
     result = WordVectors({}, "word2vec-binary", dimensions, n_words)
     for first in range(1, n_words + 1, _WORDS_PER_BATCH):

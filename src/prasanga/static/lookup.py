@@ -82,11 +82,6 @@ def wanted_spellings(stimuli: Sequence[Spellings], forms: str) -> list[str]:
     return list(asked)
 
 
-def single_words(stimuli: Sequence[Spellings]) -> list[str]:
-    """Return the stimuli that are one word: those for which a vector may be made of pieces (`files.read_vectors`)."""
-    return [fold(each.stimulus) for each in stimuli if not _BETWEEN.search(each.stimulus)]
-
-
 def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "dictionary") -> pa.Table:
     """Return one row per stimulus, in order: its vector, or the reason why it has none.
 
@@ -237,7 +232,7 @@ def look_up_stimuli(
         vectors = read_trained(trained, wanted)
     else:
         spelling = spelling_like(normalization)
-        single = single_words(stimuli)
+        single = [fold(each.stimulus) for each in stimuli if not _BETWEEN.search(each.stimulus)]
         vectors = read_vectors(str(file), wanted, format=format, spelling=spelling, from_subwords=single)
     table = look_up(stimuli, vectors, forms)
     report = {

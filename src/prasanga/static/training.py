@@ -29,9 +29,6 @@ from prasanga.sentences.passages import read_sentences
 from prasanga.text import WORD, Normalizer, fold
 from prasanga.text.compiled import compiled_sums
 
-STATIC_VERSION: Final = 1
-"""Raise this when the same corpus and options give other vectors: trainings then run again."""
-
 X_MAX: Final = 100.0
 """GloVe: the count from which on all pairs of words weigh the same."""
 ALPHA: Final = 0.75

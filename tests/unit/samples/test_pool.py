@@ -69,7 +69,7 @@ def test_any_order_and_any_division_gives_what_the_slow_way_gives(
         for i in range(0, len(shuffled), size):
             chance.choice(pools).add(frame(shuffled[i : i + size]))
         one, other = pools
-        one.merge(other)
+        one.add(other.drawn())
         assert one.drawn().to_dicts() == slow_way(offered, k)
 
 
@@ -84,8 +84,3 @@ def test_what_is_beyond_the_limit_is_not_kept_waiting() -> None:
     assert pool._waiting[0].is_empty()
     pool.add(frame([one(2)]))
     assert pool.drawn()["high"].to_list() == [1, 2]
-
-
-def test_pools_of_different_draws_do_not_merge() -> None:
-    with pytest.raises(ValueError, match="k=3 and k=2 do not merge"):
-        Pool(3).merge(Pool(2))

@@ -154,7 +154,7 @@ DAMAGED = {
     "blank": ("v.txt", "\n \n", "nothing in it"),
     "prose": ("v.txt", "This is a text.\n", "line 1 begins with b'This is a text.'"),
     "a header of thousands of digits": ("v.txt", f"4 {'9' * 5000}\n", "line 1 begins with b'4 9999.*neither a header"),
-    "zip": ("v.zip", b"PK\x03\x04....", "zip archive"),
+    "zip": ("v.zip", b"PK\x03\x04....", "line 1 begins with"),
     "too few numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0\n", "line 2 has 1 numbers after 'rose', where 2 are wanted"),
     "too many numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 4.0 5.0\n", "line 2 has 3 numbers after 'rose', where 2"),
     "NaN": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 nan\n", "line 2: number 2 of 2 is nan"),

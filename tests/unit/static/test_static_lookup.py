@@ -32,7 +32,6 @@ from prasanga.static import (
     wanted_spellings,
 )
 from prasanga.static.files import Found
-from prasanga.static.lookup import single_words
 
 
 def vectors(
@@ -113,7 +112,6 @@ def test_pieces_of_words_come_last_and_are_named() -> None:
     assert row(LILY, given)["source"] == "variant"
     found = row(FLOWER, given, "pooled")
     assert (found["source"], found["vector"], found["forms"], found["n_forms"]) == ("subwords", [7, 8], [], 0)
-    assert single_words([FLOWER, Spellings("বড় ভাই")]) == ["ফুল"]
 
 
 def test_what_is_asked_of_a_file_is_what_is_looked_up() -> None:
