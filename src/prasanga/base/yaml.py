@@ -7,6 +7,7 @@ PyYAML silently lets the last of two equal keys win; this reader refuses them. `
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -91,14 +92,15 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
     return content
 
 
-def read_text(path: Path) -> str:
-    """Read a UTF-8 file, with or without byte order mark.
+def read_text(path: Path, *, newline: str | None = None) -> str:
+    """Read a UTF-8 file, with or without byte order mark; with `newline=""` its line ends remain as they are.
 
     Raises:
         InputError: no such file, not UTF-8, or it cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            return file.read()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Check the path in the config or on the command line.") from None
     except UnicodeDecodeError as error:
@@ -108,6 +110,34 @@ def read_text(path: Path) -> str:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}). Let yourself read it, or name another file in the config."
         ) from None
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """Read a file of one JSON object, such as a word list or pairs from elsewhere.
+
+    Raises:
+        InputError: not JSON, not an object, half of a character in it; as `read_text`.
+    """
+    try:
+        content = json.loads(read_text(path))
+        json.dumps(content, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}: not JSON: {error.msg}. The file must hold one JSON object, not one per line."
+        ) from None
+    except UnicodeEncodeError as error:
+        around = error.object[max(0, error.start - 40) : error.start + 1]
+        raise InputError(
+            f"{path}: half of a character (an escape from \\ud800 to \\udfff without its partner) at the end of"
+            f" {around!r}. Write the character itself."
+        ) from None
+    except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
+        raise InputError(
+            f"{path}: JSON that cannot be read ({reason(error)}). One object is expected: {{...}}."
+        ) from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: found a JSON {type(content).__name__}, but the file must hold one object: {{...}}.")
+    return content
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:

@@ -14,15 +14,14 @@ paper's code would see it, and said in the lexicon's warnings.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prasanga.base.errors import InputError, reason
-from prasanga.base.yaml import read_text, suggest
+from prasanga.base.errors import InputError
+from prasanga.base.yaml import read_json_object, read_text, suggest
 from prasanga.lexicon.model import (
     Category,
     Lexicon,
@@ -42,23 +41,6 @@ _LATIN_SLOT = re.compile(r"[A-Za-z]+")  # in a Bangla sentence a Latin word stan
 
 Suffixes = Mapping[str, Sequence[tuple[str, str]]]  # word -> (suffix, group) in order
 Clean = Callable[[str], str]
-
-
-def read_json_object(path: Path) -> dict[str, Any]:
-    """Read a file that holds one JSON object; anything else is an `InputError` that names the line."""
-    try:
-        content = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}, line {error.lineno}: not JSON: {error.msg}. The file must hold one JSON object, not one per line."
-        ) from None
-    except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
-        raise InputError(
-            f"{path}: JSON that cannot be read ({reason(error)}). The file must hold one object: {{...}}."
-        ) from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: found a JSON {type(content).__name__}, but the file must hold one object: {{...}}.")
-    return content
 
 
 def load_suffix_lists(path: Path, normalization: str | None = None) -> Lexicon:

@@ -237,13 +237,6 @@ class SuffixGroup:
                 return stem.removesuffix(end) + replacement
         return stem
 
-    @property
-    def n_tails(self) -> int:
-        """Return how many there are at most in `tails`, which may be too many to be made."""
-        blocks = [block for of_number in self.numbers.values() for block in of_number]
-        of_blocks = sum(len(block.suffixes) * (1 + sum(map(len, block.cases.values()))) for block in blocks)
-        return (1 + sum(map(len, self.cases.values())) + of_blocks) * (1 + len(self.emphatic))
-
     @cached_property
     def tails(self) -> tuple[Reading, ...]:
         """Everything that may follow a stem of this group, the bare stem's empty tail first."""
@@ -262,10 +255,6 @@ class SuffixGroup:
 # who knows the word can tell them from conjuncts of ত (ত্র, ত্য): so they are forms of words with ৎ, and positions stay
 # right.
 _KHANDA_TA = ("ত্", "ত্\u200d")
-
-
-MOST_TAILS = 5_000
-"""Endings that a suffix group may give; those of the languages here have 126 at most."""
 
 
 def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
@@ -376,7 +365,7 @@ def _read_group(name: str, entry: Entry, of_all: Entry) -> SuffixGroup:
             *("alternation", "examples", "hyphenated", "capitalized"),
         ],
     )
-    group = SuffixGroup(
+    return SuffixGroup(
         name=name,
         description=entry.text("description"),
         endings=_read_ending_classes(name, entry),
@@ -388,12 +377,6 @@ def _read_group(name: str, entry: Entry, of_all: Entry) -> SuffixGroup:
         hyphenated=entry.flag("hyphenated", default=of_all.flag("hyphenated", default=True)),
         capitalized=entry.flag("capitalized", default=of_all.flag("capitalized", default=False)),
     )
-    if group.n_tails > MOST_TAILS:
-        raise InputError(
-            f"{entry.place}: the suffix group `{name}` gives {group.n_tails} endings, of its suffixes, cases and"
-            f" emphatic endings with each other; at most {MOST_TAILS} are read. Write fewer."
-        )
-    return group
 
 
 def _read_ending_classes(name: str, entry: Entry) -> tuple[str, ...]:

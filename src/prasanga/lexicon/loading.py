@@ -7,13 +7,13 @@ decision.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import Entry, as_entry, suggest
+from prasanga.base.yaml import Entry, as_entry, read_json_object, suggest
 from prasanga.lexicon import authors
 from prasanga.lexicon.inflection import (
     Claimed,
@@ -97,10 +97,6 @@ class _Known:
         self.sets[name] = WordSet(name, content.text("gloss", name), tuple(stimuli), searched, str(content.path))
 
 
-MOST_FORMS = 300_000
-"""Forms of all words together, before spellings and hyphens; 367 words of Bangla have 20,000."""
-
-
 def load_word_sets(
     folders: Sequence[Path],
     suffix_groups: Path,
@@ -132,8 +128,6 @@ def load_word_sets(
     words = {name: words[name] for name in (*searched, *(name for name in words if name not in searched))}
     _check_groups(words, groups)
     _check_spellings(words, searched)
-
-    _require_few(folders[0], words.values(), groups)
     defined: dict[str, Entry] = {}
     for category in (*(head.entry_of("categories") for head in heads), own):
         for name in category:
@@ -339,20 +333,6 @@ def _check_spellings(words: Mapping[str, _Word], searched: Collection[str]) -> N
                 f"{word.place}: a variant of {word.stimulus.name} stands twice, or is the stimulus itself (after"
                 " normalization). Delete it."
             )
-
-
-def _require_few(folder: Path, words: Iterable[_Word], groups: SuffixGroups) -> None:
-    """Refuse words and suffix groups that come to more forms than any study has, before they are made."""
-    stimuli = [word.stimulus for word in words]
-    count = sum(
-        (1 + len(stimulus.variants)) * sum(groups.groups[name].n_tails for name in stimulus.groups)
-        for stimulus in stimuli
-    )
-    if count > MOST_FORMS:
-        raise InputError(
-            f"{folder}: {len(stimuli)} words with the suffix groups of {groups.path} come to {count} forms; at most"
-            f" {MOST_FORMS} are made. Write fewer words, or groups with fewer endings."
-        )
 
 
 def _readings(word: _Word, groups: SuffixGroups) -> Iterator[SurfaceForm]:
@@ -598,7 +578,7 @@ def _kind_of(path: Path) -> str:
         return _GROUPS
     if path.suffix == ".txt":
         return _GROUPED_WORDS
-    keys = authors.read_json_object(path).keys()
+    keys = read_json_object(path).keys()
     if keys & set(authors.SIDES):
         return _CATEGORIES
     return _SUFFIX_CATEGORIES if keys and all(key.isdecimal() for key in keys) else _SUFFIX_LISTS

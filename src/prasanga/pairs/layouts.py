@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError
+from prasanga.base.yaml import read_json_object, read_text
 
 PAIRS_VERSION = 1
 """Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
@@ -153,7 +153,7 @@ def canonical(name: str) -> str:
 
 
 # --------------------
-# Opening a file of pairs: CSV records and JSON, with errors that say where.
+# CSV records, with errors that say where.
 
 
 # As Python's csv module wants lines, with their ends; a stream of the whole text would take four bytes a character.
@@ -169,7 +169,7 @@ def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
         InputError: for a file that is missing, empty, not UTF-8 or no CSV, a column named twice, or a record with more
             or fewer cells than columns.
     """
-    reader = csv.reader((line[0] for line in _LINE.finditer(_text(path))), strict=True)
+    reader = csv.reader((line[0] for line in _LINE.finditer(read_text(path, newline=""))), strict=True)
     try:
         rows = [row for row in reader if row]
     except csv.Error as error:
@@ -192,46 +192,6 @@ def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
     return columns, rest
 
 
-def read_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    One that is missing, not UTF-8, no JSON, or has half of a character in it is an `InputError`.
-    """
-    text = _text(path)
-    try:
-        content = json.loads(text)
-        if "\\u" in text:
-            json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        around = error.object[max(0, error.start - 40) : error.start + 1]
-        raise InputError(
-            f"{path}: half of a character (an escape from \\ud800 to \\udfff without its partner) at the end of"
-            f" {around!r}. Write the character itself."
-        ) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}, column {error.colno}: no JSON ({error.msg}).") from error
-    except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
-        raise InputError(
-            f"{path}: JSON that cannot be read ({reason(error)}), and no file of pairs. A mapping or a list is"
-            " expected."
-        ) from None
-    return content
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file. Give the path of a file of pairs (docs/pairs.md).") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}). Give the path of a file of pairs.") from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{path}, line {line}: not UTF-8 (byte {error.object[error.start]:#04x}). Save the file as UTF-8."
-        ) from error
-
-
 # --------------------
 # StereoSet (Nadeem et al. 2021) as pairs.
 #
@@ -251,8 +211,7 @@ def stereoset_pairs(path: Path, language: str) -> tuple[list[RawPair], int]:
     Raises:
         InputError: for another JSON layout, or an item without exactly one sentence of a kind.
     """
-    data = read_json(path)
-    parts = data.get("data") if isinstance(data, dict) else None
+    parts = read_json_object(path).get("data")
     if not isinstance(parts, dict) or not any(part in parts for part in PARTS):
         raise InputError(
             f"{path}: not the layout of StereoSet. A mapping `data` with the lists {' and '.join(PARTS)} is expected."
@@ -263,46 +222,25 @@ def stereoset_pairs(path: Path, language: str) -> tuple[list[RawPair], int]:
         items = parts.get(part, [])
         if not isinstance(items, list):
             raise InputError(f"{path}: `data: {part}` is no list. StereoSet has a list of items there, or no such key.")
-        for item in items:
-            sentences = _sentences(path, part, len(pairs) + 1, item)
+        for row, item in enumerate(items, start=len(pairs) + 1):
+            try:
+                labelled = [(str(sentence["gold_label"]), str(sentence["sentence"])) for sentence in item["sentences"]]
+                pair_id, bias_type, context = (str(item[key]) for key in ("id", "bias_type", "context"))
+            except (KeyError, TypeError) as error:
+                raise InputError(
+                    f"{path}, item {row} ({part}): {error} is missing. Each item needs `id`, `bias_type`, `context` and"
+                    " `sentences`, each of these `sentence` and `gold_label`; the public part of StereoSet (dev.json)"
+                    " has them all."
+                ) from error
+            sentences = dict(labelled)
+            labels = sorted(label for label, _ in labelled if label != "unrelated")
+            if labels != ["anti-stereotype", "stereotype"]:
+                raise InputError(
+                    f"{path}, item {row} ({part}): sentences have the gold_label {', '.join(labels) or 'unrelated'}."
+                    f" Write one each of {' and '.join(_GOLD_LABELS[:2])}; others are {_GOLD_LABELS[2]}."
+                )
             unrelated += "unrelated" in sentences
-            pairs.append(_pair(path, part, len(pairs) + 1, item, sentences, language))
+            before = f"{context.strip()} " if part == "intersentence" else ""
+            first, second = (before + sentences[label] for label in _GOLD_LABELS[:2])
+            pairs.append(RawPair(pair_id, row, language, bias_type, "stereo", first, second, *_GOLD_LABELS[:2]))
     return pairs, unrelated
-
-
-def _sentences(path: Path, part: str, row: int, item: Any) -> dict[str, str]:
-    """Return the sentences of an item by gold label."""
-    where = f"{path}, item {row} ({part})"
-    try:
-        labelled = [(str(sentence["gold_label"]), str(sentence["sentence"])) for sentence in item["sentences"]]
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"{where}: {error} is missing. Each of `sentences` needs `sentence` and `gold_label`; the public part of"
-            " StereoSet (dev.json) has both."
-        ) from error
-    counts = Counter(label for label, _ in labelled)
-    for label in counts:
-        if label not in _GOLD_LABELS:
-            raise InputError(f"{where}: gold_label {label!r} is not known. Allowed: {', '.join(_GOLD_LABELS)}.")
-    for label in _GOLD_LABELS[:2]:
-        if counts[label] != 1:
-            raise InputError(f"{where}: {counts[label]} sentences have the gold_label {label!r}; there must be one.")
-    return dict(labelled)
-
-
-def _pair(path: Path, part: str, row: int, item: Any, sentences: dict[str, str], language: str) -> RawPair:
-    missing = [key for key in ("id", "bias_type", "context") if key not in item]
-    if missing:
-        raise InputError(f"{path}, item {row} ({part}): `{missing[0]}` is missing.")
-    before = f"{str(item['context']).strip()} " if part == "intersentence" else ""
-    return RawPair(
-        pair_id=str(item["id"]),
-        row=row,
-        language=language,
-        bias_type=str(item["bias_type"]),
-        label="stereo",
-        first=before + sentences["stereotype"],
-        second=before + sentences["anti-stereotype"],
-        first_column="stereotype",
-        second_column="anti-stereotype",
-    )
