@@ -155,11 +155,7 @@ def scored_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
     Returns:
         Each entry has its model's settings without `layer`, and besides `family`, the model's name, as `twins_of`
         needs it.
-
-    Raises:
-        InputError: two of them would have files of the same name.
     """
-    require_free_names("models", models, _TAKEN)
     return {
         family: {**{key: value for key, value in settings.items() if key != "layer"}, "family": family}
         for family, settings in models.items()
