@@ -129,23 +129,14 @@ def read_seat_files(files: Sequence[Path], normalization: str | None = None) -> 
     for path in files:
         content = read_json_object(path)
         for side in SIDES:
-            entry = content.get(side)
-            if not isinstance(entry, dict) or not isinstance(entry.get("category"), str):
-                raise InputError(
-                    f'{path}: `{side}` must hold {{"category": name, "templates": [sentence, ...]}}, or "examples" with'
-                    f" filled sentences; found {entry!r:.80}."
-                )
-            key = "templates" if "templates" in entry else "examples"
-            texts = entry.get(key)
-            if not isinstance(texts, list) or not texts or not all(isinstance(t, str) and t.strip() for t in texts):
-                raise InputError(f"{path}: `{key}` of `{side}` must be a list of sentences; found {texts!r:.80}.")
-            known = found.get(entry["category"], SeatSentences(place=str(path)))
+            name, key, texts = _read_texts(path, content, side, ("templates", "examples"), clean)
+            known = found.get(name, SeatSentences(place=str(path)))
             if key == "templates":
-                halves = [_halves(clean(text), path, side) for text in texts]
+                halves = [_halves(text, path, side) for text in texts]
                 known = known._replace(templates=tuple(dict.fromkeys((*known.templates, *halves))))
             else:
-                known = known._replace(blocks=tuple(dict.fromkeys((*known.blocks, tuple(map(clean, texts))))))
-            found[entry["category"]] = known
+                known = known._replace(blocks=tuple(dict.fromkeys((*known.blocks, texts))))
+            found[name] = known
     return found
 
 
@@ -201,40 +192,39 @@ def _text_lists(path: Path) -> dict[str, list[str]]:
 
 def _read_category(name: str, path: Path, warnings: list[str], clean: Clean) -> Category:
     content = read_json_object(path)
+    sides = []
     for side in SIDES:
-        if side not in content:
-            raise InputError(f"{path}: lacks the key `{side}`. A category has {', '.join(SIDES)}.")
-    target_x, target_y, attribute_a, attribute_b = (
-        _read_side(side, content[side], path, warnings, clean) for side in SIDES
+        set_name, _, stimuli = _read_texts(path, content, side, ("examples",), clean)
+        warnings += [
+            f"{path}: {word} is listed {count} times in {set_name}. It counts once; with `preset: paper` it counts"
+            f" {count} times in CEAT, as in the paper."
+            for word, count in Counter(stimuli).items()
+            if count > 1
+        ]
+        gloss = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", set_name).lower()
+        sides.append(WordSet(set_name, gloss, stimuli, path=str(path)))
+    x, y, a, b = sides
+    title = f"{x.gloss} and {y.gloss}, {a.gloss} and {b.gloss}".capitalize()
+    return Category(name, title, (x, y), (a, b))
+
+
+def _read_texts(
+    path: Path, content: Mapping[str, Any], side: str, keys: Sequence[str], clean: Clean
+) -> tuple[str, str, tuple[str, ...]]:
+    """Return the name of a set, the first of `keys` that its entry has, and the texts under it."""
+    entry = content.get(side)
+    if isinstance(entry, dict) and isinstance(name := entry.get("category"), str):
+        key = next((key for key in keys if key in entry), "")
+        texts = entry.get(key)
+        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+            cleaned = tuple(map(clean, texts))
+            if cleaned and all(cleaned):
+                return name, key, cleaned
+    allowed = " or ".join(f'"{key}"' for key in keys)
+    raise InputError(
+        f'{path}: `{side}` must hold {{"category": name, {allowed}: [text, ...]}}, with at least one text and none'
+        f" empty; found {entry!r:.80}."
     )
-    title = f"{target_x.gloss} and {target_y.gloss}, {attribute_a.gloss} and {attribute_b.gloss}".capitalize()
-    return Category(name, title, (target_x, target_y), (attribute_a, attribute_b))
-
-
-def _read_side(side: str, content: Any, path: Path, warnings: list[str], clean: Clean) -> WordSet:
-    if not isinstance(content, dict) or not isinstance(content.get("category"), str):
-        raise InputError(
-            f'{path}: `{side}` must hold {{"category": name, "examples": [word, ...]}}; found {content!r:.80}.'
-        )
-    examples = content.get("examples")
-    if not isinstance(examples, list) or not examples or not all(isinstance(word, str) for word in examples):
-        raise InputError(
-            f"{path}: `examples` of `{side}` must be a list of words, at least one; found {examples!r:.80}."
-        )
-    name = content["category"]
-    stimuli = tuple(clean(word) for word in examples)
-    if "" in stimuli:
-        raise InputError(
-            f"{path}: word {stimuli.index('') + 1} of `examples` of `{side}` is empty. Write a word, or take the entry"
-            " out."
-        )
-    for word, count in Counter(stimuli).items():
-        if count > 1:
-            warnings.append(
-                f"{path}: {word} is listed {count} times in {name}. It counts once; with `preset: paper` it counts"
-                f" {count} times in CEAT, as in the paper."
-            )
-    return WordSet(name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower(), stimuli, path=str(path))
 
 
 def _build(

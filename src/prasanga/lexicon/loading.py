@@ -506,7 +506,15 @@ def load_lexicon(
     """
     groups = None if suffix_groups is None else Path(suffix_groups)
     folders = [Path(path) for path in ([stimuli] if isinstance(stimuli, str | Path) else stimuli)]
-    return replace(_load(folders, groups, normalization, categories or {}), normalization=normalization)
+    kinds = [_find_kind(folder) for folder in folders]
+    for folder, kind in zip(folders, kinds, strict=True):
+        if (len(folders) > 1 or categories) and kind != _WORD_SETS:
+            raise InputError(
+                f"{folder}: holds {kind}, to which nothing can be added. Name it alone under `stimuli`, and choose"
+                " from its categories."
+            )
+    lexicon = _load(folders, kinds[0], groups, normalization, categories or {})
+    return replace(lexicon, normalization=normalization)
 
 
 def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
@@ -519,53 +527,31 @@ def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
 
 
 def _load(
-    folders: Sequence[Path], groups: Path | None, normalization: str | None, categories: Mapping[str, Any]
+    folders: Sequence[Path], kind: str, groups: Path | None, normalization: str | None, categories: Mapping[str, Any]
 ) -> Lexicon:
-    kinds = {folder: _kind_of(folder) for folder in folders}
-    stimuli, kind = next(iter(kinds.items()))
-    for other, of_other in kinds.items():
-        if (len(kinds) > 1 or categories) and of_other != _WORD_SETS:
-            raise InputError(
-                f"{other}: holds {of_other}, to which nothing can be added. Name it alone under `stimuli`, and choose"
-                " from its categories."
-            )
+    stimuli = folders[0]
     if kind not in _PARTNERS:
         raise InputError(
             f"{stimuli}: holds {kind}, which cannot serve as stimuli; it belongs under `suffix_groups`. Give"
             f" {_either(_PARTNERS)}."
         )
-    _require_partner(stimuli, kind, groups)
-    if kind == _CATEGORIES:
-        return authors.load_categories(_category_files(stimuli), groups, normalization)
-    if kind == _SUFFIX_LISTS:
+    if kind == _CATEGORIES and groups is None:
+        return authors.load_categories(_category_files(stimuli), None, normalization)
+    partner, found = _PARTNERS[kind], None if groups is None else _find_kind(groups)
+    if found != partner:
+        problem = f"{groups}: holds {found}, which does not belong to" if found else "no suffix groups are given for"
+        remedy = f"Give {partner} as `suffix_groups`." if partner else "Write `suffix_groups: null`."
+        raise InputError(f"{problem} {stimuli} ({kind}). {remedy}")
+    if groups is None:
         return authors.load_suffix_lists(stimuli, normalization)
-    assert groups is not None  # _require_partner
     if kind == _WORD_SETS:
         return load_word_sets(folders, groups, normalization, categories)
+    if kind == _CATEGORIES:
+        return authors.load_categories(_category_files(stimuli), groups, normalization)
     return authors.load_grouped_words(stimuli, groups, normalization)
 
 
-def _require_partner(stimuli: Path, kind: str, groups: Path | None) -> None:
-    partner = _PARTNERS[kind]
-    if groups is None:
-        if kind in {_WORD_SETS, _GROUPED_WORDS}:
-            raise InputError(
-                f"{stimuli}: holds {kind}, but no suffix groups are given. Give {partner} as `suffix_groups`."
-            )
-        return
-    if partner is None:
-        raise InputError(
-            f"{groups}: not needed, since {stimuli} holds {kind}. Write `suffix_groups: null`, or leave the"
-            " argument out."
-        )
-    found = _kind_of(groups)
-    if found != partner:
-        raise InputError(
-            f"{groups}: holds {found}, which does not belong to {stimuli} ({kind}). Give {partner} as `suffix_groups`."
-        )
-
-
-def _kind_of(path: Path) -> str:
+def _find_kind(path: Path) -> str:
     if path.is_dir():
         if _category_files(path):
             return _CATEGORIES

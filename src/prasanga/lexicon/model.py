@@ -418,19 +418,19 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
     Raises:
         InputError: with both languages and what to write.
     """
-    if found == wanted:
-        return
-    what = "word lists" if key.startswith("lexicon") else "templates"
-    said = f"`language` is {wanted!r}, but the {what} in `{key}` are for {found!r}."
-    if what == "templates":
-        ours = f"resources/templates/{wanted}/seat.yaml"
-        instead = f"`seat: {{templates: {ours}}}`" if exists(ours) else f"the path of templates for {wanted!r} there"
-        raise InputError(f"{said} Write {instead}.")  # `language` is that of the word lists
-    stimuli, groups = f"resources/stimuli/{wanted}", f"resources/suffix_groups/{wanted}.yaml"
-    instead = f"name word lists for {wanted!r} there"
-    if exists(stimuli) and exists(groups):
-        instead = f"`lexicon: {{stimuli: {stimuli}, suffix_groups: {groups}}}`"
-    raise InputError(f"{said} Write `language: {found}`, or {instead}.")
+    section = key.partition(".")[0]
+    files = {"templates": f"resources/templates/{wanted}/seat.yaml"}
+    if section == "lexicon":
+        files = {"stimuli": f"resources/stimuli/{wanted}", "suffix_groups": f"resources/suffix_groups/{wanted}.yaml"}
+    what = "word lists" if section == "lexicon" else "templates"
+    if found != wanted:
+        ours = ", ".join(f"{name}: {path}" for name, path in files.items())
+        shipped = all(map(exists, files.values()))
+        instead = f"`{section}: {{{ours}}}`" if shipped else f"the path of {what} for {wanted!r} there"
+        raise InputError(
+            f"`language` is {wanted!r}, but the {what} in `{key}` are for {found!r}. Write"
+            f" {f'`language: {found}`, or ' if section == 'lexicon' else ''}{instead}."
+        )
 
 
 # --------------------

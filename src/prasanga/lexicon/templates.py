@@ -282,33 +282,24 @@ def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str]
         if word_class not in templates.classes:
             without.setdefault(word_class, []).append(name)
     problems = [
-        _no_templates(word_class, names, classes[names[0]][1], templates) for word_class, names in without.items()
+        _explain_class(word_class, names, classes[names[0]][1], templates) for word_class, names in without.items()
     ]
     if problems:
         raise InputError("\n".join(problems))
 
 
-def _no_templates(word_class: str, names: Sequence[str], place: str, templates: Templates) -> str:
+def _explain_class(word_class: str, names: Sequence[str], place: str, templates: Templates) -> str:
     who = f"{place}{': ' if place else ''}the stimulus {names[0]}"
     who += f" (and {len(names) - 1} more of `seat.categories`)" if len(names) > 1 else ""
-    if not place:
-        ours = f"resources/stimuli/{templates.language}"
-        of_set = f"is in the set {word_class}" if word_class else "is in no category"
-        return (
-            f"{who} {of_set}, for which {templates.path} has no templates: word lists in the layout of Sadhu et al."
-            " (2024) know no other classes than their sets. Name a folder with templates of theirs (seat1.jsonl, ...)"
-            " under `seat.templates`, write `seat: {categories: []}`, or measure SEAT with word sets in YAML:"
-            f" `lexicon: {{stimuli: {ours}, suffix_groups: resources/suffix_groups/{templates.language}.yaml}}`."
-        )
-    allowed = suggest(word_class, templates.classes)
-    if not word_class:
-        return (
-            f"{who} has no class of word, so no template takes it. Write `class:` in the word set, for the whole set or"
-            f" for the word.{allowed}"
-        )
+    without = f"the class `{word_class}`, for which {templates.path} has no templates"
+    problem = f"{who} has {without if word_class else 'no class of word, so no template takes it'}"
+    if place:
+        allowed = suggest(word_class, templates.classes)
+        return f"{problem}. Write another `class:` in the word set, for the set or the word, or templates.{allowed}"
     return (
-        f"{who} has the class `{word_class}`, for which {templates.path} has no templates. Write another `class:` in"
-        f" the word set, or templates for it.{allowed}"
+        f"{problem}: word lists in the layout of Sadhu et al. (2024) know no other classes than their sets. Name a"
+        " folder with templates of theirs (seat1.jsonl, ...) under `seat.templates`, write `seat: {categories: []}`,"
+        " or measure SEAT with word sets in YAML."
     )
 
 

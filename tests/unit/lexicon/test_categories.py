@@ -68,7 +68,7 @@ def test_word_lists_of_another_language_are_refused(tmp_path: Path, monkeypatch:
     require_language("bn", "bn")
     monkeypatch.chdir(tmp_path)
     said = r"`language` is 'hi', but .* are for 'bn'\. Write `language: bn`, or"
-    with pytest.raises(InputError, match=rf"{said} name word lists for 'hi' there\."):
+    with pytest.raises(InputError, match=rf"{said} the path of word lists for 'hi' there\."):
         require_language("bn", "hi")
     (tmp_path / "resources/stimuli/hi").mkdir(parents=True)
     (tmp_path / "resources/suffix_groups").mkdir()
