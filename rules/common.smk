@@ -33,7 +33,7 @@ envvars:
 
 
 from prasanga.base.io import digest_of
-from prasanga.base.logs import collect_seldom
+from prasanga.base.logs import COMMAND, collect_seldom
 from prasanga.base.origin import name_old_stores
 from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.config import complete, config_of, read_config
@@ -47,8 +47,8 @@ from prasanga.plan import Files, Settings, StudyPlan, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
 from prasanga.plan.files import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
 from prasanga.plan.runs import Checkpoints, attach_fingerprints, call_readably, read_arguments
-from prasanga.plan.runs import PAGE, SUMMARY, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
-from prasanga.plan.runs import count_texts, require_writable, vectors_at_hand
+from prasanga.plan.runs import PAGE, SUMMARY, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
+from prasanga.plan.runs import count_texts, require_writable, times_of_products, vectors_at_hand
 from prasanga.plan.settings import require_scores
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
@@ -98,7 +98,7 @@ elif not STUDY.computed:
 
 CHECKPOINTS = Checkpoints(checkpoints, IncompleteCheckpointException)
 machine_for = partial(machine_for, STUDY)
-LAST_WORDS = LastWords()
+WRITTEN_BEFORE = times_of_products()
 
 
 # The same patterns are in prasanga.config.values (names of models, lengths).
@@ -125,7 +125,8 @@ onstart:
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    if workflow.is_main_process and LAST_WORDS.are_due():
+    # the command prints them itself
+    if workflow.is_main_process and COMMAND not in os.environ and times_of_products() != WRITTEN_BEFORE:
         from prasanga.report.summary import print_last_words  # the page's libraries: not while planning
 
         print_last_words(SUMMARY, PAGE)

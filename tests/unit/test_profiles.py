@@ -87,14 +87,6 @@ def test_snakemake_and_its_plugins_know_every_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_setting_stands_under_a_comment(profile: str) -> None:
-    blocks = re.split(r"\n\s*\n", text_of(profile))
-    for block in blocks:
-        if any(line and not line.startswith("#") for line in block.splitlines()):
-            assert block.lstrip().startswith("#") or block.startswith("executor:"), block
-
-
-@pytest.mark.parametrize("profile", PROFILES)
 def test_the_rules_that_a_profile_names_are_there(profile: str) -> None:
     settings = read(profile)
     named = {rule for key in ("set-resources", "set-threads") for rule in settings.get(key, {})}

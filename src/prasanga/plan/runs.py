@@ -18,7 +18,7 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_text
-from prasanga.base.logs import COMMAND, said_of_failure
+from prasanga.base.logs import said_of_failure
 from prasanga.base.origin import fingerprints
 from prasanga.config import read_config
 from prasanga.lexicon.model import stimuli_of
@@ -112,23 +112,9 @@ def require_writable(outputs: Iterable[str]) -> None:
             )
 
 
-class LastWords:
-    """Whether a run has last words: it made summary or page, and no command prints them."""
-
-    def __init__(self) -> None:
-        """Remember what is there before."""
-        self._before = self._times()
-
-    def are_due(self) -> bool:
-        """Return whether they are to be printed; not where a folder can no longer be read, which is no failure."""
-        try:
-            return COMMAND not in os.environ and self._times() != self._before
-        except OSError:
-            return False
-
-    @staticmethod
-    def _times() -> list[int | None]:
-        return [path.stat().st_mtime_ns if path.exists() else None for path in (SUMMARY, PAGE)]
+def times_of_products() -> list[int]:
+    """Return when summary and page were written (nanoseconds since 1970), those that are there."""
+    return [path.stat().st_mtime_ns for path in (SUMMARY, PAGE) if os.access(path, os.F_OK)]
 
 
 def begin_config(config: Mapping[str, Any]) -> None:

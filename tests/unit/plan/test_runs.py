@@ -71,14 +71,13 @@ def test_vectors_are_kept_of_jobs_before_and_with_models() -> None:
     assert not runs.keep_vectors(["results/report/a.csv", "results/associations/ceat.parquet"])
 
 
-def test_a_run_that_made_no_page_has_no_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_is_written_anew_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    assert runs.times_of_products() == []
     runs.PAGE.parent.mkdir(parents=True)
     runs.PAGE.write_text("before")
-    words = runs.LastWords()
-    assert not words.are_due()
-    os.utime(runs.PAGE, ns=(1, 1))
-    assert words.are_due()
+    os.utime(runs.PAGE, ns=(1, 1000))
+    assert runs.times_of_products() == [1000]
 
 
 def test_texts_pairs_and_vectors_are_counted_by_hand(
