@@ -288,13 +288,47 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
-    """Read some columns of a Parquet file, at most so many rows at a time; a damaged one is an `InputError`."""
+    """Read some columns of a Parquet file, at most so many rows at a time.
+
+    Raises:
+        InputError: the file is absent or damaged, or lacks a column.
+    """
 
     def batches() -> Iterator[pa.RecordBatch]:
         with open_parquet(path) as file:
+            if missing := sorted(set(columns) - set(file.schema_arrow.names)):
+                raise InputError(
+                    f"{path}: lacks the columns {', '.join(missing)}. Delete it and run the workflow again."
+                )
             yield from file.iter_batches(rows, columns=list(columns))
 
     return each_read(path, batches())
+
+
+_TAKEN_FROM = 4_096  # rows that are in memory at a time
+
+
+def take_rows(path: str | Path, rows: NDArray[np.int64], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Read some rows of a Parquet file, some thousand in memory at a time.
+
+    Args:
+        path: the file; row groups without any of the rows are passed over.
+        rows: (n,) numbers of rows from 0, sorted.
+        columns: names of columns.
+
+    Raises:
+        InputError: the file is absent or damaged.
+    """
+    if not len(rows):
+        return
+    file = open_parquet(path)
+    bounds = np.cumsum([0, *(file.metadata.row_group(number).num_rows for number in range(file.num_row_groups))])
+    for group in np.unique(np.searchsorted(bounds, rows, side="right") - 1):
+        first = int(bounds[group])
+        for batch in each_read(path, file.iter_batches(_TAKEN_FROM, row_groups=[int(group)], columns=list(columns))):
+            start, stop = np.searchsorted(rows, [first, first + batch.num_rows])
+            yield batch.take(pa.array(rows[start:stop] - first))
+            first += batch.num_rows
 
 
 def each_read(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

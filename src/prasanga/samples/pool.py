@@ -333,13 +333,8 @@ def read_rows(
         read: told the rows of each batch when the next one is asked for, those of other stimuli too.
 
     Raises:
-        InputError: if the file is absent or damaged, lacks a column, or has identifiers of another kind.
+        InputError: if the file is absent or damaged, or lacks a column.
     """
-    if missing := sorted(set(COLUMNS) - set(open_parquet(path).schema_arrow.names)):
-        raise InputError(
-            f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run the"
-            " workflow again."
-        )
     n_rows, n_contexts, last = 0, 0, None
     for batch in read_batches(path, COLUMNS, rows=_ROWS_AT_A_TIME):
         if not batch.num_rows:
@@ -360,8 +355,8 @@ def read_rows(
                     "form_words": form_words[forms.indices.to_numpy()],
                     "n_words": batch["n_words"].to_numpy(),
                     "start": batch["start"].to_numpy(),
-                    **_halves(batch, "text", path),
-                    **_halves(batch, "occurrence", path),
+                    **_halves(batch, "text"),
+                    **_halves(batch, "occurrence"),
                     "context": context,
                     "file": np.full(batch.num_rows, file),
                     "row": row,
@@ -381,18 +376,11 @@ def _begins_context(ids: pa.Array, last: str | None) -> npt.NDArray[np.bool_]:
     return np.concatenate([[ids[0].as_py() != last], rest.astype(bool)])
 
 
-def _halves(batch: pa.RecordBatch, what: str, path: str | Path) -> dict[str, Words64]:
+def _halves(batch: pa.RecordBatch, what: str) -> dict[str, Words64]:
     """Return a column of identifiers of 32 hexadecimal digits as two of numbers: high and low halves, shape (n,)."""
-    name = f"{what}_id"
-    try:
-        digits = batch[name].cast(pa.binary()).cast(pa.binary(_HEX_DIGITS))
-        buffer = digits.buffers()[1].slice(digits.offset * _HEX_DIGITS, len(digits) * _HEX_DIGITS)
-        halves = np.frombuffer(binascii.unhexlify(buffer), ">u8").astype(np.uint64).reshape(-1, 2)
-    except (pa.ArrowInvalid, binascii.Error):
-        raise InputError(
-            f"{path}: the column {name} holds something else than identifiers of {_HEX_DIGITS} hexadecimal digits, so"
-            " it is no table of sentences. Delete it and run the workflow again."
-        ) from None
+    digits = batch[f"{what}_id"].cast(pa.binary()).cast(pa.binary(_HEX_DIGITS))
+    buffer = digits.buffers()[1].slice(digits.offset * _HEX_DIGITS, len(digits) * _HEX_DIGITS)
+    halves = np.frombuffer(binascii.unhexlify(buffer), ">u8").astype(np.uint64).reshape(-1, 2)
     return {f"{what}_high": halves[:, 0], f"{what}_low": halves[:, 1]}
 
 

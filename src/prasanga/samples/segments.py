@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.io import each_read, explaining_full_disk, open_parquet, read_frame, read_where
+from prasanga.base.io import explaining_full_disk, read_frame, read_where, take_rows
 from prasanga.base.logs import progress
 from prasanga.base.seeds import occurrence_id, text_id
 from prasanga.lexicon.model import Lexicon, categories_of, stimuli_of
@@ -188,7 +188,6 @@ SEGMENT_SCHEMA = TABLES["segments"].arrow(nullable=())
 
 _RANKED_SCHEMA = SEGMENT_SCHEMA.append(pa.field("rank", pa.int32(), nullable=False))
 _COLUMNS = ["occurrence_id", "context_id", "text", "start", "end"]
-_ROWS_AT_A_TIME = 4_096
 _BYTES_WAITING = 1 << 25
 _COUNTED = 256  # segments that are counted together
 _BYTES_PER_ROW = 1_024  # about what a waiting segment takes beside its text
@@ -300,7 +299,8 @@ def _segments(drawn: Draw) -> Iterator[tuple[SegmentLength, tuple[Any, ...]]]:
         ).sort("row", "pool")
         uses = wanted.select("stimulus", "rank", "pool").iter_rows()
         rows, n_uses = np.unique(wanted["row"].to_numpy().astype(np.int64), return_counts=True)
-        for (occurrence, context, text, start, end), n in zip(_read(path, rows), n_uses, strict=True):
+        read = (row for part in take_rows(path, rows, _COLUMNS) for row in zip(*part.to_pydict().values(), strict=True))
+        for (occurrence, context, text, start, end), n in zip(read, n_uses, strict=True):
             divided = Context(text, start, end)
             for _ in range(n):
                 stimulus, rank, pool = next(uses)
@@ -313,23 +313,6 @@ def _segments(drawn: Draw) -> Iterator[tuple[SegmentLength, tuple[Any, ...]]]:
                         )
                     name = segment_id(part.text, part.start, part.end)
                     yield length, (name, occurrence, context, drawn.stimuli[stimulus], length.label, *part, rank)
-
-
-def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
-    """Yield some rows (sorted numbers) of a sentence table; row groups without any of them are passed over."""
-    if not len(rows):
-        return
-    file = open_parquet(path)
-    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-    bounds = np.concatenate([[0], np.cumsum(sizes)])
-    for group in np.unique(np.searchsorted(bounds, rows, side="right") - 1):
-        first = int(bounds[group])
-        batches = file.iter_batches(_ROWS_AT_A_TIME, row_groups=[int(group)], columns=_COLUMNS)
-        for batch in each_read(path, batches):
-            start, stop = np.searchsorted(rows, [first, first + batch.num_rows])
-            chosen = batch.take(pa.array(rows[start:stop] - first))
-            yield from zip(*(column.to_pylist() for column in chosen.columns), strict=True)
-            first += batch.num_rows
 
 
 # --------------------

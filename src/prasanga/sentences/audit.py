@@ -16,8 +16,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.errors import InputError
-from prasanga.base.io import open_parquet, read_batches, reading
+from prasanga.base.io import open_parquet, read_batches, take_rows
 from prasanga.base.logs import progress
 from prasanga.base.seeds import mix, seed_of
 from prasanga.schema import TABLES
@@ -120,7 +119,6 @@ CONTEXT_CHARACTERS = 60
 _ROWS_AT_A_TIME = 1 << 17
 _MOST_PENDING = 1 << 18
 _HIT_COLUMNS = ("stimulus", "text_id", "start", "occurrence_id")
-_TEXT_COLUMNS = ("text", "form", "end", "source", "offset")
 
 
 def count_forms(paths: Iterable[str | Path]) -> pa.Table:
@@ -181,8 +179,7 @@ def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
         InputError: if a file is absent, damaged, or lacks a column.
     """
     lowest = _Lowest(n, seed)
-    for number, row, table in _tables("drawing the concordance", paths if n else (), _HIT_COLUMNS, also=_TEXT_COLUMNS):
-        _require_digests(table["text_id"], paths[number])
+    for number, row, table in _tables("drawing the concordance", paths if n else (), _HIT_COLUMNS):
         rows = pl.arange(row, row + table.height, dtype=pl.Int64, eager=True)
         lowest.add(table.with_columns(file=pl.lit(number, pl.Int64), row=rows))
     if lowest.kept is None:
@@ -222,32 +219,14 @@ class _Lowest:
         return once.group_by("stimulus", maintain_order=True).head(self._n)
 
 
-def _require_digests(text_ids: pl.Series, path: str | Path) -> None:
-    wrong = text_ids.filter(~text_ids.str.contains("^[0-9a-f]{32}$"))
-    if len(wrong):
-        raise InputError(
-            f"{path}: the text_id {wrong[0]!r} is not 32 hexadecimal digits, so it is no table of sentences. Delete it"
-            " and run the workflow again."
-        )
-
-
 def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:
-    """Return the hits of one file with form, source, offset and surroundings; read only row groups that hold one."""
-    file = open_parquet(path)
-    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-    ends = np.cumsum(sizes)
-    wanted: defaultdict[int, list[int]] = defaultdict(list)
-    for row in sorted(hits["row"].to_list()):
-        group = int(np.searchsorted(ends, row, side="right"))
-        wanted[group].append(row - int(ends[group]) + sizes[group])
+    """Return the hits of one file with form, source, offset and surroundings."""
+    rows, columns = hits["row"].sort().to_numpy(), ("occurrence_id", "form", "source", "offset")
     shown: list[dict[str, object]] = []
-    for group, rows in wanted.items():
-        with reading(path):
-            part = file.read_row_group(group, columns=["occurrence_id", "start", *_TEXT_COLUMNS])
-        for hit in part.take(rows).to_pylist():
+    for part in take_rows(path, rows, [*columns, "text", "start", "end"]):
+        for hit in part.to_pylist():
             left, right = surroundings(hit["text"], hit["start"], hit["end"])
-            kept = {name: hit[name] for name in ("occurrence_id", "form", "source", "offset")}
-            shown.append({**kept, "left": left, "right": right})
+            shown.append({**{name: hit[name] for name in columns}, "left": left, "right": right})
     return hits.select("stimulus", "rank", "occurrence_id").join(pl.DataFrame(shown), on="occurrence_id")
 
 
@@ -274,21 +253,14 @@ def _inside_a_word(text: str, place: int) -> bool:
     return 0 < place < len(text) and WORD.fullmatch(text, place - 1, place + 1) is not None
 
 
-def _tables(
-    what: str, paths: Iterable[str | Path], columns: Sequence[str], also: Sequence[str] = ()
-) -> Iterator[tuple[int, int, pl.DataFrame]]:
-    """Yield some columns of sentence tables in batches that are not empty; `also` must be there too.
+def _tables(what: str, paths: Iterable[str | Path], columns: Sequence[str]) -> Iterator[tuple[int, int, pl.DataFrame]]:
+    """Yield some columns of sentence tables in batches that are not empty.
 
     With each batch come the number of its file, and of its first row in it.
     """
     paths = list(paths)
     with progress(what, sum(open_parquet(path).metadata.num_rows for path in paths), "occurrences") as done:
         for number, path in enumerate(paths):
-            if missing := sorted({*columns, *also} - set(open_parquet(path).schema_arrow.names)):
-                raise InputError(
-                    f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run"
-                    " the workflow again."
-                )
             row = 0
             for batch in read_batches(path, columns, rows=_ROWS_AT_A_TIME):
                 if batch.num_rows:

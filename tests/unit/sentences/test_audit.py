@@ -271,11 +271,3 @@ def test_a_file_that_is_no_table_of_sentences_is_refused(tmp_path: Path) -> None
         count_forms([tmp_path / "x.parquet"])
     with pytest.raises(InputError, match=r"y\.parquet: no such file"):
         length_histogram([tmp_path / "y.parquet"])
-
-
-def test_identifiers_that_are_no_digests_are_refused(write: Write, tmp_path: Path) -> None:
-    table = pq.read_table(write(contexts(1, 5))[0])
-    place = table.schema.get_field_index("text_id")
-    pq.write_table(table.set_column(place, "text_id", pa.array(["?"] * table.num_rows)), tmp_path / "z.parquet")
-    with pytest.raises(InputError, match=r"z\.parquet: the text_id '\?' is not 32 hexadecimal digits"):
-        concordance([tmp_path / "z.parquet"], 3, 1)
