@@ -17,12 +17,12 @@ from prasanga.pairs.alignment import MOST_WORDS, Span, align_spans, align_words,
 from prasanga.pairs.layouts import (
     CROWS_PAIRS,
     CSV_LAYOUTS,
-    LAYOUTS,
     STEREOSET,
     CsvLayout,
     RawPair,
     canonical,
     read_csv,
+    require_layout,
     stereoset_pairs,
 )
 from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL
@@ -134,36 +134,34 @@ def oddities(raw: Iterable[RawPair], columns: tuple[str, str]) -> pl.DataFrame:
     """
     pairs = list(raw)
     found = [
-        *(Oddity(pair.pair_id, pair.row, pair.language, *rest) for pair in pairs for rest in _of_pair(pair, columns)),
-        *_of_set(pairs),
+        *(
+            Oddity(pair.pair_id, pair.row, pair.language, *rest)
+            for pair in pairs
+            for rest in _find_in_pair(pair, columns)
+        ),
+        *_find_repetition(pairs),
     ]
     return pl.DataFrame(found, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
 
 
-def _of_pair(pair: RawPair, columns: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
+def _find_in_pair(pair: RawPair, columns: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the column and kind of each oddity of a pair, what was found, and what was done."""
-    for kind, column, cell in (
-        ("bias-type-spelling", columns[0], pair.bias_type),
-        ("label-spelling", columns[1], pair.label),
-    ):
+    names = zip(("bias-type-spelling", "label-spelling"), columns, (pair.bias_type, pair.label), strict=True)
+    for kind, column, cell in names:
         if cell != canonical(cell):
             yield column, kind, cell, f"read as {canonical(cell)}"
     for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
-        yield from ((column, *rest) for rest in _of_cell(cell))
-        yield from ((column, kind, found, _KEPT) for kind, found in _of_sentence(readable(cell), pair.language))
+        if cell != cell.strip():
+            ends = repr(cell[: len(cell) - len(cell.lstrip())] + "…" + cell[len(cell.rstrip()) :])
+            yield column, "outer-blanks", ends, "removed"
+        if breaks := _LINE_BREAK.findall(cell.strip()):
+            yield column, "line-break", f"{len(breaks)} in the cell", "a blank in its place"
+        yield from ((column, kind, found, _KEPT) for kind, found in _find_in_sentence(readable(cell), pair.language))
     both = f"{pair.first_column} / {pair.second_column}"
-    yield from ((both, *rest) for rest in _of_sentences(readable(pair.first), readable(pair.second)))
+    yield from ((both, *rest) for rest in _find_in_sentences(readable(pair.first), readable(pair.second)))
 
 
-def _of_cell(cell: str) -> Iterator[tuple[str, str, str]]:
-    if cell != cell.strip():
-        yield "outer-blanks", repr(cell[: len(cell) - len(cell.lstrip())] + "…" + cell[len(cell.rstrip()) :]), "removed"
-    breaks = _LINE_BREAK.findall(cell.strip())
-    if breaks:
-        yield "line-break", f"{len(breaks)} in the cell", "a blank in its place"
-
-
-def _of_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
+def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of each oddity of a sentence by itself, and what was found."""
     for kind, pattern in _IN_SENTENCE.items():
         hits = pattern.findall(text)
@@ -181,7 +179,7 @@ def _of_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
         yield "small-first-letter", words_of(text)[0].text
 
 
-def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
+def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
     """Yield the kind of each oddity of two sentences beside each other, what was found, and what was done."""
     if first == second:
         yield "identical-sentences", first, "kept, cannot be scored"
@@ -228,7 +226,7 @@ def _without_nukta(word: str) -> str:
     return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
 
 
-def _of_set(pairs: list[RawPair]) -> Iterator[Oddity]:
+def _find_repetition(pairs: list[RawPair]) -> Iterator[Oddity]:
     """Yield the sentences that several pairs of one language have, as a pair or one by one."""
     seen: dict[tuple[str, ...], RawPair] = {}
     for pair in pairs:
@@ -304,8 +302,30 @@ def read_pair_file(
     `spoken` is the language of a file that does not say its own, where `language` does not say it either.
     """
     path = Path(path)
-    wanted = _languages(language)
-    raw, chosen, columns, ignored = _raw_pairs(path, wanted, layout, spoken)
+    wanted = [language] if isinstance(language, str) else language
+    if wanted is not None and (not wanted or set(wanted) - set(LANGUAGES)):
+        raise InputError(
+            f"language: {language!r} is not known. Write one or more of {', '.join(LANGUAGES)}, or None for all of the"
+            " file."
+        )
+    require_layout(layout, "layout")
+    chosen, one_language, columns = STEREOSET, True, ("bias_type", "label")
+    csv_layout = None
+    if layout != STEREOSET and not (layout == "auto" and path.suffix.lower() == ".json"):
+        header, records = read_csv(path)
+        csv_layout = _choose_csv_layout(path, header, layout)
+        chosen, one_language, columns = csv_layout.name, csv_layout.one_language, csv_layout.type_and_label
+    if one_language and len(wanted or [spoken]) != 1:
+        raise InputError(
+            f"{path}: the layout {chosen} holds one language, but {', '.join(wanted or ())} were asked for. Name"
+            " the one that the file is in."
+        )
+    spoken, ignored = (wanted or [spoken])[0], {}
+    if csv_layout:
+        rows = (dict(zip(header, cells, strict=True)) for cells in records)
+        raw = [pair for row, cells in enumerate(rows, start=1) for pair in csv_layout.pairs(cells, row, spoken)]
+    else:
+        raw, ignored["unrelated sentences"] = stereoset_pairs(path, spoken)
     _check(path, raw, columns, chosen)
     kept = [pair for pair in raw if wanted is None or pair.language in wanted]
     missing = [one for one in wanted or () if one not in {pair.language for pair in kept}]
@@ -336,63 +356,15 @@ def read_pair_file(
     )
 
 
-def _languages(language: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    if language is None:
-        return None
-    languages = (language,) if isinstance(language, str) else tuple(language)
-    if not languages:
-        raise InputError(
-            f"language: no language is named. Write one or more of {', '.join(LANGUAGES)}, or None for all of the file."
-        )
-    for one in languages:
-        if one not in LANGUAGES:
-            raise InputError(f"language: {one!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
-    return languages
-
-
-def _raw_pairs(
-    path: Path, languages: Sequence[str] | None, layout: str, spoken: str
-) -> tuple[list[RawPair], str, tuple[str, str], Mapping[str, int]]:
-    """Return the pairs, the layout, the columns of bias type and label, and what was ignored."""
-    if layout not in LAYOUTS:
-        raise InputError(f"layout: {layout!r} is not known. Allowed: {', '.join(LAYOUTS)}.")
-    if layout == STEREOSET or (layout == "auto" and path.suffix.lower() == ".json"):
-        pairs, unrelated = stereoset_pairs(path, _one_language(path, STEREOSET, languages, spoken))
-        return pairs, STEREOSET, ("bias_type", "label"), {"unrelated sentences": unrelated}
-    there, records = read_csv(path)
-    chosen = _csv_layout(path, there, layout)
-    one = _one_language(path, chosen.name, languages, spoken) if chosen.one_language else ""
-    pairs = [
-        pair
-        for row, cells in enumerate(records, start=1)
-        for pair in chosen.pairs(dict(zip(there, cells, strict=True)), row, one)
-    ]
-    return pairs, chosen.name, chosen.type_and_label, {}
-
-
-def _one_language(path: Path, layout: str, languages: Sequence[str] | None, spoken: str) -> str:
-    if languages is None:
-        return spoken
-    if len(languages) != 1:
-        raise InputError(
-            f"{path}: the layout {layout} holds one language, but {', '.join(languages)} were asked for. Name"
-            " the one that the file is in."
-        )
-    return languages[0]
-
-
-def _csv_layout(path: Path, columns: Sequence[str], layout: str) -> CsvLayout:
+def _choose_csv_layout(path: Path, columns: Sequence[str], layout: str) -> CsvLayout:
     candidates = [one for one in CSV_LAYOUTS if layout in ("auto", one.name)]
     # The layout that fits best is the one that was meant, if a column is missing.
     nearest = max(candidates, key=lambda one: len(set(one.columns) & set(columns)) / len(one.columns))
     missing = [column for column in nearest.columns if column not in columns]
     if missing:
-        (only, *others) = columns
-        parted = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in only and not others), "")
         raise InputError(
-            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, columns))}; the"
-            f" layout {nearest.name} needs {', '.join(nearest.columns)}."
-            + (f" Its columns are parted by {parted}: save it with commas." if parted else "")
+            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, columns))}; the layout"
+            f" {nearest.name} needs {', '.join(nearest.columns)}, parted by commas."
         )
     return nearest
 

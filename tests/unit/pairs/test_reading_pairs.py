@@ -281,11 +281,11 @@ def test_files_that_are_no_csv_of_pairs(tmp_path: Path, content: bytes, message:
 def test_arguments_that_do_not_fit(tmp_path: Path, write_csv: WriteCsv) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_pairs(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match=r"language: 'ben' is not known\. Allowed: bn, hi, en"):
+    with pytest.raises(InputError, match=r"language: 'ben' is not known\. Write one or more of bn, hi, en"):
         read_pairs(write_csv([PAIR]), "ben")
-    with pytest.raises(InputError, match=r"language: no language is named\. Write one or more of bn, hi, en, or None"):
+    with pytest.raises(InputError, match=r"language: \[\] is not known\. Write one or more of bn, hi, en, or None"):
         read_pairs(write_csv([PAIR]), [])
-    with pytest.raises(InputError, match=r"layout: 'own' is not known\. Allowed: auto, prasanga"):
+    with pytest.raises(InputError, match=r"`layout` is 'own'; allowed: auto, prasanga"):
         read_pairs(write_csv([PAIR]), layout="own")  # type: ignore[arg-type]
 
 
@@ -371,12 +371,11 @@ def test_the_indibias_sample(shared: Path) -> None:
     assert unchanged == ["474"]
 
 
-@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
-def test_columns_that_are_not_parted_by_commas_are_told(tmp_path: Path, mark: str, name: str) -> None:
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_columns_that_are_not_parted_by_commas_are_told(tmp_path: Path, mark: str) -> None:
     path = tmp_path / "pairs.csv"
-    columns = ["pair_id", "language", "bias_type", "label", "first", "second"]
-    path.write_text(f"{mark.join(columns)}\n{mark.join('abcdef')}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=f"Its columns are parted by {name}: save it with commas"):
+    path.write_text(f"{mark.join(OWN)}\n{mark.join('abcdef')}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"column 'pair_id' is missing. .*, parted by commas"):
         read_pairs(path)
 
 
