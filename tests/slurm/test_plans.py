@@ -1,4 +1,4 @@
-"""What would be sent to a cluster, and what the profile says; these need no Slurm."""
+"""What would be sent to a cluster; these need no Slurm."""
 
 from __future__ import annotations
 
@@ -71,26 +71,3 @@ def test_what_is_sent_of_the_shipped_studies(tree: Study, name: str, expected: d
     printed = planned.run(*SLURM)
     planned_jobs = jobs(printed)
     assert {name: planned_jobs[name] for name in expected} == expected
-
-
-def test_profile_keeps_what_all_profiles_share(project_root: Path) -> None:
-    """With --workflow-profile the default one is not read, so it must be repeated."""
-    default, slurm = (
-        yaml.safe_load((project_root / "profiles" / name / "profile.yaml").read_text(encoding="utf-8"))
-        for name in ("default", "slurm")
-    )
-    for key in ("rerun-triggers", "max-checksum-file-size", "rerun-incomplete", "show-failed-logs"):
-        assert slurm[key] == default[key]
-
-
-def test_profile_names_rules_that_exist(project_root: Path) -> None:
-    """A rule that was renamed would silently lose its resources."""
-    files = [*(project_root / "rules").glob("*.smk"), project_root / "construction/construction.smk"]
-    files += [project_root / "calibration/calibration.smk"]
-    rules = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    defined = set(re.findall(r"^\s*(?:rule|checkpoint) (\w+):", rules, flags=re.MULTILINE))
-    defined |= set(re.findall(r"use rule \w+ as (\w+) with", rules))
-    profile = yaml.safe_load((project_root / "profiles/slurm/profile.yaml").read_text(encoding="utf-8"))
-    assert profile["set-resources"].keys() <= defined
-    groups = (project_root / "rules" / "groups.smk").read_text(encoding="utf-8").split('"""', 2)[2]
-    assert set(re.findall(r'"(\w+)"', groups)) - {"sentences", "models", "static"} <= defined

@@ -99,6 +99,11 @@ def test_groups_are_left_to_the_rules(profile: str) -> None:
     assert not {"groups", "group-components", "set-resource-scopes"} & set(read(profile))
 
 
+def test_the_rules_that_go_as_one_job_are_there() -> None:
+    groups = (ROOT / "rules/groups.smk").read_text(encoding="utf-8").split('"""', 2)[2]
+    assert set(re.findall(r'"(\w+)"', groups)) - {"sentences", "models", "static"} <= set(rules())
+
+
 def test_a_job_asks_for_the_same_whatever_the_queue() -> None:
     told = {queue: read(queue) for queue in (*QUEUES, "slurm")}
     for queue in QUEUES:
