@@ -395,20 +395,16 @@ def _read_ending_classes(name: str, entry: Entry) -> tuple[str, ...]:
 
 def _read_cases(entry: Entry) -> dict[str, tuple[str, ...]]:
     cases = entry.entry_of("cases")
-    for case in cases:
-        if case not in CASES:
-            raise InputError(f"{cases.place}: unknown case `{case}`.{suggest(case, CASES)}")
+    cases.require("`cases`", required=[], optional=CASES)
     return {case: cases.texts(case) for case in cases}
 
 
 def _read_numbers(entry: Entry) -> dict[str, tuple[NumberBlock, ...]]:
+    """Read the endings by number; those of the singular are under `cases`."""
     numbers = entry.entry_of("numbers")
+    numbers.require("`numbers`", required=[], optional=NUMBERS[1:])
     blocks: dict[str, tuple[NumberBlock, ...]] = {}
     for number in numbers:
-        if number == "singular":
-            raise InputError(f"{numbers.place}: the singular's endings stand under `cases`, not under `numbers`.")
-        if number not in NUMBERS:
-            raise InputError(f"{numbers.place}: unknown number `{number}`.{suggest(number, NUMBERS[1:])}")
         entries = numbers.entries_of(number) if isinstance(numbers[number], list) else [numbers.entry_of(number)]
         blocks[number] = tuple(_read_block(number, block) for block in entries)
     return blocks

@@ -282,32 +282,27 @@ def _one_word(first: _Word, second: _Word) -> _Word:
 
 
 def _check_groups(words: Mapping[str, _Word], groups: SuffixGroups) -> None:
-    problems = [problem for word in words.values() for problem in _group_problems(word, groups)]
-    if problems:
-        more = [f"... and {len(problems) - _SHOWN} more."] if len(problems) > _SHOWN else []
-        raise InputError("\n".join([*problems[:_SHOWN], *more]))
-
-
-def _group_problems(word: _Word, groups: SuffixGroups) -> Iterator[str]:
-    stimulus = word.stimulus
-    for name in stimulus.groups:
-        if name not in groups.groups:
-            yield (
+    """Refuse groups that the file lacks, or that do not fit the end of a word; the first mistakes are listed."""
+    problems = []
+    for word, name in ((each, name) for each in words.values() for name in each.stimulus.groups):
+        stimulus, group = word.stimulus, groups.groups.get(name)
+        if group is None:
+            problems.append(
                 f"{word.place}: the stimulus {stimulus.name} names the suffix group `{name}`, which is not in"
                 f" {groups.path}.{suggest(name, groups.groups)}"
             )
             continue
-        group = groups.groups[name]
         for spelling in (stimulus.name, *stimulus.variants):
             if not group.fits(spelling):
-                found = ending_class(spelling)
                 fitting = [other.name for other in groups.groups.values() if other.fits(spelling)]
                 variant = "" if spelling == stimulus.name else f" (variant {spelling})"
-                yield (
+                problems.append(
                     f"{word.place}: the stimulus {stimulus.name}{variant} has the suffix group `{name}`, which is for"
-                    f" stems of the ending class {' or '.join(group.endings)}; {spelling} is of the class {found}."
-                    f" Groups for that class: {', '.join(fitting) or 'none'}."
+                    f" stems of the ending class {' or '.join(group.endings)}; {spelling} is of the class"
+                    f" {ending_class(spelling)}. Groups for that class: {', '.join(fitting) or 'none'}."
                 )
+    if problems:
+        raise InputError("\n".join(problems[:_SHOWN]))
 
 
 def _check_spellings(words: Mapping[str, _Word], searched: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
@@ -89,7 +89,10 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
         InputError: a column is missing, or a label is neither stereo nor antistereo.
     """
     require_columns("scores", scores, _NEEDED, "Give the table that score_pairs returns.")
-    _require_labels(scores["label"])
+    wrong = [(row, label) for row, label in enumerate(scores["label"].to_list()) if label not in LABELS]
+    if wrong:
+        row, label = wrong[0]
+        raise InputError(f"scores: label of row {row} is {label!r}; allowed: {', '.join(LABELS)}. Write one of these.")
     if "left_out" not in scores.columns:
         scores = scores.with_columns(left_out=pl.lit(None, pl.String))
     first, second = (pl.col(name).cast(pl.Float64) for name in ("score_first", "score_second"))
@@ -113,14 +116,6 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
         pl.when(difference < 0).then(pl.lit("other")),
     )
     return scores.with_columns(preference=preference)
-
-
-def _require_labels(labels: pl.Series) -> None:
-    allowed: Sequence[str] = LABELS
-    wrong = [(row, label) for row, label in enumerate(labels.to_list()) if label not in allowed]
-    if wrong:
-        row, label = wrong[0]
-        raise InputError(f"scores: label of row {row} is {label!r}; allowed: {', '.join(LABELS)}. Write one of these.")
 
 
 # --------------------
