@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -191,8 +190,6 @@ _COLUMNS = ["occurrence_id", "context_id", "text", "start", "end"]
 _BYTES_WAITING = 1 << 25
 _COUNTED = 256  # segments that are counted together
 _BYTES_PER_ROW = 1_024  # about what a waiting segment takes beside its text
-
-Integers = npt.NDArray[np.int64]
 
 
 def segment_id(text: str, start: int, end: int) -> str:

@@ -35,12 +35,6 @@ _LOG = logging.getLogger(__name__)
 
 FORMATS = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
 
-_NAMES = {
-    "word2vec": "a word2vec text or fastText .vec file: a line with the numbers of words and dimensions, then words",
-    "word2vec-binary": "a word2vec binary file",
-    "glove": "a GloVe file: a word and its numbers on the first line",
-    "fasttext-binary": "a fastText .bin file",
-}
 _COMPRESSIONS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"\x28\xb5\x2f\xfd": zstandard.open,
@@ -172,7 +166,7 @@ def _recognize(path: Path, head: bytes, format: str) -> str:
         )
     if format not in ("auto", kind) and not (format == "fasttext" and kind in ("word2vec", "fasttext-binary")):
         raise InputError(
-            f"{path}: `format` is {format}, but the file begins like {_NAMES[kind]} (its first bytes are"
+            f"{path}: `format` is {format}, but the file begins like {kind} (its first bytes are"
             f" {head[:24]!r}). Write `format: {'fasttext' if kind == 'fasttext-binary' else kind}` or `format: auto`."
         )
     return kind

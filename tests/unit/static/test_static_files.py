@@ -189,7 +189,7 @@ def test_damage_is_named_with_its_place(tmp_path: Path, name: str, content: str 
 
 def test_a_wrong_format_or_path_says_what_to_write(tmp_path: Path) -> None:
     glove = written(tmp_path / "g.txt", text_of(VECTORS, header=False))
-    with pytest.raises(InputError, match=r"`format` is word2vec, but .* GloVe file.*`format: glove`"):
+    with pytest.raises(InputError, match=r"`format` is word2vec, but the file begins like glove .*`format: glove`"):
         read_vectors(glove, WANTED, format="word2vec")
     with pytest.raises(InputError, match="format: 'elmo' is unknown"):
         read_vectors(glove, WANTED, format="elmo")
