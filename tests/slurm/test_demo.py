@@ -44,7 +44,7 @@ def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Pa
     assert done is not None
     assert int(done[1]) == int(done[2]) > 40
     assert sent == {
-        **{"models": 4, "sentences": 1, "cut_corpus": 1, "static": 2},
+        **{"models": 4, "audit_tokenizers": 1, "sentences": 1, "cut_corpus": 1, "static": 2},
         # models with their twins, in both lengths at once
         **{"embed_segments": 2, "embed_templates": 2, "measure_ceat": 2, "measure_seat": 2, "measure_weat": 2},
         **{"measure_multiverse": 1, "score_pairs": 3, "score_structures": 1, "score_log_probability": 1},
@@ -63,7 +63,7 @@ def with_cards(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     models = {name: {**settings, "cards": 1} for name, settings in SMALL["models"].items()}
     config = {**study.config, **SMALL, "models": models}
     (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
-    study.run("results/samples/coverage.parquet", "results/models/tiny-a.json")
+    study.run("results/samples/coverage.parquet", "results/lexicon/occurrences.parquet")  # the audit of all models
     return study
 
 

@@ -72,7 +72,7 @@ def test_node_drained_and_controller_killed(node: SlurmNode, half_done: Callable
         run.finish()
         assert Counter(name for _, name in run.submitted()) == {
             "embed_segments": 2,
-            **{"measure_ceat": 4, "measure_multiverse": 1},
+            **{"measure_ceat": 2, "measure_multiverse": 1},
         }
     assert require_equal_tables(study, finished) > 10
 
