@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 import regex
@@ -98,18 +97,6 @@ _IN_SENTENCE = {kind: regex.compile(pattern, regex.VERSION1) for kind, pattern i
 _BAR = regex.compile(r"(?<!\|)\|(?!\|)")
 
 
-class Oddity(NamedTuple):
-    """One finding; columns as in `ODDITIES_SCHEMA`."""
-
-    pair_id: str
-    row: int
-    language: str
-    column: str
-    kind: str
-    found: str
-    done: str
-
-
 ODDITIES_SCHEMA = TABLES["pair_oddities"].polars
 
 
@@ -133,15 +120,9 @@ def oddities(raw: Iterable[RawPair], columns: tuple[str, str]) -> pl.DataFrame:
         with ` / `. Sorted by row, language and column as they come.
     """
     pairs = list(raw)
-    found = [
-        *(
-            Oddity(pair.pair_id, pair.row, pair.language, *rest)
-            for pair in pairs
-            for rest in _find_in_pair(pair, columns)
-        ),
-        *_find_repetition(pairs),
-    ]
-    return pl.DataFrame(found, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
+    found = [*((pair, *rest) for pair in pairs for rest in _find_in_pair(pair, columns)), *_find_repetition(pairs)]
+    rows = [(pair.pair_id, pair.row, pair.language, *rest) for pair, *rest in found]
+    return pl.DataFrame(rows, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
 
 
 def _find_in_pair(pair: RawPair, columns: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
@@ -226,24 +207,22 @@ def _without_nukta(word: str) -> str:
     return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
 
 
-def _find_repetition(pairs: list[RawPair]) -> Iterator[Oddity]:
+def _find_repetition(pairs: list[RawPair]) -> Iterator[tuple[RawPair, str, str, str, str]]:
     """Yield the sentences that several pairs of one language have, as a pair or one by one."""
     seen: dict[tuple[str, ...], RawPair] = {}
     for pair in pairs:
         first, second = readable(pair.first), readable(pair.second)
-        both, whose = f"{pair.first_column} / {pair.second_column}", (pair.pair_id, pair.row, pair.language)
-        earlier, reversed_ = seen.get((pair.language, first, second)), seen.get((pair.language, second, first))
-        if earlier:
-            yield Oddity(*whose, both, "duplicated-pair", f"as {earlier.pair_id}", _KEPT)
-        elif reversed_ and first != second:
-            yield Oddity(*whose, both, "reversed-pair", f"of {reversed_.pair_id}", _KEPT)
+        both = f"{pair.first_column} / {pair.second_column}"
+        if earlier := seen.get((pair.language, first, second)):
+            yield pair, both, "duplicated-pair", f"as {earlier.pair_id}", _KEPT
+        elif turned := seen.get((pair.language, second, first)):
+            yield pair, both, "reversed-pair", f"of {turned.pair_id}", _KEPT
         else:
             for column, sentence in ((pair.first_column, first), (pair.second_column, second)):
                 if same := seen.get((pair.language, sentence)):
-                    yield Oddity(*whose, column, "duplicated-sentence", f"also in {same.pair_id}", _KEPT)
-        seen.setdefault((pair.language, first, second), pair)
-        for sentence in (first, second):
-            seen.setdefault((pair.language, sentence), pair)
+                    yield pair, column, "duplicated-sentence", f"also in {same.pair_id}", _KEPT
+        for sentences in ((first, second), (first,), (second,)):
+            seen.setdefault((pair.language, *sentences), pair)
 
 
 # --------------------
@@ -375,30 +354,23 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str], layout:
     seen: dict[tuple[str, str], int] = {}
     for pair in raw:
         where = f"{path}, record {pair.row} (pair {pair.pair_id})"
-        cells = {
-            "pair_id": pair.pair_id,
-            columns[0]: pair.bias_type,
-            pair.first_column: pair.first,
-            pair.second_column: pair.second,
-        }
-        empty = [column for column, cell in cells.items() if not cell.strip()]
-        if empty:
-            raise InputError(f"{where}: {empty[0]} is empty. Fill the cell or remove the record.")
-        for column, sentence in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
+        sentences = {pair.first_column: pair.first, pair.second_column: pair.second}
+        for column, cell in {"pair_id": pair.pair_id, columns[0]: pair.bias_type, **sentences}.items():
+            if not cell.strip():
+                raise InputError(f"{where}: {column} is empty. Fill the cell or remove the record.")
+        for column, sentence in sentences.items():
             if (words := len(sentence.split())) > MOST_WORDS:
-                raise InputError(
-                    f"{where}: {column} has {words} words; at most {MOST_WORDS} are compared. Write sentences,"
-                    " not texts."
-                )
+                raise InputError(f"{where}: {column} has {words} words; at most {MOST_WORDS} are compared.")
         if pair.language not in LANGUAGES:
             raise InputError(f"{where}: language {pair.language!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
         if canonical(pair.label) not in LABELS:
-            raise _unknown_label(where, columns[1], pair, layout)
-        for key, value in ((columns[0], canonical(pair.bias_type)), ("origin", pair.origin)):
-            if value == OVERALL:
-                raise InputError(
-                    f"{where}: {key} is {OVERALL!r}, the name of all pairs together. Give it another name."
-                )
+            raise InputError(
+                f"{where}: {columns[1]} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}."
+                f" {_explain_labels(pair, layout)}"
+            )
+        for column, name in ((columns[0], canonical(pair.bias_type)), ("origin", pair.origin)):
+            if name == OVERALL:
+                raise InputError(f"{where}: {column} is {name!r}, the name of all pairs together. Write another name.")
         earlier = seen.setdefault((pair.pair_id, pair.language), pair.row)
         if earlier != pair.row:
             raise InputError(f"{where}: record {earlier} has the same id. Results are filed by it; give each its own.")
@@ -406,16 +378,15 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str], layout:
             check_marks(where, pair.modified, pair.agreeing, align_words(readable(pair.first), readable(pair.second)))
 
 
-def _unknown_label(where: str, column: str, pair: RawPair, layout: str) -> InputError:
-    """Return what to raise for a label, with the rule of its layout: another one's would turn pairs round."""
+def _explain_labels(pair: RawPair, layout: str) -> str:
+    """Return what the labels mean in a layout: another one's rule would turn pairs round."""
     if layout == CROWS_PAIRS:
-        return InputError(
-            f"{where}: {column} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}. In this layout sent_more is"
-            " the more stereotypical sentence under either label, so leave both sentences in their columns. Write"
-            " stereo where sent_more is about the disadvantaged group, and antistereo where sent_less is; in the hub's"
-            " export 0 is stereo and 1 antistereo."
+        return (
+            "In this layout sent_more is the more stereotypical sentence under either label, so leave both sentences in"
+            " their columns. Write stereo where sent_more is about the disadvantaged group, and antistereo where"
+            " sent_less is; in the hub's export 0 is stereo and 1 antistereo."
         )
-    return InputError(
-        f"{where}: {column} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}. Write {LABELS[0]} if"
-        f" {pair.first_column} is the stereotypical sentence, {LABELS[1]} if {pair.second_column} is."
+    return (
+        f"Write {LABELS[0]} if {pair.first_column} is the stereotypical sentence, {LABELS[1]} if {pair.second_column}"
+        " is."
     )
