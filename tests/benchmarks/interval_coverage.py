@@ -20,12 +20,11 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.estimates import Effects, TestSettings, count_sentences, measure_templates
+from prasanga.associations.estimates import Effects, Estimand, TestSettings, count_sentences, measure_templates
 from prasanga.base.seeds import generator
 from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import CrossedScores, leave_one_out
@@ -257,17 +256,10 @@ def print_templates(sizes: list[int], templates: list[int], n_studies: int, n_re
                 for study in range(n_studies):
                     names = ("templates", moved, n, n_templates, study)
                     cosines, effects = in_templates(population, n, n_templates, moved, generator(seed, *names))
-                    about: dict[str, Any] = {"seed": seed, "category": str(names)}
-                    resampling = draw_resampling(_names(n), 1, n_resamples=n_resamples, **about)
+                    estimand = Estimand(str(names), _names(n), TestSettings(n_resamples=n_resamples), seed)
+                    resampling = estimand.resample()
                     words = interval(cosines, resampling, replicate_effects(cosines, resampling))
-                    both, _ = measure_templates(
-                        effects,
-                        [str(i) for i in range(n_templates)],
-                        cosines,
-                        TestSettings(n_resamples=n_resamples),
-                        words=_names(n),
-                        **about,
-                    )
+                    both, _ = measure_templates(effects, list(map(str, range(n_templates))), cosines, estimand)
                     ends = (words.low, words.high), (both["ci_templates_low"], both["ci_templates_high"])
                     for tally, (low, high) in zip(tallies, ends, strict=True):
                         assert low is not None

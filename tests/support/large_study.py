@@ -21,7 +21,6 @@ import yaml
 from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.likelihoods import bias_percentage
 from prasanga.likelihoods.bias import pair_differences
-from prasanga.likelihoods.categories import LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA
 from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
 from prasanga.pairs import statistics
 from prasanga.samples.drawing import COVERAGE_SCHEMA
@@ -179,7 +178,11 @@ def _write_others(
     for path, names, schema, words_schema in (
         ("associations/seat", models, TABLES["seat"].arrow(), TABLES["seat_words"].arrow()),
         ("associations/weat", VECTORS, TABLES["weat"].arrow(), TABLES["weat_words"].arrow()),
-        ("likelihoods/log_probability", models, LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA),
+        (
+            "likelihoods/log_probability",
+            models,
+            *(TABLES[name].arrow() for name in ("log_probability", "log_probability_words")),
+        ),
     ):
         cells = list(product(categories, names))
         rows = [_estimate(name, categories[name], model, rng.normal(scale=0.6), rng) for name, model in cells]

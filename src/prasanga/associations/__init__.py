@@ -25,7 +25,7 @@ from prasanga.associations.effects import (
     seat,
     weat,
 )
-from prasanga.associations.estimates import TestSettings, measure_cosines
+from prasanga.associations.estimates import Estimand, TestSettings, measure_cosines
 from prasanga.associations.study import CeatSettings, CeatTables, measure_ceat, measure_seat, measure_weat
 from prasanga.associations.vectors import compute_cosines, draw_context_cosines
 from prasanga.stats import RandomEffects, combine

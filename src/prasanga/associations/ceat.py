@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.effects import SEED, Rng, Shown, split_sides
+from prasanga.associations.effects import SEED, Rng, Shown
 from prasanga.associations.vectors import (
     DirectedVectors,
     Words,
@@ -217,7 +217,7 @@ class Ceat(Shown):
         A word's score is its mean association over all contexts of all words, so that p depends on no draw. Partitions
         that are drawn are the same each time.
         """
-        return permutation_test_of_scores(*split_sides(self.all_contexts)[0], rng=SEED, noise=COSINE_NOISE)
+        return permutation_test_of_scores(*self.all_contexts.split()[0], rng=SEED, noise=COSINE_NOISE)
 
     @cached_property
     def test_attributes(self) -> PermutationTest:
@@ -225,7 +225,7 @@ class Ceat(Shown):
 
         A word's score is its mean cosine with X minus that with Y, over all contexts.
         """
-        return permutation_test_of_scores(*split_sides(self.all_contexts)[1], rng=SEED, noise=COSINE_NOISE)
+        return permutation_test_of_scores(*self.all_contexts.split()[1], rng=SEED, noise=COSINE_NOISE)
 
     @property
     def p_association(self) -> float:

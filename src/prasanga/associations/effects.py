@@ -39,7 +39,7 @@ from prasanga.associations.vectors import (
     unit_sets,
     word_vectors,
 )
-from prasanga.stats.crossed import CrossedScores, contributions
+from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import (
     COSINE_NOISE,
     ConstantScoresError,
@@ -312,22 +312,10 @@ def weat(
             if all words have the same association.
     """
     cosines = _compute_word_cosines(X, Y, A, B)
-    targets, attributes = split_sides(cosines)
+    targets, attributes = cosines.split()
     options = {"alternative": alternative, "method": method, "n_resamples": n_resamples, "statistic": statistic}
     test, test_attributes = _test_sides(targets, attributes, rng=rng, **options)
     return Weat(cosines.effect(std), test, test_attributes, std, cosines)
-
-
-def split_sides(cosines: CrossedScores, unit: str = "word") -> tuple[list[FloatArray], list[FloatArray]]:
-    """Return the scores that are permuted: associations of X and of Y, and contributions of A and of B.
-
-    Those of X and Y are of words, or of `sentence` items.
-    """
-    if unit == "word":
-        targets = np.split(cosines.word_scores(), [cosines.n_x])
-    else:
-        targets = np.split(cosines.item_scores()[0], [int((cosines.targets < cosines.n_x).sum())])
-    return targets, np.split(contributions(cosines), [cosines.n_a])
 
 
 def seat(
@@ -380,7 +368,7 @@ def seat(
             directed_vectors(f"{name}, word {i}", word)  # before they are averaged, which would hide a zero
     require_other_words({name: sets[name] for name in "XY"}, {name: sets[name] for name in "AB"})
     cosines = compute_sentence_cosines(list(sets.values()), average)
-    effect, (targets, attributes) = cosines.effect(std), split_sides(cosines, unit)
+    effect, (targets, attributes) = cosines.effect(std), cosines.split(unit)
     options = {"alternative": alternative, "method": method, "n_resamples": n_resamples}
     rng, by = generator_from(rng), statistic if unit == "word" else "difference"
     (test,) = _test_sides(targets, rng=rng, statistic=by, **options)

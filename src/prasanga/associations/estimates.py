@@ -23,6 +23,7 @@ from prasanga.schema import TABLES
 from prasanga.schema.registry import Loss, Reason, loss_columns
 from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import (
+    CountedScores,
     Counts,
     CrossedScores,
     contributions,
@@ -39,7 +40,6 @@ from prasanga.stats.intervals import (
     draw_counts,
     draw_resampling,
     interval,
-    replicate_effects,
 )
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, smallest_effect
 
@@ -88,7 +88,7 @@ def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "onc
 
 def used_words(listed: Sequence[Sequence[str]], usable: Container[str]) -> Words:
     """Return the words of each set that can be measured (`word in usable`), in order."""
-    return cast(Words, tuple([word for word in words if word in usable] for words in listed))
+    return cast(Words, tuple(tuple(word for word in words if word in usable) for words in listed))
 
 
 def find_small_set(category: Category, used: Words, *, needed: str = "2211", words: str = "stimuli") -> Loss | None:
@@ -149,61 +149,72 @@ class TestSettings:
                 " interval are quantiles of the resamples, and those of a single one are the same."
             )
 
-    def resampled(self, words: Sequence[Sequence[str]], n_draws: int, *, seed: int, category: str) -> Resampling:
-        """Return `n_resamples` resamples of the words of a category, and of its draws."""
-        how: dict[str, Any] = {"n_resamples": self.n_resamples, "resample_attributes": self.resample_attributes}
-        return draw_resampling(words, n_draws, seed=seed, category=category, **how)
-
     def conventions(self) -> dict[str, Any]:
         """Return the settings as the columns that have their names."""
         return asdict(self)
 
 
-class WordTests(NamedTuple):
-    """The permutation tests of the words of a category, those of either side."""
+@dataclass(frozen=True)
+class Estimand:
+    """An effect that is measured, and what its random numbers are named by.
 
-    stimuli: PermutationTest
-    """Of the words of X and Y, by their associations."""
-    attributes: PermutationTest
-    """Of those of A and B, by their `contributions`."""
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of both tests.
-
-        An association is one of these targets with these attributes, so that `p_association` is the larger p.
-        """
-        columns: dict[str, Any] = {"p_association": max(test.p_value for test in self)}
-        for name, number, test in zip(
-            ("p_stimuli", "p_attributes"), ("n_partitions", "n_attribute_partitions"), self, strict=True
-        ):
-            counted = test.n_partitions if test.exact else test.n_resamples
-            columns |= {name: test.p_value, f"{name}_exact": test.exact, number: counted}
-        return columns | {"p_stimuli_low": self.stimuli.ci_low, "p_stimuli_high": self.stimuli.ci_high}
-
-
-def test_words(
-    cosines: CrossedScores, settings: TestSettings, *, category: str, seed: int, names: tuple[object, ...]
-) -> WordTests:
-    """Test both sides of a category by the cosines of its words.
-
-    Partitions that are drawn are named by `seed`, `names` and the `category`.
+    Attributes:
+        category: its name.
+        words: of X, Y, A and B. Effects with the same category and words share resamples, and are compared in pairs.
+        settings: how the effect is tested.
+        seed: of the study.
+        names: what else sampled permutations and dealt words belong to, such as the model and the length.
     """
 
-    def test(name: str, scores: FloatArray, n_first: int) -> PermutationTest:
+    category: str
+    words: Words
+    settings: TestSettings
+    seed: int
+    names: tuple[object, ...] = ()
+
+    def generator(self, what: str) -> np.random.Generator:
+        """Return the generator of `what`."""
+        return generator(self.seed, what, *self.names, self.category)
+
+    def resample(self, n_draws: int = 1) -> Resampling:
+        """Return `n_resamples` resamples of the words, and of `n_draws` draws."""
+        how = {name: getattr(self.settings, name) for name in ("n_resamples", "resample_attributes")}
+        return draw_resampling(self.words, n_draws, seed=self.seed, category=self.category, **how)
+
+    def test(
+        self, what: str, sets: Sequence[FloatArray], *, statistic: str = "", noise: float = 0.0
+    ) -> PermutationTest:
+        """Test the scores of two sets; `what` names the partitions that are drawn."""
+        settings = self.settings
         return permutation_test_of_scores(
-            *np.split(scores, [n_first]),
+            *sets,
             alternative=settings.alternative,
             n_resamples=settings.n_permutations,
-            rng=generator(seed, name, *names, category),
-            statistic=settings.statistic,
-            noise=cosines.noise,
+            rng=self.generator(what),
+            statistic=statistic or settings.statistic,
+            noise=noise,
         )
 
-    stimuli = test("p_stimuli", cosines.word_scores(), cosines.n_x)
-    return WordTests(stimuli, test("p_attributes", contributions(cosines), cosines.n_a))
+    def test_words(self, cosines: CrossedScores) -> tuple[PermutationTest, PermutationTest]:
+        """Test the words of X and Y by their associations, and those of A and B by their contributions."""
+        targets, attributes = cosines.split()
+        first = self.test("p_stimuli", targets, noise=cosines.noise)
+        return first, self.test("p_attributes", attributes, noise=cosines.noise)
 
 
-test_words.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
+def _describe_tests(stimuli: PermutationTest, attributes: PermutationTest) -> dict[str, Any]:
+    """Return the columns of the tests of either side.
+
+    An association is one of these targets with these attributes, so that `p_association` is the larger p.
+    """
+    columns: dict[str, Any] = {"p_association": max(stimuli.p_value, attributes.p_value)}
+    for name, number, test in (
+        ("p_stimuli", "n_partitions", stimuli),
+        ("p_attributes", "n_attribute_partitions", attributes),
+    ):
+        counted = test.n_partitions if test.exact else test.n_resamples
+        columns |= {name: test.p_value, f"{name}_exact": test.exact, number: counted}
+    return columns | {"p_stimuli_low": stimuli.ci_low, "p_stimuli_high": stimuli.ci_high}
 
 
 # --------------------
@@ -215,76 +226,88 @@ class Estimate(NamedTuple):
 
     Attributes:
         columns: by name, but for the corrected p and the twins'.
+        words: a row for each word: its association, and the effect without it.
         replicates: (n_resamples,), the effect with words and contexts resampled, numbered as everywhere with the same
             words (`draw_resampling`); empty if no interval was asked for.
-        without: effects without each word, in the order X, Y, A, B; NaN where there is none.
     """
 
     columns: dict[str, Any]
+    words: Rows
     replicates: FloatArray
-    without: FloatArray
 
 
 def measure_cosines(
     cosines: CrossedScores,
-    settings: TestSettings,
+    estimand: Estimand,
     *,
-    category: str,
-    words: Words,
-    seed: int,
-    names: tuple[object, ...] = (),
-    tests: WordTests | None = None,
+    counted: CountedScores | None = None,
+    tests: tuple[PermutationTest, PermutationTest] | None = None,
     effect: float | None = None,
     scores: FloatArray | None = None,
-    without_targets: FloatArray | None = None,
+    without: FloatArray | None = None,
+    n_items: Sequence[int] = (),
     rescale: Callable[[Change], CrossedScores] | None = None,
 ) -> Estimate:
     """Return the effect of one category, how sure it is, and its controls.
 
     Args:
-        cosines: of its items.
-        settings: how it is tested.
-        category: its name, by which resamples are drawn: estimates with the same words share them, and are compared in
-            pairs.
-        words: of X, Y, A and B, in the order of `cosines`.
-        seed: of the study.
-        names: what else the sampled permutations and the dealt words belong to, such as the model and the length.
+        cosines: of its items, the words in the order of the estimand's.
+        estimand: what is measured.
+        counted: gives effects with words counted several times, where they are not linear in `cosines`.
         tests: of the words, where they rest on more than `cosines`.
         effect: the effect that is reported, where it rests on more draws than `cosines` has; intervals are put around
             it, and so is what else `cosines` give.
         scores: (n_targets,) associations of the target words, where they rest on more draws.
-        without_targets: (n_targets,) effects without each target word, where they rest on more draws.
+        without: effects without each word, in the order X, Y, A, B, where they rest on more draws; NaN for none.
+        n_items: of each word, for the table; those of `cosines` if not given.
         rescale: makes the cosines of the same items by vectors changed as one of `SCALES` does.
 
     Raises:
         ConstantScoresError: all words have the same association.
     """
+    settings, counted = estimand.settings, counted or cosines
     observed = cosines.effect(settings.std)
     effect = observed if effect is None else effect
     scores = cosines.word_scores() if scores is None else scores
-    tests = tests or test_words(cosines, settings, category=category, seed=seed, names=names)
-    without = leave_one_out(cosines, settings.std) - observed + effect
-    if without_targets is not None:
-        without[: cosines.n_targets] = without_targets
-    columns = {"effect_size": effect, **tests.columns(), **range_columns("leave_out", without)}
+    if without is None:
+        without = leave_one_out(counted, settings.std) - observed + effect
+    columns = {"effect_size": effect, **_describe_tests(*(tests or estimand.test_words(cosines)))}
+    columns |= {**range_columns("leave_out", without), "interval_note": NO_INTERVAL_ASKED}
     columns["smallest_effect"] = smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative)
     replicates: FloatArray = np.empty(0)
-    columns["interval_note"] = NO_INTERVAL_ASKED
     if settings.n_resamples:
-        resampling = settings.resampled(words, len(cosines.values), seed=seed, category=category)
-        replicates = replicate_effects(cosines, resampling, settings.std)
-        columns |= interval_of(cosines, resampling, replicates, settings, effect)
+        resampling = estimand.resample(len(cosines.values))
+        replicates = counted.effects(*resampling, settings.std)
+        how: dict[str, Any] = {"method": settings.interval, "std": settings.std, "margin": settings.equivalence_margin}
+        found = interval(cosines, resampling, replicates, center=effect, **how)
+        columns |= {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}
+        columns |= {"p_equivalence": found.p_equivalence, "equivalent_within": found.equivalent_within}
     if settings.n_shuffles:
-        rng = generator(seed, "shuffles", *names, category)
-        columns |= shuffled_control(cosines, n_shuffles=settings.n_shuffles, rng=rng, std=settings.std).columns()
-    difference = columns["difference"] = difference_of(cosines, scores)
-    if rescale:
-        for scale, change in SCALES.items():
-            with contextlib.suppress(InputError):  # vectors without a direction, or words without a spread: no number
-                other = rescale(change)
-                columns[f"effect_{scale}"] = other.effect(settings.std) - observed + effect
-                columns[f"difference_{scale}"] = difference_of(other) - difference_of(cosines) + difference
-    return Estimate(columns, replicates, without)
+        rng = estimand.generator("shuffles")
+        control = shuffled_control(counted, n_shuffles=settings.n_shuffles, rng=rng, std=settings.std)
+        columns |= {"shuffled_low": control.low, "shuffled_high": control.high, "p_shuffled": control.p_value}
+    difference = columns["difference"] = _subtract_means(cosines, scores)
+    for scale, change in SCALES.items():
+        with contextlib.suppress(InputError):  # vectors without a direction, or words without a spread: no number
+            if rescale is None:
+                break
+            other = rescale(change)
+            columns[f"effect_{scale}"] = other.effect(settings.std) - observed + effect
+            apart = _subtract_means(other, other.word_scores()) - _subtract_means(cosines, cosines.word_scores())
+            columns[f"difference_{scale}"] = apart + difference
+    listed = [(role, word) for role, side in zip("xyab", estimand.words, strict=True) for word in side]
+    n_items = n_items or np.concatenate([np.bincount(cosines.targets), np.bincount(cosines.attributes)]).tolist()
+    associations = np.concatenate([scores, contributions(cosines)]).tolist()
+    words = [
+        {"role": role, "stimulus": word, "association": score, "n_items": n, "effect_without": finite_or_none(rest)}
+        for (role, word), score, n, rest in zip(listed, associations, n_items, without, strict=True)
+    ]
+    return Estimate(columns, words, replicates)
+
+
+def _subtract_means(cosines: CrossedScores, scores: FloatArray) -> float:
+    """Return the mean association of the words of X minus that of Y: the effect size's numerator."""
+    return float(scores[: cosines.n_x].mean() - scores[cosines.n_x :].mean())
 
 
 def range_columns(name: str, effects: FloatArray) -> dict[str, float | None]:
@@ -292,46 +315,6 @@ def range_columns(name: str, effects: FloatArray) -> dict[str, float | None]:
     known = effects[np.isfinite(effects)]
     low, high = (float(known.min()), float(known.max())) if known.size else (None, None)
     return {f"{name}_low": low, f"{name}_high": high}
-
-
-def interval_of(
-    cosines: CrossedScores,
-    resampling: Resampling,
-    replicates: FloatArray,
-    settings: TestSettings,
-    center: float | None = None,
-) -> dict[str, Any]:
-    """Return the columns of an effect's interval: its ends, and whether it is about 0."""
-    how: dict[str, Any] = {"method": settings.interval, "std": settings.std, "margin": settings.equivalence_margin}
-    found = interval(cosines, resampling, replicates, center=center, **how)
-    ends = {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}
-    return {**ends, "p_equivalence": found.p_equivalence, "equivalent_within": found.equivalent_within}
-
-
-def difference_of(cosines: CrossedScores, scores: FloatArray | None = None) -> float:
-    """Return the mean association of the words of X minus that of Y (their `scores`): the effect size's numerator."""
-    x, y = np.split(cosines.word_scores() if scores is None else scores, [cosines.n_x])
-    return float(x.mean() - y.mean())
-
-
-def word_rows(
-    cosines: CrossedScores,
-    words: Words,
-    set_names: Sequence[str],
-    without: FloatArray,
-    scores: FloatArray | None = None,
-) -> Rows:
-    """Return one row per word: its association, and the effect without it (`Estimate.without`).
-
-    `scores` are the (n_targets,) associations of the target words, where they rest on more draws than `cosines` has.
-    """
-    associations = np.concatenate([cosines.word_scores() if scores is None else scores, contributions(cosines)])
-    items = np.concatenate([np.bincount(cosines.targets), np.bincount(cosines.attributes)])
-    sides = zip("xyab", set_names, words, strict=True)
-    places = [(role, name, word) for role, name, listed in sides for word in listed]
-    numbers = zip(associations.tolist(), items.tolist(), map(finite_or_none, without), strict=True)
-    names = ("role", "set", "stimulus", "association", "n_items", "effect_without")
-    return [dict(zip(names, (*place, *of_word), strict=True)) for place, of_word in zip(places, numbers, strict=True)]
 
 
 # --------------------
@@ -351,7 +334,12 @@ class Cell(NamedTuple):
 
 
 def measure_cells(
-    what: str, cells: Sequence[Cell], measure: Callable[[Cell], tuple[dict[str, Any], *tuple[Rows, ...]]], *tables: str
+    what: str,
+    cells: Sequence[Cell],
+    measure: Callable[[Cell], tuple[dict[str, Any], *tuple[Rows, ...]]],
+    *tables: str,
+    needed: str = "2211",
+    noun: str = "stimuli",
 ) -> list[pa.Table]:
     """Return the tables of a method, by name: of each cell a row of estimates, and rows of the others.
 
@@ -360,19 +348,22 @@ def measure_cells(
         cells: the estimates.
         measure: gives the columns of an estimate, and the rows of the other tables.
         tables: their names in the schema, estimates first.
+        needed: the smallest number of words of X, Y, A and B for an effect size.
+        noun: of words, for messages.
     """
     rows: list[Rows] = [[] for _ in tables]
     with progress(what, len(cells), "estimates") as done:
-        for cell in done.over(cells):
-            category, key, used, lost, about = cell
+        for category, key, used, lost, about in done.over(cells):
             columns: dict[str, Any] = {}
-            if small := find_small_set(category, used):
+            sets = dict(zip("xyab", category.set_names, strict=True))
+            if small := find_small_set(category, used, needed=needed, words=noun):
                 lost.append(small)
             else:
                 try:
-                    columns, *others = measure(cell)
+                    columns, *others = measure(Cell(category, key, used, lost, about))
                     for table, more in zip(rows[1:], others, strict=True):
-                        table += [{"category": category.name, **key, **row} for row in more]
+                        of_cell = {"category": category.name, **key}
+                        table += [{**of_cell, "set": sets.get(row.get("role", "")), **row} for row in more]
                 except ConstantScoresError as error:
                     lost.append(Loss(None, None, Reason.EQUAL_SCORES, str(error)))
             rows[0].append({**describe_category(category, used, lost), **key, **about, **columns})
@@ -394,29 +385,21 @@ Effects: TypeAlias = Callable[[Counts, Counts | None, Counts, str], FloatArray]
 
 
 def measure_templates(
-    effects: Effects,
-    names: Sequence[str],
-    cosines: CrossedScores,
-    settings: TestSettings,
-    *,
-    category: str,
-    words: Words,
-    seed: int,
+    effects: Effects, names: Sequence[str], cosines: CrossedScores, estimand: Estimand
 ) -> tuple[dict[str, Any], Rows]:
     """Return the columns of templates of an estimate, and rows of the table of templates without category and model.
+
+    Resampled words are those of the interval over words, so that both intervals rest on the same; templates have a
+    generator of their own, named by the category and the templates.
 
     Args:
         effects: the effect with words and templates counted several times or not at all.
         names: of the templates, by their place.
-        cosines: of the items, as `measure_cosines` has them; it has the words of `words`.
-        settings: how the effect is tested.
-        category: its name. Resampled words are those of `draw_resampling`, so that both intervals rest on the same;
-            templates have a generator of their own, named by the category and the templates.
-        words: of the four sets.
-        seed: of the study.
+        cosines: of the items, as `measure_cosines` has them.
+        estimand: what is measured.
     """
-    n, std = len(names), settings.std
-    once, each = np.ones((1, cosines.n_targets)), np.eye(n)
+    n, settings = len(names), estimand.settings
+    std, once, each = settings.std, np.ones((1, cosines.n_targets)), np.eye(n)
     alone = effects(once, None, each, std)
     without = effects(once, None, 1 - each, std) if n > 1 else np.full(1, np.nan)
     rows = [
@@ -430,11 +413,11 @@ def measure_templates(
         some = "1 template" if n == 1 else f"{n} templates"
         note = f"no interval: {some}, and an interval over templates needs {FEWEST_TEMPLATES}"
         return {**columns, "templates_note": note}, rows
-    resampling = settings.resampled(words, 1, seed=seed, category=category)
-    drawn = draw_counts(n, settings.n_resamples, generator(seed, "resampling", category, "templates", *names))
+    resampling = estimand.resample()
+    rng = generator(estimand.seed, "resampling", estimand.category, "templates", *names)
     of_words, of_both = (
         effects(resampling.target_counts, resampling.attribute_counts, counts, std)
-        for counts in (np.ones((1, n)), drawn)
+        for counts in (np.ones((1, n)), draw_counts(n, settings.n_resamples, rng))
     )
     found = crossed_interval(
         cosines, resampling, of_words, of_both, lambda std: effects(once, None, 1 - each, std), std=std

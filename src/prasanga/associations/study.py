@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -34,22 +34,21 @@ from prasanga.associations.ceat import (
     sizes_up_to,
     spread_draws,
 )
-from prasanga.associations.effects import compute_sentence_cosines, split_sides
+from prasanga.associations.effects import compute_sentence_cosines
 from prasanga.associations.estimates import (
     Category,
     Cell,
+    Estimand,
+    Estimate,
     Rows,
     TestSettings,
-    WordTests,
     category_of,
     count_mean_vectors,
     count_sentences,
     measure_cells,
     measure_cosines,
     measure_templates,
-    test_words,
     used_words,
-    word_rows,
 )
 from prasanga.associations.vectors import (
     SMALLEST_LENGTH,
@@ -68,9 +67,8 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of
-from prasanga.base.seeds import generator
 from prasanga.schema.registry import Loss, Reason
-from prasanga.stats.crossed import CrossedScores, variance_components
+from prasanga.stats.crossed import CrossedScores, leave_one_out, variance_components
 from prasanga.stats.effects import (
     ConstantScoresError,
     FloatArray,
@@ -80,7 +78,7 @@ from prasanga.stats.effects import (
     hedges_variance,
     to_array,
 )
-from prasanga.stats.permutation import permutation_test_of_scores
+from prasanga.stats.permutation import PermutationTest
 
 SAMPLE_MODES = ("fixed", "random")
 ItemVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
@@ -94,30 +92,17 @@ Layouts: TypeAlias = Mapping[str, Mapping[str, Any]]
 # WEAT and SEAT: one vector per word, or per sentence.
 
 
-class _Items(NamedTuple):
-    """The vectors of a study's words or sentences, and how its categories are measured."""
+def _measure_items(
+    vectors: Mapping[str, npt.NDArray[Any]], moments: Moments, estimand: Estimand, average: str = "associations"
+) -> tuple[CrossedScores, Estimate]:
+    """Return the cosines of a category's words or sentences, and what they say; `vectors` has (n_items, d) per word."""
 
-    method: str
-    vectors: Mapping[str, npt.NDArray[Any]]
-    """Of each word, (n_items, d)."""
-    settings: TestSettings
-    seed: int
-    average: str = "associations"
+    def compute(change: Change = lambda vectors, _: vectors) -> CrossedScores:
+        sets = [[change(vectors[word], moments) for word in side] for side in estimand.words]
+        return compute_sentence_cosines(sets, average)
 
-    def measure(self, moments: Moments, cell: Cell) -> tuple[dict[str, Any], Rows, CrossedScores]:
-        """Return the columns of a category, the rows of its words, and the cosines of its items."""
-        used, name = cell.used, cell.category.name
-
-        def compute(change: Change = lambda vectors, _: vectors) -> CrossedScores:
-            sets = [[change(self.vectors[word], moments) for word in side] for side in used]
-            return compute_sentence_cosines(sets, self.average)
-
-        cosines, names = compute(), (self.method, cell.key["model"])
-        found = measure_cosines(
-            cosines, self.settings, category=name, words=used, seed=self.seed, names=names, rescale=compute
-        )
-        words = word_rows(cosines, used, cell.category.set_names, found.without)
-        return found.columns, [{**row, "n_items": len(self.vectors[row["stimulus"]])} for row in words], cosines
+    cosines, n_items = compute(), [len(vectors[word]) for side in estimand.words for word in side]
+    return cosines, measure_cosines(cosines, estimand, n_items=n_items, rescale=compute)
 
 
 def measure_weat(
@@ -164,8 +149,15 @@ def measure_weat(
     for category in parsed:
         lost = [category.lose(word, Reason.NO_VECTOR, reasons[word]) for word in category.words if word not in usable]
         cells.append(Cell(category, {"model": name}, used_words(category.sets, usable), lost, about))
-    measure = partial(_Items("weat", usable, settings, seed).measure, compute_moments(usable.values()))
-    return measure_cells(f"WEAT of {name}", cells, lambda cell: measure(cell)[:2], "weat", "weat_words")
+    moments = compute_moments(usable.values())
+
+    def measure(cell: Cell) -> tuple[dict[str, Any], Rows]:
+        _, found = _measure_items(
+            usable, moments, Estimand(cell.category.name, cell.used, settings, seed, ("weat", name))
+        )
+        return found.columns, found.words
+
+    return measure_cells(f"WEAT of {name}", cells, measure, "weat", "weat_words")
 
 
 class SeatTables(NamedTuple):
@@ -225,33 +217,29 @@ def measure_seat(
         counts = {f"n_sentences_{side}": sum(len(arrays[w]) for w in of) for side, of in zip("xyab", used, strict=True)}
         lost = [loss for word in category.words if (loss := _lose_sentences(category, word, listed, arrays))]
         cells.append(Cell(category, {"model": model}, used, lost, {**how, **counts}))
-    measure_items = partial(_Items("seat", arrays, settings, seed, average).measure, compute_moments(arrays.values()))
+    moments = compute_moments(arrays.values())
 
     def measure(cell: Cell) -> tuple[dict[str, Any], Rows, Rows]:
-        columns, words, cosines = measure_items(cell)
-        used, name = cell.used, cell.category.name
+        used = cell.used
+        estimand = Estimand(cell.category.name, used, settings, seed, ("seat", model))
+        cosines, (columns, words, _) = _measure_items(arrays, moments, estimand, average)
         if unit == "sentence":
-            columns["p_sentences"] = permutation_test_of_scores(
-                *split_sides(cosines, "sentence")[0],
-                alternative=settings.alternative,
-                n_resamples=settings.n_permutations,
-                rng=generator(seed, "p_sentences", "seat", model, name),
-                statistic="difference",
-            ).p_value
+            test = estimand.test("p_sentences", cosines.split("sentence")[0], statistic="difference")
+            columns["p_sentences"] = test.p_value
         names: dict[int, dict[str, None]] = {}  # of a place in several classes, those that it has in them
         for place, template in (each for side in used for word in side for each in listed[word].values()):
             names.setdefault(place, {})[template] = None
-        templates = [", ".join(names[place]) for place in sorted(names)]
-        listed_words = [word for side in used for word in side]
+        templates, listed_words = (
+            [", ".join(names[place]) for place in sorted(names)],
+            [w for side in used for w in side],
+        )
         of_words = [places[word] for word in listed_words]
         if average == "vectors":
             sizes = [len(side) for side in used]
             effects = count_mean_vectors([arrays[word] for word in listed_words], of_words, len(templates), sizes)
         else:
             effects = count_sentences(cosines, of_words)
-        of_templates, rows = measure_templates(
-            effects, templates, cosines, settings, category=name, words=used, seed=seed
-        )
+        of_templates, rows = measure_templates(effects, templates, cosines, estimand)
         return {**columns, "n_templates": len(templates), **of_templates}, words, rows
 
     return SeatTables(*measure_cells(f"SEAT of {model}", cells, measure, "seat", "seat_words", "seat_templates"))
@@ -475,27 +463,26 @@ class _Contexts(Mapping[str, DirectedVectors]):
         renamed = tuple([next(numbers) for _ in side] for side in words)
         return draw_cosines(changed, renamed, np.tile(np.arange(len(rows))[:, None], len(listed)))  # type: ignore[arg-type]
 
-    def _test(self, category: str, words: Words, segment_length: str) -> WordTests:
+    def _test(self, estimand: Estimand) -> tuple[PermutationTest, PermutationTest]:
         """Test the words of a category by all contexts that the model has.
 
         No draw has a part in it, so that sample modes with the same words have one test.
         """
-        names, settings = (self.model, segment_length), self.settings
-        cosines = compute_mean_cosines({word: self.direction(word) for side in words for word in side}, words)
-        return test_words(cosines, settings.test, category=category, seed=settings.seed, names=names)
+        directions = {word: self.direction(word) for side in estimand.words for word in side}
+        return estimand.test_words(compute_mean_cosines(directions, estimand.words))
 
     def measure(self, cell: Cell) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
         """Return the columns of an estimate, and the rows of words, resamples and steps of the draws.
 
         Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
         """
-        category, settings, test, mode = cell.category, self.settings, self.settings.test, cell.key["sample_mode"]
-        used: Words = tuple(map(tuple, cell.used))  # type: ignore[assignment]  # hashable
+        settings, test, used, mode = self.settings, self.settings.test, cell.used, cell.key["sample_mode"]
+        category, length = cell.category.name, cell.key["segment_length"]
         listed, n_x = [word for side in used for word in side], len(used[0])
         contexts = [self.rows[mode][word] for word in listed]
         sizes = tuple(rows.size for rows in contexts)
         # draws are named without the model in the mode in which models that have the same contexts draw the same
-        names = (mode, self.model, category.name) if mode == "random" else (mode, category.name)
+        names = (mode, self.model, category) if mode == "random" else (mode, category)
         drawn = named_draws(
             listed, sizes, settings.sizes[-1], seed=settings.seed, names=names, replacement=settings.draws
         )
@@ -506,18 +493,17 @@ class _Contexts(Mapping[str, DirectedVectors]):
         columns: dict[str, Any] = {"draws": _describe_draws(settings, sizes)}
         if settings.effects_alone:
             return {**columns, "effect_size": combined.effect}, [], [], []
-        cosines, mean_scores = self.cosines(used, sizes), scores.mean(axis=0)
+        cosines, estimand = self.cosines(used, sizes), Estimand(category, used, test, settings.seed)
+        without = leave_one_out(cosines, test.std) - cosines.effect(test.std) + combined.effect
+        without[: scores.shape[1]] = _leave_out_targets(scores, n_x, drawn, options)
         found = measure_cosines(
             cosines,
-            test,
-            category=category.name,
-            words=used,
-            seed=settings.seed,
-            names=tuple(cell.key.values()),
-            tests=self.tests(category.name, used, cell.key["segment_length"]),
+            replace(estimand, names=(self.model, length, mode)),
+            tests=self.tests(replace(estimand, names=(self.model, length))),
             effect=combined.effect,
-            scores=mean_scores,
-            without_targets=_leave_out_targets(scores, n_x, drawn, options),
+            scores=scores.mean(axis=0),
+            without=without,
+            n_items=sizes,
             rescale=partial(self.cosines, used, sizes),
         )
         usual = sizes_up_to(settings.sizes[-1])
@@ -530,12 +516,10 @@ class _Contexts(Mapping[str, DirectedVectors]):
             "contexts_enough": contexts_enough(effects, settings.band, contexts_min=min(sizes)),
             "draws_settled": draws_settled([step for step in steps if step.n in usual], settings.band),
         }
-        words = word_rows(cosines, used, category.set_names, found.without, mean_scores)
-        words = [{**row, "n_items": size} for row, size in zip(words, sizes, strict=True)]
         digest = digest_of([list(side) for side in used])
         resamples = {"effect_size": cosines.effect(test.std), "words": digest, "replicates": found.replicates}
         rows = [dict(zip(("n", "effect_size", "standard_error"), step, strict=True)) for step in steps]
-        return columns, words, [resamples], rows
+        return columns, found.words, [resamples], rows
 
 
 def _leave_out_targets(scores: FloatArray, n_x: int, draws: IndexArray, options: Mapping[str, str]) -> FloatArray:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -16,28 +15,25 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from prasanga.associations.comparisons import of_twins
 from prasanga.associations.estimates import (
-    NO_INTERVAL_ASKED,
     Category,
+    Cell,
+    Estimand,
+    Rows,
     TestSettings,
-    describe_category,
-    difference_of,
-    find_small_set,
-    interval_of,
+    measure_cells,
     measure_cosines,
     measure_templates,
-    range_columns,
-    test_words,
-    word_rows,
+    used_words,
 )
-from prasanga.base.seeds import generator
+from prasanga.associations.vectors import Words
 from prasanga.likelihoods.templates import read_categories
 from prasanga.schema import TABLES
-from prasanga.schema.registry import Loss, Reason, describe_missing_effect
-from prasanga.stats.controls import ShuffledControl
+from prasanga.schema.registry import Loss, Reason
 from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, in_blocks, item_counts
-from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError, FloatArray, IndexArray, choice
-from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, test_of_statistics
+from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError, FloatArray, IndexArray, choice, generator_from
+from prasanga.stats.permutation import PermutationTest, test_of_statistics
 
 # --------------------
 # Scores of sentences from those of the terms in them, and how they move when the terms change.
@@ -89,19 +85,19 @@ class TermScores:
     terms: str = "log-sum-exp"
 
     @property
-    def n_terms(self) -> int:
-        """Terms of both sets."""
-        return int(self.fill.shape[1])
+    def n_targets(self) -> int:
+        """Attribute words of both sets, which the test permutes."""
+        return self.n_a + self.n_b
 
     @property
-    def n_words(self) -> int:
-        """Attribute words of both sets."""
-        return self.n_a + self.n_b
+    def n_attributes(self) -> int:
+        """Terms of both sets."""
+        return int(self.fill.shape[1])
 
     @cached_property
     def sentence_scores(self) -> FloatArray:
         """(n_sentences,), the score of the first set minus that of the second."""
-        return np.asarray(self.scores_of(np.ones((1, self.n_terms)))[0])
+        return np.asarray(self.scores_of(np.ones((1, self.n_attributes)))[0])
 
     def set_columns(self) -> dict[str, FloatArray]:
         """Return (n_sentences,) scores: `fill`, `prior` and `corrected` of both sets, x and y, and their `score`."""
@@ -141,23 +137,23 @@ class TermScores:
                 parts.append(score[:, None] + fill.shape[1] * (_shares(fill) - _shares(prior)))
         values = np.concatenate(parts, axis=1)
         noise = _RELATIVE_NOISE * float(np.abs(values).max())
-        sizes = (self.n_a, self.n_b, self.n_first, self.n_terms - self.n_first)
-        return CrossedScores(values[None], self.words, np.arange(self.n_terms), *sizes, noise)
+        sizes = (self.n_a, self.n_b, self.n_first, self.n_attributes - self.n_first)
+        return CrossedScores(values[None], self.words, np.arange(self.n_attributes), *sizes, noise)
 
     def effects(
         self,
-        word_counts: Counts | None = None,
-        term_counts: Counts | None = None,
+        target_counts: Counts | None = None,
+        attribute_counts: Counts | None = None,
+        draw_counts: Counts | None = None,
         std: str = "union_ddof1",
         *,
-        template_counts: Counts | None = None,
         places: IndexArray | None = None,
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with attribute words and terms counted several times or not at all.
 
         Every word weighs the same, however many sentences it has, as in `CrossedScores.effects`, which this equals for
-        `mean`; NaN where an effect does not exist. With `template_counts`, (n_replicates, n_templates), templates are
-        counted as well, and `places` has that of each sentence, (n_sentences,) from 0.
+        `mean`; NaN where an effect does not exist. With `places`, the template of each sentence, (n_sentences,) from 0,
+        `draw_counts` counts templates, (n_replicates, n_templates).
         """
         choice("std", std, STD_CONVENTIONS)
         of_sentence = np.zeros(len(self.fill), dtype=np.int64) if places is None else places
@@ -166,34 +162,29 @@ class TermScores:
             weights = item_counts(self.words, of_sentence, words, templates)
             return effects_of_items(self.scores_of(terms), weights, self.words < self.n_a, std)
 
-        sizes = ((word_counts, self.n_words), (term_counts, self.n_terms), (template_counts, 1))
+        sizes = ((target_counts, self.n_targets), (attribute_counts, self.n_attributes), (draw_counts, 1))
         counts = [np.ones((1, n)) if given is None else np.asarray(given, dtype=np.float64) for given, n in sizes]
         return in_blocks(effects, counts, len(self.fill))
 
-    def without_each(self, std: str = "union_ddof1") -> FloatArray:
-        """Return the effect without each attribute word, then without each term, (n_words + n_terms,), NaN for none."""
-        kept = 1.0 - np.eye(self.n_words + self.n_terms)
-        return self.effects(kept[:, : self.n_words], kept[:, self.n_words :], std)
-
-    def shuffled(self, n_shuffles: int, rng: np.random.Generator, std: str = "union_ddof1") -> ShuffledControl:
-        """Return a null control as `shuffled_control` of associations: terms dealt at random, over the real spread.
+    def shuffled_effects(
+        self, n_shuffles: int, rng: np.random.Generator | int | None = None, std: str = "union_ddof1"
+    ) -> FloatArray:
+        """Return (n_shuffles,) effects with the terms dealt into sets of the same sizes, over the real spread.
 
         If an effect belongs to what the two target sets mean, it should vanish when their terms are mixed.
         """
-        observed = float(self.effects(std=std)[0])
-        spread = self._difference(self.sentence_scores[None])[0] / observed
-        effects = self._difference(self.dealt(self._deal(n_shuffles, rng))) / spread
-        return ShuffledControl.of(effects, abs(observed))
+        spread = self._difference(self.sentence_scores[None])[0] / self.effects(std=std)[0]
+        return np.asarray(self._difference(self.dealt(self._deal(n_shuffles, generator_from(rng)))) / spread)
 
     def test_terms(self, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
         """Test whether other terms would do, by dealing them into sets of the same sizes.
 
         Their probabilities are added again in each deal. All deals are counted if they are no more than would be drawn.
         """
-        total = math.comb(self.n_terms, self.n_first)
+        total = math.comb(self.n_attributes, self.n_first)
         if exact := total <= settings.n_permutations:
-            in_first = np.zeros((total, self.n_terms), dtype=bool)
-            for row, first in zip(in_first, combinations(range(self.n_terms), self.n_first), strict=True):
+            in_first = np.zeros((total, self.n_attributes), dtype=bool)
+            for row, first in zip(in_first, combinations(range(self.n_attributes), self.n_first), strict=True):
                 row[list(first)] = True
         else:
             in_first = self._deal(settings.n_permutations, rng)
@@ -212,7 +203,7 @@ class TermScores:
 
     def _deal(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Return (n, n_terms), which terms are in the first set, in n deals."""
-        return np.asarray(rng.permuted(np.tile(np.arange(self.n_terms), (n, 1)), axis=1) < self.n_first)
+        return np.asarray(rng.permuted(np.tile(np.arange(self.n_attributes), (n, 1)), axis=1) < self.n_first)
 
     @property
     def _sides(self) -> tuple[slice, slice]:
@@ -232,7 +223,7 @@ class TermScores:
 
     def _difference(self, scores: FloatArray) -> FloatArray:
         """Return (n,) mean over the words of the first attribute set minus the second's, of (n, n_sentences) scores."""
-        belongs = self.words[:, None] == np.arange(self.n_words)
+        belongs = self.words[:, None] == np.arange(self.n_targets)
         of_words = scores @ (belongs / belongs.sum(axis=0))
         return np.asarray(of_words[:, : self.n_a].mean(axis=1) - of_words[:, self.n_a :].mean(axis=1))
 
@@ -262,36 +253,20 @@ def _shares(scores: FloatArray) -> FloatArray:
 # interval takes the terms' shares to first order.
 
 
-LOG_PROBABILITY_SCHEMA = TABLES["log_probability"].arrow()
-"""Columns of the table of estimates, those of SEAT as far as they mean the same.
-
-Sets are given as they were measured: with `exchanged`, those of the category's attributes are the targets. `p_stimuli`
-moves attribute words, `p_attributes` the terms of the targets, `p_sentences` sentences. `masked_as_one` names the
-attributes of several pieces that one mask hid (`pieces` first).
-"""
-WORDS_SCHEMA = TABLES["log_probability_words"].arrow()
-"""Columns of the table of words. Of an attribute (a, b) the association is the mean of s over its sentences; of a
-target (x, y) its mean corrected score in the sentences of A minus that in those of B."""
-
-SENTENCES_SCHEMA = TABLES["log_probability_sentences"].arrow()
-"""Columns of the table of sentences, one row per template and attribute word. `text` has the first target in it,
-`n_pieces` is the number of pieces of all targets together, `score` is s."""
-
-_SENTENCE = ("attribute_word", "template")
-_LOG = logging.getLogger(__name__)
-
-
 class CategoryTables(NamedTuple):
-    """The measures of one model, or of its twins with the column `twin`."""
+    """The tables of one model, or of its twins with the column `twin`, by their names in the schema.
+
+    `log_probability`, `log_probability_words`, `log_probability_sentences` and `seat_templates`. Sets are given as they
+    were measured: with `exchanged`, those of the category's attributes are the targets.
+    """
 
     estimates: pa.Table
-    """`LOG_PROBABILITY_SCHEMA`"""
     words: pa.Table
-    """`WORDS_SCHEMA`"""
     sentences: pa.Table
-    """`SENTENCES_SCHEMA`"""
     templates: pa.Table
-    """`TEMPLATES_SCHEMA`"""
+
+
+_SENTENCE = ("attribute_word", "template")
 
 
 def measure_categories(
@@ -327,25 +302,62 @@ def measure_categories(
         InputError: an unknown way to combine terms.
     """
     choice("log_probability.terms", terms, TERMS)
-    twins = scored["twin"].unique().sort().to_list() if "twin" in scored.columns else [None]
-    schemas = LOG_PROBABILITY_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TABLES["seat_templates"].arrow()
-    tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
-    for twin in twins:
-        rows = scored if twin is None else scored.filter(twin=twin)
-        for category in read_categories(categories, exchanged):
-            conventions = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms}
-            key = {"category": category.name, "model": model, "twin": twin}
-            found = _measure(category, rows.filter(category=category.name), model, settings, conventions, seed)
-            for table, more in zip(tables, found, strict=True):
-                table += ({**key, **row} for row in more)
-    if twins != [None]:
-        schemas = tuple(schema.append(pa.field("twin", pa.int64())) for schema in schemas)
-    return CategoryTables(*map(pa.Table.from_pylist, tables, schemas))
+    if "twin" in scored.columns:
+        how: dict[str, Any] = {"exchanged": exchanged, "pieces": pieces, "terms": terms, "seed": seed}
+        return of_twins(
+            scored["twin"].n_unique(),
+            lambda twin: measure_categories(
+                scored.filter(twin=twin).drop("twin"), categories, model=model, settings=settings, **how
+            ),
+        )
+    cells, terms_of, sentences = [], {}, []
+    for category in read_categories(categories, exchanged):
+        rows = scored.filter(category=category.name)
+        words, table, scores, lost = _find_usable(category, rows, terms)
+        usable = table.filter("is_usable")
+        one_mask = rows.filter(pl.col("n_attribute_pieces") > 1)["attribute_word"].unique(maintain_order=True)
+        one_mask = one_mask if pieces == "first" else one_mask.clear()
+        n_a = usable["attribute_word"].is_in(words[2]).sum()
+        about = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms, "seed": seed}
+        about |= {"n_sentences_a": n_a, "n_sentences_b": len(usable) - n_a, "n_templates": rows["template"].n_unique()}
+        about |= {"n_masked_as_one": len(one_mask), "masked_as_one": ", ".join(one_mask), **settings.conventions()}
+        cells.append(Cell(category, {"model": model}, words, lost, about))
+        terms_of[category.name] = scores, usable["template"].to_list()
+        table = table.with_columns(pl.col("left_out").replace("", "no target left"))
+        if scores is not None:
+            table = table.join(
+                usable.select(_SENTENCE).with_columns(**scores.set_columns()),
+                on=_SENTENCE,
+                how="left",
+                maintain_order="left",
+            ).with_columns(left_out=pl.when(~pl.col("is_usable")).then("left_out"))
+        is_a = pl.col("attribute_word").is_in(category.sets[2])
+        named: dict[str, Any] = {
+            "category": pl.lit(category.name),
+            "model": pl.lit(model),
+            "attribute": "attribute_word",
+        }
+        named["role"] = pl.when(is_a).then(pl.lit("a")).otherwise(pl.lit("b"))
+        sentences += table.with_columns(**named).to_dicts()
+
+    def measure(cell: Cell) -> tuple[dict[str, Any], Rows, Rows]:
+        scores, templates = terms_of[cell.category.name]
+        assert scores is not None  # no set is empty
+        x, y, a, b = cell.used
+        permuted = Estimand(cell.category.name, (a, b, x, y), settings, seed, ("log_probability", model))
+        return _measure_terms(scores, templates, permuted, cell.category.set_names)
+
+    # attribute words are what the test permutes, so that there must be two of each set
+    names = ("log_probability", "log_probability_words", "seat_templates")
+    what = f"log-probability bias of {model}"
+    estimates, of_words, templates = measure_cells(what, cells, measure, *names, needed="1122", noun="words")
+    schema = TABLES["log_probability_sentences"].arrow()
+    return CategoryTables(estimates, of_words, pa.Table.from_pylist(sentences, schema=schema), templates)
 
 
 def _find_usable(
     category: Category, scored: pl.DataFrame, terms: str
-) -> tuple[tuple[list[str], list[str], list[str], list[str]], pl.DataFrame, TermScores | None, list[Loss]]:
+) -> tuple[Words, pl.DataFrame, TermScores | None, list[Loss]]:
     """Return which targets have a score in every sentence, and the sentences in which all of these have one.
 
     The score of a sentence is that of a set of terms, which must be the same in all sentences: a target with an unknown
@@ -366,183 +378,68 @@ def _find_usable(
         for first, second in (category.sets[:2], category.sets[2:])
     )
     known = scored.filter(pl.col("target_word").is_in(targets))
-    sentences = scored.group_by(_SENTENCE, maintain_order=True).agg(pl.col("text", "n_attribute_pieces").first())
+    table = scored.group_by(_SENTENCE, maintain_order=True).agg(pl.col("text", "n_attribute_pieces").first())
     of_sentence = known.group_by(_SENTENCE).agg(pl.col("n_pieces").sum(), reasons)
-    sentences = sentences.join(of_sentence, on=_SENTENCE, how="left", maintain_order="left").with_columns(
-        pl.col("n_pieces").fill_null(0), pl.col("left_out").fill_null("")
-    )
-    sentences = sentences.with_columns(
+    table = table.join(of_sentence, on=_SENTENCE, how="left", maintain_order="left")
+    table = table.with_columns(pl.col("n_pieces").fill_null(0), pl.col("left_out").fill_null(""))
+    table = table.with_columns(
         is_usable=pl.col("attribute_word").is_in(attributes) & (pl.col("left_out") == ""),
         left_out=pl.col("attribute_word").replace_strict(unscored, default=pl.col("left_out"), return_dtype=pl.String),
     )
-    usable = sentences.filter("is_usable")
+    usable = table.filter("is_usable")
     lost = [category.lose(word, Reason.NO_SCORE, found) for word, found in unscored.items()]
     n_templates, n_of = scored["template"].n_unique(), dict(usable["attribute_word"].value_counts().iter_rows())
     for attribute in attributes:
         if (n := n_of.get(attribute, 0)) < n_templates:
             found = known.filter(attribute_word=attribute).select(reasons).item()
             lost.append(category.lose(attribute, Reason.IN_PART, f"{n} of its {n_templates} sentences ({found})"))
-    x, y = ([word for word in targets if word in side] for side in category.sets[:2])
-    a, b = ([word for word in attributes if word in side and word in n_of] for side in category.sets[2:])
-    if not all((len(usable), x, y, a, b)):
-        return (x, y, a, b), sentences, None, lost
+    words = x, y, a, b = used_words(category.sets, {*targets, *n_of})
+    if not all((x, y, a, b)):
+        return words, table, None, lost
     scores = known.join(usable, on=_SENTENCE, how="semi", maintain_order="left")
-    order = [targets.index(word) for word in x + y]
-    fill, prior = (scores[name].to_numpy().reshape(len(usable), len(targets))[:, order] for name in ("fill", "prior"))
-    number = {word: i for i, word in enumerate(a + b)}
-    words = np.array([number[word] for word in usable["attribute_word"]], dtype=np.int64)
-    return (x, y, a, b), sentences, TermScores(fill, prior, words, len(x), len(a), len(b), terms), lost
-
-
-def _measure(
-    category: Category,
-    scored: pl.DataFrame,
-    model: str,
-    settings: TestSettings,
-    conventions: Mapping[str, Any],
-    seed: int,
-) -> tuple[list[dict[str, Any]], ...]:
-    """Return the row of a category, those of its words, of its sentences, and of its templates."""
-    words, sentences, terms, lost = _find_usable(category, scored, conventions["terms"])
-    usable = sentences.filter("is_usable")
-    numbers: dict[str, Any] = {}
-    rows: list[dict[str, Any]] = []
-    templates: list[dict[str, Any]] = []
-    # attribute words are what the test permutes, so that there must be two of each set
-    if small := find_small_set(category, words, needed="1122", words="words"):
-        lost.append(small)
-        _LOG.warning("%s, %s: not computed: %s", model, category.name, describe_missing_effect([small.columns()]))
-    elif terms is not None:
-        try:
-            names = usable["template"].to_list()
-            numbers, rows, templates = _measure_terms(category, model, words, terms, names, settings, seed)
-        except ConstantScoresError as error:
-            lost.append(Loss(None, None, Reason.EQUAL_SCORES, str(error)))
-    one_mask = scored.filter(pl.col("n_attribute_pieces") > 1)["attribute_word"].unique(maintain_order=True)
-    one_mask = one_mask if conventions["pieces"] == "first" else one_mask.clear()
-    n_a = usable["attribute_word"].is_in(words[2]).sum()
-    estimate = {
-        **describe_category(category, words, lost),
-        **numbers,
-        "n_sentences_a": n_a,
-        "n_sentences_b": len(usable) - n_a,
-        "n_templates": scored["template"].n_unique(),
-        "n_masked_as_one": len(one_mask),
-        "masked_as_one": ", ".join(one_mask),
-        **conventions,
-        **settings.conventions(),
-        "seed": seed,
-    }
-    sentences = sentences.with_columns(
-        attribute="attribute_word",
-        role=pl.when(pl.col("attribute_word").is_in(category.sets[2])).then(pl.lit("a")).otherwise(pl.lit("b")),
-        left_out=pl.when(pl.col("left_out") == "").then(pl.lit("no target left")).otherwise("left_out"),
-    )
-    if terms is not None:
-        scores = usable.select(_SENTENCE).with_columns(**terms.set_columns())
-        sentences = sentences.join(scores, on=_SENTENCE, how="left", maintain_order="left")
-        sentences = sentences.with_columns(left_out=pl.when(~pl.col("is_usable")).then("left_out"))
-    return [estimate], rows, sentences.to_dicts(), templates
+    shape, order = (len(usable), len(targets)), [targets.index(word) for word in (*x, *y)]
+    fill, prior = (scores[name].to_numpy().reshape(shape)[:, order] for name in ("fill", "prior"))
+    places = np.array([[*a, *b].index(word) for word in usable["attribute_word"]], dtype=np.int64)
+    return words, table, TermScores(fill, prior, places, len(x), len(a), len(b), terms), lost
 
 
 def _measure_terms(
-    category: Category,
-    model: str,
-    words: tuple[list[str], list[str], list[str], list[str]],
-    terms: TermScores,
-    templates: Sequence[str],
-    settings: TestSettings,
-    seed: int,
-) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the columns of the estimate, the rows of words, and those of templates.
+    terms: TermScores, templates: Sequence[str], permuted: Estimand, set_names: Sequence[str]
+) -> tuple[dict[str, Any], Rows, Rows]:
+    """Return the columns of an estimate, the rows of words, and those of templates.
 
     Args:
-        category: as it is measured.
-        model: its name.
-        words: X, Y, A and B that are left.
-        terms: their scores.
+        terms: scores of the terms.
         templates: (n_sentences,), that of each sentence.
-        settings: how the effect is tested.
-        seed: of the study.
+        permuted: what is measured, with the words of A and B in place of X and Y.
+        set_names: of X, Y, A and B.
 
     Raises:
         ConstantScoresError: all sentences have the same score.
     """
     if float(terms.sentence_scores.std()) <= SCORE_NOISE:
         raise ConstantScoresError("all sentences have the same score, so that there is no effect size")
-    crossed = terms.crossed_scores()
-    x, y, a, b = words
-    permuted, names = (a, b, x, y), ("log_probability", model)
-    linear = terms.terms == "mean"
-    tests = test_words(crossed, settings, category=category.name, seed=seed, names=names)
-    if not linear:
-        rng = generator(seed, "p_attributes", *names, category.name)
-        tests = tests._replace(attributes=terms.test_terms(settings, rng))
-    known = measure_cosines(
-        crossed,
-        settings if linear else replace(settings, n_resamples=0, n_shuffles=0),
-        category=category.name,
-        words=permuted,
-        seed=seed,
-        names=names,
-        tests=tests,
-    )
-    columns, without = dict(known.columns), known.without
-    if not linear:
-        without = terms.without_each(settings.std)
-        columns |= range_columns("leave_out", without)
-        columns |= interval_of_terms(terms, crossed, category.name, permuted, settings, seed)
-        if settings.n_shuffles:
-            rng = generator(seed, "shuffles", *names, category.name)
-            columns |= terms.shuffled(settings.n_shuffles, rng, settings.std).columns()
-    columns["difference"] = difference_of(crossed)
+    cosines, is_linear = terms.crossed_scores(), terms.terms == "mean"
+    tests = permuted.test_words(cosines)
+    if not is_linear:
+        tests = tests[0], terms.test_terms(permuted.settings, permuted.generator("p_attributes"))
+    columns, rows, _ = measure_cosines(cosines, permuted, counted=cosines if is_linear else terms, tests=tests)
     of_a = terms.words < terms.n_a
-    columns["p_sentences"] = permutation_test_of_scores(
-        terms.sentence_scores[of_a],
-        terms.sentence_scores[~of_a],
-        alternative=settings.alternative,
-        n_resamples=settings.n_permutations,
-        rng=generator(seed, "p_sentences", *names, category.name),
-        statistic="difference",
-    ).p_value
-    place_of = {name: place for place, name in enumerate(dict.fromkeys(templates))}
-    places = np.array([place_of[name] for name in templates])
+    of_sentences = [terms.sentence_scores[of_a], terms.sentence_scores[~of_a]]
+    columns["p_sentences"] = permuted.test("p_sentences", of_sentences, statistic="difference").p_value
+    names = list(dict.fromkeys(templates))
+    places = np.array([names.index(name) for name in templates])
     of_templates, template_rows = measure_templates(
-        lambda words, terms_, counts, std: terms.effects(words, terms_, std, template_counts=counts, places=places),
-        list(place_of),
-        crossed,
-        settings,
-        category=category.name,
-        words=permuted,
-        seed=seed,
+        lambda *counts: terms.effects(*counts, places=places), names, cosines, permuted
     )
     columns |= of_templates
-    names_x, names_y, names_a, names_b = category.set_names
-    set_names = (names_a, names_b, names_x, names_y)
     for note in ("interval_note", "templates_note"):
-        columns[note] = columns[note] and _name_sets(columns[note], set_names)
-    rows = word_rows(crossed, permuted, set_names, without)
-    for row, association in zip(rows[terms.n_words :], terms.term_associations(), strict=True):
+        columns[note] = columns[note] and _name_sets(columns[note], (*set_names[2:], *set_names[:2]))
+    for row, association in zip(rows[terms.n_targets :], terms.term_associations(), strict=True):
         row |= {"association": float(association), "n_items": len(terms.words)}
     for row in rows:
         row["role"] = {"x": "a", "y": "b", "a": "x", "b": "y"}[row["role"]]
-    return columns, [*rows[terms.n_words :], *rows[: terms.n_words]], template_rows
-
-
-def interval_of_terms(
-    terms: TermScores,
-    crossed: CrossedScores,
-    category: str,
-    words: tuple[list[str], list[str], list[str], list[str]],
-    settings: TestSettings,
-    seed: int,
-) -> dict[str, Any]:
-    """Return the interval, from replicates in which the terms' probabilities are added again."""
-    if not settings.n_resamples:
-        return {"interval_note": NO_INTERVAL_ASKED}
-    resampling = settings.resampled(words, 1, seed=seed, category=category)
-    replicates = terms.effects(resampling.target_counts, resampling.attribute_counts, settings.std)
-    return interval_of(crossed, resampling, replicates, settings)
+    return columns, [*rows[terms.n_targets :], *rows[: terms.n_targets]], template_rows
 
 
 def _name_sets(note: str, set_names: Sequence[str]) -> str:

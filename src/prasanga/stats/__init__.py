@@ -9,7 +9,6 @@ from prasanga.stats.controls import (
     adjusted_difference,
     beside_twins,
     shuffled_control,
-    shuffled_effects,
 )
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out, variance_components
 from prasanga.stats.effects import ConstantScoresError, RandomEffects, combine, effect_size_of_scores

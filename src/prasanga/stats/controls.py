@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.stats.crossed import CrossedScores, contributions_of_means
-from prasanga.stats.effects import Z_95, ConstantScoresError, FloatArray, finite_vector, generator_from
+from prasanga.stats.crossed import CountedScores
+from prasanga.stats.effects import Z_95, finite_vector
 
 # --------------------
 # A null control: the attribute words of A and B dealt again.
@@ -45,58 +45,23 @@ class ShuffledControl:
     high: float
     p_value: float
 
-    @classmethod
-    def of(cls, effects: FloatArray, observed: float) -> ShuffledControl:
-        """Compare the size of the observed effect with (n,) effects of dealt words."""
-        count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
-        low, high = np.quantile(effects, [0.025, 0.975])
-        return cls(float(low), float(high), (count + 1) / (len(effects) + 1))
-
-    def columns(self) -> dict[str, float]:
-        """Return its columns."""
-        return {"shuffled_low": self.low, "shuffled_high": self.high, "p_shuffled": self.p_value}
-
-
-def shuffled_effects(
-    crossed: CrossedScores,
-    n_shuffles: int,
-    rng: np.random.Generator | int | None = None,
-    std: str = "union_ddof1",
-) -> FloatArray:
-    """Return (n_shuffles,) effects with the attribute words dealt at random into sets as large as A and B.
-
-    A word moves with all its items. Each draw is divided by its spread with the real A and B, by the convention `std`.
-    With that spread fixed, an effect is linear in the scores: each attribute word adds its own share.
-
-    Raises:
-        ConstantScoresError: all words have the same association.
-    """
-    spreads = crossed.spreads(std)
-    if np.isnan(spreads).any():
-        raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
-    order = np.tile(np.arange(crossed.n_attributes), (n_shuffles, 1))
-    in_a = generator_from(rng).permuted(order, axis=1) < crossed.n_a
-    of_words = contributions_of_means(crossed, (crossed.values / spreads[:, None, None]).mean(axis=0))
-    return np.asarray(in_a @ of_words / crossed.n_a - ~in_a @ of_words / crossed.n_b)
-
 
 def shuffled_control(
-    crossed: CrossedScores,
+    scores: CountedScores,
     *,
     n_shuffles: int = 1000,
     rng: np.random.Generator | int | None = None,
     std: str = "union_ddof1",
 ) -> ShuffledControl:
-    """Compare the observed effect with `shuffled_effects` over the observed spread.
-
-    The result has the middle 95 % of the shuffled effects, and how many of them are as large as the observed effect.
+    """Compare the size of the observed effect with `shuffled_effects` over the observed spread.
 
     `p_value` asks whether the division of these attribute words into A and B matters; it says nothing about other
-    target words. Raises as `shuffled_effects` does.
+    target words. Raises `ConstantScoresError` if all words have the same association.
     """
-    observed = abs(crossed.effect(std))
-    effects = shuffled_effects(crossed, n_shuffles, rng, std)
-    return ShuffledControl.of(effects, observed)
+    effects, observed = scores.shuffled_effects(n_shuffles, rng, std), abs(scores.effects(std=std)[0])
+    count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
+    low, high = np.quantile(effects, [0.025, 0.975])
+    return ShuffledControl(float(low), float(high), (count + 1) / (len(effects) + 1))
 
 
 # --------------------

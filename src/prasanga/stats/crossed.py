@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from prasanga.stats.effects import (
     ConstantScoresError,
     FloatArray,
     IndexArray,
+    generator_from,
     spreads_and_effects,
 )
 
@@ -35,6 +36,30 @@ Counts: TypeAlias = npt.NDArray[np.float64]
 """How often each word (or draw) counts, (n_replicates, n_words)."""
 
 _BLOCK = 2**20  # bytes of the scores of one block of replicates
+
+
+class CountedScores(Protocol):
+    """Scores from which an effect is computed again with words counted several times, or dealt into other sets."""
+
+    @property
+    def n_targets(self) -> int:
+        """Words of X and Y together."""
+
+    @property
+    def n_attributes(self) -> int:
+        """Words of A and B together."""
+
+    def effects(
+        self,
+        target_counts: Counts | None = None,
+        attribute_counts: Counts | None = None,
+        draw_counts: Counts | None = None,
+        std: str = "union_ddof1",
+    ) -> FloatArray:
+        """Return (n_replicates,) effect sizes with words counted several times or not at all."""
+
+    def shuffled_effects(self, n_shuffles: int, rng: np.random.Generator | int | None, std: str) -> FloatArray:
+        """Return (n_shuffles,) effects with the attribute words dealt at random into sets as large as A and B."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +127,17 @@ class CrossedScores:
         of_items = self.item_scores().mean(axis=0)
         return np.bincount(self.targets, of_items) / np.bincount(self.targets)
 
+    def split(self, unit: str = "word") -> tuple[list[FloatArray], list[FloatArray]]:
+        """Return the scores that are permuted: associations of X and of Y, and contributions of A and of B.
+
+        Those of X and Y are of words, or of `sentence` items.
+        """
+        if unit == "word":
+            targets = np.split(self.word_scores(), [self.n_x])
+        else:
+            targets = np.split(self.item_scores()[0], [self._n_x_items])
+        return targets, np.split(contributions(self), [self.n_a])
+
     def effect(self, std: str = "union_ddof1") -> float:
         """Return the effect size, each word counted once: the mean over draws.
 
@@ -134,6 +170,25 @@ class CrossedScores:
         """
         blocks = self._replicates(target_counts, attribute_counts, draw_counts, std)
         return np.concatenate([replicates.effects for replicates in blocks])
+
+    def shuffled_effects(
+        self, n_shuffles: int, rng: np.random.Generator | int | None = None, std: str = "union_ddof1"
+    ) -> FloatArray:
+        """Return (n_shuffles,) effects with the attribute words dealt at random into sets as large as A and B.
+
+        A word moves with all its items. Each draw is divided by its spread with the real A and B, by the convention
+        `std`. With that spread fixed, an effect is linear in the scores: each attribute word adds its own share.
+
+        Raises:
+            ConstantScoresError: all words have the same association.
+        """
+        spreads = self.spreads(std)
+        if np.isnan(spreads).any():
+            raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
+        order = np.tile(np.arange(self.n_attributes), (n_shuffles, 1))
+        in_a = generator_from(rng).permuted(order, axis=1) < self.n_a
+        of_words = contributions_of_means(self, (self.values / spreads[:, None, None]).mean(axis=0))
+        return np.asarray(in_a @ of_words / self.n_a - ~in_a @ of_words / self.n_b)
 
     def effects_and_errors(
         self,
@@ -304,7 +359,7 @@ def _spread_of_sum(gradients: FloatArray, counts: Counts) -> FloatArray:
     return np.asarray(n / (n - 1) * (counts * np.square(gradients - means[:, None])).sum(axis=1))
 
 
-def leave_one_out(crossed: CrossedScores, std: str = "union_ddof1") -> FloatArray:
+def leave_one_out(crossed: CountedScores, std: str = "union_ddof1") -> FloatArray:
     """Return (n_targets + n_attributes,) the effect size without each word and all its items, in the order X, Y, A, B.
 
     NaN where there is none: the word was alone in its set, or the scores of the others are all the same.

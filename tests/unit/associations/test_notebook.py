@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.associations import TestSettings, measure_cosines
+from prasanga.associations import Estimand, TestSettings, measure_cosines
 
 PAGE = Path(__file__).parents[3] / "docs" / "statistics.md"
 
@@ -32,10 +32,10 @@ def test_the_snippet_finds_the_effect_that_was_put_in(names: dict[str, Any]) -> 
 
 def test_the_snippet_says_what_a_study_would(names: dict[str, Any]) -> None:
     words = names["X"], names["Y"], names["A"], names["B"]
-    study = measure_cosines(
-        names["cosines"], TestSettings(), category="mine", words=words, seed=47, effect=names["effect"]
-    )
+    study = measure_cosines(names["cosines"], Estimand("mine", words, TestSettings(), 47), effect=names["effect"])
     np.testing.assert_array_equal(study.replicates, names["replicates"])
     ends = names["ends"].low, names["ends"].high
     assert (study.columns["ci_low"], study.columns["ci_high"]) == pytest.approx(ends, rel=1e-12)
-    np.testing.assert_allclose(list(names["without"].values()), study.without, rtol=1e-12)
+    np.testing.assert_allclose(
+        list(names["without"].values()), [row["effect_without"] for row in study.words], rtol=1e-12
+    )

@@ -11,7 +11,7 @@ from prasanga.associations import (
     seat,
     weat,
 )
-from prasanga.associations.estimates import measure_cosines
+from prasanga.associations.estimates import Estimand, measure_cosines
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.intervals import INTERVALS, draw_resampling, interval
 
@@ -35,7 +35,7 @@ def scored(apart: float, n: int = N, seed: int = 0) -> CrossedScores:
 def columns(cosines: CrossedScores, settings: TestSettings, effect: float | None = None) -> dict[str, Any]:
     words = ([f"x{i}" for i in range(cosines.n_x)], [f"y{i}" for i in range(cosines.n_y)], ["a"], ["b"])
     without = TestSettings(**{**settings.__dict__, "resample_attributes": False})
-    return measure_cosines(cosines, without, category="C1", words=words, seed=1, effect=effect).columns
+    return measure_cosines(cosines, Estimand("C1", words, without, 1), effect=effect).columns
 
 
 def clear(seed: int = 0, spread: float = 0.05) -> dict[str, np.ndarray]:

@@ -91,7 +91,7 @@ def test_sentences_of_log_probability_are_counted_likewise() -> None:
     terms = TermScores(fill, prior, words, 2, 4, 3)
     of_words = rng.integers(1, 3, size=(20, 7)).astype(float)
     of_templates = 1.0 + rng.integers(0, 3, size=(20, T))
-    found = terms.effects(of_words, None, template_counts=of_templates, places=places)
+    found = terms.effects(of_words, None, of_templates, places=places)
     for row in range(20):
         rows, numbers, n_first = [], [], 0
         for word in range(7):

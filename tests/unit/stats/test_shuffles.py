@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from prasanga.associations.vectors import compute_cosines
-from prasanga.stats.controls import shuffled_control, shuffled_effects
+from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import STD_CONVENTIONS
 
@@ -28,7 +28,7 @@ def dealt() -> list[float]:
 
 
 def test_effects_are_those_of_dealt_words_with_all_their_items() -> None:
-    effects = shuffled_effects(compute_cosines(*SETS), 400, 0)
+    effects = compute_cosines(*SETS).shuffled_effects(400, 0)
     distances = np.abs(effects[:, None] - np.sort(dealt()))
     assert distances.min(axis=1).max() < 1e-12
     # each way as often as the others, about 40 times
@@ -42,8 +42,8 @@ def test_over_draws_it_is_the_mean(std: str) -> None:
     draws = [compute_cosines(*[[w + k for w in words] for words in SETS]) for k in range(3)]
     first = draws[0]
     together = CrossedScores(np.concatenate([c.values for c in draws]), first.targets, first.attributes, 3, 3, 3, 2)
-    expected = np.mean([shuffled_effects(c, 50, 1, std) for c in draws], axis=0)
-    np.testing.assert_allclose(shuffled_effects(together, 50, 1, std), expected, rtol=1e-10)
+    expected = np.mean([c.shuffled_effects(50, 1, std) for c in draws], axis=0)
+    np.testing.assert_allclose(together.shuffled_effects(50, 1, std), expected, rtol=1e-10)
 
 
 def test_p_is_the_share_of_deals_that_are_as_large() -> None:
@@ -52,7 +52,7 @@ def test_p_is_the_share_of_deals_that_are_as_large() -> None:
     control = shuffled_control(cosines, n_shuffles=4000, rng=1)
     assert control.p_value == pytest.approx(share, abs=0.03)
     # the observed deal itself is a tie, whatever the order of its sums
-    effects = shuffled_effects(cosines, 4000, 1)
+    effects = cosines.shuffled_effects(4000, 1)
     count = np.count_nonzero(np.abs(effects) > abs(cosines.effect()) - 1e-9)
     assert control.p_value == (count + 1) / 4001
     assert (control.low, control.high) == pytest.approx(np.quantile(effects, [0.025, 0.975]).tolist())
