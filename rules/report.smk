@@ -1,6 +1,6 @@
 """Tables to figures and the page. Needs cached results only, and never imports torch."""
 
-from prasanga.report.figures import Measured, drawings_of, figure_files, tables_drawn
+from prasanga.report.figures import drawings_of, figure_files, tables_drawn
 from prasanga.report.products import (
     describe_drawings,
     list_read,
@@ -24,13 +24,14 @@ SHOWN = FILES.shown()
 
 # The figures of the study by the name of their files, each with what it is drawn from.
 DRAWINGS = drawings_of(
-    Measured(config, STUDY.models.masked if "traits" in FILES.results else []),
+    config,
     {
         **FILES.results,
         **{"categories": path for path in SHOWN.get("categories", [])},
         **({"comparison": "results/report/comparison.csv"} if COMPARISON else {}),
         **({"methods": "results/report/tables/methods.csv"} if "agreement" in PRODUCTS else {}),
     },
+    STUDY.models.masked if "traits" in FILES.results else [],
 )
 DESCRIBED = describe_drawings(DRAWINGS, config["report"])
 ON_PAGE = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]

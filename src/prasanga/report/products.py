@@ -10,7 +10,7 @@ from typing import Any
 from prasanga.base.io import digest_of
 from prasanga.base.origin import fingerprints, module_file
 from prasanga.methods import FAMILY, names_of
-from prasanga.report.figures import Drawing, drawing_settings, shown_in
+from prasanga.report.figures import Drawing, figure_files, shown_in
 from prasanga.report.paper_tables import ENDINGS, PAIR_TABLE, layouts_of, methods_of
 from prasanga.report.published import percentage_files, published_files, why_nothing_to_compare
 
@@ -122,7 +122,10 @@ def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]
     modules = {name: module_file(drawing.figure.module) for name, drawing in drawings.items()}
     code = fingerprints(set(modules.values()))
     return {
-        name: {**drawing_settings(name, drawing, report), "code": code[modules[name]]}
+        name: {
+            **{"plot": drawing.figure.plot, "options": dict(drawing.options), "code": code[modules[name]]},
+            **{"tables": list(drawing.tables.values()), "files": figure_files([name], report)},
+        }
         for name, drawing in drawings.items()
     }
 

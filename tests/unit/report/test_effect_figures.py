@@ -13,9 +13,15 @@ from matplotlib.figure import Figure
 
 from prasanga.associations import effect_size
 from prasanga.report.figures import MODELS, MUTED, PAPER, canvas
-from prasanga.report.figures.agreement import plot_sample_modes
 from prasanga.report.figures.canvas import WIDTHS
-from prasanga.report.figures.effects import MOST, plot_convergence, plot_effect_by_length, plot_settling, plot_words
+from prasanga.report.figures.effects import (
+    MOST,
+    plot_convergence,
+    plot_effect_by_length,
+    plot_sample_modes,
+    plot_settling,
+    plot_words,
+)
 
 Table = Callable[..., pl.DataFrame]
 LENGTHS = ("9", "25", ">75")
@@ -180,8 +186,7 @@ def test_every_estimate_of_both_draws_is_a_point(table: Table) -> None:
     (identity,) = [line for line in short.lines if line.get_color() == MUTED and line.get_linewidth() == 0.7]
     assert tuple(identity.get_xdata()) == tuple(identity.get_ydata()) == short.get_xlim()
     assert short.get_xlim() == short.get_ylim() == long.get_xlim()
-    assert "over 3 estimates: median 0.125, at most 0.250 (C1, a, 9 words)." in note_of(figure)
-    assert note_of(figure).endswith("Left out: 1 with a number by one kind of draws alone.")
+    assert note_of(figure).endswith("Left out: 1 with a number by only one kind of draws.")
 
 
 def lexicon(x: list[str], y: list[str], **changes: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.report.figures import Measured, all_figures, drawings_of, figure_files, name_of
+from prasanga.report.figures import VARIANTS, all_figures, drawings_of, figure_files, name_of
 
 RESULTS = (
     *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
@@ -25,7 +25,7 @@ CONFIG: dict[str, Any] = {
 
 
 def test_a_study_has_the_figures_of_its_results() -> None:
-    drawings = drawings_of(Measured(CONFIG, ["bert", "gpt 2"]), PATHS)
+    drawings = drawings_of(CONFIG, PATHS, ["bert", "gpt 2"])
     assert list(drawings) == [
         *("effect_by_length", "sample_modes", "scales", "words_C1", "words_a_b"),
         *("specifications_C1", "specifications_a_b", "settling", "convergence"),
@@ -46,8 +46,8 @@ def test_a_study_has_the_figures_of_its_results() -> None:
     assert drawings["settling"].options == {"band": 0.1}
     assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}
     one_mode = {**CONFIG, "associations": {"band": 0.1, "sample_modes": ["random"]}}
-    assert list(drawings_of(Measured(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length", "scales"]
-    assert drawings_of(Measured(CONFIG), {}) == {}
+    assert list(drawings_of(one_mode, {"ceat": "a", "traits": "b"})) == ["effect_by_length", "scales"]
+    assert drawings_of(CONFIG, {}) == {}
 
 
 def test_files_follow_formats_and_widths() -> None:
@@ -67,7 +67,7 @@ def test_files_follow_formats_and_widths() -> None:
 def test_an_entry_fits_its_function(figure: Any) -> None:
     module, _, function = figure.plot.rpartition(".")
     parameters = inspect.signature(getattr(import_module(f"prasanga.report.figures.{module}"), function)).parameters
-    for options in figure.options(Measured(CONFIG, ["bert"])):
+    for options in VARIANTS[figure.variants](CONFIG, ["bert"]):
         given = {**dict.fromkeys(list(parameters)[: len(figure.tables)]), **options, "width": "page"}
         needed = {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
         assert needed <= given.keys() <= parameters.keys()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,6 @@ from scipy import stats
 
 from prasanga.likelihoods.bias import pair_differences
 from prasanga.report.figures import COUNTS, VARIABLES
-from prasanga.report.figures.canvas import save_figure
 from prasanga.report.figures.likelihoods import (
     FEWEST,
     FEWEST_DIFFERENCES,
@@ -29,8 +26,6 @@ from prasanga.report.figures.likelihoods import (
     plot_hexbins,
     plot_structures,
 )
-from prasanga.report.section import inline
-from prasanga.report.sheet import signed
 
 STUDY = drawn_study(categories=["C1"], models=["bert", "muril"], lengths=["9"], n_traits=90, n_pairs=1)
 TRAITS = STUDY.traits
@@ -74,20 +69,18 @@ def test_boxes_are_the_quartiles_of_each_structure() -> None:
 def test_the_correlation_is_that_of_scipy(n: int) -> None:
     x, noise = np.random.default_rng(n).normal(size=(2, n))
     y = noise - 0.6 * x + 3
-    found, expected = correlation(x, y), stats.pearsonr(x, y)
+    expected = stats.pearsonr(x, y)
     low, high = expected.confidence_interval(0.95)
-    assert (found.r, found.low, found.high, found.n) == pytest.approx((expected.statistic, low, high, n), rel=1e-9)
+    assert correlation(x, y) == pytest.approx((expected.statistic, low, high), rel=1e-9)
 
 
 def test_there_is_no_correlation_of_nothing() -> None:
     two, three = np.array([1.0, 2.0]), np.array([0.0, 1.0, 3.0])
-    assert math.isnan(correlation(two, two).r)
-    assert math.isnan(correlation(np.ones(9), np.arange(9.0)).r)
-    assert correlation(three, np.arange(3.0)).r == pytest.approx(stats.pearsonr(three, range(3)).statistic)
-    assert math.isnan(correlation(three, np.arange(3.0)).low)
-    whole = correlation(np.arange(9.0), -np.arange(9.0))
-    assert (whole.r, whole.low, whole.high) == pytest.approx((-1, -1, -1))
-    assert correlation(1e200 * np.arange(9.0), 1e200 * np.arange(9.0)).r == pytest.approx(1)
+    assert np.isnan([*correlation(two, two), *correlation(np.ones(9), np.arange(9.0))]).all()
+    expected = [stats.pearsonr(three, range(3)).statistic, math.nan, math.nan]
+    assert correlation(three, np.arange(3.0)) == pytest.approx(expected, nan_ok=True)
+    assert correlation(np.arange(9.0), -np.arange(9.0)) == pytest.approx((-1, -1, -1))
+    assert correlation(1e200 * np.arange(9.0), 1e200 * np.arange(9.0))[0] == pytest.approx(1)
 
 
 def test_every_trait_is_in_one_hexagon_of_its_panel() -> None:
@@ -213,26 +206,3 @@ def test_one_line_per_bias_type(differences: pl.DataFrame) -> None:
     few = differences.filter(model="bert", random_twin=False).group_by("bias_type", "language").head(4)
     (panel, *_) = panels_of(plot_differences(few, lines="bias_type"))
     assert panel.texts[-1].get_text() == "3 lines not drawn:\nfewer than 5 differences"
-
-
-def test_marks_say_what_they_show_to_who_points_at_them(differences: pl.DataFrame, tmp_path: Path) -> None:
-    figure = plot_differences(differences)
-    known = differences.drop_nulls("difference")
-    expected = []
-    for (_, language, is_twin), rows in known.group_by("model", "language", "random_twin"):
-        name = {"en": "English", "hi": "Hindi"}[str(language)] + (", random twins" if is_twin else "")
-        middle, above = rows["difference"].median(), 100 * (rows["difference"] > 0).mean()  # type: ignore[operator]
-        expected.append(f"{name}\npairs: {len(rows)}\nmedian: {signed(middle)}\nabove 0: {above:.0f} %")  # type: ignore[arg-type]
-    hexbins = plot_hexbins(TRAITS, model="bert")
-    counts = [int(n) for panel in panels_of(hexbins) for n in hexagons(panel).get_array()]
-    told = [f"{n} trait{'' if n == 1 else 's'}" for n in counts]
-    for drawn, titles in ((figure, expected), (hexbins, told)):
-        for ending in ("svg", "pdf"):
-            save_figure(drawn, tmp_path / f"f.{ending}")
-        svg = (tmp_path / "f.svg").read_text(encoding="utf-8")
-        assert sorted(re.findall(r"<title>(.*?)</title>", svg, flags=re.DOTALL)) == sorted(titles)
-        assert inline(svg, label="f").count("<title>") == len(titles)
-        # nothing leads anywhere, in either format
-        assert "told:" not in svg
-        assert b"told:" not in (tmp_path / "f.pdf").read_bytes()
-    assert (tmp_path / "f.svg").stat().st_size < 400_000

@@ -14,7 +14,7 @@ from scipy import stats
 
 from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
 from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
-from prasanga.report.figures.agreement import plot_methods, plot_scales, plot_specifications
+from prasanga.report.figures.effects import plot_methods, plot_scales, plot_specifications
 from prasanga.report.sections.associations import other_choices
 from prasanga.report.study import Results
 
@@ -36,7 +36,7 @@ def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
     )
     panels = [panel for panel in plot_scales(ceat).axes if panel.get_visible()]
     assert len(panels) == 1
-    points = [round(points_of(line)[0][0], 3) for line in panels[0].lines if len(points_of(line)) == 1]
+    points = [round(x, 3) for line in panels[0].lines[1:] for x, _ in points_of(line)]
     assert sorted(points) == [-0.5, -0.45, 0.3, 0.45, 0.5]
     assert [label.get_text() for label in panels[0].get_yticklabels()] == ["C1", "C10"]
 
@@ -156,9 +156,9 @@ def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     path = tmp_path / "methods.csv"
     together.write_csv(path)
     panels = [panel for panel in plot_methods(pl.read_csv(path, infer_schema_length=None)).axes if panel.get_visible()]
-    counts = [sum(len(points_of(line)) == 1 for line in panel.lines) for panel in panels]
+    counts = [sum(len(points_of(line)) for line in panel.lines[1:]) for panel in panels]
     assert counts == [21, 10, 20]
-    bars = [sum(each.get_alpha() == 0.35 for each in panel.collections) for panel in panels]
+    bars = [sum(len(each.get_paths()) for each in panel.collections if each.get_alpha()) for panel in panels]
     assert bars == counts  # an interval each
     (few,) = [line for line in panels[0].lines if [x for x, _ in points_of(line)] == [9.0]]
     assert few.get_markerfacecolor() != few.get_color()

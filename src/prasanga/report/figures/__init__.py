@@ -30,13 +30,6 @@ Options: TypeAlias = Mapping[str, Any]
 """Arguments of the function that draws a figure, by name."""
 
 
-class Measured(NamedTuple):
-    """What decides which figures a study has, besides its results: the config, and the models that score traits."""
-
-    config: Mapping[str, Any]
-    models_of_traits: Sequence[str] = ()
-
-
 @dataclass(frozen=True)
 class Figure:
     """A figure, or a family of figures that one function draws; what its entry in `wording/figures.yaml` says."""
@@ -55,18 +48,6 @@ class Figure:
         """Return the full name of the module with the function."""
         return f"{__package__}.{self.plot.rpartition('.')[0]}"
 
-    def name(self, options: Options) -> str:
-        """Return the name of the files with these options."""
-        return name_of(self.file, **options)
-
-    def options(self, measured: Measured) -> Sequence[Options]:
-        """Return the options of each figure that a study has; none where it has no such figure."""
-        return VARIANTS[self.variants](measured)
-
-    def filled(self, options: Options) -> Figure:
-        """Return the figure with these options in its label and caption."""
-        return replace(self, label=self.label.format_map(options), caption=self.caption.format_map(options))
-
 
 class Drawing(NamedTuple):
     """One figure of a study: its entry, its options, and the paths of its tables by name."""
@@ -76,22 +57,20 @@ class Drawing(NamedTuple):
     tables: Mapping[str, str]
 
 
-VARIANTS: Mapping[str, Callable[[Measured], Sequence[Options]]] = {
-    "one": lambda _: [{}],
-    "by_bias_type": lambda _: [{"lines": "bias_type"}],
-    "with_band": lambda measured: [{"band": measured.config["associations"]["band"]}],
-    "both_modes": lambda measured: (
-        [{}] if {"fixed", "random"} <= set(measured.config["associations"]["sample_modes"]) else []
-    ),
-    "each_category": lambda measured: [{"category": name} for name in measured.config["categories"]],
-    "each_category_of_sentences": lambda measured: [
+VARIANTS: Mapping[str, Callable[[Mapping[str, Any], Sequence[str]], Sequence[Options]]] = {
+    "one": lambda *_: [{}],
+    "by_bias_type": lambda *_: [{"lines": "bias_type"}],
+    "with_band": lambda config, _: [{"band": config["associations"]["band"]}],
+    "both_modes": lambda config, _: [{}] * ({"fixed", "random"} <= set(config["associations"]["sample_modes"])),
+    "each_category": lambda config, _: [{"category": name} for name in config["categories"]],
+    "each_category_of_sentences": lambda config, _: [
         {"category": name}  # one that both name is one figure, since both have the same file
-        for section in (measured.config, measured.config.get("seat", {}))
+        for section in (config, config.get("seat", {}))
         for name in section.get("categories", [])
     ],
-    "each_model": lambda measured: [{"model": name} for name in measured.models_of_traits],
+    "each_model": lambda _, models: [{"model": name} for name in models],
 }
-"""The options of the figures of an entry, by what the entry calls them."""
+"""The options of the figures of an entry, by what the entry calls them, from the config and the models with traits."""
 
 
 @functools.cache
@@ -101,18 +80,21 @@ def all_figures() -> tuple[Figure, ...]:
     return tuple(Figure(**entry) for entry in load_yaml(file.name, file.read_text(encoding="utf-8")))
 
 
-def drawings_of(measured: Measured, tables: Mapping[str, str]) -> dict[str, Drawing]:
+def drawings_of(
+    config: Mapping[str, Any], tables: Mapping[str, str], models_of_traits: Sequence[str] = ()
+) -> dict[str, Drawing]:
     """Return the figures that a study has, by the name of their files.
 
     Args:
-        measured: its config and models.
+        config: of the study.
         tables: paths of the results that are there, by name.
+        models_of_traits: the models that score traits.
     """
     return {
-        figure.name(options): Drawing(figure, options, {name: tables[name] for name in figure.tables})
+        name_of(figure.file, **options): Drawing(figure, options, {name: tables[name] for name in figure.tables})
         for figure in all_figures()
         if tables.keys() >= set(figure.tables)
-        for options in figure.options(measured)
+        for options in VARIANTS[figure.variants](config, models_of_traits)
     }
 
 
@@ -121,42 +103,29 @@ def tables_drawn(drawings: Mapping[str, Drawing], names: Iterable[str]) -> list[
     return sorted({path for name in names for path in drawings[name].tables.values()})
 
 
-def drawing_settings(name: str, drawing: Drawing, report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a job needs to draw a figure, as plain values; `report` is the section of the config."""
-    return {
-        "plot": drawing.figure.plot,
-        "options": dict(drawing.options),
-        "tables": list(drawing.tables.values()),
-        "files": figure_files([name], report),
-    }
-
-
 def figure_named(name: str) -> Figure | None:
     """Return the figure whose files have this name, its label and caption filled in; None for a name of other files."""
     for figure in all_figures():
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(figure.file))
         if found := re.fullmatch(pattern, name):
-            return figure.filled(found.groupdict())
+            label, caption = (text.format_map(found.groupdict()) for text in (figure.label, figure.caption))
+            return replace(figure, label=label, caption=caption)
     return None
 
 
-def figure_files(names: Iterable[str], report: Mapping[str, Any]) -> list[str]:
+def figure_files(names: Sequence[str], report: Mapping[str, Any]) -> list[str]:
     """Return the files of figures: SVG for the page, other formats at the widths that are asked for.
 
     Args:
         names: of the figures; also a pattern of Snakemake's.
         report: the section `report` of the config.
     """
-    names, widths = list(names), report["widths"]
     others = [ending for ending in report["formats"] if ending != "svg"]
-    of_page = ["svg", *(others if "page" in widths else [])]
-    of_column = others if COLUMN in widths else []
-    return [
-        f"{folder}/{name}.{ending}"
-        for folder, endings in ((FOLDER, of_page), (f"{FOLDER}/{COLUMN}", of_column))
-        for name in names
-        for ending in endings
-    ]
+    endings = {
+        FOLDER: ["svg", *(others if "page" in report["widths"] else [])],
+        f"{FOLDER}/{COLUMN}": others if COLUMN in report["widths"] else [],
+    }
+    return [f"{folder}/{name}.{ending}" for folder in endings for name in names for ending in endings[folder]]
 
 
 def name_of(file: str, **options: object) -> str:

@@ -62,9 +62,6 @@ COLUMNS = 3
 NOTE = 0.92
 """Size of notes and second lines, as a share of that of other text: 5.5 points at column width, and not less."""
 
-TOLD = "told:"
-"""How the link of a mark begins whose rest a reader is told who points at it (`set_urls`; in SVG only)."""
-
 SCRIPTS = {"Bengali": "fonts/noto-sans-bengali-{}.ttf", "Devanagari": "fonts/noto-sans-devanagari-{}.ttf"}
 """The scripts of Bangla and Hindi as Unicode calls them, with their fonts below `prasanga.report.vendor`, by weight."""
 
@@ -214,13 +211,12 @@ def room_of(width: Width, across: int, left: float | None = None) -> float:
 
 def lay_out(
     width: Width,
-    n_panels: int,
     *,
+    heads: Sequence[Sequence[str]],
     across: int,
     labels: tuple[str, str],
     keys: Sequence[Any],
     note: str,
-    heads: Sequence[Sequence[str]] = (),
     panel: float | None = None,
     left: float | None = None,
     **shared: Any,
@@ -229,27 +225,25 @@ def lay_out(
 
     Args:
         width: "column" or "page".
-        n_panels: how many.
+        heads: one entry per panel: its title, and texts below the title, each in a line or two.
         across: panels side by side, at most.
         labels: of the horizontal and of the vertical axis; "" for an axis without.
         keys: handles for the legend, in as many columns as fit. Long labels are shortened.
         note: sentences below the panels.
-        heads: title of each panel, and texts below it, each in a line or two.
         panel: height of a panel in inches, None for the usual one.
         left: room for the ticks and the label of the vertical axis in points, None for that of numbers.
         shared: arguments of `Figure.subplots`; by default panels share both axes, with labels at the outer ones only.
     """
-    inches, sizes = WIDTHS[width], SIZES[width]
+    inches, sizes, n_panels = WIDTHS[width], SIZES[width], len(heads)
     font, title, n_columns = sizes["font"], sizes["title"], min(across, n_panels)
     room, n_rows = room_of(width, n_columns, left), math.ceil(n_panels / n_columns)
     below = [[line for text in texts for line in _fold(text, title * NOTE, room)] for _, *texts in heads]
-    deepest = max(map(len, below), default=0)
     lines = wrapped(note, font * NOTE, inches * 72 - font)
     columns, names = _arrange_keys([str(key.get_label()) for key in keys], font, inches * 72 - font)
     for key, name in zip(keys, names, strict=True):
         key.set_label(name)
     n_lines = math.ceil(len(keys) / columns) * 1.4 + len(lines) * 1.1 + 3.5
-    head = (title * 1.4 + deepest * title * 1.1) if heads else 0
+    head = title * (1.4 + 1.1 * max(map(len, below)))
     figure = Figure((inches, (n_lines * font + n_rows * (head + font * 1.8)) / 72 + n_rows * (panel or sizes["panel"])))
     FigureCanvasAgg(figure)
     shared = {"sharex": True, "sharey": True, **shared}
@@ -306,9 +300,8 @@ def lay_out_categories(
     every = math.ceil(len(ticks) * font * 1.2 / room)
     figure, panels = lay_out(
         width,
-        len(grid.categories),
-        across=across,
         heads=[(each.name, each.targets, each.attributes) for each in grid.categories],
+        across=across,
         labels=labels,
         keys=[*(handle(name, **look(i, 0, sizes)) for i, name in enumerate(grid.models)), *keys],
         note=note,
@@ -466,11 +459,6 @@ def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> Non
         figure.savefig(
             temporary, format=path.suffix[1:], dpi=300, facecolor=facecolor, metadata=metadata[path.suffix], **more
         )
-        if path.suffix == ".svg":
-            # links that begin with `TOLD` become what a reader is told who points at the mark
-            link = rf'<a xlink:href="{TOLD}([^"]*)"[^>]*>(.*?)</a>'
-            told = re.sub(link, r"<g><title>\1</title>\2</g>", temporary.read_text(encoding="utf-8"), flags=re.DOTALL)
-            temporary.write_text(told, encoding="utf-8")
 
 
 def _read(path: Path) -> Any:

@@ -1,16 +1,17 @@
-"""The figures of effects: against context length, as distance to the longest length, and against the number of draws.
+"""The figures of effects: by context length and number of draws, by word, by method, beside a paper, by choices.
 
-The first is after Figure 1 of Sadhu et al. (2024); other than the paper's it shows every estimate, whatever its p, with
-its interval over words and contexts. The next two show how much data is enough: a marker is filled where the effect has
-settled, so that here and everywhere to the right it lies within the band around the last one. The figure of words shows
-which of them carry the effect of a category; its numbers are those of `prasanga.report.grid`.
+Other than Figure 1 of Sadhu et al. (2024), `plot_effect_by_length` shows every estimate, whatever its p. In
+`plot_convergence` and `plot_settling` a marker is filled where the effect has settled: from there on it stays within
+the band around the last one. `plot_scales` shows what becomes of an effect if the vectors' mean is removed or their
+dimensions are standardized (Timkey and van Schijndel 2021), `plot_specifications` all estimates of a category in
+order, with the choices that made each (Simonsohn, Simmons and Nelson 2020).
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -19,39 +20,15 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Patch
 
-from prasanga.base.errors import InputError
-from prasanga.report.figures import LINE, MUTED, PAPER
-from prasanga.report.figures.canvas import (
-    SIZES,
-    WIDTHS,
-    NothingToDrawError,
-    Width,
-    can_show,
-    close_panel,
-    dots,
-    drawn,
-    few_ticks,
-    handle,
-    lay_out,
-    lay_out_categories,
-    look,
-    say_what_is_missing,
-    shortened,
-    widen,
-)
-from prasanga.report.grid import (
-    FIRST_DRAWS,
-    Estimate,
-    MeasuredSet,
-    few_words,
-    gloss_of,
-    glosses_of,
-    grid_of,
-    is_number,
-    measured_sets,
-    measured_words,
-    title_of_set,
-)
+from prasanga.pairs.preferences import OVERALL
+from prasanga.report import grid as tables
+from prasanga.report.agreement import SPECIFIED, at_longest, specifications
+from prasanga.report.comparison import PAIRS, comparison_rows
+from prasanga.report.figures import LINE, MUTED, PAPER, canvas
+from prasanga.report.figures.canvas import SIZES, WIDTHS, NothingToDrawError, Width, dots, few_ticks, handle, look
+from prasanga.report.grid import METHODS, MODES, grid_of, natural_order
+from prasanga.report.published import PUBLISHED_AS
+from prasanga.report.sheet import MINUS
 
 FARTHEST = 2.0
 """An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars
@@ -60,10 +37,42 @@ are cut here, unless an effect lies beyond; intervals of the bootstrap-t may be 
 MOST: dict[Width, int] = {"column": 34, "page": 60}
 """Words of a set that are drawn, at most: more do not fit on a sheet of paper. By width."""
 
-_PALE = 0.3
+SCALES = {
+    "effect_size": "vectors as they are",
+    "effect_centered": "mean removed",
+    "effect_standardized": "dimensions standardized",
+}
+"""The effects of `plot_scales`, by their columns."""
+
+_PALE, _PALER = 0.3, 0.35
+_FIXED = "\N{NO-BREAK SPACE}"
+_GREY: dict[str, Any] = {"color": MUTED, "marker": "o"}
+_CURVE = 14
+"""Height of the curve of specifications, in rows of choices."""
 
 
-@drawn
+def _finite(*names: str) -> list[pl.Expr]:
+    """Return columns of numbers, null where they are NaN or infinite."""
+    columns = [pl.col(name).cast(pl.Float64) for name in names]
+    return [pl.when(column.is_finite()).then(column) for column in columns]
+
+
+def _estimates(ceat: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with finite effects or null; an interval has both ends and an effect; `few` marks few words."""
+    few = pl.Series("few", [bool(tables.few_words(row)) for row in ceat.iter_rows(named=True)], dtype=pl.Boolean)
+    numbers = ("effect_size", "ci_low", "ci_high")
+    rows = ceat.with_columns(few, *_finite(*numbers))
+    ends = [pl.when(pl.all_horizontal(pl.col(numbers).is_not_null())).then(name) for name in numbers[1:]]
+    return rows.with_columns(*ends)
+
+
+def _at_lengths(rows: pl.DataFrame, lengths: Sequence[str], **place: str) -> pl.DataFrame:
+    """Return the rows of a place, one for each length; null where there is none, so that a line has a gap."""
+    every = pl.DataFrame({"segment_length": lengths})
+    return every.join(rows.filter(**place), on="segment_length", how="left", maintain_order="left")
+
+
+@canvas.drawn
 def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot effect size against segment length, one panel per category, with 95% intervals over words as pale bars.
 
@@ -75,58 +84,63 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a table without estimates, or a width that is not one of these.
+        InputError: another width.
     """
-    grid, sizes = grid_of(ceat), SIZES[width]
-    first = [row for (*_, mode), row in grid.estimates.items() if mode == grid.modes[0]]
-    intervals = [_interval(row) for row in first if is_number(_interval(row)[0])]
-    effects = [0.0, *filter(math.isfinite, map(_effect, grid.estimates.values()))]
-    lowest, highest = (max(-FARTHEST, min(FARTHEST, end)) for end in _ends(intervals))
-    bottom, top = widen([*effects, lowest, highest], 0.05)
-    few = any(map(few_words, grid.estimates.values()))
-    note = _note_on_intervals(grid.modes, intervals, bottom, top, sum(math.isfinite(_effect(row)) for row in first))
+    grid, sizes, rows = grid_of(ceat), SIZES[width], _estimates(ceat)
+    bars = rows.filter(pl.col("ci_low").is_not_null(), sample_mode=grid.modes[0])
+    ends = np.clip(bars.select("ci_low", "ci_high").to_numpy(), -FARTHEST, FARTHEST)
+    bottom, top = canvas.widen([0.0, *rows["effect_size"].drop_nulls(), *ends.flat], 0.05)
     modes = [
         handle(f"{mode} draws", **{**look(0, n, sizes), **_GREY, "markerfacecolor": PAPER if n else MUTED})
         for n, mode in enumerate(grid.modes)
     ]
-    bar = [Patch(facecolor=MUTED, alpha=_PALE, linewidth=0, label="95 % interval")] if intervals else []
-    figure, panels = lay_out_categories(
+    bar = [Patch(facecolor=MUTED, alpha=_PALE, linewidth=0, label="95 % interval")] if len(bars) else []
+    figure, panels = canvas.lay_out_categories(
         grid,
         width,
         labels=("segment length (words)", "effect size (CEAT)"),
         keys=[*modes, *bar],
-        note=f"{note} Crosses rest on few words." if few else note,
+        note=_note_on_intervals(rows, bars, grid.modes, bottom, top),
         ticks=grid.lengths,
         places=range(len(grid.lengths)),
     )
     between, x = min(0.16, 0.68 / len(grid.models)), np.arange(len(grid.lengths))
     for panel, category in zip(panels, grid.categories, strict=False):
-        for (number, model), (mode_number, mode) in itertools.product(enumerate(grid.models), enumerate(grid.modes)):
+        for (number, model), (mode_number, mode) in product(enumerate(grid.models), enumerate(grid.modes)):
             # at a length models are apart, modes of a model close to each other
             places = x + (number - (len(grid.models) - 1) / 2) * between + mode_number * between / 2
             style = look(number, mode_number, sizes)
-            cells = [grid.at(category.name, model, length, mode) for length in grid.lengths]
+            line = _at_lengths(rows, grid.lengths, category=category.name, model=model, sample_mode=mode)
             if mode_number == 0:
-                low, high = np.array([_interval(cell) for cell in cells]).T
-                panel.vlines(places, low, high, color=style["color"], linewidth=style["linewidth"] * 2.2, alpha=_PALE)
-            # NaN where there is no estimate: a line must not run over a gap
-            is_few = np.array([bool(few_words(cell)) for cell in cells])
-            found = np.array([_effect(cell) for cell in cells])
-            panel.plot(places, np.where(is_few, np.nan, found), **style)
-            if np.isfinite(found[is_few]).any():
-                panel.plot(places, np.where(is_few, found, np.nan), **{**style, "linestyle": "none", "marker": "x"})
-        close_panel(panel)
+                bar_style = {"linewidth": style["linewidth"] * 2.2, "alpha": _PALE}
+                panel.vlines(places, line["ci_low"], line["ci_high"], color=style["color"], **bar_style)
+            panel.plot(places, line.select(pl.when(~pl.col("few")).then("effect_size")), **style)
+            crosses = line.select(pl.when("few").then("effect_size")).to_series()
+            if crosses.count():
+                panel.plot(places, crosses, **{**style, "linestyle": "none", "marker": "x"})
+        canvas.close_panel(panel)
     panels[0].set(xlim=(-0.45, len(grid.lengths) - 0.55), ylim=(bottom, top))
     return figure
 
 
-@drawn
+def _note_on_intervals(rows: pl.DataFrame, bars: pl.DataFrame, modes: Sequence[str], bottom: float, top: float) -> str:
+    few = " Crosses rest on few words." if rows["few"].any() else ""
+    if bars.is_empty():
+        return f"No intervals: they are given where every resampled set has at least eight words.{few}"
+    which = f", {modes[0]} draws" if len(modes) > 1 else ""
+    n_effects = rows.filter(sample_mode=modes[0])["effect_size"].count()
+    none = "; none where a set has fewer than eight words" if len(bars) < n_effects else ""
+    is_cut = bars.select(((pl.col("ci_low") < bottom) | (pl.col("ci_high") > top)).any()).item()
+    cut = " Bars are cut where they leave the frame." if is_cut else ""
+    return f"Pale bars: 95 % interval over words and contexts{which}{none}.{cut}{few}"
+
+
+@canvas.drawn
 def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: float, width: Width = "page") -> Figure:
     """Plot the combined effect against the number of draws, with the band around the last one of each model.
 
     Effects are those at the longest segment length, of the first sample mode (fixed, where there is such a mode).
-
-    With up to 100 draws there is one point, the last, and the figure is a sentence that says so.
+    Up to 100 draws are one point, and the figure says so in a sentence.
 
     Args:
         ceat: the table of estimates, for categories and models.
@@ -135,19 +149,17 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: tables that lack columns or rows, another width.
+        InputError: another width.
     """
     grid = grid_of(ceat)
     length, mode = grid.lengths[-1], grid.modes[0]
     shown = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
-    steps = sorted(set(shown["n"].to_list()))
+    steps = shown["n"].unique(maintain_order=True).to_list()
     if len(steps) == 1:
-        raise NothingToDrawError(
-            f"with {steps[0]} draws (associations.n_samples) there is one point. Points begin at {FIRST_DRAWS} draws."
-        )
+        raise NothingToDrawError(f"{steps[0]} draws are one point. Points begin at {tables.FIRST_DRAWS} draws.")
     # a label that the next would cover is left out
-    labelled = [n for n, after in itertools.pairwise([*steps, math.inf]) if after > 1.2 * n]
-    figure, panels = lay_out_categories(
+    labelled = [n for n, after in pairwise([*steps, math.inf]) if after > 1.2 * n]
+    figure, panels = canvas.lay_out_categories(
         grid,
         width,
         labels=("number of draws", "effect size (CEAT)"),
@@ -162,17 +174,17 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
             points = shown.filter(pl.col("effect_size").is_finite(), category=category.name, model=model)
             if len(points):
                 effects, style = points["effect_size"].to_numpy(), look(number, 0, SIZES[width])
-                low, high = effects[-1] - band, effects[-1] + band
-                panel.axhspan(low, high, color=style["color"], alpha=0.13, linewidth=0, zorder=0.5)
+                band_style = {"color": style["color"], "alpha": 0.13, "linewidth": 0, "zorder": 0.5}
+                panel.axhspan(effects[-1] - band, effects[-1] + band, **band_style)
                 (beyond,) = np.nonzero(abs(effects - effects[-1]) > band)
                 _draw_settled(panel, points["n"].to_numpy(), effects, int(max(beyond + 1, default=0)), style)
-        close_panel(panel)
+        canvas.close_panel(panel)
     if steps:
         panels[0].set_xlim(steps[0] / 1.25, steps[-1] * 1.25)
     return figure
 
 
-@drawn
+@canvas.drawn
 def plot_settling(
     ceat: pl.DataFrame, differences: pl.DataFrame, settling: pl.DataFrame, *, band: float, width: Width = "page"
 ) -> Figure:
@@ -188,21 +200,25 @@ def plot_settling(
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: tables that lack columns or rows, rows of another band, another width.
+        InputError: another width.
     """
-    grid, sizes = grid_of(ceat), SIZES[width]
+    grid, sizes, place = grid_of(ceat), SIZES[width], ["category", "model"]
     mode, n_models = grid.modes[0], len(grid.models)
-    names = ("difference", "ci_low", "ci_high")
-    between = {
-        tuple(key): [float(end) if is_number(end) else math.nan for end in ends]
-        for *key, ends in differences.filter(kind="length", sample_mode=mode)
-        .select("category", "model", "first", "second", pl.concat_list(names))
-        .iter_rows()
-    }
-    cells = {(row["category"], row["model"]): row for row in settling.filter(sample_mode=mode).iter_rows(named=True)}
-    if others := {row["band"] for row in cells.values()} - {band}:
-        raise InputError(f"band: {band}, but the table of settling has {sorted(others)}. Make it again with this band.")
-    figure, panels = lay_out_categories(
+    cells = settling.filter(pl.col("longest").is_not_null(), sample_mode=mode)
+    named = cells.select(*place, pl.coalesce("settled_length", "longest"))
+    settled = {(category, model): length for category, model, length in named.iter_rows()}
+    # shorter minus longest, where the table has longest minus shorter
+    distance, low, high = (0 - number for number in _finite("difference", "ci_high", "ci_low"))
+    rows = pl.concat(
+        [
+            differences.filter(kind="length", sample_mode=mode)
+            .join(cells, left_on=[*place, "second"], right_on=[*place, "longest"])
+            .select(*place, segment_length="first", distance=distance, low=low, high=high),
+            cells.select(*place, segment_length="longest", distance=0.0),
+        ],
+        how="diagonal",
+    )
+    figure, panels = canvas.lay_out_categories(
         grid,
         width,
         labels=("segment length (words)", "distance to the longest"),
@@ -211,61 +227,23 @@ def plot_settling(
         ticks=grid.lengths,
         places=range(len(grid.lengths)),
     )
-    shown = [0.0, band, -band]
     for panel, category in zip(panels, grid.categories, strict=False):
         panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
         for number, model in enumerate(grid.models):
-            cell = cells.get((category.name, model))
-            if cell is None or cell["longest"] is None:
-                continue
-            # markers and bars of equal estimates do not hide each other
-            style, step = look(number, 0, sizes), (number - (n_models - 1) / 2) * min(0.09, 0.6 / n_models)
-            places = np.arange(len(grid.lengths)) + step
-            # shorter minus longest, where the table has longest minus shorter; NaN leaves a gap
-            missing = {cell["longest"]: [0.0, math.nan, math.nan]}
-            found = [
-                between.get((category.name, model, length, cell["longest"]), missing.get(length, [math.nan] * 3))
-                for length in grid.lengths
-            ]
-            distances, high, low = 0 - np.array(found).T
-            panel.vlines(places, low, high, color=style["color"], linewidth=style["linewidth"] * 0.8)
-            ends = np.clip([low, high], -FARTHEST, FARTHEST)[:, np.isfinite(distances)]
-            shown += [float(end) for end in (*distances, *ends.flat) if math.isfinite(end)]
-            settled = grid.lengths.index(cell["settled_length"] or cell["longest"])
-            _draw_settled(panel, places, distances, settled, style)
-        close_panel(panel)
-    panels[0].set(xlim=(-0.45, len(grid.lengths) - 0.55), ylim=widen(shown, 0.05))
+            if (category.name, model) in settled:
+                # markers and bars of equal estimates do not hide each other
+                style, step = look(number, 0, sizes), (number - (n_models - 1) / 2) * min(0.09, 0.6 / n_models)
+                places = np.arange(len(grid.lengths)) + step
+                line = _at_lengths(rows, grid.lengths, category=category.name, model=model)
+                panel.vlines(places, line["low"], line["high"], color=style["color"], linewidth=sizes["line"] * 0.8)
+                from_here = grid.lengths.index(settled[category.name, model])
+                _draw_settled(panel, places, line["distance"].to_numpy(), from_here, style)
+        canvas.close_panel(panel)
+    drawn = rows.filter(pl.col("distance").is_not_null())
+    ends = (end for name in ("low", "high") for end in drawn[name].clip(-FARTHEST, FARTHEST).drop_nulls())
+    limits = canvas.widen([0.0, band, -band, *drawn["distance"], *ends], 0.05)
+    panels[0].set(xlim=(-0.45, len(grid.lengths) - 0.55), ylim=limits)
     return figure
-
-
-def _note_on_intervals(
-    modes: Sequence[str], intervals: Sequence[tuple[float, float]], bottom: float, top: float, n_effects: int
-) -> str:
-    if not intervals:
-        return "No intervals: they are given where every resampled set has at least eight words."
-    which = f", {modes[0]} draws" if len(modes) > 1 else ""
-    none = "; none where a set has fewer than eight words" if len(intervals) < n_effects else ""
-    is_cut = any(low < bottom or high > top for low, high in intervals)
-    cut = " Bars are cut where they leave the frame." if is_cut else ""
-    return f"Pale bars: 95 % interval over words and contexts{which}{none}.{cut}"
-
-
-def _effect(row: Estimate | None) -> float:
-    """Return the effect size of an estimate, NaN if it has none."""
-    return float(row["effect_size"]) if row is not None and is_number(row["effect_size"]) else math.nan
-
-
-def _interval(row: Estimate | None) -> tuple[float, float]:
-    """Return both ends of the interval of an estimate, NaN if it has none."""
-    if row is None or not all(is_number(row.get(name)) for name in ("effect_size", "ci_low", "ci_high")):
-        return math.nan, math.nan
-    return float(row["ci_low"]), float(row["ci_high"])
-
-
-def _ends(intervals: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return the lowest and the highest end, zero without any interval."""
-    ends = [end for interval in intervals for end in interval]
-    return min(ends, default=0.0), max(ends, default=0.0)
 
 
 def _draw_settled(panel: Any, x: Any, y: Any, settled: int, style: dict[str, Any]) -> None:
@@ -276,9 +254,6 @@ def _draw_settled(panel: Any, x: Any, y: Any, settled: int, style: dict[str, Any
     panel.plot(x[settled:], y[settled:], **markers)
 
 
-_GREY: dict[str, Any] = {"color": MUTED, "marker": "o"}
-
-
 def _band_keys(width: Width, band: str) -> list[Any]:
     """Return the handles of the band and of the markers for the legend."""
     dot = {**dots(0, SIZES[width]), **_GREY, "markerfacecolor": MUTED}
@@ -286,7 +261,307 @@ def _band_keys(width: Width, band: str) -> list[Any]:
     return [Patch(color=LINE, label=band), handle("stays there", **dot), not_yet]
 
 
-@drawn
+@canvas.drawn
+def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Plot effect sizes by random against fixed draws.
+
+    Each estimate is a point; a line shows where both are the same.
+
+    Args:
+        ceat: the table of estimates.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: another width.
+    """
+    grid = grid_of(ceat)
+    place = ("category", "model", "segment_length")
+    found = ceat.with_columns(_finite("effect_size")).pivot("sample_mode", index=place, values="effect_size")
+    points = found.drop_nulls(MODES).with_columns(distance=(pl.col("random") - pl.col("fixed")).abs())
+    if points.is_empty():
+        raise NothingToDrawError("no estimate has a number by fixed and by random draws.")
+    n_unpaired = found.filter(pl.any_horizontal(pl.col(MODES).is_not_null())).height - points.height
+    left_out = f" Left out: {n_unpaired} with a number by only one kind of draws." if n_unpaired else ""
+    by_length = points.partition_by("segment_length", as_dict=True)
+    shown = {length: by_length[length,] for length in grid.lengths if (length,) in by_length}
+    sizes, across = SIZES[width], min({"column": 3, "page": 4}[width], len(shown))
+    looks = {model: dots(number, sizes) for number, model in enumerate(grid.models) if len(points.filter(model=model))}
+    figure, panels = canvas.lay_out(
+        width,
+        heads=[(f"{length} words", _describe_distances(part)) for length, part in shown.items()],
+        across=across,
+        # square, but no larger than the figure of many lengths has them
+        panel=min(canvas.room_of(width, across) / 72, sizes["panel"] * 1.2),
+        labels=("effect size, fixed draws", "random draws"),
+        keys=[handle(model, **style) for model, style in looks.items()],
+        note=f"Each point is a category; on the line both draws give the same.{left_out}",
+    )
+    limits = canvas.widen([0.0, *points["fixed"], *points["random"]], 0.06)
+    for panel, part in zip(panels, shown.values(), strict=False):
+        _draw_equality(panel, limits, 0.0)
+        for model, style in looks.items():
+            of_model = part.filter(model=model)
+            panel.plot(of_model["fixed"], of_model["random"], **{**style, "alpha": 0.75})
+    few_ticks(panels[0].xaxis, panels[0].yaxis)
+    return figure
+
+
+def _describe_distances(points: pl.DataFrame) -> str:
+    ends = points.select(pl.col("distance").median(), largest=pl.col("distance").max()).row(0)
+    middle, largest = (f"{value:.3f}" if value < 10 else f"{value:.3g}" for value in ends)
+    return f"median{_FIXED}{middle}, max{_FIXED}{largest}"
+
+
+def _draw_equality(panel: Any, limits: tuple[float, float], middle: float) -> None:
+    """Draw the line on which both numbers are the same, and thin ones where each is of no bias."""
+    for draw_line in (panel.axhline, panel.axvline):
+        draw_line(middle, color=LINE, linewidth=0.6, zorder=1)
+    panel.plot(limits, limits, color=MUTED, linewidth=0.7, zorder=1.5)
+    panel.set(xlim=limits, ylim=limits)
+
+
+@canvas.drawn
+def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Plot measured against published numbers, with the intervals of the measured ones; one panel per method.
+
+    Args:
+        table: rows of `prasanga.report.comparison`, also as read from CSV. A row without a measured number, or of which
+            the paper prints only a bound, is not drawn and counted in the note.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: another width.
+    """
+    rows = comparison_rows(table)
+    by_type = rows.filter((pl.col("method") != PAIRS) | (pl.col("category") != OVERALL))
+    # the row over all pairs repeats those of the bias types, and is left out of their agreement as well
+    rows = by_type if len(by_type) else rows
+    has_interval = (pl.col("ci_low").is_finite() & pl.col("ci_high").is_finite()).fill_null(value=False)
+    points = rows.filter(
+        pl.col("measured").is_finite() & pl.col("published").is_finite() & (pl.col("bound").fill_null("") == "")
+    ).with_columns(doubtful=pl.col("doubt").is_not_null(), barred=has_interval)
+    if points.is_empty():
+        why = "no row of the comparison has a number of both" if len(rows) else "the comparison has no rows"
+        raise NothingToDrawError(f"{why}.")
+    methods = {str(part["method"][0]): part for part in points.partition_by("method", maintain_order=True)}
+    even = {method: 50.0 if method == PAIRS else 0.0 for method in methods}
+    # all points are inside a panel, intervals may leave it
+    limits = {
+        method: canvas.widen([even[method], *part["published"], *part["measured"]], 0.08)
+        for method, part in methods.items()
+    }
+    sizes, models = SIZES[width], points["model"].unique(maintain_order=True)
+    across = min(len(methods), 2) if width == "column" or len(methods) == 4 else min(len(methods), 3)
+    in_doubt = handle("the published number is in doubt", **{**dots(0, sizes, mode=1), "color": MUTED})
+    figure, panels = canvas.lay_out(
+        width,
+        heads=[_head_of_method(method, part) for method, part in methods.items()],
+        across=across,
+        # square where there are several, and no larger than two of them side by side
+        panel=min(canvas.room_of(width, each) for each in (across, 2)) / 72,
+        labels=("published", "measured"),
+        keys=[
+            *(handle(model, **dots(n, sizes)) for n, model in enumerate(models)),
+            *[in_doubt] * points["doubtful"].any(),
+        ],
+        note=_note_on_rows(methods, limits, len(rows)),
+        sharex=False,
+        sharey=False,
+    )
+    for panel, (method, part) in zip(panels, methods.items(), strict=False):
+        _draw_equality(panel, limits[method], even[method])
+        for number, model in enumerate(models):
+            of_model, style = part.filter(model=model), dots(number, sizes, 0.9)
+            for doubtful, face in ((False, style["color"]), (True, PAPER)):
+                of_kind = of_model.filter(doubtful=doubtful)
+                panel.plot(of_kind["published"], of_kind["measured"], **{**style, "markerfacecolor": face})
+            bars = of_model.filter("barred").select("published", "ci_low", "ci_high").to_numpy().T
+            panel.vlines(*bars, color=style["color"], linewidth=sizes["line"] * 0.6, alpha=_PALER, zorder=2)
+        panel.set(xlim=limits[method], ylim=limits[method])
+        few_ticks(panel.xaxis, panel.yaxis)
+    return figure
+
+
+def _head_of_method(method: str, points: pl.DataFrame) -> tuple[str, str]:
+    signs, is_pairs = points["same_sign"].drop_nulls(), method == PAIRS
+    said = f"{'side' if is_pairs else 'sign'} agrees in {signs.sum()} of {len(signs)}"
+    return "Sentence pairs" if is_pairs else PUBLISHED_AS[method], said
+
+
+def _note_on_rows(methods: Mapping[str, pl.DataFrame], limits: Mapping[str, tuple[float, float]], n_rows: int) -> str:
+    said, missing = "On the line both are equal.", n_rows - sum(map(len, methods.values()))
+    bars = {method: points.filter("barred") for method, points in methods.items()}
+    if any(map(len, bars.values())):
+        beyond = any(
+            part.filter((pl.col("ci_low") < limits[method][0]) | (pl.col("ci_high") > limits[method][1])).height
+            for method, part in bars.items()
+        )
+        said += f" Bars: 95 % interval of what was measured{'; some go on beyond the panel.' if beyond else '.'}"
+    return f"{said} Not drawn: {missing} of {n_rows} rows, without a number of both." if missing else said
+
+
+@canvas.drawn
+def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Plot the effect of each category by vectors as they are, centered and standardized; one panel per model.
+
+    Effects are those at the longest segment length, of the first sample mode.
+
+    Args:
+        ceat: the table of estimates.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: another width.
+    """
+    grid, shown = grid_of(ceat), at_longest(ceat).with_columns(_finite(*SCALES))
+    points = shown.unpivot(tuple(SCALES), index=("model", "category"), variable_name="series", value_name="effect")
+    note = (
+        f"CEAT at {grid.lengths[-1]} words, {grid.modes[0]} draws. Where the markers of a category lie apart, the mean"
+        " of all vectors or a few dimensions of large variance decide about cosines."
+    )
+    rows = points.rename({"model": "panel"}).with_columns(pl.col("series").replace(SCALES))
+    return _plot_rows(rows, SCALES.values(), note, width)
+
+
+@canvas.drawn
+def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Plot the effect of each category by each method, with its interval; one panel per method, one series per model.
+
+    Args:
+        methods: estimates from `prasanga.report.agreement.side_by_side`, also as read from CSV.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: another width.
+    """
+    is_open = pl.col("few_words").cast(pl.String).fill_null("") != ""
+    rows = methods.with_columns(
+        *_finite("effect_size", "ci_low", "ci_high"), panel=pl.col("method").replace(METHODS), is_open=is_open
+    ).rename({"model": "series", "effect_size": "effect"})
+    note = "Bars: 95 % interval over words, where every set has at least eight. Open markers: few words."
+    return _plot_rows(rows, rows["series"].unique(maintain_order=True), note, width)
+
+
+def _plot_rows(rows: pl.DataFrame, series: Iterable[str], note: str, width: Width) -> Figure:
+    """Plot effects by category, one panel for each `panel`; series have a color and a marker each, and a place.
+
+    `rows` have panel, category, series and effect, and may have ci_low, ci_high and is_open.
+    """
+    rows = rows.drop_nulls("effect")
+    if rows.is_empty():
+        raise NothingToDrawError("there is no estimate with a number.")
+    sizes, parts = SIZES[width], rows.partition_by("panel", maintain_order=True)
+    categories = sorted(set(rows["category"]), key=natural_order)
+    styles = {name: dots(number, sizes, 0.8) for number, name in enumerate(series)}
+    figure, panels = canvas.lay_out(
+        width,
+        heads=[(part["panel"][0],) for part in parts],
+        across={"column": 2, "page": 4}[width],
+        panel=0.2 + len(categories) * max(1, len(styles) / 4) * 1.9 * sizes["font"] / 72,
+        labels=("effect size", "category"),
+        keys=[handle(name, **style) for name, style in styles.items()],
+        note=note,
+    )
+    for panel, part in zip(panels, parts, strict=False):
+        panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
+        between = {"color": LINE, "linewidth": 0.4, "zorder": 0.5, "transform": panel.get_yaxis_transform()}
+        panel.hlines([row - 0.5 for row in range(1, len(categories))], 0, 1, **between)
+        there = [name for name in styles if name in part["series"]]
+        for place, name in enumerate(there):
+            style, of_series = styles[name], part.filter(series=name)
+            y = of_series["category"].replace_strict(categories, range(len(categories)), return_dtype=pl.Float64)
+            of_series = of_series.with_columns(y=y + ((place + 0.5) / len(there) - 0.5) * 0.8)
+            is_open = pl.col("is_open") if "is_open" in of_series.columns else pl.lit(value=False)
+            for chosen, face in ((~is_open, style["color"]), (is_open, PAPER)):
+                points = of_series.filter(chosen)
+                panel.plot(points["effect"], points["y"], **{**style, "markerfacecolor": face})
+            if "ci_low" in of_series.columns:
+                bars = of_series.drop_nulls(["ci_low", "ci_high"])
+                bar = {"color": style["color"], "alpha": _PALER, "linewidth": style["markersize"] * 0.4}
+                panel.hlines(bars["y"], bars["ci_low"], bars["ci_high"], **bar)
+    few_ticks(panels[0].xaxis)
+    panels[0].set_yticks(range(len(categories)), categories)
+    panels[0].set_ylim(len(categories) - 0.5, -0.5)
+    return figure
+
+
+@canvas.drawn
+def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width = "page") -> Figure:
+    """Plot all estimates of a category in ascending order, with their choices as marks below; one panel per method.
+
+    A filled marker has a star: p_association below .05 after Holm's correction within its specification.
+
+    Args:
+        multiverse: the table of all specifications.
+        category: its name.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: another width.
+    """
+    starred = pl.col("p_association_holm") < tables.ALPHA
+    rows = specifications(multiverse).filter(category=category).sort("effect_size").with_columns(starred=starred)
+    shown = {method: part for method in METHODS if (part := rows.filter(method=method)).height}
+    if not shown:
+        raise NothingToDrawError(f"{category} has no estimate under any choices.")
+    choices = [_list_choices(part) for part in shown.values()]
+    most, font, style = max(map(len, choices)), SIZES[width]["font"], dots(0, SIZES[width], 0.6)
+    names = [f"{name}: {value}" for listed in choices for name, value in listed]
+    figure, panels = canvas.lay_out(
+        width,
+        heads=[(f"{METHODS[method]}, {category}", _describe_shares(part)) for method, part in shown.items()],
+        across=1,
+        panel=(_CURVE + most + 1) * font * 1.45 / 72,
+        left=max((canvas.width_of(name, font) for name in names), default=0.0) + 3 * font,
+        labels=("specifications, by effect size", ""),
+        keys=[handle("with a star", **style), handle("without", **{**style, "markerfacecolor": PAPER})],
+        note="Upper part: effect sizes in ascending order. Marks below: the choices behind each.",
+        sharex=False,
+        sharey=False,
+    )
+    for panel, part, listed in zip(panels, shown.values(), choices, strict=True):
+        _draw_curve(panel, part, listed, style)
+        panel.set_ylim(_CURVE + most + 0.8, -0.8)
+    return figure
+
+
+def _list_choices(rows: pl.DataFrame) -> list[tuple[str, str]]:
+    """Return the names and values of the choices that differ within a panel, in the order of `SPECIFIED`."""
+    values = {name: sorted(rows[name].drop_nulls().unique(), key=natural_order) for name in SPECIFIED}
+    return [(name, value) for name, found in values.items() if len(found) > 1 for value in found]
+
+
+def _draw_curve(panel: Any, rows: pl.DataFrame, choices: Sequence[tuple[str, str]], style: dict[str, Any]) -> None:
+    """Draw the curve as rows 0 to `_CURVE` - 1 of the axis, which points down, and below it one row per choice."""
+    effects, starred = rows["effect_size"].to_numpy(), rows["starred"].to_numpy()
+    bottom, top = min(0.0, effects.min()), max(0.0, effects.max())
+
+    def place(effect: Any) -> Any:
+        return (top - effect) / ((top - bottom) or 1.0) * (_CURVE - 1)
+
+    panel.axhline(place(0.0), color=MUTED, linewidth=0.8, zorder=1)
+    panel.axhline(_CURVE, color=LINE, linewidth=0.6, zorder=0.5)
+    for chosen, face in ((starred, style["markerfacecolor"]), (~starred, PAPER)):
+        panel.plot(np.flatnonzero(chosen), place(effects[chosen]), **{**style, "markerfacecolor": face})
+    for y, (name, value) in enumerate(choices, start=_CURVE + 1):
+        marked = np.flatnonzero(rows[name].eq_missing(value))
+        panel.vlines(marked, y - 0.35, y + 0.35, color=style["color"], linewidth=0.5)
+    ticks = sorted(end for end in {0.0, top, bottom} if end == 0 or abs(place(end) - place(0.0)) > 1)
+    names = [f"{effect:.2f}".replace("-", MINUS) for effect in ticks] + [f"{name}: {value}" for name, value in choices]
+    panel.set_yticks([*map(place, ticks), *range(_CURVE + 1, _CURVE + 1 + len(choices))], names)
+    panel.set_xlim(-0.02 * len(rows) - 0.5, 1.02 * len(rows) - 0.5)
+
+
+def _describe_shares(rows: pl.DataFrame) -> str:
+    positive = rows["effect_size"] > 0
+    is_positive = 2 * positive.sum() >= len(rows)
+    same = positive if is_positive else ~positive
+    stars = rows["starred"] & (positive if is_positive else rows["effect_size"] < 0)
+    shares = [f"{100 * held.sum() / len(rows):.0f} %" for held in (same, stars)]
+    return f"{len(rows)} specifications; sign holds in {shares[0]}, star in {shares[1]}"
+
+
+@canvas.drawn
 def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str, *, width: Width = "page") -> Figure:
     """Plot the associations of the target words of a category: one row per word, one colour and marker per model.
 
@@ -302,46 +577,36 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, or the category or width is not known.
+        InputError: another width.
     """
-    names = [name for name in categories if name != "glosses"]
-    if category not in names:
-        raise InputError(f"category: {category!r} is not in the lexicon. Write {' or '.join(names)}.")
-    length, mode, table = measured = measured_words(words, category)
+    length, mode, table = measured = tables.measured_words(words, category)
     if table.is_empty():
         raise NothingToDrawError("no target word has an association.")
-    about, sizes = categories[category], SIZES[width]
+    about, sizes, is_page = categories[category], SIZES[width], width == "page"
     font, wide = sizes["font"], WIDTHS[width] * 72
-    sets = measured_sets(measured, about["targets"])
+    sets = tables.measured_sets(measured, about["targets"])
     kept = [_keep_ends(found.words, MOST[width]) for found in sets]
-    rows = [max(map(len, kept))] * 2 if width == "page" else list(map(len, kept))
-    there = set(table["model"])
-    looks = {
-        model: {**dots(n, sizes), "alpha": 0.9}
-        for n, model in enumerate(words["model"].unique(maintain_order=True))
-        if model in there
-    }
-    a, b = (shortened(title_of_set(word_set), font, wide * 0.28) for word_set in about["attributes"])
+    rows = [max(map(len, kept))] * 2 if is_page else list(map(len, kept))
+    models = words["model"].unique(maintain_order=True)
+    looks = {model: {**dots(n, sizes), "alpha": 0.9} for n, model in enumerate(models) if model in table["model"]}
+    a, b = (canvas.shortened(tables.title_of_set(each), font, wide * 0.28) for each in about["attributes"])
     direction = f"← nearer to {b}      nearer to {a} →"
-    beside = wide * (0.19 if width == "page" else 0.38)
-    across = 2 if width == "page" else 1  # side by side on a page, below each other in a column
-    figure, panels = lay_out(
+    beside = wide * (0.19 if is_page else 0.38)
+    across = 2 if is_page else 1  # side by side on a page, below each other in a column
+    figure, panels = canvas.lay_out(
         width,
-        2,
+        heads=[(found.title,) for found in sets],
         across=across,
         panel=(sum(rows) / 2 + 1) * font * 1.4 / 72,
         left=(beside + 2 * font) * across,
         labels=(direction, ""),
         keys=[handle(model, **style) for model, style in looks.items()],
         note=_note_on_words(sets, kept, f"Contexts of {length} words, {mode} draws.", table["stimulus"]),
-        heads=[(found.title,) for found in sets],
         sharey=False,
-        height_ratios=None if width == "page" else [n + 1 for n in rows],
+        height_ratios=None if is_page else [n + 1 for n in rows],
     )
-    title = [
-        shortened(text, font, wide * 0.95, bold=True) for text in (category, str(about.get("title") or "")) if text
-    ]
-    figure.legends[0].set_title("\n".join(title), prop=FontProperties(weight="bold", size=font))
+    title = [canvas.shortened(str(text), font, wide * 0.95, bold=True) for text in (category, about.get("title") or "")]
+    figure.legends[0].set_title("\n".join(filter(None, title)), prop=FontProperties(weight="bold", size=font))
     for panel, found, shown, n_rows in zip(panels, sets, kept, rows, strict=True):
         points = [found.means, *(word.values for word in shown)]
         spans = [(y, min(row.values()), max(row.values())) for y, row in enumerate(points) if row]
@@ -349,14 +614,14 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         for model, style in looks.items():
             places = [(row[model], y) for y, row in enumerate(points) if model in row]
             panel.plot(*np.reshape(places, (-1, 2)).T, **style)
-        labels = _label_words(found, shown, glosses_of(categories), font, beside)
+        labels = [f"mean of {len(found.words)}", *_label_words(shown, tables.glosses_of(categories), font, beside)]
         panel.set_yticks(range(len(labels)), labels)
         panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
         panel.axhline(0.5, color=MUTED, linewidth=0.6, zorder=1)
         panel.set_ylim(n_rows + 0.5, -0.5)
         panel.grid(axis="y")
     few_ticks(panels[0].xaxis, most=5)
-    if width == "column":  # it may be wider than the panel, beside which the words are
+    if not is_page:  # it may be wider than the panel, beside which the words are
         panels[-1].set_xlabel(direction, loc="right")
     return figure
 
@@ -365,25 +630,21 @@ def _keep_ends(words: list[Any], most: int) -> list[Any]:
     return words if len(words) <= most else [*words[: most // 2], *words[-(most // 2) :]]
 
 
-def _label_words(
-    found: MeasuredSet, shown: Sequence[Any], glosses: Mapping[str, str], font: float, room: float
-) -> list[str]:
-    """Return the labels of the rows of a set: that of its mean, and each word with its gloss."""
-    labels = [f"mean of {len(found.words)}"]
+def _label_words(shown: Sequence[Any], glosses: Mapping[str, str], font: float, room: float) -> Iterable[str]:
+    """Yield the labels of words: each with its gloss, or only the gloss where no font has the word's letters."""
     for place, word in enumerate(shown, start=1):
-        text, gloss = word.stimulus[:200], gloss_of(word.stimulus, glosses)[:200]
-        if not can_show(text):
-            text, gloss = gloss if gloss and can_show(gloss) else f"word {place}", ""
-        label = shortened(text, font, room * (0.55 if gloss else 1))
-        labels.append(f"{label} · {shortened(gloss, font, room * 0.45)}" if gloss else label)
-    return labels
+        text, gloss = word.stimulus[:200], tables.gloss_of(word.stimulus, glosses)[:200]
+        if not canvas.can_show(text):
+            text, gloss = gloss if gloss and canvas.can_show(gloss) else f"word {place}", ""
+        label = canvas.shortened(text, font, room * (0.55 if gloss else 1))
+        yield f"{label} · {canvas.shortened(gloss, font, room * 0.45)}" if gloss else label
 
 
-def _note_on_words(sets: Sequence[MeasuredSet], kept: Sequence[Any], which: str, stimuli: Iterable[str]) -> str:
+def _note_on_words(sets: Sequence[tables.MeasuredSet], kept: Sequence[Any], which: str, stimuli: Iterable[str]) -> str:
     said = ["Standardized for each model over both sets: 0 is their mean, 1 their standard deviation."]
     measured, listed = (sum(len(getattr(found, name)) for found in sets) for name in ("words", "listed"))
     if listed > measured:
         said.append(f"Without an association: {listed - measured} of {listed} words.")
     if hidden := measured - sum(map(len, kept)):
         said.append(f"Left out for want of room: {hidden} in the middle of their set.")
-    return " ".join(filter(None, [*said, which, say_what_is_missing(stimuli)]))
+    return " ".join(filter(None, [*said, which, canvas.say_what_is_missing(stimuli)]))

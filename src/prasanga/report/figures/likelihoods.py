@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,25 +23,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from scipy import stats
 
-from prasanga.base.errors import InputError
-from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER
-from prasanga.report.figures.canvas import (
-    COLUMNS,
-    NOTE,
-    SIZES,
-    TOLD,
-    NothingToDrawError,
-    Width,
-    drawn,
-    few_ticks,
-    handle,
-    lay_out,
-    room_of,
-    shortened,
-    widen,
-)
+from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER, canvas
+from prasanga.report.figures.canvas import SIZES, NothingToDrawError, Width, few_ticks, handle, widen
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
-from prasanga.report.sheet import MISSING, signed, two
+from prasanga.report.sheet import two
 
 _QUANTITIES = {"prior": MODELS[0], "corrected": MODELS[1]}
 _POLARITIES = ("positive", "negative")
@@ -62,6 +47,9 @@ _NOTE_ON_HEXAGONS = (
 
 Lines = Literal["language", "bias_type"]
 
+_Panel = tuple[str, str, list[tuple[int, bool, "Numbers"]]]
+"""Title, the text below it, and lines: number in the legend, whether it is of the random twin, and its differences."""
+
 FEWEST_DIFFERENCES = 5
 """A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
 
@@ -73,16 +61,7 @@ _FILLED = 6
 Numbers = npt.NDArray[np.float64]
 
 
-class Correlation(NamedTuple):
-    """Pearson's r of n pairs with its 95% interval; NaN where there is none."""
-
-    r: float
-    low: float
-    high: float
-    n: int
-
-
-@drawn
+@canvas.drawn
 def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot boxes of the associations of traits by structure.
 
@@ -91,7 +70,7 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, or another width.
+        InputError: another width.
     """
     boxes = spread.filter(
         pl.col("median").is_finite(), pl.col("quantity").is_in(_QUANTITIES), pl.col("polarity").is_in(_POLARITIES)
@@ -103,65 +82,57 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     kinds = [kind for kind in product(_QUANTITIES, _POLARITIES) if kind in there]
     sizes, across = SIZES[width], 1 if width == "column" else 2
     line, room = sizes["line"] * 0.8, 0.8 / len(kinds)
-    styles: dict[tuple[str, str], dict[str, Any]] = {
-        (quantity, polarity): {
-            "facecolor": _QUANTITIES[quantity] if polarity == "positive" else PAPER,
-            "edgecolor": _QUANTITIES[quantity],
-            "linewidth": line,
-        }
-        for quantity, polarity in kinds
-    }
-    figure, panels = lay_out(
+    styles: list[dict[str, Any]] = [
+        {"facecolor": color if polarity == "positive" else PAPER, "edgecolor": color, "linewidth": line}
+        for color, polarity in ((_QUANTITIES[quantity], polarity) for quantity, polarity in kinds)
+    ]
+    keys = zip(styles, kinds, strict=True)
+    figure, panels = canvas.lay_out(
         width,
-        len(models),
+        heads=[(model,) for model in models],
         across=across,
         panel=sizes["panel"] * 1.25,
-        heads=[(model,) for model in models],
         labels=("", "association (log)"),
-        keys=[Patch(**style, label=f"{kind[0]}, {kind[1]} traits") for kind, style in styles.items()],
+        keys=[Patch(**style, label=f"{quantity}, {polarity} traits") for style, (quantity, polarity) in keys],
         note=_NOTE_ON_BOXES,
     )
-    for panel, model in zip(panels, models, strict=False):
-        for place, ((quantity, polarity), style) in enumerate(styles.items()):
-            rows = boxes.filter(model=model, quantity=quantity, polarity=polarity)
-            drawn_boxes = panel.bxp(
-                [
-                    {"whislo": low, "q1": q25, "med": median, "q3": q75, "whishi": high}
-                    for low, q25, median, q75, high in rows.select("min", "q25", "median", "q75", "max").iter_rows()
-                ],
-                positions=[structures.index(name) - 0.4 + (place + 0.5) * room for name in rows["structure"]],
-                **{"widths": room * 0.78, "patch_artist": True, "manage_ticks": False},
-                **{"showfliers": False, "showcaps": False, "boxprops": style},
-                whiskerprops={"color": style["edgecolor"], "linewidth": line * 0.7},
-                medianprops={"linewidth": line * 1.3},
-            )
-            for median, row in zip(drawn_boxes["medians"], rows.iter_rows(named=True), strict=True):
-                # a box of no height would vanish under a line in the colour of the paper
-                is_flat = row["q75"] - row["q25"] < 0.01 * (row["max"] - row["min"])
-                median.set_color(PAPER if polarity == "positive" and not is_flat else style["edgecolor"])
+    for (axes, model), (place, (quantity, polarity)) in product(zip(panels, models, strict=False), enumerate(kinds)):
+        rows, style = boxes.filter(model=model, quantity=quantity, polarity=polarity), styles[place]
+        found = axes.bxp(
+            rows.select(whislo="min", q1="q25", med="median", q3="q75", whishi="max").to_dicts(),
+            positions=[structures.index(name) - 0.4 + (place + 0.5) * room for name in rows["structure"]],
+            **{"widths": room * 0.78, "patch_artist": True, "manage_ticks": False},
+            **{"showfliers": False, "showcaps": False, "boxprops": style},
+            whiskerprops={"color": style["edgecolor"], "linewidth": line * 0.7},
+            medianprops={"linewidth": line * 1.3, "color": style["edgecolor"]},
+        )
+        # in a filled box the median has the color of the paper, under which a box of no height would vanish
+        has_height = rows["q75"] - rows["q25"] >= 0.01 * (rows["max"] - rows["min"])
+        for number in np.flatnonzero(has_height) if polarity == "positive" else ():
+            found["medians"][number].set_color(PAPER)
+    for panel in panels[: len(models)]:
         panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
         panel.grid(axis="y")
-    ends = [0.0, *filter(is_number, (end for name in ("min", "max") for end in boxes[name]))]
-    most = max(room_of(width, across) / len(structures) - 3, sizes["font"] * 3)
-    panels[0].set_xticks(range(len(structures)), [shortened(name, sizes["font"], most) for name in structures])
+    ends = [0.0, *filter(is_number, (*boxes["min"], *boxes["max"]))]
+    font, most = sizes["font"], max(canvas.room_of(width, across) / len(structures) - 3, sizes["font"] * 3)
+    panels[0].set_xticks(range(len(structures)), [canvas.shortened(name, font, most) for name in structures])
     panels[0].set(xlim=(-0.55, len(structures) - 0.45), ylim=widen(ends, 0.05))
     return figure
 
 
-def correlation(x: Numbers, y: Numbers) -> Correlation:
+def correlation(x: Numbers, y: Numbers) -> tuple[float, float, float]:
     """Return Pearson's correlation of (n,) with (n,) finite numbers, and its 95% interval by Fisher's z.
 
-    There is no r of fewer than three pairs or of numbers that are all the same, and no interval of fewer than four.
+    r is NaN with fewer than three pairs or equal numbers, the interval with fewer than four pairs.
     """
-    n = int(x.size)
-    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Correlation(math.nan, math.nan, math.nan, n)
+    if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan, math.nan, math.nan
     found = stats.pearsonr(x, y)
-    low, high = found.confidence_interval() if n > 3 else (math.nan, math.nan)
-    return Correlation(float(found.statistic), float(low), float(high), n)
+    low, high = found.confidence_interval() if x.size > 3 else (math.nan, math.nan)
+    return float(found.statistic), float(low), float(high)
 
 
-@drawn
+@canvas.drawn
 def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> Figure:
     """Plot prior against corrected association of a model's traits.
 
@@ -173,7 +144,7 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, or another width.
+        InputError: another width.
     """
     of_model = traits.filter(model=model)
     if of_model.is_empty():
@@ -191,7 +162,7 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         place: known.filter(structure=place[0], polarity=place[1]).select("prior", "corrected").to_numpy().T
         for place in places
     }
-    sizes, room = SIZES[width], room_of(width, across)
+    sizes, room = SIZES[width], canvas.room_of(width, across)
     height = sizes["panel"] * 0.8 if width == "column" else room / 72
     x, y = (widen([0.0, *known[name]], 0.05) for name in ("prior", "corrected"))
     most = max(cloud.shape[1] for cloud in clouds.values())
@@ -206,15 +177,14 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
     edges = _choose_edges(max((int(found.max()) for found in counts), default=0))
     colours = [COUNTS[round(i * (len(COUNTS) - 1) / max(1, len(edges) - 2))] for i in range(len(edges) - 1)]
     hexagon: dict[str, Any] = {"linestyle": "none", "marker": "h", "markersize": sizes["font"], "markeredgewidth": 0}
-    figure, panels = lay_out(
+    figure, panels = canvas.lay_out(
         width,
-        len(clouds),
-        across=across,
-        panel=height,
         heads=[
             (f"{structure}, {cloud.shape[1]} {polarity}", _describe_correlation(cloud))
             for (structure, polarity), cloud in clouds.items()
         ],
+        across=across,
+        panel=height,
         labels=("prior association (log)", "corrected association (log)"),
         keys=[
             handle(_range(first, after - 1), color=colour, **hexagon)
@@ -227,8 +197,7 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
             panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
         elif is_binned:
             scale = {"cmap": ListedColormap(colours), "norm": BoundaryNorm(edges, len(edges) - 1)}
-            found = panel.hexbin(*cloud, **bins, edgecolors=PAPER, linewidths=0.25, zorder=2, **scale)
-            found.set_urls([f"{TOLD}{_range(n, n)}" for n in map(int, found.get_array())])
+            panel.hexbin(*cloud, **bins, edgecolors=PAPER, linewidths=0.25, zorder=2, **scale)
         else:
             dot = {"marker": "o", "markersize": sizes["marker"] * 0.9, "markeredgewidth": 0}
             panel.plot(*cloud, linestyle="none", color=MODELS[0], alpha=0.6, **dot)
@@ -252,10 +221,10 @@ def _choose_edges(most: int) -> list[int]:
 
 
 def _describe_correlation(cloud: Numbers) -> str:
-    *found, _ = correlation(*cloud)
+    found = correlation(*cloud)
     r, low, high = (two(number).replace("+", "") for number in found)
-    interval = f" ({low}{_FIXED}to{_FIXED}{high})" if low != MISSING else ""
-    return "" if r == MISSING else f"r{_FIXED}={_FIXED}{r}{interval}"
+    interval = f" ({low}{_FIXED}to{_FIXED}{high})" if is_number(found[1]) else ""
+    return f"r{_FIXED}={_FIXED}{r}{interval}" if is_number(found[0]) else ""
 
 
 def _range(first: int, last: int) -> str:
@@ -285,19 +254,7 @@ def density(differences: Numbers, points: Numbers) -> Numbers | None:
     return np.asarray(stats.gaussian_kde(differences)(points), dtype=np.float64)
 
 
-class _Line(NamedTuple):
-    """Differences that make one line; `place` is its number in the legend."""
-
-    place: int
-    differences: Numbers
-    is_twin: bool = False
-
-
-_Panel = tuple[str, str, list[_Line]]
-"""Title, the text below it, and lines."""
-
-
-@drawn
+@canvas.drawn
 def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", width: Width = "page") -> Figure:
     """Plot densities of the difference of scores: stereotypical sentence minus the other.
 
@@ -309,34 +266,29 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, or an argument is not known.
+        InputError: another width.
     """
-    if lines not in ("language", "bias_type"):
-        raise InputError(f"lines: {lines!r} is not known. Write 'language' or 'bias_type'.")
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
     if known.filter(~pl.col("random_twin")).is_empty():
         raise NothingToDrawError("no pair has a score for both of its sentences.")
     types, groups = sort_types(known["bias_type"].to_list()), groups_of(known.select("set", "language").iter_rows())
-    if lines == "language":
-        names, found = [group.title for group in groups], list(_divide_by_language(known, groups))
-    else:
-        names, found = [name_of_type(name) for name in types], list(_divide_by_type(known, groups, types))
-    sizes, across = SIZES[width], min(COLUMNS, len(found))
-    all_lines = [line for *_, of_panel in found for line in of_panel]
-    values = np.concatenate([line.differences for line in all_lines if not line.is_twin])
+    names = [group.title for group in groups] if lines == "language" else [name_of_type(name) for name in types]
+    found = list(_divide(known, lines, groups, types))
+    sizes, across = SIZES[width], min(canvas.COLUMNS, len(found))
+    values = np.concatenate([line for *_, of_panel in found for _, is_twin, line in of_panel if not is_twin])
     low, high = widen([0.0, *map(float, np.quantile(values, (0.005, 0.995)))], 0.15)
-    beyond, has_twins = int(((values < low) | (values > high)).sum()), any(line.is_twin for line in all_lines)
-    twin: dict[str, Any] = {"linewidth": sizes["line"] * 0.5, "alpha": 0.55}
+    beyond = int(((values < low) | (values > high)).sum())
+    has_twins = any(is_twin for *_, of_panel in found for _, is_twin, _ in of_panel)
+    twin: dict[str, Any] = {"linewidth": sizes["line"] * 0.5, "alpha": 0.55, "zorder": 2}
     styles = [
         {"color": MODELS[n % len(MODELS)], "linestyle": _DASHES[n % len(_DASHES)], "linewidth": sizes["line"]}
         for n in range(len(names))
     ]
     keys = [handle(name, **style) for name, style in zip(names, styles, strict=True)]
-    figure, panels = lay_out(
+    figure, panels = canvas.lay_out(
         width,
-        len(found),
-        across=across,
         heads=[(title, below) for title, below, _ in found],
+        across=across,
         labels=("difference of scores (natural logarithm)", ""),
         keys=[*keys, *[handle("random twins", color=MUTED, **twin)] * has_twins],
         note=_note_on_differences(beyond, has_twins),
@@ -346,24 +298,19 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     points = np.linspace(low, high, 241)
     for (*_, of_panel), axes in zip(found, panels, strict=False):
         top, missing = 0.0, 0
-        for line in of_panel:
-            heights, style = density(line.differences, points), styles[line.place]
+        for place, is_twin, line in of_panel:
+            heights, style = density(line, points), styles[place]
             if heights is None:
-                missing += not line.is_twin
+                missing += not is_twin
                 continue
-            axes.plot(points, heights, **{**style, **(twin if line.is_twin else {}), "zorder": 3 - line.is_twin})
-            if not line.is_twin:
+            axes.plot(points, heights, **{**style, "zorder": 3, **(twin if is_twin else {})})
+            if not is_twin:
                 top = max(top, float(heights.max()))
                 if len(of_panel) <= _FILLED:
                     axes.fill_between(points, heights, color=style["color"], alpha=0.08, linewidth=0, zorder=1.5)
-            # a line is too thin to point at: a broad one that is not seen lies on it
-            broad = {"linewidth": sizes["line"] * 6, "alpha": 0, "zorder": 4 - line.is_twin / 2}
-            axes.plot(
-                points, heights, color=style["color"], url=f"{TOLD}{_describe_line(names[line.place], line)}", **broad
-            )
         if missing:
             text = f"{missing} line{'s' if missing > 1 else ''} not drawn:\nfewer than {FEWEST_DIFFERENCES} differences"
-            style = {"ha": "right", "va": "top", "color": MUTED, "fontsize": sizes["font"] * NOTE}
+            style = {"ha": "right", "va": "top", "color": MUTED, "fontsize": sizes["font"] * canvas.NOTE}
             axes.text(0.98, 0.95, text, transform=axes.transAxes, **style)
         axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
         axes.spines["left"].set_visible(False)
@@ -374,30 +321,34 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     return figure
 
 
-def _divide_by_language(known: pl.DataFrame, groups: Sequence[Any]) -> Iterator[_Panel]:
-    for model in known.filter(~pl.col("random_twin"))["model"].unique(maintain_order=True):
-        lines = [
-            _Line(place, found, is_twin)
-            for place, group in enumerate(groups)
-            for is_twin in (False, True)
-            if (found := _select(known, model=model, set=group.set, language=group.language, random_twin=is_twin)).size
-        ]
-        counts = [line.differences.size for line in lines if not line.is_twin]
-        said = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
-        yield model or "scores", f"{said} pair{'' if max(counts) == 1 else 's'}", lines
+def _divide(known: pl.DataFrame, lines: Lines, groups: Sequence[Any], types: Sequence[str]) -> Iterator[_Panel]:
+    """Yield the panels: of a model with its twin a line per language, or of a model and language one per bias type."""
+    own = known.filter(~pl.col("random_twin"))
+    languages: list[dict[str, str]] = [{"set": group.set, "language": group.language} for group in groups]
+    for model in own["model"].unique(maintain_order=True):
+        if lines == "language":
+            panels, parts = [("", known.filter(model=model))], languages
+        else:
+            found = zip(groups, languages, strict=True)
+            panels = [(group.title, own.filter(model=model, **where)) for group, where in found]
+            parts = [{"bias_type": name} for name in types]
+        for below, rows in panels:
+            divided = [
+                (place, is_twin, values)
+                for (place, part), is_twin in product(enumerate(parts), (False, True))
+                if (values := rows.filter(random_twin=is_twin, **part)["difference"].to_numpy().astype(np.float64)).size
+            ]
+            if divided:
+                yield (
+                    model or "scores",
+                    below or _count_pairs([line.size for _, twin, line in divided if not twin]),
+                    divided,
+                )
 
 
-def _divide_by_type(known: pl.DataFrame, groups: Sequence[Any], types: Sequence[str]) -> Iterator[_Panel]:
-    known = known.filter(~pl.col("random_twin"))
-    for model, group in product(known["model"].unique(maintain_order=True), groups):
-        of_group = known.filter(model=model, set=group.set, language=group.language)
-        lines = [_Line(place, _select(of_group, bias_type=name)) for place, name in enumerate(types)]
-        if of_group.height:
-            yield model or "scores", group.title, [line for line in lines if line.differences.size]
-
-
-def _select(known: pl.DataFrame, **where: Any) -> Numbers:
-    return known.filter(**where)["difference"].to_numpy().astype(np.float64)
+def _count_pairs(counts: Sequence[int]) -> str:
+    said = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
+    return f"{said} pair{'' if max(counts) == 1 else 's'}"
 
 
 def _note_on_differences(beyond: int, has_twins: bool) -> str:
@@ -409,11 +360,3 @@ def _note_on_differences(beyond: int, has_twins: bool) -> str:
     if beyond:
         said.append(f"{beyond} difference{' lies' if beyond == 1 else 's lie'} beyond the axis.")
     return " ".join(said)
-
-
-def _describe_line(name: str, line: _Line) -> str:
-    """Return what a reader is told who points at a line: its name, where its middle lies, how much of it is above 0."""
-    found = line.differences
-    above = f"{(found > 0).mean():.0%}".replace("%", " %")
-    whose = ", random twins" if line.is_twin else ""
-    return f"{name}{whose}\npairs: {found.size}\nmedian: {signed(float(np.median(found)))}\nabove 0: {above}"
