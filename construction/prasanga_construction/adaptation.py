@@ -15,6 +15,7 @@ text. Here they come from the candidate sets that the tests of gender and religi
 
 from __future__ import annotations
 
+import calendar
 import logging
 import re
 from collections import Counter
@@ -29,7 +30,7 @@ from prasanga.base.seeds import generator
 from prasanga.lexicon.model import read_yaml
 from prasanga.pairs.alignment import align_words, words_of, write_mark
 from prasanga_construction.distance import are_same, changes, count_differences, find_places
-from prasanga_construction.sheets import Row, fill_instructions, require_unchanged, rows_of_pairs, same_text
+from prasanga_construction.sheets import Row, fill_instructions, read_filled, same_text
 
 _LOG = logging.getLogger(__name__)
 
@@ -70,13 +71,13 @@ _REPORT = {
     "differs": pl.String,
 }
 _POSSESSIVE = re.compile(r"['’]s?$")
-_PRONOUNS = ("i", "i'm", "i'll", "i've", "i'd")
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
+_NO_NAMES = frozenset(
+    name.lower()
+    for name in (
+        *("I", "I'm", "I'll", "I've", "I'd", "English", "Hindi", "Bangla", "Indian", "American", "Christmas"),
+        *(*calendar.day_name, *calendar.month_name),
+    )
 )
-_NO_NAMES = frozenset((*_PRONOUNS, *_DAYS, *_MONTHS, "english", "hindi", "bangla", "indian", "american", "christmas"))
 
 
 class Adaptation(NamedTuple):
@@ -107,18 +108,12 @@ def read_names(folder: str | Path) -> dict[str, dict[str, str]]:
         By name of the set (`hindu_female_names`, ...), in the order of the files.
 
     Raises:
-        InputError: no such folder, or a file that is no word set.
+        InputError: no `categories.yaml` there, or a file that is no word set.
     """
     folder = Path(folder)
-    paths = [path for path in sorted(folder.glob("*.yaml")) if path.name != "categories.yaml"]
-    if not paths:
-        raise InputError(
-            f"{folder}: no folder with sets of names (*.yaml). Write one like those of resources/candidates, with"
-            " `set:` and `words:`."
-        )
     language = read_yaml(folder / "categories.yaml").text("language")
     names: dict[str, dict[str, str]] = {}
-    for path in paths:
+    for path in (path for path in sorted(folder.glob("*.yaml")) if path.name != "categories.yaml"):
         content = read_yaml(path, language)
         spellings: dict[str, str] = {}
         for entry in content.entries_of("words"):
@@ -162,45 +157,39 @@ def adaptation_instructions(n_pairs: int) -> str:
     return fill_instructions("adaptation", n_pairs=n_pairs, concerns=CONCERNS)
 
 
-def read_adaptation(rows: Sequence[Row], pairs: pl.DataFrame, names: Mapping[str, Mapping[str, str]]) -> Adaptation:
+def read_adaptation(path: str | Path, pairs: pl.DataFrame, names: Mapping[str, Mapping[str, str]]) -> Adaptation:
     """Check a sheet that came back, and make the adapted set of it.
 
     Args:
-        rows: of the sheet (`prasanga_construction.sheets.read_rows`).
+        path: the sheet that came back.
         pairs: the pairs that it was made from (`adaptation_sheet`), of one language.
         names: sets of names of the language (`read_names`).
 
     Raises:
-        InputError: with file and line: a missing column, a pair that is missing, unknown or there twice, an original
-            sentence that was changed, a decision or concern that is not allowed, names that cannot be read.
+        InputError: with file and line: as `read_filled`; a decision or concern that is not allowed, names that cannot
+            be read.
     """
-    entries = [_read(row, pair) for row, pair in rows_of_pairs(rows, pairs, ["first", "second", *FILLED_IN])]
+    given = pairs.select("pair_id", pl.exclude("pair_id"))
+    entries = [_read(row, pair) for row, pair in read_filled(path, given, ("first", "second"), FILLED_IN)]
     listed = {spelling for spellings in names.values() for spelling in spellings}
     chosen: dict[str, Counter[str]] = {}
     for entry in entries:
         for old, new in entry.names.items():
             chosen.setdefault(old, Counter())[new] += 1
-    findings: list[dict[str, str]] = []
+    findings: list[tuple[str, ...]] = []
     report: list[dict[str, Any]] = []
     written: list[dict[str, Any]] = []
     for entry in entries:
-        of_pair = [*_of_decision(entry), *_of_names(entry, listed, chosen), *_of_sentences(entry)]
-        for severity, kind, found, advice in of_pair:
-            told = {"severity": severity, "kind": kind, "found": found, "advice": advice}
-            findings.append({"pair_id": entry.pair["pair_id"], "place": entry.place, **told})
-        errors = sum(severity == _ERROR for severity, *_ in of_pair)
-        report.append(_report(entry, errors, len(of_pair) - errors))
+        found = [*_check_decision(entry), *_check_names(entry, listed, chosen), *_check_sentences(entry)]
+        findings += [(entry.pair["pair_id"], entry.place, *each) for each in found]
+        errors = sum(severity == _ERROR for severity, *_ in found)
+        report.append(_report(entry, errors, len(found) - errors))
         if entry.decision in (_KEEP, _MODIFY) and not errors:
             written.append(entry.pair | {"first": entry.first, "second": entry.second})
     schema = {name: dtype for name, dtype in pairs.schema.items() if name in _LAYOUT} | {"origin": pl.String}
-    adapted = pl.DataFrame([{name: row.get(name) for name in schema} for row in written], schema=schema)
-    table = pl.DataFrame(findings, schema=dict.fromkeys(_FINDING, pl.String))
-    return Adaptation(
-        pairs=adapted.with_columns(pl.col("origin").fill_null("inherited")),
-        findings=table,
-        report=pl.DataFrame(report, schema=_REPORT),
-        summary=_summarize(entries, table),
-    )
+    adapted = pl.DataFrame(written, schema=schema).with_columns(pl.col("origin").fill_null("inherited"))
+    table = pl.DataFrame(findings, schema=dict.fromkeys(_FINDING, pl.String), orient="row")
+    return Adaptation(adapted, table, pl.DataFrame(report, schema=_REPORT), _summarize(entries, table))
 
 
 def warn_of_findings(adapted: Adaptation) -> None:
@@ -259,7 +248,7 @@ def suggest_names(foreign: Sequence[str], names: Mapping[str, Mapping[str, str]]
 
 
 def has_name(sentence: str, name: str) -> bool:
-    """Tell whether a name of one or several words stands in a sentence, whole and perhaps with 's."""
+    """Return whether a name of one or several words stands in a sentence, whole and perhaps with 's."""
     words = [_POSSESSIVE.sub("", word.text) for word in words_of(sentence)]
     wanted = name.split()
     return any(words[start : start + len(wanted)] == wanted for start in range(len(words) - len(wanted) + 1))
@@ -282,23 +271,23 @@ class _Entry(NamedTuple):
         return not (same_text(self.first, self.pair["first"]) and same_text(self.second, self.pair["second"]))
 
 
-_Finding = tuple[str, str, str, str]
+_Finding = Sequence[str]
+"""Severity, kind, what was found, and advice."""
+
+_NOT_WRITTEN = "A removed pair is not written: modify it, or delete this."
+_UNREAL = "Remove a pair that contradicts reality, or modify it."
+_COULD_BE = "Make sure that both sentences, as they are now, could be true."
+_CONCERNED = "Modify or remove the pair, or delete the concern."
+_KEPT = "Write modify, or empty modified_first, modified_second and names."
 
 
 def _read(row: Row, pair: dict[str, Any]) -> _Entry:
-    for side in ("first", "second"):
-        require_unchanged(row, pair, side, f"what is to be written instead belongs in modified_{side}.")
-    decision = row.cells["decision"].lower()
-    if decision:
-        row.one_of("decision", _DECISIONS, decision)
     concerns = [part.strip() for part in row.cells["concern"].split(";") if part.strip()]
-    for concern in concerns:
-        row.one_of("concern", list(CONCERNS), concern)
     return _Entry(
         pair=pair,
         place=row.place,
-        decision=decision or _UNDECIDED,
-        concerns=concerns,
+        decision=row.one_of("decision", ("", *_DECISIONS), row.cells["decision"].lower()) or _UNDECIDED,
+        concerns=[row.one_of("concern", CONCERNS, concern) for concern in concerns],
         names=_read_replacements(row.cells["names"], row.place),
         first=row.cells["modified_first"] or pair["first"],
         second=row.cells["modified_second"] or pair["second"],
@@ -306,34 +295,29 @@ def _read(row: Row, pair: dict[str, Any]) -> _Entry:
     )
 
 
-def _of_decision(entry: _Entry) -> Iterator[_Finding]:
-    """Tell whether decision, concern and what was written go together."""
-    decision, concerns = entry.decision, "; ".join(entry.concerns)
-    if decision == _UNDECIDED:
-        yield _ERROR, _UNDECIDED, "", f"Write {', '.join(_DECISIONS[:-1])} or {_DECISIONS[-1]} under decision."
-    if decision == _REMOVE and not concerns:
-        yield _ERROR, "no-concern", "", "Say under concern why the pair is removed."
-    if decision == _MODIFY and not concerns:
-        yield _FLAG, "no-concern", "", "Say under concern why the pair is changed."
-    if decision == _REMOVE and entry.changed:
-        yield _FLAG, "removed-but-changed", entry.first, "A removed pair is not written: modify it, or delete this."
-    if _OTHER in entry.concerns and not entry.note:
-        yield _ERROR, "no-note", _OTHER, "Say under note what the concern is."
-    if _CONTRADICTION in entry.concerns and decision == _KEEP:
-        yield _ERROR, "kept-contradiction", concerns, "Remove a pair that contradicts reality, or modify it."
-    elif _CONTRADICTION in entry.concerns and decision == _MODIFY:
-        yield _FLAG, "contradiction", entry.first, "Make sure that both sentences, as they are now, could be true."
-    elif concerns and decision == _KEEP:
-        yield _FLAG, "kept-with-concern", concerns, "Modify or remove the pair, or delete the concern."
-    if decision == _KEEP and (entry.changed or entry.names):
-        found = entry.first if entry.changed else "; ".join(entry.names)
-        yield _ERROR, "kept-but-changed", found, "Write modify, or empty modified_first, modified_second and names."
-    if decision == _MODIFY and not entry.changed:
-        yield _ERROR, "modified-but-unchanged", entry.first, "Write the new sentences, or keep."
+def _check_decision(entry: _Entry) -> Iterator[_Finding]:
+    """Yield what does not go together in decision, concerns and new sentences."""
+    concerns, first = "; ".join(entry.concerns), entry.first
+    undecided, keep, modify, remove = (entry.decision == each for each in (_UNDECIDED, *_DECISIONS))
+    unreal, renamed = _CONTRADICTION in entry.concerns, "; ".join(entry.names)
+    no_note = _OTHER in entry.concerns and not entry.note
+    rules = (
+        (undecided, _ERROR, _UNDECIDED, "", "Write keep, modify or remove under decision."),
+        (remove and not concerns, _ERROR, "no-concern", "", "Say under concern why the pair is removed."),
+        (modify and not concerns, _FLAG, "no-concern", "", "Say under concern why the pair is changed."),
+        (remove and entry.changed, _FLAG, "removed-but-changed", first, _NOT_WRITTEN),
+        (no_note, _ERROR, "no-note", _OTHER, "Say under note what the concern is."),
+        (unreal and keep, _ERROR, "kept-contradiction", concerns, _UNREAL),
+        (unreal and modify, _FLAG, "contradiction", first, _COULD_BE),
+        (concerns and keep and not unreal, _FLAG, "kept-with-concern", concerns, _CONCERNED),
+        (keep and (entry.changed or renamed), _ERROR, "kept-but-changed", first if entry.changed else renamed, _KEPT),
+        (modify and not entry.changed, _ERROR, "modified-but-unchanged", first, "Write the new sentences, or keep."),
+    )
+    yield from (finding for applies, *finding in rules if applies)
 
 
-def _of_names(entry: _Entry, listed: set[str], chosen: Mapping[str, Counter[str]]) -> Iterator[_Finding]:
-    """Tell whether names were replaced as the sheet says, in both sentences and everywhere alike."""
+def _check_names(entry: _Entry, listed: set[str], chosen: Mapping[str, Counter[str]]) -> Iterator[_Finding]:
+    """Yield names that were not replaced as the sheet says, in both sentences and everywhere alike."""
     if entry.decision != _MODIFY:
         return
     sides = ((entry.pair["first"], entry.first), (entry.pair["second"], entry.second))
@@ -355,8 +339,8 @@ def _of_names(entry: _Entry, listed: set[str], chosen: Mapping[str, Counter[str]
         yield _FLAG, "names-merged", "; ".join(entry.names), "Two persons have become one: give each a name."
 
 
-def _of_sentences(entry: _Entry) -> Iterator[_Finding]:
-    """Tell whether the sentences, as they will be, make a pair that can be scored and differ in one thing."""
+def _check_sentences(entry: _Entry) -> Iterator[_Finding]:
+    """Yield why the sentences, as they will be, make no pair that differs in one thing."""
     if entry.decision not in (_KEEP, _MODIFY):
         return
     if are_same(entry.first, entry.second):
@@ -364,19 +348,13 @@ def _of_sentences(entry: _Entry) -> Iterator[_Finding]:
         return
     language = entry.pair["language"]
     places = find_places(entry.first, entry.second, language)
-    changed = changes(places, language)
+    changed, negated = changes(places, language), [place for place in places if place.negates(language)]
     if len(changed) > 1:
-        told = "; ".join(place.mark for place in changed)
         advice = "More than one thing differs: change the group or the attribute back, or remove the pair."
-        yield _FLAG, _MISMATCH, told, advice
-    if any(place.negates(language) for place in places):
-        told = "; ".join(place.mark for place in places if place.negates(language))
-        yield (
-            _FLAG,
-            "negation",
-            told,
-            "One sentence says no and the other does not: let them differ in the group alone.",
-        )
+        yield _FLAG, _MISMATCH, "; ".join(place.mark for place in changed), advice
+    if negated:
+        advice = "One sentence says no and the other does not: let them differ in the group alone."
+        yield _FLAG, "negation", "; ".join(place.mark for place in negated), advice
 
 
 def _report(entry: _Entry, errors: int, flags: int) -> dict[str, Any]:
@@ -411,25 +389,11 @@ def _summarize(entries: Sequence[_Entry], findings: pl.DataFrame) -> pl.DataFram
 
 
 def _read_replacements(cell: str, place: str) -> dict[str, str]:
-    """Read the replaced names of a pair, written `Tom=Rahul; Mary=Sunita`.
-
-    Args:
-        cell: what stands in the column; nothing for none.
-        place: file and row, for messages.
-
-    Raises:
-        InputError: a part without `=`, an empty name, or a name that is replaced twice in different ways.
-    """
-    replaced: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in cell.split(";"))):
-        old, equals, new = (text.strip() for text in part.partition("="))
-        if not (old and equals and new):
-            raise InputError(
-                f"{place}: names has {part!r}. Write each name and its replacement as `Tom=Rahul; Mary=Sunita`."
-            )
-        if replaced.setdefault(old, new) != new:
-            raise InputError(
-                f"{place}: names replaces {old} by {replaced[old]} and by {new}. One name has one replacement in both"
-                " sentences: delete one of the two."
-            )
+    """Read the replaced names of a pair, written `Tom=Rahul; Mary=Sunita`; `place` is for the message."""
+    parts = [tuple(name.strip() for name in part.split("=")) for part in cell.split(";") if part.strip()]
+    replaced = {names[0]: names[-1] for names in parts}
+    if any(len(names) != 2 or not all(names) or replaced[names[0]] != names[1] for names in parts):
+        raise InputError(
+            f"{place}: names has {cell!r}. Write each name and its one replacement as `Tom=Rahul; Mary=Sunita`."
+        )
     return replaced

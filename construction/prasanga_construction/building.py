@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -28,7 +29,7 @@ from prasanga.lexicon.templates import with_article
 from prasanga.pairs.alignment import Span
 from prasanga.pairs.preferences import LABELS
 from prasanga_construction.distance import Distance, check_distance, find_terms
-from prasanga_construction.sheets import csv_text, read_rows, require_columns
+from prasanga_construction.sheets import csv_text, read_rows, require_once
 from prasanga_construction.templates import Identities, Templates, Term, fill
 from prasanga_construction.tuples import BiasTuple
 
@@ -39,8 +40,6 @@ PAIR_COLUMNS = (
     *("origin", "modified", "agreeing", "note"),
 )
 LEFT_OUT_COLUMNS = ("pair_id", "tuple_id", "reason", "words", "first", "second")
-_IDENTICAL, _NOT_MINIMAL, _OTHER_GENDER = "identical", "not-minimal", "other-gender"
-_NO_IDENTITY, _AMBIGUOUS, _BOTH_THERE = "no-identity", "ambiguous-form", "counterpart-there"
 _PRONOUNS = {
     "feminine": {"he": "she", "him": "her", "his": "her", "himself": "herself"},
     "masculine": {"she": "he", "hers": "his", "herself": "himself"},
@@ -49,8 +48,7 @@ _UNCLEAR = re.compile(r"\b(?:he|she|him|his|her|hers|himself|herself)\b", re.IGN
 _ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence about the identity of a tuple, with the label of the pairs that are made of it."""
 
     sentence_id: str
@@ -91,20 +89,18 @@ class Draft:
         if self.refused:
             return self.refused
         if not any(self.distance.modified):
-            return _IDENTICAL
-        return "" if self.distance.is_minimal else _NOT_MINIMAL
+            return "identical"
+        return "" if self.distance.is_minimal else "not-minimal"
 
 
-@dataclass(frozen=True)
-class Built:
+class Built(NamedTuple):
     """Pairs in our own layout (`PAIR_COLUMNS`), and what was left out and why (`LEFT_OUT_COLUMNS`)."""
 
     pairs: pl.DataFrame
     left_out: pl.DataFrame
 
 
-@dataclass(frozen=True)
-class Swapped:
+class Swapped(NamedTuple):
     """Two sentences, where the terms stand in each, and why they are no pair; "" if nothing speaks against it."""
 
     first: str
@@ -117,12 +113,11 @@ def template_drafts(tuples: Iterable[BiasTuple], identities: Identities, templat
     """Make a draft for each tuple and template of its class and axis, with its counterpart.
 
     Raises:
-        InputError: another language, an identity or counterpart that is no term, a class of attribute without a
+        InputError: an identity or counterpart that is no term, a class of attribute without a
             template for the axis, a template that a term lacks a form for.
     """
     drafts = []
     for each in tuples:
-        _require_language(each, identities, templates)
         term = identities.find(each.bias_type, each.identity, each.place)
         fitting = [
             template
@@ -137,13 +132,8 @@ def template_drafts(tuples: Iterable[BiasTuple], identities: Identities, templat
         other = identities.counterpart_of(each, term)
         for template in fitting:
             one, two = fill(template, term, each), fill(template, other, each)
-            distance = check_distance(
-                one.text,
-                two.text,
-                language=each.language,
-                identity=(one.identity, two.identity),
-                agreeing=(one.agreeing, two.agreeing),
-            )
+            spans = {"identity": (one.identity, two.identity), "agreeing": (one.agreeing, two.agreeing)}
+            distance = check_distance(one.text, two.text, language=each.language, **spans)
             name = f"{each.tuple_id}-{template.template_id}-{other.term_id}"
             drafts.append(Draft(name, each, term.bias_type, template.label, one.text, two.text, distance))
     return drafts
@@ -219,29 +209,16 @@ def read_sentences(path: str | Path, tuples: Sequence[BiasTuple], *, reviewed: b
         InputError: with file and line: a missing column, an id that stands twice, an unknown label, an `accepted` that
             is not 0 or 1, an empty sentence.
     """
-    rows = read_rows(path, what="sentences", may_be_empty=True)
-    needed = ("sentence_id", "tuple_id", "label", "sentence", "accepted")
-    require_columns(path, rows, needed, f"Restore the header: {','.join(SENTENCE_COLUMNS)}.")
+    rows = read_rows(path, ["sentence_id", "tuple_id", "label", "sentence", "accepted"])
+    require_once((row.text("sentence_id"), row.place) for row in rows)
     known = {each.tuple_id for each in tuples}
-    places: dict[str, str] = {}
     accepted = []
     for row in rows:
-        name = row.text("sentence_id")
-        if name in places:
-            raise InputError(f"{row.place}: the id {name!r} stands in {places[name]} already. Give each row its own.")
-        places[name] = row.place
         taken = not reviewed or row.one_of("accepted", ("0", "1")) == "1"
         label = row.one_of("label", LABELS)
         if taken and row.text("tuple_id") in known:
-            accepted.append(Sentence(name, row.text("tuple_id"), row.text("sentence"), label))
+            accepted.append(Sentence(row.cells["sentence_id"], row.text("tuple_id"), row.text("sentence"), label))
     return accepted
-
-
-def where_from(proposer: str | None, *, reviewed: bool) -> str:
-    """Say what the column `note` of a pair says of its sentences."""
-    if reviewed:
-        return "reviewed by a person"
-    return f"proposed by {proposer}, not reviewed by a person"
 
 
 def swap(sentence: str, term: Term, other: Term, language: str) -> Swapped:
@@ -254,14 +231,14 @@ def swap(sentence: str, term: Term, other: Term, language: str) -> Swapped:
     """
     places = find_terms(sentence, term.spellings)
     if not places:
-        return Swapped(sentence, sentence, ([], []), _NO_IDENTITY)
+        return Swapped(sentence, sentence, ([], []), "no-identity")
     if find_terms(sentence, [one for one in other.spellings if one not in term.spellings]):
-        return Swapped(sentence, sentence, (places, places), _BOTH_THERE)
+        return Swapped(sentence, sentence, (places, places), "counterpart-there")
     second, moved, position = "", [], 0
     for start, end in places:
         forms = _replacements(sentence[start:end], term, other)
         if len(forms) > 1:
-            return Swapped(sentence, sentence, (places, places), _AMBIGUOUS)
+            return Swapped(sentence, sentence, (places, places), "ambiguous-form")
         word = capitalize(forms[0]) if sentence[start].isupper() else forms[0]
         second += sentence[position:start]
         article = _ARTICLE.search(second) if language == "en" else None
@@ -275,18 +252,9 @@ def swap(sentence: str, term: Term, other: Term, language: str) -> Swapped:
     if term.gender != other.gender and language != "bn":
         followed = _follow(second, moved, other.gender) if language == "en" else None
         if followed is None:
-            return Swapped(sentence, second, (places, moved), _OTHER_GENDER)
+            return Swapped(sentence, second, (places, moved), "other-gender")
         second, moved = followed
     return Swapped(sentence, second, (places, moved))
-
-
-def _require_language(each: BiasTuple, identities: Identities, templates: Templates) -> None:
-    for path, language in ((identities.path, identities.language), (templates.path, templates.language)):
-        if language != each.language:
-            raise InputError(
-                f"{each.place}: the tuple is in {each.language!r}, but {path} is in {language!r}. Name files of the"
-                " same language under `construction`."
-            )
 
 
 def _replacements(spelling: str, term: Term, other: Term) -> list[str]:

@@ -9,9 +9,10 @@ the places at which the sentences differ say how many things were changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import product
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -284,14 +285,8 @@ def _reaches(start: int, end: int, spans: Sequence[Span]) -> bool:
 # counts, from the tokenizer alone, how often that matters for a model.
 
 TABLE = {
-    "model": pl.String,
-    "language": pl.String,
-    "pair_id": pl.String,
-    "word_first": pl.String,
-    "word_second": pl.String,
-    "piece": pl.String,
-    "position_first": pl.Int64,
-    "position_second": pl.Int64,
+    **dict.fromkeys(("model", "language", "pair_id", "word_first", "word_second", "piece"), pl.String),
+    **dict.fromkeys(("position_first", "position_second"), pl.Int64),
     "related": pl.Boolean,
 }
 """A row per piece shared by a modified word of the first sentence and one of the second. Positions count the pieces
@@ -326,31 +321,24 @@ def find_shared_pieces(tokenizer: Any, pairs: pl.DataFrame, *, model: str) -> Sh
         once: spelling, not place, decides.
     """
     pieces = read_pieces(tokenizer, (*pairs["first"], *pairs["second"]))
-    rows: list[dict[str, Any]] = []
-    counts: list[tuple[str | int, ...]] = []
+    rows, counts = [], []
     for pair in pairs.iter_rows(named=True):
         spans = align_spans(pair["first"], pair["second"])
-        sides = (pair["first"], pieces[pair["first"]]), (pair["second"], pieces[pair["second"]])
-        first = _cut(*sides[0], spans.modified_first)
-        second = _cut(*sides[1], spans.modified_second)
-        of_pair = list(_shared(first, second))
-        named = {name: pair[name] for name in ("language", "pair_id")}
-        for shared in of_pair:
-            piece = tokenizer.convert_ids_to_tokens(shared.pop("id"))
-            rows.append({"model": model, **named, **shared, "piece": piece})
+        one, two = pieces[pair["first"]], pieces[pair["second"]]
+        first, second = _cut(pair["first"], one, spans.modified_first), _cut(pair["second"], two, spans.modified_second)
+        shared = list(_find_shared(first, second))
+        rows += [
+            (model, pair["language"], pair["pair_id"], *words, tokenizer.convert_ids_to_tokens(piece), *places, related)
+            for words, piece, places, related in shared
+        ]
         split = any(len(ids) > 1 for ids in (*first.values(), *second.values()))
-        unrelated = any(not shared["related"] for shared in of_pair)
-        apart = any(count > 0 for count in taken_apart(sides[0][1], sides[1][1], spans))
-        counts.append((pair["language"], 1, int(split), int(bool(of_pair)), int(unrelated), int(apart)))
-    each = pl.DataFrame(counts, schema={"language": pl.String, **dict.fromkeys(_COUNTS, pl.Int64)}, orient="row")
-    of_language = (
-        each.group_by("language").agg(pl.all().sum()).sort("language").select(pl.lit(model).alias("model"), "*")
-    )
-    shares = [
-        (pl.col(f"n_{what}") / pl.col("n_pairs")).alias(f"share_{what}")
-        for what in ("sharing_unrelated", "taken_apart")
-    ]
-    return SharedPieces(pl.DataFrame(rows, schema=TABLE), of_language.with_columns(shares))
+        unrelated = not all(related for *_, related in shared)
+        counts.append((pair["language"], 1, split, bool(shared), unrelated, any(taken_apart(one, two, spans))))
+    each = pl.DataFrame(counts, schema=["language", *_COUNTS], orient="row").cast(dict.fromkeys(_COUNTS, pl.Int64))
+    summed = each.group_by("language").agg(pl.all().sum()).sort("language")
+    shares = {f"share_{what}": pl.col(f"n_{what}") / pl.col("n_pairs") for what in ("sharing_unrelated", "taken_apart")}
+    table = pl.DataFrame(rows, schema=TABLE, orient="row")
+    return SharedPieces(table, summed.select(pl.lit(model).alias("model"), "*").with_columns(**shares))
 
 
 _COUNTS = ("n_pairs", "n_split", "n_sharing", "n_sharing_unrelated", "n_taken_apart")
@@ -362,18 +350,16 @@ def taken_apart(first: Pieces, second: Pieces, spans: SpanAlignment) -> tuple[in
     The pieces of both sentences are aligned as the program of CrowS-Pairs does (`difflib.SequenceMatcher`; Nangia et
     al. 2020), here without its shortcut for long sequences.
     """
-    matcher = SequenceMatcher(None, list(first.ids), list(second.ids), autojunk=False)
-    same = [(block.a, block.b, block.size) for block in matcher.get_matching_blocks()]
-    common = [
-        {start + i for start, _, size in same for i in range(size)},
-        {start + i for _, start, size in same for i in range(size)},
+    blocks = SequenceMatcher(None, list(first.ids), list(second.ids), autojunk=False).get_matching_blocks()
+    same = [
+        {start + i for start, size in starts for i in range(size)}
+        for starts in ([(block.a, block.size) for block in blocks], [(block.b, block.size) for block in blocks])
     ]
-    modified = [_positions(first, spans.modified_first), _positions(second, spans.modified_second)]
-    return len(common[0] & modified[0]), len(common[1] & modified[1])
-
-
-def _positions(pieces: Pieces, spans: Sequence[Span]) -> set[int]:
-    return {place for start, end in spans for place in overlapping(pieces, start, end)}
+    one, two = (
+        {place for start, end in modified for place in overlapping(pieces, start, end)}
+        for pieces, modified in ((first, spans.modified_first), (second, spans.modified_second))
+    )
+    return len(same[0] & one), len(same[1] & two)
 
 
 def _cut(text: str, pieces: Pieces, spans: Sequence[Span]) -> dict[str, tuple[int, ...]]:
@@ -384,17 +370,12 @@ def _cut(text: str, pieces: Pieces, spans: Sequence[Span]) -> dict[str, tuple[in
     return words
 
 
-def _shared(first: dict[str, tuple[int, ...]], second: dict[str, tuple[int, ...]]) -> Iterable[dict[str, Any]]:
-    for word, ids in first.items():
-        for other, other_ids in second.items():
-            if comparable(word) == comparable(other):  # a word that merely moved is no other word
-                continue
+def _find_shared(
+    first: Mapping[str, tuple[int, ...]], second: Mapping[str, tuple[int, ...]]
+) -> Iterator[tuple[tuple[str, str], int, tuple[int, int], bool]]:
+    """Yield two words, a piece that they share, its position in each, and whether the words begin alike."""
+    for (word, ids), (other, other_ids) in product(first.items(), second.items()):
+        if comparable(word) != comparable(other):  # a word that merely moved is no other word
             for piece in dict.fromkeys(piece for piece in ids if piece in other_ids):
-                yield {
-                    "word_first": word,
-                    "word_second": other,
-                    "id": piece,
-                    "position_first": ids.index(piece) + 1,
-                    "position_second": other_ids.index(piece) + 1,
-                    "related": begin_alike(word, other),
-                }
+                places = ids.index(piece) + 1, other_ids.index(piece) + 1
+                yield (word, other), piece, places, begin_alike(word, other)

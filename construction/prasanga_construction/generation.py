@@ -24,7 +24,7 @@ from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList,
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
-from prasanga.models.devices import Halving, plan_batches
+from prasanga.models.devices import Halving, no_memory_for, plan_batches
 from prasanga.models.loading import load_config, load_part, max_pieces, model_kind, quiet
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
@@ -35,13 +35,8 @@ _BATCH = {"cpu": 16_384, "cuda": 65_536}
 _NUCLEUS = 0.95
 # Of what a model's files say about generation, only which pieces mean what; how to draw is said by the caller.
 _IDS = (
-    "bos_token_id",
-    "eos_token_id",
-    "pad_token_id",
-    "decoder_start_token_id",
-    "forced_bos_token_id",
-    "bad_words_ids",
-    "suppress_tokens",
+    *("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id"),
+    *("bad_words_ids", "suppress_tokens"),
 )
 
 
@@ -141,8 +136,7 @@ class Writer:
             writes: the piece that an answer begins with, the target's language (`hin_Deva`, `hi_IN`).
 
         Raises:
-            InputError: a text and its answer do not fit into the model; a piece that it does not have; no memory for a
-                single text.
+            InputError: a text and its answer do not fit into the model; no memory for a single text.
         """
         rows = self._read(texts, reads)
         self._require_fit(texts, rows, max_new_tokens)
@@ -151,16 +145,12 @@ class Writer:
         lengths = [(len(rows[place]) + max_new_tokens) * max(beams, 1) for place in places]
 
         answers = [""] * len(texts)
-        halving = Halving(self._no_memory)
+        halving = Halving(partial(no_memory_for, self.name, self.device))
 
         def write(batch: slice) -> None:
             mine = places[batch]
-            draws = (
-                []
-                if beams
-                else [SeededDraw([generator(seed, "construction", "generate", texts[place], 0) for place in mine])]
-            )
-            written = self._forward([rows[place] for place in mine], settings, draws)
+            streams = [generator(seed, "construction", "generate", texts[place], 0) for place in mine]
+            written = self._forward([rows[place] for place in mine], settings, [] if beams else [SeededDraw(streams)])
             for place, answer in zip(mine, written, strict=True):
                 answers[place] = answer
             done.advance(len(mine))
@@ -180,7 +170,6 @@ class Writer:
         """Return the pieces of each text as the model is given them."""
         tokenizer = self.tokenizer
         if reads is not None and hasattr(tokenizer, "src_lang"):
-            self._id_of(reads)
             tokenizer.src_lang = reads
         if self.is_chat:
             talks = [[{"role": "user", "content": text}] for text in texts]
@@ -196,37 +185,19 @@ class Writer:
     def _require_fit(self, texts: Sequence[str], rows: Sequence[Sequence[int]], max_new_tokens: int) -> None:
         answer = max_new_tokens if self.kind == "decoder" else 0
         for text, row in zip(texts, rows, strict=True):
-            if not row:
-                raise InputError(f"model {self.name}: the text {text!r} has no pieces. Leave it out, or write a text.")
             if self.max_pieces is not None and len(row) + answer > self.max_pieces:
-                further = f" and the answer may have {answer} more" if answer else ""
                 raise InputError(
                     f"model {self.name}: it reads {self.max_pieces} pieces at most, but the text that begins"
-                    f" {text[:60]!r} has {len(row)}{further}. Shorten it, or use a model that reads more."
+                    f" {text[:60]!r} has {len(row)}, and the answer may have {answer} more. Shorten it, or use a model"
+                    " that reads more."
                 )
 
     def _settings(self, max_new_tokens: int, beams: int, writes: str | None) -> GenerationConfig:
         settings = copy.deepcopy(self.model.generation_config)
         settings.update(max_new_tokens=max_new_tokens, do_sample=False, num_beams=max(beams, 1))
         if writes is not None:
-            settings.forced_bos_token_id = self._id_of(writes)
+            settings.forced_bos_token_id = self.tokenizer.convert_tokens_to_ids(writes)
         return settings
-
-    def _id_of(self, piece: str) -> int:
-        """Return the number of a piece that the user has named."""
-        found = self.tokenizer.get_vocab().get(piece)
-        if found is None:
-            raise InputError(
-                f"model {self.name}: its tokenizer has no piece {piece!r}. Write the code of the language as the model"
-                " writes it, for example hin_Deva (NLLB) or hi_IN (mBART)."
-            )
-        return int(found)
-
-    def _no_memory(self, pieces: int) -> InputError:
-        return InputError(
-            f"model {self.name}: device {self.device} has no memory for one text of {pieces} pieces and its answer. Use"
-            " a larger device, dtype: bfloat16, or quantization: int8."
-        )
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]], settings: GenerationConfig, draws: list[SeededDraw]) -> list[str]:
@@ -251,8 +222,7 @@ class SeededDraw(LogitsProcessor):  # type: ignore[misc]
 
     def __init__(self, streams: Sequence[np.random.Generator], nucleus: float = _NUCLEUS) -> None:
         """Take one of `streams` for each row, and the probability that the likeliest pieces have together."""
-        self._streams = streams
-        self._nucleus = TopPLogitsWarper(nucleus)
+        self._streams, self._nucleus = streams, TopPLogitsWarper(nucleus)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Add noise to scores (rows, vocabulary); those outside the nucleus stay minus infinity."""

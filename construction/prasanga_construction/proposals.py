@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import polars as pl
 import regex
 
-from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
 from prasanga.text.words import unicode_form
 from prasanga_construction.building import Sentence
@@ -41,12 +40,9 @@ _SEPARATOR = regex.compile(r"\s*[,،/]\s*")
 _QUOTES = "\"'“”‘’«»`*_ \t"
 _ENDS = ".!?।॥…"
 _WORD = regex.compile(r"[\p{L}\p{M}\u200c\u200d]+(?:['’-][\p{L}\p{M}\u200c\u200d]+)*")
-_SCRIPTS = {"en": regex.compile(r"\p{Script=Latin}"), "hi": regex.compile(r"\p{Script=Devanagari}")}
-_SCRIPTS["bn"] = regex.compile(r"\p{Script=Bengali}")
+_SCRIPTS = {"en": "Latin", "hi": "Devanagari", "bn": "Bengali"}
 _LETTER = regex.compile(r"\p{L}")
-_EMPTY_WORDS = {
-    "en": regex.compile(r"(?:(?:they|are|is|being|very|the|a|an|seen|as|considered)\s+)+", regex.IGNORECASE)
-}
+_EMPTY_WORDS = regex.compile(r"(?:(?:they|are|is|being|very|the|a|an|seen|as|considered)\s+)+", regex.IGNORECASE)
 _MOST_WORDS = 3
 _FEWEST_WORDS, _LONGEST_SENTENCE = 4, 40
 
@@ -83,16 +79,14 @@ class Proposals(Generic[T]):
     short: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What was taken out of an answer, and what was not: (text, reason) each, in the order of the answer."""
 
     found: list[str]
     lost: list[tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class _Request:
+class _Request(NamedTuple):
     name: str
     prompt: str
     parse: Callable[..., Parsed]
@@ -109,13 +103,13 @@ def propose_attributes(
     Args:
         writer: a decoder.
         identities: the terms.
-        templates: have the prompts, of the same language.
+        templates: have the prompts.
         seed: of the study.
 
     Raises:
-        InputError: identities and templates of two languages; what the model refuses.
+        InputError: what the model refuses.
     """
-    opening = _opening(writer, identities, templates)
+    opening = "" if writer.is_chat else templates.prompts.opening
     about: dict[str, tuple[Axis, Term, str]] = {}
     requests = []
     for axis in identities.axes.values():
@@ -146,13 +140,13 @@ def propose_sentences(
         writer: a decoder.
         tuples: those that are kept.
         identities: the terms.
-        templates: have the prompts, of the same language.
+        templates: have the prompts.
         seed: of the study.
 
     Raises:
-        InputError: as `propose_attributes`; an identity that is no term.
+        InputError: an identity that is no term; what the model refuses.
     """
-    opening = _opening(writer, identities, templates)
+    opening = "" if writer.is_chat else templates.prompts.opening
     requests = []
     for each in tuples:
         term = identities.find(each.bias_type, each.identity, each.place)
@@ -256,16 +250,6 @@ def _parsed(
     return Parsed(found, lost)
 
 
-def _opening(writer: WritesText, identities: Identities, templates: Templates) -> str:
-    """Return how an answer begins, for a model that only goes on; both files must be of one language."""
-    if identities.language != templates.language:
-        raise InputError(
-            f"{templates.path}: `language` is {templates.language!r}, but {identities.path} is in"
-            f" {identities.language!r}. Name files of one language under `construction`."
-        )
-    return "" if writer.is_chat else templates.prompts.opening
-
-
 def _words(axis: Axis, term: Term, polarity: str, templates: Templates) -> dict[str, str]:
     return {"axis": axis.title, "identity": term.people, "polarity": templates.prompts.polarities[polarity]}
 
@@ -294,7 +278,7 @@ def _ask(
         for request, answer in zip(waiting, answers, strict=True):
             parsed = request.parse(f"{opening} {answer}".strip(), known=request.found)
             found = (*request.found, *parsed.found)
-            done[request.name] = replace(request, found=found[:count])
+            done[request.name] = request._replace(found=found[:count])
             lost += [(request.name, number, text, reason) for text, reason in parsed.lost]
             lost += [(request.name, number, text, "beyond-count") for text in found[count:]]
     short = {name: count - len(each.found) for name, each in done.items() if len(each.found) < count}
@@ -326,16 +310,13 @@ def _items(answer: str, *, prose: bool) -> list[tuple[str, bool]]:
 
 def _bare(part: str, language: str) -> str:
     attribute = " ".join(part.strip(_QUOTES + _ENDS).split())
-    if language in _EMPTY_WORDS:
-        attribute = _EMPTY_WORDS[language].sub("", attribute, count=1) if " " in attribute else attribute
-    return attribute
+    return _EMPTY_WORDS.sub("", attribute, count=1) if language == "en" and " " in attribute else attribute
 
 
 def _in_script(text: str, language: str) -> bool:
-    """Tell whether the letters of a text, most of them at least, are of the language's script."""
-    letters = _LETTER.findall(text)
-    own = [letter for letter in letters if _SCRIPTS[language].match(letter)]
-    return bool(letters) and 2 * len(own) > len(letters)
+    """Return whether most letters of a text are of the language's script."""
+    own = regex.findall(rf"[\p{{L}}&&\p{{Script={_SCRIPTS[language]}}}]", text, regex.V1)
+    return 2 * len(own) > len(_LETTER.findall(text))
 
 
 def _folded(text: str) -> str:

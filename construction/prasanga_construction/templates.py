@@ -21,11 +21,12 @@ template for some axes only names them under `axes`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, suggest
@@ -35,6 +36,7 @@ from prasanga.lexicon.templates import INDEFINITE, SLOT, begins_sentence, with_a
 from prasanga.pairs.alignment import Span
 from prasanga.pairs.layouts import canonical
 from prasanga.pairs.preferences import LABELS, LANGUAGES
+from prasanga_construction.sheets import require_once
 from prasanga_construction.tuples import POLARITIES, WORD_CLASSES, BiasTuple
 
 # --------------------
@@ -99,10 +101,6 @@ class Term:
         """Return all spellings of all forms, each once."""
         return list(dict.fromkeys(spelling for form in self.forms.values() for spelling in form))
 
-    def form(self, name: str) -> str | None:
-        """Return the spelling to write of a form; None if the term does not have it."""
-        return self.forms[name][0] if name in self.forms else None
-
 
 @dataclass(frozen=True)
 class Axis:
@@ -137,10 +135,10 @@ class Identities:
         for term in terms:
             if wanted in map(_folded, (*term.aliases, *term.spellings)):
                 return term
-        ids = [term.term_id for term in terms]
         raise InputError(
-            f"{place}: {self.path} has no identity term {identity!r} for {bias_type}.{suggest(wanted, ids)} Write one"
-            " of them, or add the term (or this spelling, under `aliases`) to that file."
+            f"{place}: {self.path} has no identity term {identity!r} for {bias_type}."
+            f"{suggest(wanted, [term.term_id for term in terms])} Write one of them, or add the term (or this spelling,"
+            " under `aliases`) to that file."
         )
 
     def counterpart_of(self, each: BiasTuple, term: Term) -> Term:
@@ -159,48 +157,37 @@ def load_identities(path: str | Path) -> Identities:
     Raises:
         InputError: with file and line: the file cannot be read, an unknown key, gender or language; a term without
             `person` or `people`, with other forms than the first of its axis, without counterparts or with one that
-            the axis does not have; an id that stands twice.
+            the axis does not have; an id that is there twice.
     """
-    path = Path(path)
-    content = _read_file(path, "identities", "a file of identity terms", ["language", "axes"])
-    language = content.text("language")
-    if language not in LANGUAGES:
-        raise InputError(f"{content.place}: `language` is {language!r}. Allowed: {', '.join(LANGUAGES)}.")
+    content = read_yaml(Path(path), normalization="nfc")
+    content.require("a file of identity terms", required=["language", "axes"])
     axes = content.entry_of("axes")
-    if not axes:
-        raise InputError(f"{content.place}: `axes` is empty. Write under it `religion: {{terms: [...]}}`.")
-    return Identities(path, language, {name: _read_axis(name, axes.entry_of(name)) for name in axes})
+    read = {name: _read_axis(name, axes.entry_of(name)) for name in axes}
+    return Identities(Path(path), _read_choice(content, "language", LANGUAGES), read)
 
 
-def _read_file(path: Path, key: str, what: str, required: Sequence[str]) -> Entry:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Check `construction.{key}` in the config, or write the file.")
-    content = read_yaml(path, normalization="nfc")
-    content.require(what, required=required)
-    return content
+def _read_choice(entry: Entry, key: str, allowed: Iterable[str], default: str = "") -> str:
+    found = entry.text(key, default)
+    if found not in allowed:
+        raise InputError(f"{entry.place}: `{key}` is {found!r}.{suggest(found, allowed)}")
+    return found
 
 
 def _read_axis(name: str, entry: Entry) -> Axis:
     entry.require(f"the axis `{name}`", required=["terms"], optional=["name", "bias_type"])
     bias_type = canonical(entry.text("bias_type", name))
-    terms: dict[str, Term] = {}
-    for each in entry.entries_of("terms"):
-        term = _read_term(name, bias_type, each)
-        if term.term_id in terms:
-            raise InputError(f"{each.place}: the id `{term.term_id}` stands twice in `{name}`. Rename one.")
-        terms[term.term_id] = term
-    if len(terms) < 2:
-        raise InputError(f"{entry.place}: the axis `{name}` has {len(terms)} terms; a pair needs two.")
-    for term in terms.values():
-        first = next(iter(terms.values()))
-        if set(term.forms) != set(first.forms):
+    read = [_read_term(name, bias_type, each) for each in entry.entries_of("terms")]
+    require_once((term.term_id, term.place) for term in read)
+    terms = {term.term_id: term for term in read}
+    for term in read:
+        if set(term.forms) != set(read[0].forms):
             raise InputError(
-                f"{term.place}: the forms of `{term.term_id}` are {', '.join(term.forms)}, but `{first.term_id}` has"
-                f" {', '.join(first.forms)}. All terms of an axis need the same, to take each other's place."
+                f"{term.place}: the forms of `{term.term_id}` are {', '.join(term.forms)}, but `{read[0].term_id}` has"
+                f" {', '.join(read[0].forms)}. Give all terms of an axis the same, so that one can replace another."
             )
         for counterpart in {one for names in term.counterparts.values() for one in names}:
-            if counterpart == term.term_id or counterpart not in terms:
-                others = [one for one in terms if one != term.term_id]
+            others = terms.keys() - {term.term_id}
+            if counterpart not in others:
                 raise InputError(
                     f"{term.place}: `counterparts` of `{term.term_id}` has {counterpart!r}."
                     f"{suggest(counterpart, others)}"
@@ -209,30 +196,31 @@ def _read_axis(name: str, entry: Entry) -> Axis:
 
 
 def _read_term(axis: str, bias_type: str, entry: Entry) -> Term:
-    entry.require(
-        "an identity term",
-        required=["id", "forms", "counterparts"],
-        optional=["gloss", "gender", "aliases", "proposed"],
-    )
-    name, gender = entry.text("id"), entry.text("gender", "common")
-    if gender not in GENDERS:
-        raise InputError(f"{entry.place}: `gender` is {gender!r}. Allowed: {', '.join(GENDERS)}.")
-    forms = entry.entry_of("forms")
-    spellings = {form: forms.texts(form) for form in forms}
-    for form in (*REQUIRED_FORMS, *spellings):
-        if not spellings.get(form) or not all(spellings[form]):
-            raise InputError(f"{entry.place}: the term `{name}` has no form `{form}`. Write it under `forms`.")
-    given = entry["counterparts"]
-    by_polarity = entry.entry_of("counterparts") if isinstance(given, Entry) else None
-    if by_polarity is not None:
-        by_polarity.require("counterparts by polarity", required=POLARITIES)
-    counterparts = {one: (by_polarity.texts(one) if by_polarity else entry.texts("counterparts")) for one in POLARITIES}
-    if not all(counterparts.values()):
-        raise InputError(f"{entry.place}: the term `{name}` has no counterpart. Write `counterparts: [<id>]`.")
-    aliases: Sequence[str] = (name, *([entry.text("gloss")] if "gloss" in entry else []), *entry.texts("aliases"))
+    optional = ["gloss", "gender", "aliases", "proposed"]
+    entry.require("an identity term", required=["id", "forms", "counterparts"], optional=optional)
+    name, forms = entry.text("id"), entry.entry_of("forms")
+    spellings = {form: forms.texts(form) for form in (*REQUIRED_FORMS, *forms)}
+    by_polarity = isinstance(entry["counterparts"], Entry)
+    counterparts = {
+        one: entry.entry_of("counterparts").texts(one) if by_polarity else entry.texts("counterparts")
+        for one in POLARITIES
+    }
+    for what, found in (*spellings.items(), *counterparts.items()):
+        if not found or not all(found):
+            raise InputError(
+                f"{entry.place}: the term `{name}` has no {what} {'form' if what in spellings else 'counterpart'}."
+                " Write `forms: {person: ..., people: ...}` and `counterparts: [<id>]`."
+            )
     return Term(
-        *(name, axis, bias_type, gender, spellings, tuple(aliases), counterparts),
-        *(entry.flag("proposed", default=True), entry.place),
+        term_id=name,
+        axis=axis,
+        bias_type=bias_type,
+        gender=_read_choice(entry, "gender", GENDERS, "common"),
+        forms={form: spellings[form] for form in forms},
+        aliases=(name, *entry.texts("gloss"), *entry.texts("aliases")),
+        counterparts=counterparts,
+        proposed=entry.flag("proposed", default=True),
+        place=entry.place,
     )
 
 
@@ -243,7 +231,8 @@ def _folded(text: str) -> str:
 # --------------------
 # Templates: the sentences, read, checked and filled.
 
-_NUMBERS = ("singular", "plural")
+T = TypeVar("T")
+_SLOTS = re.compile(r"identity:.*\S.*|attribute(:\s*(singular|plural)?\s*)?")
 # Hindi adjectives in -ा that do not change: of Persian and Arabic origin, or in -इया.
 _UNCHANGING = frozenset(["ज़िंदा", "जिंदा", "ताज़ा", "ताजा", "उम्दा", "आला", "पेचीदा", "संजीदा", "शर्मिंदा", "रंजीदा"])
 _AA = "ा"
@@ -292,7 +281,6 @@ class Templates:
     """The templates of a language, {class of the attribute: templates}, and its prompts."""
 
     path: Path
-    language: str
     classes: Mapping[str, tuple[Template, ...]]
     prompts: Prompts
 
@@ -305,26 +293,24 @@ class Filled(NamedTuple):
     agreeing: list[Span]
 
 
-def load_templates(path: str | Path) -> Templates:
-    """Read a file of templates and prompts.
+def load_templates(path: str | Path, language: str) -> Templates:
+    """Read a file of templates and prompts in a language.
 
     Raises:
-        InputError: with file and line: the file cannot be read, an unknown key, class, label or slot, an id or text
-            that stands twice in a class, a text without identity or attribute, a prompt without a slot that it needs.
+        InputError: with file and line: the file cannot be read, another language, an unknown key, class, label or slot,
+            an id or text that is there twice in a class, a text without identity or attribute, a prompt without a slot
+            that it needs.
     """
-    path = Path(path)
-    content = _read_file(path, "templates", "a file of templates", ["language", "prompts", "templates"])
+    content = read_yaml(Path(path), normalization="nfc")
+    content.require("a file of templates", required=["language", "prompts", "templates"])
     by_class = content.entry_of("templates")
     by_class.require("templates by class of the attribute", required=(), optional=WORD_CLASSES)
     classes = {
         name: read_distinct(f"the class `{name}`", by_class.entries_of(name), partial(_read_template, name))
         for name in by_class
     }
-    if not any(classes.values()):
-        raise InputError(
-            f"{path}: `templates` is empty. Write under it `adjective: [{{id: ..., label: ..., text: ...}}]`."
-        )
-    return Templates(path, content.text("language"), classes, _read_prompts(content.entry_of("prompts")))
+    _read_choice(content, "language", [language])
+    return Templates(Path(path), classes, _read_prompts(content.entry_of("prompts")))
 
 
 def fill(template: Template, term: Term, each: BiasTuple) -> Filled:
@@ -340,27 +326,21 @@ def fill(template: Template, term: Term, each: BiasTuple) -> Filled:
         position = slot.end()
         start = len(text)
         name, _, rest = slot[1].partition(":")
-        if "|" in slot[1]:
-            text += _of_gender(slot[1].split("|"), term, template)
-            agreeing.append((start, len(text)))
-        elif name == "attribute":
-            text += inflected(each.attribute, each.language, each.word_class, term.gender, rest.strip())
-            agreeing.append((start, len(text)))
-        else:
-            form, indefinite = _asked(rest)
-            word = term.form(form)
-            if word is None:
-                raise InputError(
-                    f"{template.place}: the template `{template.template_id}` asks for the form `{form}`, which"
-                    f" {term.place} has not. Its forms are {', '.join(term.forms)}: add it, or name the `axes` of the"
-                    " template."
-                )
+        if name == "identity":
+            form = " ".join(word for word in rest.split() if word != INDEFINITE)
+            word = _require(term.forms, form, template, term)[0]
+            indefinite = INDEFINITE in rest.split()
             phrase = with_article(word) if indefinite else word
-            phrase = capitalize(phrase) if begins_sentence(text, each.language) else phrase
-            text += phrase
+            text += capitalize(phrase) if begins_sentence(text, each.language) else phrase
             identity.append((len(text) - len(word), len(text)))
             if indefinite:
                 agreeing.append((start, len(text) - len(word) - 1))
+            continue
+        if name == "attribute":
+            text += inflected(each.attribute, each.language, each.word_class, term.gender, rest.strip())
+        else:
+            text += _require(dict(zip(GENDERS, slot[1].split("|"), strict=False)), term.gender, template, term)
+        agreeing.append((start, len(text)))
     return Filled(text + template.text[position:], identity, agreeing)
 
 
@@ -374,72 +354,45 @@ def inflected(attribute: str, language: str, word_class: str, gender: str, numbe
     return attribute[: -len(_AA)] + ending
 
 
-def _of_gender(words: Sequence[str], term: Term, template: Template) -> str:
-    by_gender = dict(zip(GENDERS, words, strict=False))
-    if term.gender not in by_gender:
+def _require(forms: Mapping[str, T], wanted: str, template: Template, term: Term) -> T:
+    """Return the form that a slot asks for: one of the term, or a word for its gender."""
+    if wanted not in forms:
         raise InputError(
-            f"{template.place}: the template `{template.template_id}` tells masculine from feminine"
-            f" ({'|'.join(words)}), but {term.place} is {term.gender}. Write a third word for it, or name the `axes` of"
-            " the template."
+            f"{template.place}: the template `{template.template_id}` has {', '.join(forms)} for {term.place}, and not"
+            f" the form `{wanted}`. Write it there, or name the `axes` of the template."
         )
-    return by_gender[term.gender]
+    return forms[wanted]
 
 
 def _read_template(word_class: str, entry: Entry) -> Template:
     entry.require("a template", required=["id", "label", "text"], optional=["gloss", "axes"])
-    label = entry.text("label")
-    if label not in LABELS:
-        raise InputError(f"{entry.place}: `label` is {label!r}. Allowed: {', '.join(LABELS)}.")
-    template = Template(entry.text("id"), word_class, label, entry.text("text"), entry.texts("axes"), entry.place)
-    _check_slots(template)
-    return template
-
-
-def _check_slots(template: Template) -> None:
-    names = set()
-    for slot in SLOT.finditer(template.text):
-        if "|" in slot[1]:
-            continue
-        name, _, rest = slot[1].partition(":")
-        names.add(name)
-        allowed = {"identity": bool(rest.strip()), "attribute": rest.strip() in ("", *_NUMBERS)}
-        if not allowed.get(name):
-            raise InputError(
-                f"{template.place}: the slot {slot[0]} is none that there is. Write {{identity:people}} (or another"
-                " form of the term), {attribute}, {attribute:singular}, {attribute:plural}, or words that agree:"
-                " {he|she}."
-            )
-    if names != {"identity", "attribute"} or "{" in SLOT.sub("", template.text) or "}" in SLOT.sub("", template.text):
+    label, text = _read_choice(entry, "label", LABELS), entry.text("text")
+    slots = [slot for slot in SLOT.findall(text) if "|" not in slot]
+    both = {slot.partition(":")[0] for slot in slots} == {"identity", "attribute"}
+    if not both or not all(map(_SLOTS.fullmatch, slots)) or re.search("[{}]", SLOT.sub("", text)):
         raise InputError(
-            f"{template.place}: the template `{template.template_id}` needs an {{identity:...}}, an {{attribute}},"
-            f" and no brace besides: {template.text}"
+            f"{entry.place}: the template `{entry.text('id')}` has wrong slots: {text} Write {{identity:people}} (or"
+            " another form of the term), {attribute}, {attribute:singular} or {attribute:plural}, and words that agree:"
+            " {he|she}; no other braces."
         )
-
-
-def _asked(rest: str) -> tuple[str, bool]:
-    """Return the name of a form, and whether an article stands before it."""
-    words = rest.split()
-    return " ".join(word for word in words if word != INDEFINITE), INDEFINITE in words
+    return Template(entry.text("id"), word_class, label, text, entry.texts("axes"), entry.place)
 
 
 def _read_prompts(entry: Entry) -> Prompts:
     entry.require("the prompts", required=["attributes", "sentences", "opening", "polarities"])
     polarities = entry.entry_of("polarities")
-    polarities.require("the words for polarities", required=["positive", "negative"])
-    needed = {"attributes": ("count", "polarity", "identity"), "sentences": ("count", "identity", "attribute")}
+    polarities.require("the words for polarities", required=POLARITIES)
+    needed = {"attributes": {"count", "polarity", "identity"}, "sentences": {"count", "identity", "attribute"}}
     for name, slots in needed.items():
-        found = set(SLOT.findall(entry.text(name)))
-        allowed = ("count", "polarity", "identity", "axis", *(("attribute",) if name == "sentences" else ()))
-        for slot in sorted(found - set(allowed)):
-            raise InputError(f"{entry.place}: the prompt `{name}` has the slot {{{slot}}}.{suggest(slot, allowed)}")
-        for slot in slots:
-            if slot not in found:
-                raise InputError(
-                    f"{entry.place}: the prompt `{name}` lacks the slot {{{slot}}}. Write it where it belongs."
-                )
+        found, allowed = set(SLOT.findall(entry.text(name))), slots | {"polarity", "axis"}
+        if not slots <= found <= allowed:
+            raise InputError(
+                f"{entry.place}: the prompt `{name}` has the slots {', '.join(sorted(found)) or 'none'}. Write each of"
+                f" {', '.join(sorted(slots))}; others may be {', '.join(sorted(allowed - slots))}."
+            )
     return Prompts(
         entry.text("attributes"),
         entry.text("sentences"),
         entry.text("opening", may_be_empty=True),
-        {one: polarities.text(one) for one in ("positive", "negative")},
+        {one: polarities.text(one) for one in POLARITIES},
     )

@@ -5,9 +5,9 @@ the best translation or write their own, and do not know which engine a candidat
 candidate are always of one engine, so that they stay as near to each other as that engine keeps them. What the
 annotators chose is read back and decided below.
 
-Models are told the languages in different ways. mBART, NLLB and M2M have a piece for each language: the source's stands
-beside the text, and the target's is the first that is written (`forced_bos_token_id`). Models like T5 have none, and
-are asked in words before the text.
+Models are told the languages in different ways. mBART and NLLB have a piece for each language: the source's goes with
+the text, and the target's is the first that is written (`forced_bos_token_id`). Models like T5 have none, and are asked
+in words before the text.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
+from prasanga.models.pieces import language_piece
 from prasanga.pairs.alignment import align_words
 from prasanga_construction.distance import are_same, count_differences
-from prasanga_construction.sheets import Row, fill_instructions, require_unchanged, rows_of_pairs
+from prasanga_construction.sheets import Row, fill_instructions, read_filled
 
 if TYPE_CHECKING:
     from prasanga_construction.generation import Writer
@@ -37,34 +39,15 @@ CANDIDATES = dict.fromkeys(("pair_id", "engine", "first", "second"), pl.String)
 """Columns of a table of candidates."""
 
 OWN, NONE = "own", "none"
-"""What may stand in the column `choice` besides letters: a translation of one's own, and that nothing fits."""
+"""What annotators may write under `choice` besides letters: their own translation, and that nothing fits."""
 
 JOIN = " + "
-"""What stands between the engines of one candidate."""
+"""Separates the engines of one candidate."""
 
 _BEAMS = 4
 _LONGEST = 256  # pieces of a translation, or fewer where a model cannot write as many
-# what is put before a text for a model without pieces for languages, if nothing else is said
 _PREFIX = "translate {source} to {target}: "
-_PIECES = {
-    "bn": ("bn_IN", "ben_Beng", "__bn__"),
-    "hi": ("hi_IN", "hin_Deva", "__hi__"),
-    "en": ("en_XX", "eng_Latn", "__en__"),
-}
-
-
-class Asking(NamedTuple):
-    """How a model is told what to translate.
-
-    Attributes:
-        reads: the piece of the source's language; None for a model without.
-        writes: the piece that an answer begins with; None for a model without.
-        prefix: what is put before each text.
-    """
-
-    reads: str | None
-    writes: str | None
-    prefix: str
+"""Precedes a text for a model without pieces for languages, if the config has no other prefix."""
 
 
 def pairs_to_translate(pairs: pl.DataFrame, into: str) -> pl.DataFrame:
@@ -73,91 +56,78 @@ def pairs_to_translate(pairs: pl.DataFrame, into: str) -> pl.DataFrame:
     Raises:
         InputError: the set has no language but `into`, or several and no English.
     """
-    return pairs.filter(pl.col("language") == _source_language(pairs["language"].unique().to_list(), into))
+    others = set(pairs["language"]) - {into}
+    source = "en" if "en" in others else next(iter(others), None)
+    if source is None or (len(others) > 1 and source != "en"):
+        raise InputError(
+            f"construction.into is {into!r}, and the languages of the set are:"
+            f" {', '.join(sorted(set(pairs['language']))) or 'none'}. A set is translated from English, or from its one"
+            " language that is not construction.into: name a set that has one (construction.pairs), or limit it"
+            " (pairs.sets.<set>.languages)."
+        )
+    return pairs.filter(pl.col("language") == source)
 
 
-def how_to_ask(
-    tokenizer: Any,
+def translate_pairs(
+    writer: Writer,
+    pairs: pl.DataFrame,
     *,
-    model: str,
-    source: str,
+    engine: str,
     into: str,
     codes: Mapping[str, str] | None = None,
     prefix: str | None = None,
-) -> Asking:
-    """Say how `model` is told to translate from `source` into `into`.
-
-    Args:
-        tokenizer: the model's, which has a piece for each language or for none.
-        model: its name, for messages.
-        source: language of the texts: bn, hi or en.
-        into: language of the translations.
-        codes: the piece of a language, where it is not one of mBART's, NLLB's or M2M's (`models.<m>.language_codes`).
-        prefix: what to put before a text; {source} and {target} are the names of the languages, in English. None for
-            nothing where the model has pieces for languages, and for a sentence in English where it has none.
-
-    Raises:
-        InputError: a piece in `codes` that the tokenizer does not have; a piece for one of the two languages only; a
-            prefix with another name in braces.
-    """
-    vocabulary = tokenizer.get_vocab()
-    found = {language: _piece_of(vocabulary, language, codes or {}, model) for language in (source, into)}
-    lacking = [LANGUAGE_NAMES[language] for language, piece in found.items() if piece is None]
-    if len(lacking) == 1:
-        raise InputError(
-            f"model {model}: its tokenizer has no piece for {lacking[0]} among those known, but one for the other"
-            f" language. Write the piece under models.{model}.language_codes, or use a model that translates into"
-            f" {LANGUAGE_NAMES[into]}."
-        )
-    if prefix is None:
-        prefix = _PREFIX if lacking else ""
-    try:
-        prefix = prefix.format(source=LANGUAGE_NAMES[source], target=LANGUAGE_NAMES[into])
-    except (KeyError, IndexError, ValueError):
-        raise InputError(
-            f"model {model}: the prefix is {prefix!r}. Only {{source}} and {{target}} may stand in braces; write for"
-            f" example {_PREFIX!r}."
-        ) from None
-    return Asking(found[source], found[into], prefix)
-
-
-def translate_pairs(writer: Writer, pairs: pl.DataFrame, *, engine: str, asking: Asking, seed: int) -> pl.DataFrame:
+    seed: int,
+) -> pl.DataFrame:
     """Write one engine's candidate for both sentences of each pair; a sentence of several pairs is translated once.
 
     Args:
         writer: an encoder-decoder that translates (`prasanga_construction.generation.load_writer`).
-        pairs: `pair_id`, `first`, `second`.
+        pairs: `pair_id`, `language`, `first`, `second`, of one language.
         engine: the name under which its candidates are kept, apart from the sheets.
-        asking: see `how_to_ask`.
+        into: language of the translations.
+        codes: the piece of a language, where its own code does not find it (`models.<m>.language_codes`).
+        prefix: text to put before each sentence; {source} and {target} are the names of the languages, in English. None
+            for nothing where the model has pieces for languages, and for a request in English where it has none.
         seed: the study's; a beam search draws nothing.
 
     Returns:
-        A row per pair (`CANDIDATES`), but for those of which a sentence came out empty.
+        A row per pair (`CANDIDATES`), without the pairs of which a sentence came out empty.
 
     Raises:
-        InputError: the model is no encoder-decoder; a sentence is too long for it; it wrote nothing at all.
+        InputError: the model is no encoder-decoder; its tokenizer lacks the piece of a language; a prefix with another
+            name in braces; a sentence is too long for it; it wrote nothing at all.
     """
     if writer.kind != "encoder-decoder":
         raise InputError(
             f"model {writer.name} is a {writer.kind}, and pairs are translated by encoder-decoders. Name one under"
             " construction.translators, for example an NLLB or mBART model."
         )
+    source = str(pairs["language"][0])
+    reads, writes = (language_piece(engine, writer.tokenizer, each, codes or {}) for each in (source, into))
+    template = prefix if prefix is not None else "" if writes else _PREFIX
+    try:
+        asked = template.format(source=LANGUAGE_NAMES[source], target=LANGUAGE_NAMES[into])
+    except (KeyError, IndexError, ValueError):
+        raise InputError(
+            f"model {engine}: the prefix is {prefix!r}. Put only {{source}} and {{target}} in braces, for example"
+            f" {_PREFIX!r}."
+        ) from None
     sentences = list(dict.fromkeys((*pairs["first"], *pairs["second"])))
     written = writer.generate(
-        [asking.prefix + sentence for sentence in sentences],
+        [asked + sentence for sentence in sentences],
         max_new_tokens=_LONGEST if writer.max_pieces is None else min(_LONGEST, writer.max_pieces - 1),
         seed=seed,
         beams=_BEAMS,
-        reads=asking.reads,
-        writes=asking.writes,
+        reads=reads,
+        writes=writes,
     )
     answers = dict(zip(sentences, (" ".join(text.split()) for text in written), strict=True))
     rows = [
-        {"pair_id": name, "engine": engine, "first": answers[first], "second": answers[second]}
+        (name, engine, answers[first], answers[second])
         for name, first, second in pairs.select("pair_id", "first", "second").iter_rows()
     ]
-    candidates = pl.DataFrame(rows, schema=CANDIDATES)
-    whole = candidates.filter((pl.col("first") != "") & (pl.col("second") != ""))
+    candidates = pl.DataFrame(rows, schema=CANDIDATES, orient="row")
+    whole = candidates.filter(pl.col("first") != "", pl.col("second") != "")
     if whole.is_empty() and pairs.height:
         raise InputError(
             f"model {writer.name} wrote nothing for any of {pairs.height} pairs. Look whether it is a translation"
@@ -186,24 +156,23 @@ def hide_engines(candidates: pl.DataFrame, *, seed: int) -> pl.DataFrame:
     Raises:
         InputError: a pair with more than 26 different candidates.
     """
-    rows: list[dict[str, str]] = []
+    rows: list[tuple[str, ...]] = []
     for (pair_id,), of_pair in candidates.group_by(["pair_id"], maintain_order=True):
         engines: dict[tuple[str, str], list[str]] = {}
-        for row in of_pair.sort("engine").iter_rows(named=True):
-            engines.setdefault((row["first"], row["second"]), []).append(row["engine"])
+        for engine, *texts in of_pair.sort("engine").select("engine", "first", "second").iter_rows():
+            engines.setdefault((texts[0], texts[1]), []).append(engine)
         if len(engines) > len(ascii_uppercase):
             raise InputError(
                 f"pair {pair_id} has {len(engines)} different candidates, but a sheet has letters for"
                 f" {len(ascii_uppercase)}. Name fewer engines (construction.translators)."
             )
-        texts = sorted(engines)
-        order = generator(seed, "translation", pair_id).permutation(len(texts))
+        different = sorted(engines)
+        order = generator(seed, "translation", pair_id).permutation(len(different))
         for letter, place in zip(ascii_uppercase, order, strict=False):
-            first, second = texts[place]
-            by = JOIN.join(dict.fromkeys(engines[first, second]))
-            rows.append({"pair_id": str(pair_id), "letter": letter, "engines": by, "first": first, "second": second})
+            first, second = different[place]
+            rows.append((str(pair_id), letter, JOIN.join(dict.fromkeys(engines[first, second])), first, second))
     columns = ["pair_id", "letter", "engines", "first", "second"]
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String))
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 def translation_sheet(pairs: pl.DataFrame, key: pl.DataFrame) -> pl.DataFrame:
@@ -238,30 +207,6 @@ def translation_instructions(n_pairs: int, into: str) -> str:
     return fill_instructions("translation", n_pairs=n_pairs, language=LANGUAGE_NAMES[into], own=OWN, nothing=NONE)
 
 
-def _source_language(languages: Sequence[str], into: str) -> str:
-    others = sorted(set(languages) - {into})
-    if "en" in others:
-        return "en"
-    if len(others) == 1:
-        return others[0]
-    found = ", ".join(sorted(set(languages))) or "none"
-    raise InputError(
-        f"construction.into is {into!r}, and the languages of the set are: {found}. A set is translated from English,"
-        " or from its one language that is not construction.into: name a set that has one (construction.pairs), or"
-        " limit it (pairs.sets.<set>.languages)."
-    )
-
-
-def _piece_of(vocabulary: Mapping[str, int], language: str, codes: Mapping[str, str], model: str) -> str | None:
-    given = codes.get(language)
-    if given is not None and given not in vocabulary:
-        raise InputError(
-            f"model {model}: language_codes has {given!r} for {language}, but its tokenizer has no such piece. Look it"
-            " up in the model's documentation (mBART: hi_IN, NLLB: hin_Deva)."
-        )
-    return given or next((piece for piece in _PIECES[language] if piece in vocabulary), None)
-
-
 # --------------------
 # Which translation of a pair the annotators chose: their sheets read back, decided, and made into pairs.
 #
@@ -274,17 +219,16 @@ CHOSEN, DECIDED, TIE, NOTHING_FITS, IDENTICAL = "chosen", "decided", "tie", "not
 """What becomes of a pair: the most votes chose its translation, or the file of decisions did; it is not written where
 the most votes are shared, where nothing fits, and where its two sentences are the same."""
 
-_FILLED_IN = ("choice", "own_first", "own_second")
 _GENDERED = frozenset(("he", "she", "his", "her", "hers", "him", "himself", "herself", "he's", "she's"))
 _NOUNS = {"hi": "एक पुरुष / एक महिला", "bn": "একজন পুরুষ / একজন নারী", "en": "a man / a woman"}
 
 
-def check_choices(rows: Sequence[Row], blank: pl.DataFrame, *, annotator: str, partly: bool = False) -> pl.DataFrame:
+def check_choices(path: str | Path, blank: pl.DataFrame, *, annotator: str, partly: bool = False) -> pl.DataFrame:
     """Check the choices of one annotator against the sheet as it was given out.
 
     Args:
-        rows: of the sheet that came back (`prasanga_construction.sheets.read_rows`).
-        blank: the sheet that was given out (`prasanga_construction.translation.translation_sheet`).
+        path: the sheet that came back.
+        blank: the sheet that was given out (`translation_sheet`).
         annotator: whose it is.
         partly: whether pairs may be missing, as in a file of decisions.
 
@@ -293,25 +237,17 @@ def check_choices(rows: Sequence[Row], blank: pl.DataFrame, *, annotator: str, p
         pair in the order of `blank`.
 
     Raises:
-        InputError: a column that is missing; a pair that is missing, unknown or there twice; a sentence or candidate
-            that is not the one given out; no choice, or one that this pair does not have; own sentences without `own`,
-            or `own` without both.
+        InputError: as `read_filled`; no choice, or one that this pair does not have; own sentences without `own`, or
+            `own` without both.
     """
     letters = [name.removesuffix("_first") for name in blank.columns if name.endswith("_first") and name != "own_first"]
     fixed = ["first", "second", *(f"{letter}_{side}" for letter in letters for side in ("first", "second"))]
-    advice = f"a corrected translation belongs in own_first and own_second, with `{OWN}` under choice."
-    found: dict[str, dict[str, str | None]] = {}
-    for row, given in rows_of_pairs(rows, blank, [*fixed, *_FILLED_IN], partly=partly):
-        for name in fixed:
-            require_unchanged(row, given, name, advice)
-        first, second, choice = _chosen(row, given, [letter for letter in letters if given[f"{letter}_first"]])
-        chosen = {"choice": choice, "first": first, "second": second, "note": row.cells.get("note", "")}
-        found[given["pair_id"]] = chosen
+    rows = [
+        (given["pair_id"], annotator, *_read_choice(row, given, letters), row.cells.get("note", ""))
+        for row, given in read_filled(path, blank, fixed, ("choice", "own_first", "own_second"), partly=partly)
+    ]
     columns = ["pair_id", "annotator", "choice", "first", "second", "note"]
-    return pl.DataFrame(
-        [{"pair_id": pair_id, "annotator": annotator, **of_pair} for pair_id, of_pair in found.items()],
-        schema=dict.fromkeys(columns, pl.String),
-    )
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 def resolve_choices(choices: Sequence[pl.DataFrame], decisions: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -329,42 +265,28 @@ def resolve_choices(choices: Sequence[pl.DataFrame], decisions: pl.DataFrame | N
         those sentences; of the leaders where it is a tie), `annotators`, `leaders` (choices with the most votes,
         joined by ", ").
     """
-    settled = {row["pair_id"]: row for row in decisions.iter_rows(named=True)} if decisions is not None else {}
-    votes: dict[str, list[dict[str, str | None]]] = {}
-    for table in choices:
-        for row in table.iter_rows(named=True):
-            votes.setdefault(row["pair_id"], []).append(row)
-    rows = []
-    for pair_id, of_pair in votes.items():
-        counts = Counter((row["first"], row["second"]) for row in of_pair)
-        most = max(counts.values())
+    settled = {} if decisions is None else {row["pair_id"]: row for row in decisions.iter_rows(named=True)}
+    rows: list[tuple[Any, ...]] = []
+    for (pair_id,), votes in pl.concat(choices).group_by(["pair_id"], maintain_order=True):
+        in_order = votes.sort(pl.col("choice") == OWN, "choice").iter_rows(named=True)
         named: dict[tuple[str | None, str | None], str | None] = {}
-        for row in sorted(of_pair, key=lambda row: (row["choice"] == OWN, str(row["choice"]))):
+        for row in in_order:
             named.setdefault((row["first"], row["second"]), row["choice"])
-        leaders = [texts for texts in named if counts[texts] == most]
-        decision = settled.get(pair_id)
+        counts = Counter(votes.select("first", "second").iter_rows())
+        leaders = [texts for texts in named if counts[texts] == max(counts.values())]
         texts, choice, status = leaders[0], named[leaders[0]], CHOSEN
-        if decision is not None:
+        n_votes, listed = counts[texts], ", ".join(str(named[each]) for each in leaders)
+        if decision := settled.get(str(pair_id)):
             texts, choice, status = (decision["first"], decision["second"]), decision["choice"], DECIDED
+            n_votes = counts[texts]
         elif len(leaders) > 1:
             texts, choice, status = (None, None), None, TIE
-        if status != TIE and choice == NONE:
+        if choice == NONE:
             status = NOTHING_FITS
-        rows.append(
-            {
-                "pair_id": pair_id,
-                "status": status,
-                "choice": choice,
-                "first": texts[0],
-                "second": texts[1],
-                "votes": most if status == TIE else counts[texts],
-                "annotators": len(of_pair),
-                "leaders": ", ".join(str(named[texts]) for texts in leaders),
-            }
-        )
-    counted = {"votes": pl.Int64, "annotators": pl.Int64}
+        rows.append((pair_id, status, choice, *texts, n_votes, votes.height, listed))
     names = ["pair_id", "status", "choice", "first", "second", "votes", "annotators", "leaders"]
-    return pl.DataFrame(rows, schema={name: counted.get(name, pl.String) for name in names})
+    counted = dict.fromkeys(("votes", "annotators"), pl.Int64)
+    return pl.DataFrame(rows, schema={name: counted.get(name, pl.String) for name in names}, orient="row")
 
 
 def report_translation(pairs: pl.DataFrame, resolved: pl.DataFrame, key: pl.DataFrame, *, into: str) -> pl.DataFrame:
@@ -385,20 +307,13 @@ def report_translation(pairs: pl.DataFrame, resolved: pl.DataFrame, key: pl.Data
     source = {row["pair_id"]: row for row in pairs.iter_rows(named=True)}
     rows = []
     for row in resolved.iter_rows(named=True):
-        status = row["status"]
-        counts = {}
-        if status in (CHOSEN, DECIDED):
+        counts: dict[str, int] = {}
+        if row["status"] in (CHOSEN, DECIDED):
             counts = count_differences(row["first"], row["second"], into)
-            status = IDENTICAL if are_same(row["first"], row["second"]) else status
-        rows.append(
-            {
-                **row,
-                "status": status,
-                "engines": engines.get((row["pair_id"], row["choice"])),
-                **counts,
-                "advice": _advice(status, counts.get("n_changes", 0), source[row["pair_id"]], into),
-            }
-        )
+            row["status"] = IDENTICAL if are_same(row["first"], row["second"]) else row["status"]
+        engine = engines.get((row["pair_id"], row["choice"]))
+        advice = _advice(row["status"], counts.get("n_changes", 0), source[row["pair_id"]], into)
+        rows.append({**row, "engines": engine, **counts, "advice": advice})
     counted = dict.fromkeys(["n_modified_first", "n_modified_second", "n_changes"], pl.Int64)
     return pl.DataFrame(rows, schema={**resolved.schema, "engines": pl.String, **counted, "advice": pl.String})
 
@@ -444,21 +359,19 @@ def count_engines(choices: Sequence[pl.DataFrame], key: pl.DataFrame) -> pl.Data
     return pl.DataFrame({"engine": names, "votes": votes, "share": shares}, schema_overrides={"share": pl.Float64})
 
 
-def _chosen(row: Row, given: Mapping[str, str], letters: Sequence[str]) -> tuple[str | None, str | None, str]:
-    """Return the sentences that a row of a sheet asks for, and by which choice."""
-    written, own = row.cells["choice"], (row.cells["own_first"], row.cells["own_second"])
-    choice = written.upper() if written.upper() in letters else written.lower()
-    row.one_of("choice", (*letters, OWN, NONE), choice)
+def _read_choice(row: Row, given: Mapping[str, Any], letters: Sequence[str]) -> tuple[str, str | None, str | None]:
+    """Return the choice of a row, and the sentences that it asks for."""
+    written, there = row.cells["choice"], [letter for letter in letters if given[f"{letter}_first"]]
+    choice = written.upper() if written.upper() in there else written.lower()
+    row.one_of("choice", (*there, OWN, NONE), choice)
     if choice == OWN:
-        return row.text("own_first"), row.text("own_second"), choice
-    if any(own):
+        return choice, row.text("own_first"), row.text("own_second")
+    if row.cells["own_first"] or row.cells["own_second"]:
         raise InputError(
             f"{row.place}: 'choice' is {written!r}, but own_first or own_second is filled in. Write `{OWN}` to take"
             " what is written there (both sentences), or empty the two cells."
         )
-    if choice == NONE:
-        return None, None, choice
-    return given[f"{choice}_first"], given[f"{choice}_second"], choice
+    return (choice, None, None) if choice == NONE else (choice, given[f"{choice}_first"], given[f"{choice}_second"])
 
 
 def _advice(status: str, n_changes: int, pair: Mapping[str, str], into: str) -> str | None:

@@ -4,7 +4,6 @@ import polars as pl
 
 from prasanga.base.io import read_frame, write_text
 from prasanga.base.logs import log_to
-from prasanga_construction.sheets import read_rows
 from prasanga_construction.translation import (
     check_choices,
     count_engines,
@@ -23,9 +22,8 @@ pairs = pairs_to_translate(read_frame(snakemake.input.pairs), into)
 key = pl.read_csv(snakemake.input.key, infer_schema=False)
 blank = translation_sheet(pairs, key)
 given = zip(settings["annotators"], snakemake.input.sheets, strict=True)
-choices = [check_choices(read_rows(path, what="choices"), blank, annotator=name) for name, path in given]
-decided = [read_rows(path, what="decisions") for path in snakemake.input.decisions]
-decisions = [check_choices(rows, blank, annotator="decisions", partly=True) for rows in decided]
+choices = [check_choices(path, blank, annotator=name) for name, path in given]
+decisions = [check_choices(path, blank, annotator="decisions", partly=True) for path in snakemake.input.decisions]
 report = report_translation(pairs, resolve_choices(choices, *decisions), key, into=into)
 warn_of_losses(report)
 write_text(snakemake.output.pairs, translated_pairs(pairs, report, into=into).write_csv())

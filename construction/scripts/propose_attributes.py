@@ -9,7 +9,8 @@ from prasanga_construction.tuples import tuples_csv
 
 log_to(snakemake.log[0])
 settings = snakemake.params.proposing
-identities, templates = load_identities(snakemake.input.identities), load_templates(snakemake.input.templates)
+identities = load_identities(snakemake.input.identities)
+templates = load_templates(snakemake.input.templates, identities.language)
 writer = writer_of(settings, cards=snakemake.resources.cards, kind="decoder")
 proposals = propose_attributes(writer, identities, templates, seed=settings["seed"])
 write_text(snakemake.output.tuples, tuples_csv(proposals.found))

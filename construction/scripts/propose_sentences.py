@@ -10,7 +10,8 @@ from prasanga_construction.tuples import kept_tuples, read_tuples
 
 log_to(snakemake.log[0])
 settings = snakemake.params.proposing
-identities, templates = load_identities(snakemake.input.identities), load_templates(snakemake.input.templates)
+identities = load_identities(snakemake.input.identities)
+templates = load_templates(snakemake.input.templates, identities.language)
 read = read_tuples(snakemake.input.tuples, identities.language, annotators=settings["annotators"])
 tuples = kept_tuples(read, settings["votes"])
 writer = writer_of(settings, cards=snakemake.resources.cards, kind="decoder")

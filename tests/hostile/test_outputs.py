@@ -102,7 +102,7 @@ def test_a_sheet_for_annotators_comes_back_as_it_was(tmp_path: Path, text: str) 
     one = BiasTuple("t1", "en", "gender", text, "a" + text, "negative")
     path = tmp_path / "sheet.csv"
     path.write_text(sheet_csv([one], "a", 1), encoding="utf-8")
-    (row,) = read_rows(path, what="votes")
+    (row,) = read_rows(path)
     assert row.cells["identity"] == unicodedata.normalize("NFC", text).strip()
     cells = next(iter(list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))[1:]))
     assert not any(cell[:1] in tuple("=+@") for cell in cells)

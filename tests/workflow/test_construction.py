@@ -101,7 +101,7 @@ def test_a_study_that_asks_for_nothing_has_no_rules_of_construction(project_root
     assert not {"build_pairs", "adapt_pairs", "find_shared_pieces"} & set(listed)
     named = study.snakemake("--dry-run", "propose_attributes")
     assert named.returncode != 0
-    assert "construction.proposer is null, so no model can propose anything" in named.stdout + named.stderr
+    assert "construction.proposer names None. Write decoders of `models` there" in named.stdout + named.stderr
 
 
 def test_what_is_handed_out(handed_out: Study) -> None:

@@ -22,7 +22,7 @@ def test_the_sets_of_the_project(language: str, name: str) -> None:
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no folder with sets of names"):
+    with pytest.raises(InputError, match="no such file"):
         read_names(tmp_path / "xx")
 
 

@@ -43,8 +43,8 @@ def test_the_config_or_the_command_line_asks(settings: dict[str, Any], line: str
 
 def test_the_proposer_is_a_decoder_of_the_study() -> None:
     assert plan(proposer="gpt").proposer() == "gpt"
-    for name, said in ((None, "is null"), ("x", "not under `models`"), ("mt5", "of kind encoder-decoder")):
-        with pytest.raises(InputError, match=rf"{said}.*may be decoders: gpt, new"):
+    for name in (None, "x", "mt5"):
+        with pytest.raises(InputError, match=rf"construction.proposer names {name!r}.*decoders.*gpt, new"):
             plan(proposer=name).proposer()
 
 
@@ -58,7 +58,7 @@ def test_votes_that_came_back_go_before_those_of_the_tuples(tmp_path: Path, monk
     folder.mkdir(parents=True)
     (folder / "b.csv").touch()
     assert own.annotated_tuples() == "results/construction/tuples.csv"
-    with pytest.raises(InputError, match=r"annotations/tuples/a.csv is not there.*write_annotation_sheets"):
+    with pytest.raises(InputError, match=r"annotations/tuples/a.csv is not there.*results/construction/sheets"):
         own.filled_sheets()
     (folder / "a.csv").touch()
     assert own.filled_sheets() == ["annotations/tuples/a.csv", "annotations/tuples/b.csv"]
@@ -79,14 +79,12 @@ def test_the_set_and_its_translators() -> None:
     assert named.candidates() == [
         f"results/construction/crows/translation/hi/candidates/{engine}.parquet" for engine in ("mt5", "gpt")
     ]
-    with pytest.raises(InputError, match=r"construction.pairs is null"):
-        plan(("crows",)).pairs()
-    with pytest.raises(InputError, match=r"construction.pairs is 'x', and pairs.sets has: crows"):
-        plan(("crows",), pairs="x").pairs()
-    with pytest.raises(InputError, match=r"construction.translators is empty"):
-        plan().candidates()
-    with pytest.raises(InputError, match=r"construction.translators names 'x', which is not among models"):
-        plan(translators=["gpt", "x"]).candidates()
+    for name in (None, "x"):
+        with pytest.raises(InputError, match=rf"construction.pairs names {name!r}.*crows"):
+            plan(("crows",), pairs=name).pairs()
+    for engines, named in (([], None), (["gpt", "x"], "x")):
+        with pytest.raises(InputError, match=rf"construction.translators names {named!r}"):
+            plan(translators=engines).candidates()
 
 
 def test_sheets_of_a_set_that_came_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +92,10 @@ def test_sheets_of_a_set_that_came_back(tmp_path: Path, monkeypatch: pytest.Monk
     named = plan(("crows",), pairs="crows", returned="back")
     for ask, said in (
         (named.adapted_sheet, r"back/crows/adaptation.csv is not there"),
-        (named.translation_key, r"back/crows/translation/hi/key.csv is not there.*copy results/construction/crows/"),
+        (
+            named.translation_key,
+            r"back/crows/translation/hi/key.csv is not there.* in results/construction/crows/",
+        ),
         (named.chosen_translations, r"back/crows/translation/hi/a.csv is not there"),
     ):
         with pytest.raises(InputError, match=said):

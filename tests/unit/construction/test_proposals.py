@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from tiny_models import build
 
-from prasanga.base.errors import InputError
 from prasanga_construction.generation import load_writer
 from prasanga_construction.proposals import propose_attributes, propose_sentences
 from prasanga_construction.templates import Identities, Templates, load_identities, load_templates
@@ -40,7 +39,7 @@ class Stub:
 @pytest.fixture(scope="module")
 def english(project_root: Path) -> tuple[Identities, Templates]:
     folder = project_root / "resources/construction/en"
-    return load_identities(folder / "identities.yaml"), load_templates(folder / "templates.yaml")
+    return load_identities(folder / "identities.yaml"), load_templates(folder / "templates.yaml", "en")
 
 
 def test_ten_of_each_polarity_for_every_term(english: tuple[Identities, Templates]) -> None:
@@ -113,9 +112,3 @@ def test_a_real_decoder_that_knows_nothing_proposes_nothing_and_is_reported(
     proposals = propose_attributes(writer, small, templates, seed=3)
     assert len(proposals.found) + sum(proposals.short.values()) == 40
     assert proposals.lost.height > 0
-
-
-def test_identities_and_prompts_are_of_one_language(english: tuple[Identities, Templates], project_root: Path) -> None:
-    hindi = load_templates(project_root / "resources/construction/hi/templates.yaml")
-    with pytest.raises(InputError, match=r"`language` is 'hi', but .* is in 'en'"):
-        propose_attributes(Stub(lambda *_: ""), english[0], hindi, seed=1)

@@ -13,68 +13,68 @@ from tiny_models import SENTENCES, build
 
 from prasanga.base.errors import InputError
 from prasanga_construction.generation import load_writer
-from prasanga_construction.translation import Asking, how_to_ask, translate_pairs
+from prasanga_construction.translation import translate_pairs
 
 PAIRS = pl.DataFrame(
     {
         "pair_id": ["1", "2"],
+        "language": ["en"] * 2,
         "first": [SENTENCES[0], SENTENCES[6]],
         "second": [SENTENCES[4], SENTENCES[0]],
     }
 )
 
 
-class Vocabulary:
-    """A tokenizer of which only the vocabulary is asked."""
+class Languages:
+    """A tokenizer of which only the pieces for languages are asked."""
+
+    src_lang = None
 
     def __init__(self, *pieces: str) -> None:
-        self.pieces = pieces
+        self.all_special_tokens = list(pieces)
 
     def get_vocab(self) -> dict[str, int]:
-        return {piece: i for i, piece in enumerate(self.pieces)}
+        return {piece: i for i, piece in enumerate(self.all_special_tokens)}
 
 
 @pytest.mark.parametrize(
     ("pieces", "codes", "prefix", "expected"),
     [
-        (("en_XX", "hi_IN"), {}, None, Asking("en_XX", "hi_IN", "")),
-        (("eng_Latn", "hin_Deva", "ben_Beng"), {}, None, Asking("eng_Latn", "hin_Deva", "")),
-        (("__en__", "__hi__"), {}, None, Asking("__en__", "__hi__", "")),
-        (("en_XX", "<hi>"), {"hi": "<hi>"}, None, Asking("en_XX", "<hi>", "")),
-        (("a",), {}, None, Asking(None, None, "translate English to Hindi: ")),
-        (("a",), {}, "{target} <- {source}: ", Asking(None, None, "Hindi <- English: ")),
-        (("en_XX", "hi_IN"), {}, ">> ", Asking("en_XX", "hi_IN", ">> ")),
+        (("en_XX", "hi_IN"), {}, None, ("en_XX", "hi_IN", "")),
+        (("eng_Latn", "hin_Deva", "ben_Beng"), {}, None, ("eng_Latn", "hin_Deva", "")),
+        (("en_XX", "<hi>"), {"hi": "<hi>"}, None, ("en_XX", "<hi>", "")),
+        (("a",), {}, None, (None, None, "translate English to Hindi: ")),
+        (("a",), {}, "{target} <- {source}: ", (None, None, "Hindi <- English: ")),
+        (("en_XX", "hi_IN"), {}, ">> ", ("en_XX", "hi_IN", ">> ")),
     ],
 )
 def test_how_a_model_is_told_the_languages(
-    pieces: tuple[str, ...], codes: dict[str, str], prefix: str | None, expected: Asking
+    pieces: tuple[str, ...], codes: dict[str, str], prefix: str | None, expected: tuple[str | None, str | None, str]
 ) -> None:
-    asked = how_to_ask(Vocabulary(*pieces), model="m", source="en", into="hi", codes=codes, prefix=prefix)
-    assert asked == expected
+    echo = Echo(tokenizer=Languages(*pieces))
+    translate(echo, codes, prefix)
+    assert (echo.asked["reads"], echo.asked["writes"]) == expected[:2]
+    assert echo.asked["texts"][0] == expected[2] + SENTENCES[0]
 
 
 @pytest.mark.parametrize(
     ("pieces", "codes", "prefix", "message"),
     [
-        (("en_XX",), {}, None, r"its tokenizer has no piece for Hindi among those known.*models.m.language_codes"),
-        (
-            ("en_XX", "hi_IN"),
-            {"hi": "hi"},
-            None,
-            r"language_codes has 'hi' for hi, but its tokenizer has no such piece",
-        ),
-        (("a",), {}, "to {language}: ", r"Only \{source\} and \{target\} may stand in braces"),
+        (("en_XX",), {}, None, r"the tokenizer has no piece for the language hi.*language_codes"),
+        (("en_XX", "hi_IN"), {"hi": "hi"}, None, r"language_codes has hi: hi, which is no piece of the tokenizer"),
+        (("a",), {}, "to {language}: ", r"Put only \{source\} and \{target\} in braces"),
     ],
 )
 def test_what_cannot_be_told(pieces: tuple[str, ...], codes: dict[str, str], prefix: str | None, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        how_to_ask(Vocabulary(*pieces), model="m", source="en", into="hi", codes=codes, prefix=prefix)
+        translate(Echo(tokenizer=Languages(*pieces)), codes, prefix)
 
 
 @dataclass
 class Echo:
     """Writes a text backwards, or nothing for those it does not know."""
 
+    tokenizer: Languages = field(default_factory=lambda: Languages("en_XX", "hi_IN"))
     kind: str = "encoder-decoder"
     name: str = "echo"
     max_pieces: int | None = 100
@@ -86,8 +86,8 @@ class Echo:
         return ["" if text in self.silent else f"{text[::-1]}\n 0" for text in texts]
 
 
-def translate(writer: Any) -> pl.DataFrame:
-    return translate_pairs(writer, PAIRS, engine="e", asking=Asking("en_XX", "hi_IN", "> "), seed=1)
+def translate(writer: Any, codes: dict[str, str] | None = None, prefix: str | None = "> ") -> pl.DataFrame:
+    return translate_pairs(writer, PAIRS, engine="e", into="hi", codes=codes, prefix=prefix, seed=1)
 
 
 def test_each_sentence_is_asked_once_and_candidates_stand_together() -> None:
@@ -123,8 +123,6 @@ def test_tiny_models(kind: str, tmp_path: Path) -> None:
 
     writer = load_writer(build(kind, tmp_path), device="cpu")
     codes = {"en": "bn_IN", "bn": "bn_IN"} if kind == "mbart" else {}
-    asking = how_to_ask(writer.tokenizer, model=kind, source="en", into="bn", codes=codes, prefix="")
-    assert asking.writes == codes.get("bn")
     longest = min(256, (writer.max_pieces or 257) - 1)
     forced = {"forced_bos_token_id": writer.tokenizer.get_vocab()["bn_IN"]} if codes else {}
     alone = {}
@@ -133,8 +131,10 @@ def test_tiny_models(kind: str, tmp_path: Path) -> None:
         with torch.inference_mode():
             written = writer.model.generate(ids, num_beams=4, do_sample=False, max_new_tokens=longest, **forced)
         alone[sentence] = " ".join(writer.tokenizer.decode(written[0], skip_special_tokens=True).split())
-    pairs = pl.DataFrame({"pair_id": ["0", "1", "2"], "first": SENTENCES[:3], "second": [SENTENCES[0]] * 3})
-    found = translate_pairs(writer, pairs, engine=kind, asking=asking, seed=1)
+    pairs = pl.DataFrame(
+        {"pair_id": ["0", "1", "2"], "language": "en", "first": SENTENCES[:3], "second": [SENTENCES[0]] * 3}
+    )
+    found = translate_pairs(writer, pairs, engine=kind, into="bn", codes=codes, prefix="", seed=1)
     expected = [
         (str(number), kind, alone[sentence], alone[SENTENCES[0]])
         for number, sentence in enumerate(SENTENCES[:3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
@@ -11,7 +12,7 @@ from prasanga.base.errors import InputError
 from prasanga.pairs import read_pairs
 from prasanga_construction.adaptation import CONCERNS, adaptation_instructions
 from prasanga_construction.distance import are_same
-from prasanga_construction.sheets import Row, read_rows, sheet_text
+from prasanga_construction.sheets import sheet_text
 from prasanga_construction.translation import (
     CANDIDATES,
     check_choices,
@@ -52,12 +53,14 @@ def letter_of(key: pl.DataFrame, pair_id: str, engine: str) -> str:
     return str(found["letter"].item())
 
 
-def filled(blank: pl.DataFrame, cells: dict[str, dict[str, str]]) -> list[Row]:
-    rows = [row | cells.get(row["pair_id"], {}) for row in blank.iter_rows(named=True)]
-    return [
-        Row({name: cell or "" for name, cell in row.items()}, f"sheet.csv, line {line}")
-        for line, row in enumerate(rows, start=2)
-    ]
+def filled(blank: pl.DataFrame, cells: dict[str, dict[str, str]]) -> pl.DataFrame:
+    return pl.DataFrame([row | cells.get(row["pair_id"], {}) for row in blank.iter_rows(named=True)], blank.schema)
+
+
+def check(sheet: pl.DataFrame, blank: pl.DataFrame, annotator: str = "a") -> pl.DataFrame:
+    with TemporaryDirectory() as folder:
+        sheet.write_csv(f"{folder}/sheet.csv")
+        return check_choices(f"{folder}/sheet.csv", blank, annotator=annotator)
 
 
 @pytest.fixture
@@ -72,7 +75,7 @@ def blank(key: pl.DataFrame) -> pl.DataFrame:
 
 def choose(blank: pl.DataFrame, annotator: str, **choices: str) -> pl.DataFrame:
     cells = {pair.removeprefix("p"): {"choice": choice} for pair, choice in choices.items()}
-    return check_choices(filled(blank, cells), blank, annotator=annotator)
+    return check(filled(blank, cells), blank, annotator)
 
 
 def test_english_is_what_a_set_is_translated_from() -> None:
@@ -149,7 +152,7 @@ def test_votes_decide_and_ties_are_nobodys(key: pl.DataFrame, blank: pl.DataFram
 def test_a_translation_that_is_not_minimally_distant_is_told(key: pl.DataFrame, blank: pl.DataFrame) -> None:
     own = {"choice": "own", "own_first": "बूढ़े लोग अक्सर धीमे होते हैं।", "own_second": "युवा लोग तेज होते हैं।"}
     cells = {"1": own, "2": {"choice": letter_of(key, "2", "nllb")}, "3": {"choice": "A"}}
-    resolved = resolve_choices([check_choices(filled(blank, cells), blank, annotator="a")])
+    resolved = resolve_choices([check(filled(blank, cells), blank)])
     report = report_translation(PAIRS, resolved, key, into="hi")
     assert report.select("n_modified_first", "n_modified_second", "n_changes").rows() == [
         (3, 2, 2),
@@ -165,7 +168,7 @@ def test_own_words_equal_to_a_candidate_count_with_it(key: pl.DataFrame, blank: 
     rest = {"2": {"choice": "none"}, "3": {"choice": "A"}}
     own = {"choice": "own", "own_first": ROWS[0][2], "own_second": ROWS[0][3]}
     sheets = [
-        check_choices(filled(blank, {"1": own, **rest}), blank, annotator="a"),
+        check(filled(blank, {"1": own, **rest}), blank),
         choose(blank, "b", p1=nllb, p2="none", p3="A"),
         choose(blank, "c", p1=letter_of(key, "1", "mbart"), p2="none", p3="A"),
     ]
@@ -201,7 +204,10 @@ BAD_CELLS = [
     ({"choice": "A", "first": "Old folks are slow."}, r"line 2: 'first' is 'Old folks are slow.', but the sheet was"),
     ({"choice": "A", "B_second": "x"}, r"line 2: 'B_second' is 'x'"),
     ({"choice": "A", "pair_id": "9"}, r"line 2: 'pair_id' is '9', which was not on the sheet"),
-    ({"choice": "A", "pair_id": "2"}, r"line 3: pair 2 stands twice \(first: sheet.csv, line 2\)"),
+    (
+        {"choice": "A", "pair_id": "2"},
+        r"line 2: 'first' is 'Old people are slow.', but the sheet was given out with 'He",
+    ),
 ]
 
 
@@ -209,24 +215,23 @@ BAD_CELLS = [
 def test_what_a_sheet_may_not_hold(cells: dict[str, str], message: str, blank: pl.DataFrame) -> None:
     rows = filled(blank, {"1": cells, "2": {"choice": "A"}, "3": {"choice": "A"}})
     with pytest.raises(InputError, match=message):
-        check_choices(rows, blank, annotator="a")
+        check(rows, blank)
 
 
 def test_a_candidate_that_a_pair_does_not_have_and_a_missing_row(blank: pl.DataFrame) -> None:
     with pytest.raises(InputError, match=r"line 4: 'choice' is 'b'. Allowed: A, own, none"):
         choose(blank, "a", p1="A", p2="A", p3="B")
     rows = filled(blank, {"1": {"choice": "A"}, "2": {"choice": "A"}})
-    with pytest.raises(InputError, match=r"sheet.csv: 1 of 3 pairs are missing, for example 3"):
-        check_choices(rows[:2], blank, annotator="a")
-    without = [Row({name: cell for name, cell in row.cells.items() if name != "choice"}, row.place) for row in rows]
-    with pytest.raises(InputError, match=r"sheet.csv, line 2: the sheet has no column 'choice'"):
-        check_choices(without, blank, annotator="a")
+    with pytest.raises(InputError, match=r"sheet.csv: 1 of 3 rows are missing, for example '3'"):
+        check(rows.head(2), blank)
+    with pytest.raises(InputError, match=r"sheet.csv, line 1: the columns are .* Write pair_id, .*, choice, "):
+        check(rows.drop("choice"), blank)
 
 
 def test_a_sheet_may_come_back_in_another_order(blank: pl.DataFrame) -> None:
     cells = {pair_id: {"choice": "A"} for pair_id in "123"}
-    straight, reverse = filled(blank, cells), filled(blank, cells)[::-1]
-    assert check_choices(reverse, blank, annotator="a").equals(check_choices(straight, blank, annotator="a"))
+    sheet = filled(blank, cells)
+    assert check(sheet.reverse(), blank).equals(check(sheet, blank))
 
 
 def test_more_candidates_than_letters() -> None:
@@ -246,10 +251,10 @@ def test_the_written_pairs_are_read_as_any_others(key: pl.DataFrame, blank: pl.D
 def test_a_sheet_survives_a_file(blank: pl.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     path.write_text(sheet_text(blank.with_columns(choice=pl.lit("A"))), encoding="utf-8")
-    assert check_choices(read_rows(path, what="choices"), blank, annotator="a")["choice"].to_list() == ["A"] * 3
+    assert check_choices(path, blank, annotator="a")["choice"].to_list() == ["A"] * 3
     two = blank.with_columns(choice=pl.lit("none")).head(2)
     path.write_text(sheet_text(two), encoding="utf-8")
-    decided = check_choices(read_rows(path, what="choices"), blank, annotator="decisions", partly=True)
+    decided = check_choices(path, blank, annotator="decisions", partly=True)
     assert decided["pair_id"].to_list() == ["1", "2"]
 
 
