@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from planning import plan_study
+from forks import run_snakemake
 
 CODE = (
     *("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src"),
@@ -75,15 +75,15 @@ class Study:
         """Run Snakemake as a user would, from the study's folder.
 
         Jobs are started greedily: Snakemake's other way asks a solver, in a process of its own, each time a job ends.
-        A dry run in the environment of the tests prints everything to standard output.
+        In another environment it is a process of its own, and so are its jobs.
         """
         arguments = ("--cores", "2", "--scheduler", "greedy", *arguments)
-        if "--dry-run" in arguments and not environment:
-            return plan_study(self.root, arguments)
+        if not environment:
+            return run_snakemake(self.root, arguments)
         return subprocess.run(
             [sys.executable, "-m", "snakemake", *arguments],
             cwd=self.root,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", **(environment or {})},
+            env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
             capture_output=True,
             text=True,
             check=False,
