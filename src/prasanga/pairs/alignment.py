@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias, get_args
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import regex
@@ -119,37 +119,30 @@ MOST_WORDS = 2_500
 """Of a sentence, and of what is compared word by word."""
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """The words of a pair, each list in the order of its sentence and spelled as there.
+T = TypeVar("T")
+
+
+class Alignment(NamedTuple, Generic[T]):
+    """The words of a pair, each list in the order of its sentence: as spelled there, or as character spans.
 
     `unmodified_first[i]` and `unmodified_second[i]` are the same word, perhaps in two spellings.
     """
 
-    unmodified_first: list[str]
-    modified_first: list[str]
-    unmodified_second: list[str]
-    modified_second: list[str]
+    unmodified_first: list[T]
+    modified_first: list[T]
+    unmodified_second: list[T]
+    modified_second: list[T]
+
+    def words(self: SpanAlignment, first: str, second: str) -> Alignment[str]:
+        """Return the words at these spans of both sentences."""
+        texts = (first, first, second, second)
+        return Alignment(*([text[start:end] for start, end in spans] for text, spans in zip(texts, self, strict=True)))
 
 
-@dataclass(frozen=True)
-class SpanAlignment:
-    """The same four lists as character spans (start, end) into the sentences as given."""
-
-    unmodified_first: list[Span]
-    modified_first: list[Span]
-    unmodified_second: list[Span]
-    modified_second: list[Span]
-
-    def words(self, first: str, second: str) -> Alignment:
-        """Return the words that stand there in both sentences."""
-        return Alignment(
-            *([first[start:end] for start, end in spans] for spans in (self.unmodified_first, self.modified_first)),
-            *([second[start:end] for start, end in spans] for spans in (self.unmodified_second, self.modified_second)),
-        )
+SpanAlignment: TypeAlias = Alignment[Span]
 
 
-def align_words(first: str, second: str, *, punctuation: Punctuation = "apart") -> Alignment:
+def align_words(first: str, second: str, *, punctuation: Punctuation = "apart") -> Alignment[str]:
     """Find the unmodified and modified words of two sentences.
 
     Words are compared as `prasanga.pairs.alignment.comparable` says and returned as written. Among the longest common
@@ -173,17 +166,14 @@ def align_spans(first: str, second: str, *, punctuation: Punctuation = "apart") 
     """Return where the words of `align_words` stand: `first[start:end]`, `second[start:end]`."""
     of_first, of_second = words_of(first, punctuation), words_of(second, punctuation)
     matches = match_words([comparable(word.text) for word in of_first], [comparable(word.text) for word in of_second])
-    return SpanAlignment(
-        *_parted(of_first, {place for place, _ in matches}),
-        *_parted(of_second, {place for _, place in matches}),
+    matched = {side: {match[side] for match in matches} for side in (0, 1)}
+    return Alignment(
+        *(
+            [(word.start, word.end) for place, word in enumerate(words) if (place in matched[side]) == is_unmodified]
+            for side, words in enumerate((of_first, of_second))
+            for is_unmodified in (True, False)
+        )
     )
-
-
-def _parted(words: Sequence[Word], unmodified: set[int]) -> tuple[list[Span], list[Span]]:
-    spans: tuple[list[Span], list[Span]] = ([], [])
-    for place, word in enumerate(words):
-        spans[place not in unmodified].append((word.start, word.end))
-    return spans
 
 
 def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
@@ -302,53 +292,39 @@ _SIDES = re.compile(r"(?:^|\s+)/(?:\s+|$)")
 _WORDS = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 
 
-def check_marks(where: str, modified: str, agreeing: str, alignment: Alignment) -> None:
-    """Compare the marks of a pair with its words; an empty mark says nothing and is not checked.
+def find_wrong_marks(modified: str, agreeing: str, found: Alignment[str]) -> Iterator[str]:
+    """Yield what is wrong about the marks of a pair, by its words; an empty mark says nothing and is not checked.
 
     Args:
-        where: file, record and pair, for the message.
         modified: the cell of that name.
         agreeing: the cell of that name.
-        alignment: of the pair.
-
-    Raises:
-        InputError: if `modified` is not what the alignment finds, or `agreeing` names a word that is not modified.
+        found: what the alignment finds.
     """
-    found = (alignment.modified_first, alignment.modified_second)
-    if modified.strip() and _comparable(read_mark(where, "modified", modified)) != _comparable(found):
-        raise InputError(
-            f"{where}: modified is {modified!r}, but the sentences differ in {write_mark(*found)!r}. Mend the"
-            " sentences, or write what they differ in."
-        )
-    if agreeing.strip():
-        for side, marked, allowed in zip(
-            ("first", "second"), _comparable(read_mark(where, "agreeing", agreeing)), _comparable(found), strict=True
-        ):
-            extra = Counter(marked) - Counter(allowed)
-            if extra:
-                raise InputError(
-                    f"{where}: agreeing names {next(iter(extra))!r}, which is no modified word of the {side} sentence."
+    known = [[*map(comparable, words)] for words in (found.modified_first, found.modified_second)]
+    for column, mark in (("modified", modified), ("agreeing", agreeing)):
+        sides = _SIDES.split(mark)
+        marked = [[comparable(word.strip()) for word in _WORDS.split(side) if word.strip()] for side in sides]
+        if not mark.strip():
+            continue
+        if len(sides) != 2:
+            yield (
+                f"{column} is {mark!r}. Write the words of the first sentence, a slash between blanks, and those of the"
+                " second, with a bar between blanks from word to word, as in 'he | his / she | her'."
+            )
+        elif column == "modified" and marked != known:
+            yield (
+                f"modified is {mark!r}, but the sentences differ in"
+                f" {write_mark(found.modified_first, found.modified_second)!r}. Mend the sentences, or write what they"
+                " differ in."
+            )
+        for side, words, allowed in zip(("first", "second"), marked, known, strict=False):
+            if extra := Counter(words) - Counter(allowed):
+                yield (
+                    f"{column} names {next(iter(extra))!r}, which is no modified word of the {side} sentence."
                     f" Allowed: {', '.join(allowed) or 'none'}."
                 )
 
 
-def read_mark(where: str, column: str, mark: str) -> tuple[list[str], list[str]]:
-    """Return the words of the first and of the second sentence in a mark; `InputError` for another spelling of it."""
-    sides = _SIDES.split(mark)
-    if len(sides) != 2:
-        raise InputError(
-            f"{where}: {column} is {mark!r}. Write the words of the first sentence, a slash between blanks, and those"
-            " of the second, with a bar between blanks from word to word, as in 'he | his / she | her'."
-        )
-    first, second = ([word.strip() for word in _WORDS.split(side) if word.strip()] for side in sides)
-    return first, second
-
-
 def write_mark(first: list[str], second: list[str]) -> str:
-    """Return the mark that `read_mark` reads."""
+    """Return the mark of these words of the first and of the second sentence."""
     return f"{' | '.join(first)} / {' | '.join(second)}".strip()
-
-
-def _comparable(sides: tuple[list[str], list[str]]) -> tuple[list[str], list[str]]:
-    first, second = ([comparable(word) for word in side] for side in sides)
-    return first, second

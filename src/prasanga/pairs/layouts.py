@@ -10,35 +10,30 @@ the second is (IndiBias 6.1.1 and Figure 9).
   an antistereo row it is our second sentence.
 - `stereoset`: Nadeem et al. 2021, in JSON. A context has a stereotypical and an anti-stereotypical sentence.
 
-A CSV layout is a function that makes pairs of the cells of a record, and an entry of `CSV_LAYOUTS`.
+A CSV layout is an entry of `CSV_LAYOUTS`.
 """
 
 from __future__ import annotations
 
 import csv
-import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import read_json_object, read_text
+from prasanga.base.yaml import read_json_object, read_text, suggest
 
 PAIRS_VERSION = 1
 """Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
 
-# IndiBias 4.2: the pairs inherited from CrowS-Pairs and those made from tuples have no bias type in common.
-_FROM_TUPLES = ("religion", "caste")
 
-
-@dataclass(frozen=True, slots=True)
-class RawPair:
+class RawPair(NamedTuple):
     """One pair of one language, cells as in the file.
 
-    `first_column` and `second_column` name where the sentences stand, for messages.
+    `first_column` and `second_column` name the columns of the sentences, for messages.
     """
 
     pair_id: str
@@ -56,80 +51,82 @@ class RawPair:
 
 
 @dataclass(frozen=True)
-class CsvLayout:
-    """A CSV layout.
+class Layout:
+    """A layout of pairs.
 
     Attributes:
         name: as in the config.
-        columns: those that it must have; they tell the layouts apart.
-        type_and_label: the columns of bias type and label.
+        columns: those that a CSV file must have; they tell the layouts apart.
+        sentences: by language, the columns of the first and the second sentence; "" where the column `language`, or the
+            file as a whole, has the language.
+        pair_id: the column of the id; without it, records are numbered from 0.
+        bias_type: the column of the bias type.
+        label: the column of the label; without it, the first sentence is the stereotypical one.
         one_language: whether the file is in one language and does not say in which.
-        pairs: cells of a record, its number and the file's language (where it is one) -> its pairs.
+        more_is_first: whether the first sentence is the more stereotypical one under either label.
+        from_tuples: bias types of pairs made from tuples, where all others are inherited (IndiBias 4.2).
     """
 
     name: str
     columns: tuple[str, ...]
-    type_and_label: tuple[str, str]
-    one_language: bool
-    pairs: Callable[[Mapping[str, str], int, str], Sequence[RawPair]]
+    sentences: Mapping[str, tuple[str, str]]
+    pair_id: str = "pair_id"
+    bias_type: str = "bias_type"
+    label: str = "label"
+    one_language: bool = False
+    more_is_first: bool = False
+    from_tuples: tuple[str, ...] = ()
 
-
-def _raw(cells: Mapping[str, str], row: int, columns: Sequence[str], label: str, **others: Any) -> RawPair:
-    """Return the pair of a record, of which two columns are the sentences, and one is the label."""
-    first, second = columns
-    return RawPair(
-        **others,
-        row=row,
-        bias_type=cells["bias_type"],
-        label=cells[label],
-        first=cells[first],
-        second=cells[second],
-        first_column=first,
-        second_column=second,
-    )
-
-
-def _prasanga(cells: Mapping[str, str], row: int, _: str) -> Sequence[RawPair]:
-    others = {name: cells.get(name, "") for name in ("modified", "agreeing")}
-    others |= {name: cells[name].strip() for name in ("pair_id", "language")}
-    origin = cells.get("origin", "").strip() or None
-    return [_raw(cells, row, ("first", "second"), "label", origin=origin, **others)]
-
-
-def _indibias(cells: Mapping[str, str], row: int, _: str) -> Sequence[RawPair]:
-    origin = "tuples" if cells["bias_type"].strip().lower() in _FROM_TUPLES else "inherited"
-    pair = cells["index"].strip()
-    return [
-        _raw(cells, row, columns, _LABEL, pair_id=pair, language=language, origin=origin)
-        for language, columns in _OF_INDIBIAS.items()
-    ]
-
-
-def _crows_pairs(cells: Mapping[str, str], row: int, language: str) -> Sequence[RawPair]:
-    columns = _OF_CROWS_PAIRS[::-1] if canonical(cells[_LABEL]) == "antistereo" else _OF_CROWS_PAIRS
-    pair = cells.get("", str(row - 1)).strip()
-    return [_raw(cells, row, columns, _LABEL, pair_id=pair, language=language)]
+    def pairs(self, cells: Mapping[str, str], row: int, spoken: str) -> Iterator[RawPair]:
+        """Yield the pairs of a record: its cells, its number from 1, and the language of a file that is in one."""
+        kind, label = cells[self.bias_type], cells.get(self.label, "stereo")
+        origin = cells.get("origin", "").strip() or None
+        if self.from_tuples:
+            origin = "tuples" if kind.strip().lower() in self.from_tuples else "inherited"
+        for language, (first, second) in self.sentences.items():
+            if self.more_is_first and canonical(label) == "antistereo":
+                first, second = second, first
+            yield RawPair(
+                *(cells.get(self.pair_id, str(row - 1)).strip(), row),
+                *(language or (spoken if self.one_language else cells["language"].strip()), kind, label),
+                *(cells[first], cells[second], first, second),
+                origin=origin,
+                modified=cells.get("modified", ""),
+                agreeing=cells.get("agreeing", ""),
+            )
 
 
 _LABEL = "stereo_antistereo"
-_OF_INDIBIAS = {
+_INDIBIAS = {
     "en": ("modified_eng_sent_more", "modified_eng_sent_less"),
     "hi": ("sent_more_hindi", "sent_less_hindi"),
 }
-_OF_CROWS_PAIRS = ("sent_more", "sent_less")
-_OURS = ("pair_id", "language", "bias_type", "label", "first", "second")
-_INDIBIAS = ("index", *_OF_INDIBIAS["en"], *_OF_INDIBIAS["hi"], "bias_type", _LABEL)
+_MORE_LESS = ("sent_more", "sent_less")
 CSV_LAYOUTS = (
-    CsvLayout("prasanga", _OURS, ("bias_type", "label"), False, _prasanga),
-    CsvLayout("indibias", _INDIBIAS, ("bias_type", _LABEL), False, _indibias),
-    CsvLayout("crows-pairs", (*_OF_CROWS_PAIRS, _LABEL, "bias_type"), ("bias_type", _LABEL), True, _crows_pairs),
+    Layout("prasanga", ("pair_id", "language", "bias_type", "label", "first", "second"), {"": ("first", "second")}),
+    Layout(
+        "indibias",
+        ("index", *_INDIBIAS["en"], *_INDIBIAS["hi"], "bias_type", _LABEL),
+        _INDIBIAS,
+        pair_id="index",
+        label=_LABEL,
+        from_tuples=("religion", "caste"),
+    ),
+    Layout(
+        "crows-pairs",
+        (*_MORE_LESS, _LABEL, "bias_type"),
+        {"": _MORE_LESS},
+        pair_id="",
+        label=_LABEL,
+        one_language=True,
+        more_is_first=True,
+    ),
 )
 """All CSV layouts."""
 
-STEREOSET = "stereoset"
-CROWS_PAIRS = "crows-pairs"
+STEREOSET = Layout("stereoset", (), {}, one_language=True)
 
-LAYOUTS = ("auto", *(layout.name for layout in CSV_LAYOUTS), STEREOSET)
+LAYOUTS = ("auto", *(layout.name for layout in CSV_LAYOUTS), STEREOSET.name)
 """Values of `layout`; auto goes by the names of the columns."""
 
 
@@ -140,16 +137,29 @@ def require_layout(layout: str, key: str) -> None:
         InputError: with the layouts there are.
     """
     if layout not in LAYOUTS:
-        near = difflib.get_close_matches(layout, LAYOUTS, n=1)
-        raise InputError(
-            f"`{key}` is {layout!r}; allowed: {', '.join(LAYOUTS)}. Write e.g. `layout: {(near or LAYOUTS)[0]}`."
-        )
+        raise InputError(f"`{key}` is {layout!r}.{suggest(layout, LAYOUTS)}")
 
 
 def canonical(name: str) -> str:
     """Return a bias type or label in one spelling: small letters, hyphens for blanks; `antistereo` without a hyphen."""
     name = "-".join(name.lower().replace("_", " ").split())
     return "antistereo" if name == "anti-stereo" else name
+
+
+def find_layout(path: Path, columns: list[str], layout: str) -> Layout:
+    """Return the CSV layout that fits a file's columns best.
+
+    Raises:
+        InputError: a column of it is missing.
+    """
+    candidates = [one for one in CSV_LAYOUTS if layout in ("auto", one.name)]
+    nearest = max(candidates, key=lambda one: len(set(one.columns) & set(columns)) / len(one.columns))
+    if missing := [column for column in nearest.columns if column not in columns]:
+        raise InputError(
+            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, columns))}; the layout"
+            f" {nearest.name} needs {', '.join(nearest.columns)}, separated by commas."
+        )
+    return nearest
 
 
 # --------------------
@@ -166,28 +176,26 @@ def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
     Cells may hold line breaks; record 1 is the first after the header.
 
     Raises:
-        InputError: for a file that is missing, empty, not UTF-8 or no CSV, a column named twice, or a record with more
-            or fewer cells than columns.
+        InputError: a file that is missing, empty, not UTF-8 or not CSV, a column named twice, or a record with more or
+            fewer cells than columns.
     """
     reader = csv.reader((line[0] for line in _LINE.finditer(read_text(path, newline=""))), strict=True)
     try:
-        rows = [row for row in reader if row]
+        columns, *rest = [row for row in reader if row] or [[]]
     except csv.Error as error:
         raise InputError(
             f"{path}, line {reader.line_num}: no CSV ({error}). Put a cell that holds a comma or a line break between"
             ' double quotes, and write a double quote inside it twice: "".'
         ) from error
-    columns, *rest = rows or [[]]
     if not columns:
         raise InputError(f"{path}: the file is empty. Write a header and at least one pair (docs/pairs.md).")
-    twice = sorted(column for column, count in Counter(columns).items() if count > 1)
-    if twice:
+    if twice := sorted(column for column, count in Counter(columns).items() if count > 1):
         raise InputError(f"{path}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
     for number, row in enumerate(rest, start=1):
         if len(row) != len(columns):
             raise InputError(
                 f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
-                f" ({', '.join(columns)}). A sentence with a comma stands between double quotes."
+                f" ({', '.join(columns)}). Put a sentence with a comma between double quotes."
             )
     return columns, rest
 
@@ -200,28 +208,24 @@ def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
 # prefers. An intersentence item puts its context before both.
 
 
-PARTS = ("intrasentence", "intersentence")
-
-_GOLD_LABELS = ("stereotype", "anti-stereotype", "unrelated")
+_GOLD_LABELS = ("stereotype", "anti-stereotype")
 
 
-def stereoset_pairs(path: Path, language: str) -> tuple[list[RawPair], int]:
+def read_stereoset(path: Path, language: str) -> tuple[list[RawPair], int]:
     """Return the pairs of a file, and how many unrelated sentences were left.
 
     Raises:
-        InputError: for another JSON layout, or an item without exactly one sentence of a kind.
+        InputError: another JSON layout, or an item without exactly one sentence of a kind.
     """
-    parts = read_json_object(path).get("data")
-    if not isinstance(parts, dict) or not any(part in parts for part in PARTS):
-        raise InputError(
-            f"{path}: not the layout of StereoSet. A mapping `data` with the lists {' and '.join(PARTS)} is expected."
-        )
     pairs: list[RawPair] = []
-    unrelated = 0
-    for part in PARTS:
-        items = parts.get(part, [])
+    unrelated, data = 0, read_json_object(path).get("data")
+    for part in ("intrasentence", "intersentence"):
+        items = data.get(part, []) if isinstance(data, dict) and data else None
         if not isinstance(items, list):
-            raise InputError(f"{path}: `data: {part}` is no list. StereoSet has a list of items there, or no such key.")
+            raise InputError(
+                f"{path}: `data: {part}` is no list. StereoSet has a mapping `data` with the lists intrasentence and"
+                " intersentence, or one of them."
+            )
         for row, item in enumerate(items, start=len(pairs) + 1):
             try:
                 labelled = [(str(sentence["gold_label"]), str(sentence["sentence"])) for sentence in item["sentences"]]
@@ -232,15 +236,15 @@ def stereoset_pairs(path: Path, language: str) -> tuple[list[RawPair], int]:
                     " `sentences`, each of these `sentence` and `gold_label`; the public part of StereoSet (dev.json)"
                     " has them all."
                 ) from error
-            sentences = dict(labelled)
             labels = sorted(label for label, _ in labelled if label != "unrelated")
-            if labels != ["anti-stereotype", "stereotype"]:
+            if labels != sorted(_GOLD_LABELS):
                 raise InputError(
                     f"{path}, item {row} ({part}): sentences have the gold_label {', '.join(labels) or 'unrelated'}."
-                    f" Write one each of {' and '.join(_GOLD_LABELS[:2])}; others are {_GOLD_LABELS[2]}."
+                    f" Write one each of {' and '.join(_GOLD_LABELS)}; others are unrelated."
                 )
+            sentences = dict(labelled)
             unrelated += "unrelated" in sentences
             before = f"{context.strip()} " if part == "intersentence" else ""
-            first, second = (before + sentences[label] for label in _GOLD_LABELS[:2])
-            pairs.append(RawPair(pair_id, row, language, bias_type, "stereo", first, second, *_GOLD_LABELS[:2]))
+            first, second = (before + sentences[label] for label in _GOLD_LABELS)
+            pairs.append(RawPair(pair_id, row, language, bias_type, "stereo", first, second, *_GOLD_LABELS))
     return pairs, unrelated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,17 +12,16 @@ import polars as pl
 import regex
 
 from prasanga.base.errors import InputError
-from prasanga.pairs.alignment import MOST_WORDS, Span, align_spans, align_words, check_marks, comparable, words_of
+from prasanga.pairs.alignment import MOST_WORDS, Span, align_spans, align_words, comparable, find_wrong_marks, words_of
 from prasanga.pairs.layouts import (
-    CROWS_PAIRS,
-    CSV_LAYOUTS,
     STEREOSET,
-    CsvLayout,
+    Layout,
     RawPair,
     canonical,
+    find_layout,
     read_csv,
+    read_stereoset,
     require_layout,
-    stereoset_pairs,
 )
 from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL
 from prasanga.schema import TABLES
@@ -108,29 +107,23 @@ def readable(text: str) -> str:
     return str(_LINE_BREAK.sub(" ", text.strip()))
 
 
-def oddities(raw: Iterable[RawPair], columns: tuple[str, str]) -> pl.DataFrame:
+def list_oddities(pairs: Sequence[RawPair], layout: Layout) -> pl.DataFrame:
     """Return all that is odd about the pairs of a file.
-
-    Args:
-        raw: the pairs, cells as in the file.
-        columns: where the file has bias type and label.
 
     Returns:
         Columns `ODDITIES_SCHEMA`: `row` counts records from 1; `column` is that of the file, both sentences' joined
         with ` / `. Sorted by row, language and column as they come.
     """
-    pairs = list(raw)
-    found = [*((pair, *rest) for pair in pairs for rest in _find_in_pair(pair, columns)), *_find_repetition(pairs)]
+    found = [*((pair, *rest) for pair in pairs for rest in _find_in_pair(pair, layout)), *_find_repetition(pairs)]
     rows = [(pair.pair_id, pair.row, pair.language, *rest) for pair, *rest in found]
     return pl.DataFrame(rows, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
 
 
-def _find_in_pair(pair: RawPair, columns: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
+def _find_in_pair(pair: RawPair, layout: Layout) -> Iterator[tuple[str, str, str, str]]:
     """Yield the column and kind of each oddity of a pair, what was found, and what was done."""
-    names = zip(("bias-type-spelling", "label-spelling"), columns, (pair.bias_type, pair.label), strict=True)
-    for kind, column, cell in names:
+    for kind, cell in (("bias_type", pair.bias_type), ("label", pair.label)):
         if cell != canonical(cell):
-            yield column, kind, cell, f"read as {canonical(cell)}"
+            yield getattr(layout, kind), f"{kind.replace('_', '-')}-spelling", cell, f"read as {canonical(cell)}"
     for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
         if cell != cell.strip():
             ends = repr(cell[: len(cell) - len(cell.lstrip())] + "…" + cell[len(cell.rstrip()) :])
@@ -166,39 +159,34 @@ def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]
         yield "identical-sentences", first, "kept, cannot be scored"
         return
     spans = align_spans(first, second)
-    alignment = spans.words(first, second)
-    modified = (alignment.modified_first, alignment.modified_second)
-    if not any(modified):
+    unmodified, modified, others, modified_others = spans.words(first, second)
+    if not (modified or modified_others):
         yield "identical-words", f"{first} / {second}", "kept, cannot be scored unless punctuation belongs to words"
-    if not alignment.unmodified_first:
+    if not unmodified:
         yield "no-common-word", f"{first} / {second}", "kept, cannot be scored where unmodified words are needed"
-    twins = zip(alignment.unmodified_first, alignment.unmodified_second, strict=True)
-    for one, other in twins:
+    for one, other in zip(unmodified, others, strict=True):
         if one != other:
             kind = "differing-case" if one.casefold() == other.casefold() else "differing-spelling"
             yield kind, f"{one} / {other}", "kept, compared as one word"
     alike: dict[str, list[str]] = {}
-    for word in modified[1]:
+    for word in modified_others:
         alike.setdefault(_without_nukta(word), []).append(word)
-    several = ((one, other) for one in modified[0] for other in alike.get(_without_nukta(one), ()))
+    several = ((one, other) for one in modified for other in alike.get(_without_nukta(one), ()))
     differing = (words for words in several if comparable(words[0]) != comparable(words[1]))
     for one, other in islice(differing, _MOST_DIFFERING):
         yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
-    ends = (
-        _ending(first, spans.unmodified_first, spans.modified_first),
-        _ending(second, spans.unmodified_second, spans.modified_second),
-    )
+    ends = _ending(first, *spans[:2]), _ending(second, *spans[2:])
     if ends[0] != ends[1]:
         yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
-    counts = [len(alignment.unmodified_first) + len(words) for words in modified]
-    if counts[0] != counts[1]:
-        yield "differing-length", f"{counts[0]} / {counts[1]} words", _KEPT
-    if sum(map(len, modified)) > MANY_MODIFIED_WORDS:
-        yield "many-modified-words", f"{len(modified[0])} / {len(modified[1])} words", _KEPT
+    if len(modified) != len(modified_others):
+        counts = (len(unmodified) + len(words) for words in (modified, modified_others))
+        yield "differing-length", f"{' / '.join(map(str, counts))} words", _KEPT
+    if len(modified) + len(modified_others) > MANY_MODIFIED_WORDS:
+        yield "many-modified-words", f"{len(modified)} / {len(modified_others)} words", _KEPT
 
 
 def _ending(text: str, *words: Sequence[Span]) -> str:
-    """Return the punctuation that ends a sentence, without blanks; what stands inside the words does not count."""
+    """Return the punctuation that ends a sentence, without blanks; punctuation inside the words does not count."""
     last = max((end for spans in words for _, end in spans), default=0)
     return "".join(text[last:].split())
 
@@ -207,7 +195,7 @@ def _without_nukta(word: str) -> str:
     return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
 
 
-def _find_repetition(pairs: list[RawPair]) -> Iterator[tuple[RawPair, str, str, str, str]]:
+def _find_repetition(pairs: Sequence[RawPair]) -> Iterator[tuple[RawPair, str, str, str, str]]:
     """Yield the sentences that several pairs of one language have, as a pair or one by one."""
     seen: dict[tuple[str, ...], RawPair] = {}
     for pair in pairs:
@@ -238,7 +226,7 @@ class PairFile:
 
     Attributes:
         pairs: the table that `read_pairs` gives.
-        oddities: what is odd about them, a row a finding (`ODDITIES_SCHEMA`).
+        oddities: what is odd about them, one row per finding (`ODDITIES_SCHEMA`).
         agreeing: `pair_id`, `language` and `agreeing`, for the pairs that mark words that merely agree.
         layout: of the file.
         ignored: what was read and is no part of a pair -> how many.
@@ -252,7 +240,7 @@ class PairFile:
 
 
 def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
-    """Return the pairs of a file, one row a pair and language, in the file's order within a language.
+    """Return the pairs of a file, one row per pair and language, in the file's order within a language.
 
     Args:
         path: a CSV file in one of `prasanga.pairs.layouts.CSV_LAYOUTS`, or StereoSet's JSON.
@@ -280,7 +268,7 @@ def read_pair_file(
 
     `spoken` is the language of a file that does not say its own, where `language` does not say it either.
     """
-    path = Path(path)
+    path, ignored = Path(path), dict[str, int]()
     wanted = [language] if isinstance(language, str) else language
     if wanted is not None and (not wanted or set(wanted) - set(LANGUAGES)):
         raise InputError(
@@ -288,103 +276,90 @@ def read_pair_file(
             " file."
         )
     require_layout(layout, "layout")
-    chosen, one_language, columns = STEREOSET, True, ("bias_type", "label")
-    csv_layout = None
-    if layout != STEREOSET and not (layout == "auto" and path.suffix.lower() == ".json"):
-        header, records = read_csv(path)
-        csv_layout = _choose_csv_layout(path, header, layout)
-        chosen, one_language, columns = csv_layout.name, csv_layout.one_language, csv_layout.type_and_label
-    if one_language and len(wanted or [spoken]) != 1:
-        raise InputError(
-            f"{path}: the layout {chosen} holds one language, but {', '.join(wanted or ())} were asked for. Name"
-            " the one that the file is in."
-        )
-    spoken, ignored = (wanted or [spoken])[0], {}
-    if csv_layout:
-        rows = (dict(zip(header, cells, strict=True)) for cells in records)
-        raw = [pair for row, cells in enumerate(rows, start=1) for pair in csv_layout.pairs(cells, row, spoken)]
+    spoken = (wanted or [spoken])[0]
+    if layout == STEREOSET.name or (layout == "auto" and path.suffix.lower() == ".json"):
+        chosen = STEREOSET
+        raw, ignored["unrelated sentences"] = read_stereoset(path, spoken)
     else:
-        raw, ignored["unrelated sentences"] = stereoset_pairs(path, spoken)
-    _check(path, raw, columns, chosen)
-    kept = [pair for pair in raw if wanted is None or pair.language in wanted]
-    missing = [one for one in wanted or () if one not in {pair.language for pair in kept}]
-    if missing:
+        header, records = read_csv(path)
+        chosen = find_layout(path, header, layout)
+        rows = enumerate((dict(zip(header, cells, strict=True)) for cells in records), start=1)
+        raw = [pair for row, cells in rows for pair in chosen.pairs(cells, row, spoken)]
+    if chosen.one_language and wanted and len(wanted) > 1:
+        raise InputError(
+            f"{path}: the layout {chosen.name} holds one language, but {', '.join(wanted)} were asked for. Name the one"
+            " that the file is in."
+        )
+    _check(path, raw, chosen)
+    kept = sorted(
+        (pair for pair in raw if wanted is None or pair.language in wanted),
+        key=lambda pair: LANGUAGES.index(pair.language),
+    )
+    if missing := [one for one in wanted or () if one not in {pair.language for pair in kept}]:
         there = ", ".join(sorted({pair.language for pair in raw})) or "none at all"
         raise InputError(f"{path}: no pairs in the language {missing[0]}. The file has: {there}.")
-    kept.sort(key=lambda pair: LANGUAGES.index(pair.language))
+    pairs = [
+        (
+            *(pair.pair_id, pair.language, canonical(pair.bias_type), canonical(pair.label)),
+            *(readable(pair.first), readable(pair.second), pair.origin),
+        )
+        for pair in kept
+    ]
+    marked = [(pair.pair_id, pair.language, pair.agreeing.strip()) for pair in kept if pair.agreeing.strip()]
+    texts = dict.fromkeys(("pair_id", "language", "agreeing"), pl.String)
     return PairFile(
-        pairs=pl.DataFrame(
-            [
-                (
-                    *(pair.pair_id, pair.language, canonical(pair.bias_type), canonical(pair.label)),
-                    *(readable(pair.first), readable(pair.second), pair.origin),
-                )
-                for pair in kept
-            ],
-            schema=SCHEMA,
-            orient="row",
-        ),
-        oddities=oddities(kept, columns),
-        agreeing=pl.DataFrame(
-            [(pair.pair_id, pair.language, pair.agreeing.strip()) for pair in kept if pair.agreeing.strip()],
-            schema=dict.fromkeys(("pair_id", "language", "agreeing"), pl.String),
-            orient="row",
-        ),
-        layout=chosen,
+        pairs=pl.DataFrame(pairs, schema=SCHEMA, orient="row"),
+        oddities=list_oddities(kept, chosen),
+        agreeing=pl.DataFrame(marked, schema=texts, orient="row"),
+        layout=chosen.name,
         ignored=ignored,
     )
 
 
-def _choose_csv_layout(path: Path, columns: Sequence[str], layout: str) -> CsvLayout:
-    candidates = [one for one in CSV_LAYOUTS if layout in ("auto", one.name)]
-    # The layout that fits best is the one that was meant, if a column is missing.
-    nearest = max(candidates, key=lambda one: len(set(one.columns) & set(columns)) / len(one.columns))
-    missing = [column for column in nearest.columns if column not in columns]
-    if missing:
-        raise InputError(
-            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, columns))}; the layout"
-            f" {nearest.name} needs {', '.join(nearest.columns)}, parted by commas."
-        )
-    return nearest
-
-
-def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str], layout: str) -> None:
+def _check(path: Path, raw: Sequence[RawPair], layout: Layout) -> None:
+    """Refuse a file without pairs, or with a pair that has a mistake."""
     if not raw:
         raise InputError(f"{path}: no pairs. Write at least one after the header (docs/pairs.md).")
     seen: dict[tuple[str, str], int] = {}
     for pair in raw:
-        where = f"{path}, record {pair.row} (pair {pair.pair_id})"
-        sentences = {pair.first_column: pair.first, pair.second_column: pair.second}
-        for column, cell in {"pair_id": pair.pair_id, columns[0]: pair.bias_type, **sentences}.items():
-            if not cell.strip():
-                raise InputError(f"{where}: {column} is empty. Fill the cell or remove the record.")
-        for column, sentence in sentences.items():
-            if (words := len(sentence.split())) > MOST_WORDS:
-                raise InputError(f"{where}: {column} has {words} words; at most {MOST_WORDS} are compared.")
-        if pair.language not in LANGUAGES:
-            raise InputError(f"{where}: language {pair.language!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
-        if canonical(pair.label) not in LABELS:
-            raise InputError(
-                f"{where}: {columns[1]} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}."
-                f" {_explain_labels(pair, layout)}"
-            )
-        for column, name in ((columns[0], canonical(pair.bias_type)), ("origin", pair.origin)):
-            if name == OVERALL:
-                raise InputError(f"{where}: {column} is {name!r}, the name of all pairs together. Write another name.")
         earlier = seen.setdefault((pair.pair_id, pair.language), pair.row)
-        if earlier != pair.row:
-            raise InputError(f"{where}: record {earlier} has the same id. Results are filed by it; give each its own.")
-        if pair.modified or pair.agreeing:
-            check_marks(where, pair.modified, pair.agreeing, align_words(readable(pair.first), readable(pair.second)))
+        for problem in _find_problems(pair, layout, earlier):
+            raise InputError(f"{path}, record {pair.row} (pair {pair.pair_id}): {problem}")
 
 
-def _explain_labels(pair: RawPair, layout: str) -> str:
-    """Return what the labels mean in a layout: another one's rule would turn pairs round."""
-    if layout == CROWS_PAIRS:
+def _find_problems(pair: RawPair, layout: Layout, earlier: int) -> Iterator[str]:
+    """Yield the mistakes of a pair; `earlier` is the first record with its id and language."""
+    bias_type, sentences = canonical(pair.bias_type), {pair.first_column: pair.first, pair.second_column: pair.second}
+    for column, cell in {"pair_id": pair.pair_id, layout.bias_type: pair.bias_type, **sentences}.items():
+        if not cell.strip():
+            yield f"{column} is empty. Fill the cell or remove the record."
+    for column, sentence in sentences.items():
+        if (words := len(sentence.split())) > MOST_WORDS:
+            yield f"{column} has {words} words; at most {MOST_WORDS} are compared."
+    if pair.language not in LANGUAGES:
+        yield f"language {pair.language!r} is not known. Allowed: {', '.join(LANGUAGES)}."
+    if canonical(pair.label) not in LABELS:
+        yield (
+            f"{layout.label} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}. {_explain_labels(pair, layout)}"
+        )
+    for column, name in ((layout.bias_type, bias_type), ("origin", pair.origin)):
+        if name == OVERALL:
+            yield f"{column} is {name!r}, the name of all pairs together. Write another name."
+    if earlier != pair.row:
+        yield f"record {earlier} has the same id. Results are filed by it; give each its own."
+    if pair.modified or pair.agreeing:
+        aligned = align_words(readable(pair.first), readable(pair.second))
+        yield from find_wrong_marks(pair.modified, pair.agreeing, aligned)
+
+
+def _explain_labels(pair: RawPair, layout: Layout) -> str:
+    """Return what the labels mean in a layout: another one's rule would swap the sentences."""
+    if layout.more_is_first:
         return (
-            "In this layout sent_more is the more stereotypical sentence under either label, so leave both sentences in"
-            " their columns. Write stereo where sent_more is about the disadvantaged group, and antistereo where"
-            " sent_less is; in the hub's export 0 is stereo and 1 antistereo."
+            f"In this layout {layout.sentences[''][0]} is the more stereotypical sentence under either label, so leave"
+            f" both sentences in their columns. Write stereo where {layout.sentences[''][0]} is about the disadvantaged"
+            f" group, and antistereo where {layout.sentences[''][1]} is; in the hub's export 0 is stereo and 1"
+            " antistereo."
         )
     return (
         f"Write {LABELS[0]} if {pair.first_column} is the stereotypical sentence, {LABELS[1]} if {pair.second_column}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,6 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import align_words, read_pair_file, read_pairs
-from prasanga.pairs.alignment import read_mark
-from prasanga.pairs.layouts import LAYOUTS, require_layout
 from prasanga.pairs.reading import SCHEMA
 
 WriteCsv = Callable[..., Path]
@@ -117,26 +115,6 @@ def test_stereoset(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sentences": [{"sentence": "x"}]}, r"item 1 \(intrasentence\): 'gold_label' is missing"),
-        (
-            {"sentences": [{"sentence": "x", "gold_label": "good"}]},
-            "gold_label good. Write one each of stereo",
-        ),
-        (
-            {"sentences": [{"sentence": "x", "gold_label": "stereotype"}]},
-            "the gold_label stereotype. Write one each",
-        ),
-    ],
-)
-def test_stereoset_that_does_not_fit(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_pairs(stereoset(tmp_path, **changes))
-
-
-ENGLISH = ("modified_eng_sent_more", "modified_eng_sent_less")
 NUMBERED = [
     ("0", "Women can't drive vans.", "Men can't drive vans.", "0", "gender", "[]"),
     ("1", "The rich man paid.", "The poor man paid.", "1", "socioeconomic", "[]"),
@@ -159,53 +137,9 @@ def test_a_label_of_crows_pairs_is_refused_with_the_rule_of_that_layout(write_cs
         assert stereotypical == NUMBERED[int(row["pair_id"])][1]
 
 
-@pytest.mark.parametrize(
-    ("columns", "first", "second"),
-    [
-        (OWN, "first", "second"),
-        (
-            ("index", *ENGLISH, "sent_more_hindi", "sent_less_hindi", "bias_type", "stereo_antistereo"),
-            *ENGLISH,
-        ),
-    ],
-)
-def test_a_label_of_other_layouts_is_refused_with_their_columns(
-    write_csv: WriteCsv, columns: tuple[str, ...], first: str, second: str
-) -> None:
-    cells = {"language": "en", "label": "0", "stereo_antistereo": "0"}
-    with pytest.raises(InputError) as error:
-        read_pairs(write_csv([[cells.get(column, "word") for column in columns]], columns))
-    assert str(error.value).endswith(
-        f"'0' is not known. Allowed: stereo, antistereo. Write stereo if {first} is the stereotypical sentence,"
-        f" antistereo if {second} is."
-    )
-
-
 def test_the_labels_that_people_reported(shared: Path) -> None:
     with pytest.raises(InputError, match=r"hfints\.csv, record 1 .*sent_more is the more stereotypical sentence under"):
         read_pairs(shared / "cases/05-label-message/hfints.csv")
-
-
-def test_json_of_another_kind(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text("[1]")
-    with pytest.raises(InputError, match="found a JSON list, but the file must hold one object"):
-        read_pairs(path)
-    path.write_text('{"data": {"intrasentence": null}}')
-    with pytest.raises(InputError, match="`data: intrasentence` is no list"):
-        read_pairs(path)
-    path.write_text("[" * 100_000)
-    with pytest.raises(InputError, match=r"JSON that cannot be read \(maximum recursion depth"):
-        read_pairs(path)
-    path.write_text("[" + "9" * 5000 + "]")
-    with pytest.raises(InputError, match=r"x\.json: JSON that cannot be read \(Exceeds the limit"):
-        read_pairs(path)
-    path.write_text('{"data": {"intrasentence": [{"context": "a \\ud800"}]}}')
-    with pytest.raises(InputError, match=r"x\.json: half of a character .* at the end of '.*a \\ud800'"):
-        read_pairs(path)
-    path.write_text("[1,\n")
-    with pytest.raises(InputError, match=r"x\.json, line 2: not JSON"):
-        read_pairs(path)
 
 
 def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
@@ -214,88 +148,12 @@ def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
     assert read_pairs(path).height == 1
 
 
-def replaced(column: str, value: str) -> tuple[str, ...]:
-    return tuple(value if name == column else cell for name, cell in zip(OWN, PAIR, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        (
-            replaced("label", "steroe"),
-            r"record 2 \(pair p1\): label 'steroe' is not known\. Allowed: stereo, antistereo",
-        ),
-        (replaced("label", ""), r"record 2 \(pair p1\): label '' is not known"),
-        (replaced("language", "fr"), r"record 2 \(pair p1\): language 'fr' is not known\. Allowed: bn, hi, en"),
-        (replaced("second", " \n"), r"record 2 \(pair p1\): second is empty"),
-        (replaced("first", "ফুল " * 2_501), r"record 2 \(pair p1\): first has 2501 words; at most 2500 are compared"),
-        (replaced("bias_type", ""), r"record 2 \(pair p1\): bias_type is empty"),
-        (replaced("bias_type", "All"), r"record 2 \(pair p1\): bias_type is 'all', the name of all pairs together"),
-        (replaced("pair_id", ""), r"record 2 \(pair \): pair_id is empty"),
-        (replaced("pair_id", "p0"), r"record 2 \(pair p0\): record 1 has the same id"),
-    ],
-)
-def test_records_that_do_not_fit(write_csv: WriteCsv, record: tuple[str, ...], message: str) -> None:
-    path = write_csv([("p0", *PAIR[1:]), record])
-    with pytest.raises(InputError, match=message) as refused:
-        read_pairs(path)
-    assert str(refused.value).startswith(str(path))
-
-
 def test_one_id_may_stand_in_two_languages(write_csv: WriteCsv) -> None:
     assert read_pairs(write_csv([PAIR, ("p1", "hi", "gender", "stereo", "वह आया", "वह आयी")])).height == 2
 
 
-@pytest.mark.parametrize(
-    ("layout", "columns", "missing"),
-    [
-        ("auto", OWN[:3] + OWN[4:], "'label' is missing. .* the layout prasanga needs"),
-        ("auto", INDIBIAS[:5] + INDIBIAS[6:], "'sent_less_hindi' is missing. .* the layout indibias needs"),
-        ("auto", ("", "sent_more", "sent_less", "bias_type"), "'stereo_antistereo' is missing. .* crows-pairs needs"),
-        ("indibias", OWN, "'index' is missing"),
-    ],
-)
-def test_missing_column(write_csv: WriteCsv, layout: Any, columns: tuple[str, ...], missing: str) -> None:
-    with pytest.raises(InputError, match=f"column {missing}"):
-        read_pairs(write_csv([["x"] * len(columns)], columns), layout=layout)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "the file is empty"),
-        (b"pair_id,language,bias_type,label,first,second\n", "no pairs"),
-        (b"first,first\na,b\n", "column 'first' is there more than once"),
-        (b"pair_id,language,bias_type,label,first,second\n1,en,g,stereo,a,b,c\n", "record 1: 7 cells, but the header"),
-        (b"pair_id,language\n1,\xff\n", r"line 2: not UTF-8"),
-        (b'pair_id,language\n1,"en\n', "line 2: no CSV"),
-    ],
-)
-def test_files_that_are_no_csv_of_pairs(tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "pairs.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        read_pairs(path)
-
-
-def test_arguments_that_do_not_fit(tmp_path: Path, write_csv: WriteCsv) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        read_pairs(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match=r"language: 'ben' is not known\. Write one or more of bn, hi, en"):
-        read_pairs(write_csv([PAIR]), "ben")
-    with pytest.raises(InputError, match=r"language: \[\] is not known\. Write one or more of bn, hi, en, or None"):
-        read_pairs(write_csv([PAIR]), [])
-    with pytest.raises(InputError, match=r"`layout` is 'own'; allowed: auto, prasanga"):
-        read_pairs(write_csv([PAIR]), layout="own")  # type: ignore[arg-type]
-
-
 MARKED = (*OWN, "modified", "agreeing")
 HINDI = ("h1", "hi", "gender", "stereo", "लड़का खेलना चाहता है।", "लड़की खेलना चाहती है।")
-
-
-def test_an_origin_may_not_be_called_all(write_csv: WriteCsv) -> None:
-    with pytest.raises(InputError, match=r"record 1 \(pair p1\): origin is 'all'"):
-        read_pairs(write_csv([(*PAIR, "all")], (*OWN, "origin")))
 
 
 def test_a_bar_inside_a_word_belongs_to_it(write_csv: WriteCsv) -> None:
@@ -304,7 +162,6 @@ def test_a_bar_inside_a_word_belongs_to_it(write_csv: WriteCsv) -> None:
     assert file.agreeing["agreeing"].to_list() == ["An / A"]
     with pytest.raises(InputError, match=r"the sentences differ in 'An \| on\|off / A'"):
         read_pairs(write_csv([(*pair, "An | on | off / A", "")], MARKED))
-    assert read_mark("x", "modified", "a | b|c / | d |") == (["a", "b|c"], ["d"])
 
 
 def test_marks_are_checked(write_csv: WriteCsv) -> None:
@@ -321,21 +178,6 @@ def test_marks_are_checked(write_csv: WriteCsv) -> None:
     )
     assert file.agreeing.rows() == [("h1", "hi", "चाहता / चाहती"), ("e1", "en", "An / A")]
     assert list(file.pairs.columns) == list(SCHEMA)
-
-
-@pytest.mark.parametrize(
-    ("modified", "agreeing", "message"),
-    [
-        ("लड़का / लड़की", "", "the sentences differ in 'लड़का | चाहता / लड़की | चाहती'"),
-        ("लड़का | चाहता", "", "modified is .* a slash between blanks"),
-        ("", "खेलना / चाहती", "agreeing names 'खेलना', which is no modified word of the first sentence"),
-        ("", "चाहता | चाहता / चाहती", "agreeing names 'चाहता'"),
-    ],
-)
-def test_marks_that_do_not_fit(write_csv: WriteCsv, modified: str, agreeing: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as refused:
-        read_pairs(write_csv([(*HINDI, modified, agreeing)], MARKED))
-    assert "record 1 (pair h1)" in str(refused.value)
 
 
 def test_the_indibias_sample(shared: Path) -> None:
@@ -371,24 +213,6 @@ def test_the_indibias_sample(shared: Path) -> None:
     assert unchanged == ["474"]
 
 
-@pytest.mark.parametrize("mark", [";", "\t"])
-def test_columns_that_are_not_parted_by_commas_are_told(tmp_path: Path, mark: str) -> None:
-    path = tmp_path / "pairs.csv"
-    path.write_text(f"{mark.join(OWN)}\n{mark.join('abcdef')}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"column 'pair_id' is missing. .*, parted by commas"):
-        read_pairs(path)
-
-
-def test_a_layout_of_the_config_that_is_not_known_is_told_with_the_nearest() -> None:
-    for layout in ("auto", "prasanga", "indibias", "crows-pairs", "stereoset"):
-        require_layout(layout, "pairs.sets.mine.layout")
-    with pytest.raises(InputError) as refused:
-        require_layout("crowspairs", "pairs.sets.mine.layout")
-    assert str(refused.value) == (
-        f"`pairs.sets.mine.layout` is 'crowspairs'; allowed: {', '.join(LAYOUTS)}. Write e.g. `layout: crows-pairs`."
-    )
-
-
 def test_a_file_that_does_not_say_its_language_is_in_that_of_the_study(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text(
@@ -397,3 +221,79 @@ def test_a_file_that_does_not_say_its_language_is_in_that_of_the_study(tmp_path:
     assert read_pair_file(path).pairs["language"].to_list() == ["en"]
     assert read_pair_file(path, spoken="bn").pairs["language"].to_list() == ["bn"]
     assert read_pair_file(path, "hi", spoken="bn").pairs["language"].to_list() == ["hi"]
+
+
+def csv(*lines: str, columns: Sequence[str] = OWN) -> str:
+    return "\n".join((",".join(columns), *lines))
+
+
+def with_cell(column: str, value: str) -> str:
+    """A file of two pairs, of which the second has another cell."""
+    cells = (value if name == column else cell for name, cell in zip(OWN, PAIR, strict=True))
+    return csv(",".join(("p0", *PAIR[1:])), ",".join(f'"{cell}"' for cell in cells))
+
+
+def with_marks(modified: str, agreeing: str) -> str:
+    return csv(",".join((*HINDI, modified, agreeing)), columns=MARKED)
+
+
+def item(*labels: str) -> str:
+    sentences = [{"sentence": "x", "gold_label": label} if label else {"sentence": "x"} for label in labels]
+    content = {"id": "i", "bias_type": "b", "context": "c", "sentences": sentences}
+    return json.dumps({"data": {"intrasentence": [content]}})
+
+
+BAD = {
+    "no such file": (None, {}),
+    "language: 'ben' is not known. Write one or more of bn, hi, en": (csv(), {"language": "ben"}),
+    "language: [] is not known. Write one or more of bn, hi, en, or None": (csv(), {"language": []}),
+    "`layout` is 'crowspairs'. Did you mean `crows-pairs`? Allowed: auto,": (csv(), {"layout": "crowspairs"}),
+    "pairs.csv: the file is empty": ("", {}),
+    "pairs.csv: no pairs": (csv(), {}),
+    "column 'first' is there more than once": ("first,first\na,b\n", {}),
+    "record 1: 7 cells, but the header": (csv("1,en,g,stereo,a,b,c"), {}),
+    "line 2: not UTF-8": (b"pair_id,language\n1,\xff\n", {}),
+    "line 2: no CSV": ('pair_id,language\n1,"en\n', {}),
+    "'label' is missing. The file has": (csv(columns=OWN[:3] + OWN[4:]), {}),
+    "'sent_less_hindi' is missing.": (csv(columns=INDIBIAS[:5] + INDIBIAS[6:]), {}),
+    "the layout crows-pairs needs sent_more, sent_less,": (csv(columns=CROWS[:3]), {}),
+    "'index' is missing": (csv(), {"layout": "indibias"}),
+    "column 'pair_id' is missing. The file has 'pair_id;language": (csv().replace(",", ";"), {}),
+    "separated by commas": (csv().replace(",", "\t"), {}),
+    "record 2 (pair p1): label 'steroe' is not known. Allowed: stereo, antistereo. Write stereo if first is": (
+        with_cell("label", "steroe"),
+        {},
+    ),
+    "(pair p1): label '' is not known": (with_cell("label", ""), {}),
+    "(pair p1): language 'fr' is not known. Allowed: bn, hi, en": (with_cell("language", "fr"), {}),
+    "(pair p1): second is empty": (with_cell("second", " \n"), {}),
+    "(pair p1): first has 2501 words; at most 2500 are": (with_cell("first", "ফুল " * 2_501), {}),
+    "(pair p1): bias_type is empty": (with_cell("bias_type", ""), {}),
+    "(pair p1): bias_type is 'all', the name of all pairs": (with_cell("bias_type", "All"), {}),
+    "(pair ): pair_id is empty": (with_cell("pair_id", ""), {}),
+    "(pair p0): record 1 has the same id": (with_cell("pair_id", "p0"), {}),
+    "(pair p1): origin is 'all'": (csv(",".join((*PAIR, "all")), columns=(*OWN, "origin")), {}),
+    "(pair h1): modified is 'लड़का / लड़की', but the sentences differ in 'लड़का | चाहता / लड़की | चाहती'": (
+        with_marks("लड़का / लड़की", ""),
+        {},
+    ),
+    "(pair h1): modified is 'लड़का | चाहता'. Write the words": (with_marks("लड़का | चाहता", ""), {}),
+    "agreeing names 'खेलना', which is no modified word of the first": (with_marks("", "खेलना / चाहती"), {}),
+    "agreeing names 'चाहता'": (with_marks("", "चाहता | चाहता / चाहती"), {}),
+    "item 1 (intrasentence): 'gold_label' is missing": (item(""), {"layout": "stereoset"}),
+    "gold_label good. Write one each of stereo": (item("good"), {"layout": "stereoset"}),
+    "gold_label stereotype. Write one each": (item("stereotype"), {"layout": "stereoset"}),
+    "`data: intrasentence` is no list": ('{"data": {"intrasentence": null}}', {"layout": "stereoset"}),
+    "found a JSON list, but the file must hold one object": ("[1]", {"layout": "stereoset"}),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input(tmp_path: Path, message: str) -> None:
+    content, options = BAD[message]
+    path = tmp_path / "pairs.csv"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError) as refused:
+        read_pairs(path, **options)
+    assert message in str(refused.value)
