@@ -19,13 +19,12 @@ from jinja2 import PackageLoader
 from prasanga.base.errors import InputError
 from prasanga.base.io import escape_markdown, write_text
 from prasanga.config import read_config
-from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of, mode_of
+from prasanga.report.comparison import PAIRS, comparison_rows, mode_of_printed
 from prasanga.report.grid import interval
 from prasanga.report.published import (
     PAPERS,
     REPEATED,
     printed_at,
-    read_models,
     read_percentages,
     read_published,
     require_paper,
@@ -88,6 +87,7 @@ DOSSIER_SCHEMA = {
 semicolons between; the template has them in words, in its order."""
 
 _CELL = ("table", "method", "category", "language", "published_model", "sample_mode", "segment_length")
+_OURS = ("study", "model", "measured", "difference", "ci_low", "ci_high", "note")
 _NO_SETTINGS = ("models.", "corpus", "lexicon", "study", "title")
 _FEW = ("few words", "no number", "no interval", "not computed", "below", "too few", "dropped")
 
@@ -217,30 +217,28 @@ Ran = tuple[pl.DataFrame | None, Mapping[str, Any], Sequence[str]]
 
 def _compare(published: Path, paper: str, ran: Mapping[str, Ran]) -> pl.DataFrame:
     """Return a row for each number that a paper prints (`DOSSIER_SCHEMA`), with that of the studies."""
-    about = read_models(published, paper)
-    effects = read_published(published, paper).with_columns(published="effect_size")
-    percentages = read_percentages(published, paper).with_columns(
-        method=pl.lit(PAIRS), category="bias_type", published="percentage"
+    printed = pl.concat(
+        [
+            read_published(published, paper).with_columns(published="effect_size"),
+            read_percentages(published, paper).with_columns(published="percentage", category="bias_type"),
+        ],
+        how="diagonal",
+    ).rename({"model": "published_model"})
+    finished = [rows.with_columns(study=pl.lit(study)) for study, (rows, _, _) in ran.items() if rows is not None]
+    ours = pl.concat([pl.DataFrame(schema={**TABLES["comparison"].polars, "study": pl.String}), *finished])
+    measured = ours.unique(_CELL, keep="first", maintain_order=True).select(*_CELL, *_OURS, "published_inside")
+    cells = printed.with_columns(mode_of_printed()).join(
+        measured, on=_CELL, how="left", nulls_equal=True, maintain_order="left"
     )
-    printed = [
-        {**row, "published_model": row["model"], "sample_mode": mode_of(row), "model": None}
-        for row in pl.concat([effects, percentages], how="diagonal").iter_rows(named=True)
-    ]
-    ours: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for study, (rows, _, _) in ran.items():
-        for row in [] if rows is None else rows.iter_rows(named=True):
-            ours.setdefault(tuple(row[name] for name in _CELL), {**row, "study": study})
-    lines = []
-    for cell in printed:
-        row = ours.get(tuple(cell[name] for name in _CELL), {})
-        model_doubt = doubt_of(about, cell["published_model"], cell["method"])
-        verdict = {True: "agrees", False: "differs", None: "no interval"}[row.get("published_inside")]
-        line = {**row, **cell, "model": row.get("model"), "model_doubt": model_doubt}
-        line["verdict"] = verdict if row.get("measured") is not None else "not measured"
-        reasons = _find_reasons(line, ran) if line["verdict"] != "agrees" else ()
-        doubt = "; ".join(filter(None, (cell["doubt"], model_doubt)))
-        lines.append({**line, "reasons": "; ".join(reasons) or None, "doubt": doubt or None, "paper": paper})
-    return pl.DataFrame(lines, schema=DOSSIER_SCHEMA, orient="row")
+    inside = {True: "agrees", False: "differs"}
+    verdict = pl.col("published_inside").replace_strict(inside, default="no interval", return_dtype=pl.String)
+    cells = cells.with_columns(
+        verdict=pl.when(pl.col("measured").is_null()).then(pl.lit("not measured")).otherwise(verdict)
+    )
+    reasons = ["; ".join(_find_reasons(cell, ran)) for cell in cells.iter_rows(named=True)]
+    doubt = pl.concat_str("doubt", "model_doubt", separator="; ", ignore_nulls=True)
+    cells = cells.with_columns(pl.Series("reasons", reasons).replace("", None), doubt=doubt.replace("", None))
+    return cells.select(*DOSSIER_SCHEMA)
 
 
 def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, Ran]) -> str:
@@ -269,12 +267,13 @@ def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, Ran]) -> str
 
 def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[str]:
     """Yield what keeps our number from the paper's: more than one may hold, and none says how much it explains."""
-    method, study = cell["method"], cell.get("study")
+    method, study = cell["method"], cell["study"]
+    if cell["verdict"] == "agrees":
+        return
     if REPEATED in (cell["doubts"] or "").split():
         yield "repeated"
     elif study is None:
-        asking = any(rows is None and _may_have(cell, name, config) for name, (rows, config, _) in ran.items())
-        yield "not finished" if asking else "not asked for"
+        yield "not finished" if any(rows is None for rows, _, _ in ran.values()) else "not asked for"
     else:
         _, config, keys = ran[study]
         stimuli = str(config.get("lexicon", {}).get("stimuli", ""))
@@ -291,14 +290,6 @@ def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[s
             "few words": cell["measured"] is None or any(word in (cell["note"] or "") for word in _FEW),
         }
         yield from [name for name, is_so in holds.items() if is_so] or ["unexplained"]
-
-
-def _may_have(cell: Mapping[str, Any], study: str, config: Mapping[str, Any]) -> bool:
-    """Return whether a study that is not finished would have a number: it has the model, and the method."""
-    of_method = {PAIRS: "pairs", "log_probability_bias": "log_probability", "seat": "seat", "weat": "static"}
-    key = of_method.get(cell["method"], "samples")
-    names = {*config.get("comparison", {}).get("models", {}).values(), *config.get("static", {}).get("vectors", {})}
-    return key in config and cell["published_model"] in names and (key != "samples" or study != "sadhu2024_seat")
 
 
 def _list_changes(theirs: Mapping[str, Any], ours: Mapping[str, Any], study: Study, place: str = "") -> list[str]:

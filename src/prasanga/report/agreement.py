@@ -12,32 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, grid_of, is_number, natural_order
+from prasanga.report.grid import ALPHA, METHODS, few_words, grid_of, natural_order
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS
 
-SIDE_BY_SIDE_SCHEMA = TABLES["methods"].polars
-"""Columns of the estimates of all methods in one table; `few_words` is empty where words are enough for a finding."""
-
-AGREEMENT_SCHEMA = TABLES["agreement"].polars
-"""Columns of the agreement, one row a pair of methods. `same_sign` is the share of points in which both signs agree."""
-
 _FEWEST_POINTS = 3
-
-_Effects: TypeAlias = dict[tuple[str, str], float]
-
-
-class _Points(NamedTuple):
-    """Effects by two methods of the same categories (and models)."""
-
-    categories: Sequence[str]
-    first: Sequence[float]
-    second: Sequence[float]
 
 
 def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -48,27 +31,31 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             are taken.
 
     Returns:
-        Columns `SIDE_BY_SIDE_SCHEMA`, in the order of methods, categories and models; estimates without a number are
-        left out.
+        The table `methods` of the registry, in the order of methods, categories and models; estimates without a number
+        are left out. `few_words` is empty where words are enough for a finding.
     """
-    of_table = [name for name in SIDE_BY_SIDE_SCHEMA if name not in ("method", "few_words")]
-    rows = []
-    for method, table in ((method, tables.get(method)) for method in METHODS):
-        if table is None or table.is_empty():
-            continue
-        shown = at_longest(table) if method == "ceat" else table
-        rows += [
-            {"method": method, **{name: row.get(name) for name in of_table}, "few_words": few_words(row)}
-            for row in sorted(shown.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
-            if is_number(row["effect_size"])
-        ]
-    return pl.DataFrame(rows, schema=dict(SIDE_BY_SIDE_SCHEMA))
+    schema, parts = TABLES["methods"].polars, []
+    for method in METHODS:
+        if (table := tables.get(method)) is not None and len(table):
+            shown = (at_longest(table) if method == "ceat" else table).filter(pl.col("effect_size").is_finite())
+            few = pl.Series("few_words", map(few_words, shown.iter_rows(named=True)), dtype=pl.String)
+            part = shown.with_columns(few, method=pl.lit(method))
+            parts.append(_sort_categories(part.select(name for name in schema if name in part.columns)))
+    return pl.concat([pl.DataFrame(schema=schema), *parts], how="diagonal_relaxed").cast(schema)
 
 
 def at_longest(ceat: pl.DataFrame) -> pl.DataFrame:
     """Return the estimates of CEAT at the longest segment length, of the first sample mode."""
     grid = grid_of(ceat)
     return ceat.filter(segment_length=grid.lengths[-1], sample_mode=grid.modes[0])
+
+
+def _sort_categories(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows in the order of their categories, C2 before C10."""
+    names = sorted(set(rows["category"]), key=natural_order)
+    return rows.sort(
+        rows["category"].replace_strict(names, range(len(names)), return_dtype=pl.Int64), maintain_order=True
+    )
 
 
 def agreement(estimates: pl.DataFrame) -> pl.DataFrame:
@@ -81,92 +68,68 @@ def agreement(estimates: pl.DataFrame) -> pl.DataFrame:
         estimates: from `side_by_side`.
 
     Returns:
-        Columns `AGREEMENT_SCHEMA`. The ends of tau's 95 % interval are those of a jackknife that leaves out a category
-        with all its points; there are none with fewer than eight categories. `twin_tau` is that of the twins' effects
-        (of the one method that has twins, with the other's effects). Without three points that differ, tau is null.
+        The table `agreement` of the registry. The ends of tau's 95% interval are those of a jackknife that leaves out a
+        category with all its points; there are none with fewer than eight categories. `same_sign` is the share of
+        points in which both signs agree. `twin_tau` is that of the twins' effects (of the one method that has twins,
+        with the other's effects). Without three points that differ, tau is null.
     """
     enough = estimates.filter(pl.col("few_words") == "")
-    effects = {
-        method: _by_point(enough, method, "effect_size") for method in enough["method"].unique(maintain_order=True)
-    }
     rows = []
-    for one, other in combinations(effects, 2):
-        points = _points(effects[one], effects[other])
-        twins = [_by_point(enough, method, "twin_effect_size") or effects[method] for method in (one, other)]
-        has_twins = any(twins[i] is not effects[method] for i, method in enumerate((one, other)))
-        tau = kendall_tau(points.first, points.second)
+    for one, other in combinations(enough["method"].unique(maintain_order=True), 2):
+        effects, twins = (
+            [_effects(enough.filter(method=method), column) for method in (one, other)]
+            for column in ("effect_size", "twin_effect_size")
+        )
+        points, has_twins = _pair(*effects), any(map(len, twins))
+        floor = _pair(*(twin if len(twin) else effect for twin, effect in zip(twins, effects, strict=True)))
         low, high = _jackknife(points)
-        signs = [a * b > 0 for a, b in zip(points.first, points.second, strict=True)]
+        models = [set(each["model"]) for each in effects]
         rows.append(
             {
-                "method_1": one,
-                "method_2": other,
-                "n_points": len(points.first),
-                "n_categories": len(set(points.categories)),
-                "n_models": len({model for _, model in effects[one]} & {model for _, model in effects[other]}) or None,
-                "tau": tau,
-                "tau_low": low,
-                "tau_high": high,
-                "same_sign": float(np.mean(signs)) if signs else None,
-                "twin_tau": kendall_tau(*_points(*twins)[1:]) if has_twins else None,
+                **{"method_1": one, "method_2": other, "n_points": len(points)},
+                **{"n_categories": points["category"].n_unique(), "n_models": len(models[0] & models[1]) or None},
+                **{"tau": kendall_tau(points["first"], points["second"]), "tau_low": low, "tau_high": high},
+                "same_sign": (points["first"] * points["second"] > 0).mean(),
+                "twin_tau": kendall_tau(floor["first"], floor["second"]) if has_twins else None,
             }
         )
-    return pl.DataFrame(rows, schema=dict(AGREEMENT_SCHEMA), orient="row")
+    return pl.DataFrame(rows, schema=TABLES["agreement"].polars)
 
 
-def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return Kendall's tau-b of two lists of numbers; None with fewer than three, or where all of one are the same.
+def kendall_tau(first: Sequence[float] | pl.Series, second: Sequence[float] | pl.Series) -> float | None:
+    """Return Kendall's tau-b of two lists of numbers; None with fewer than three, or where all of one are the same."""
+    from scipy.stats import kendalltau  # here, because it takes longer to import than the rest of the package
 
-    With C pairs of points in the same order, D in the opposite one, and of n (n - 1) / 2 pairs T1 tied in the first
-    list and T2 in the second, tau = (C - D) / sqrt((n (n - 1) / 2 - T1) (n (n - 1) / 2 - T2)).
-    """
-    if len(first) < _FEWEST_POINTS:
-        return None
-    of_pairs = []
-    for numbers in (first, second):
-        array = np.asarray(numbers, dtype=np.float64)
-        of_pairs.append(np.sign(array[:, None] - array[None, :])[np.triu_indices(array.size, 1)])
-    untied = np.count_nonzero(of_pairs[0]) * np.count_nonzero(of_pairs[1])
-    return float(of_pairs[0] @ of_pairs[1] / np.sqrt(untied)) if untied else None
+    tau = float(kendalltau(first, second).statistic) if len(first) >= _FEWEST_POINTS else float("nan")
+    return None if np.isnan(tau) else tau
 
 
-def _by_point(estimates: pl.DataFrame, method: str, column: str) -> _Effects:
-    rows = estimates.filter((pl.col("method") == method) & pl.col(column).is_finite())
-    return {
-        (category, model): effect for category, model, effect in rows.select("category", "model", column).iter_rows()
-    }
+def _effects(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    return rows.filter(pl.col(column).is_finite()).select("category", "model", effect=column)
 
 
-def _points(first: _Effects, second: _Effects) -> _Points:
-    if not {model for _, model in first} & {model for _, model in second}:
-        first, second = _means(first), _means(second)
-    both = [point for point in first if point in second]
-    return _Points([category for category, _ in both], [first[each] for each in both], [second[each] for each in both])
+def _pair(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """Return the category and both effects of each point, `first` and `second`."""
+    key = ["category", "model"]
+    if not set(first["model"]) & set(second["model"]):
+        key = ["category"]
+        first, second = (
+            each.group_by(key, maintain_order=True).agg(pl.col("effect").mean()) for each in (first, second)
+        )
+    return first.join(second, on=key, maintain_order="left").select("category", first="effect", second="effect_right")
 
 
-def _means(effects: _Effects) -> _Effects:
-    categories: dict[str, list[float]] = {}
-    for (category, _), effect in effects.items():
-        categories.setdefault(category, []).append(effect)
-    return {(category, ""): float(np.mean(of_category)) for category, of_category in categories.items()}
-
-
-def _jackknife(points: _Points) -> tuple[float | None, float | None]:
+def _jackknife(points: pl.DataFrame) -> tuple[float | None, float | None]:
     """Return the ends of the interval of tau from leaving out each category (Arvesen 1969)."""
-    names, tau = sorted(set(points.categories)), kendall_tau(points.first, points.second)
-    if len(names) < FEWEST_WORDS or tau is None:
-        return None, None
-    without = []
-    for name in names:
-        kept = [i for i, category in enumerate(points.categories) if category != name]
-        without.append(kendall_tau([points.first[i] for i in kept], [points.second[i] for i in kept]))
-    known = np.array([np.nan if value is None else value for value in without])
-    if np.isnan(known).any():
-        return None, None
-    from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
-
+    names, tau = points["category"].unique().sort(), kendall_tau(points["first"], points["second"])
+    kept = [points.filter(pl.col("category") != name) for name in names]
+    without = np.array([kendall_tau(each["first"], each["second"]) for each in kept], dtype=np.float64)
     k = len(names)
-    error = float(np.sqrt((k - 1) / k * np.square(known - known.mean()).sum()))
+    if k < FEWEST_WORDS or tau is None or np.isnan(without).any():
+        return None, None
+    from scipy.special import stdtrit
+
+    error = float(np.sqrt((k - 1) / k * np.square(without - without.mean()).sum()))
     half = float(stdtrit(k - 1, 0.975)) * error
     return max(-1.0, tau - half), min(1.0, tau + half)
 
@@ -192,11 +155,6 @@ def specifications(multiverse: pl.DataFrame) -> pl.DataFrame:
     return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*SPECIFIED).cast(pl.String))
 
 
-def has_star(row: Estimate) -> bool:
-    """Return whether a specification's estimate is significant by Holm's correction within the specification."""
-    return bool(row["p_association_holm"] < ALPHA)
-
-
 def shares_that_hold(multiverse: pl.DataFrame) -> pl.DataFrame:
     """Return in what share of specifications sign and star hold, for each method, category and model.
 
@@ -205,22 +163,20 @@ def shares_that_hold(multiverse: pl.DataFrame) -> pl.DataFrame:
         with the more frequent sign), star_holds (share with that sign and a star), in the order of methods and
         categories.
     """
-    enough = specifications(multiverse)
-    order = {method: number for number, method in enumerate(METHODS)}
     effect, star = pl.col("effect_size"), pl.col("p_association_holm") < ALPHA
-    found = enough.group_by("method", "category", "model", maintain_order=True).agg(
-        n=pl.len(),
-        low=effect.min(),
-        median=effect.median(),
-        high=effect.max(),
-        positive=(effect > 0).mean(),
-        starred_positive=(star & (effect > 0)).mean(),
-        starred_negative=(star & (effect < 0)).mean(),
+    positive, negative = effect > 0, effect < 0
+    shares = (
+        specifications(multiverse)
+        .group_by("method", "category", "model", maintain_order=True)
+        .agg(
+            n=pl.len(),
+            low=effect.min(),
+            median=effect.median(),
+            high=effect.max(),
+            sign_holds=pl.max_horizontal(positive.mean(), 1 - positive.mean()),
+            star_holds=pl.when(positive.mean() >= 0.5)
+            .then((star & positive).mean())
+            .otherwise((star & negative).mean()),
+        )
     )
-    found = found.with_columns(
-        sign_holds=pl.max_horizontal("positive", 1 - pl.col("positive")),
-        star_holds=pl.when(pl.col("positive") >= 0.5).then("starred_positive").otherwise("starred_negative"),
-    )
-    rows = sorted(found.to_dicts(), key=lambda row: (order[row["method"]], natural_order(row["category"])))
-    names = ("method", "category", "model", "n", "low", "median", "high", "sign_holds", "star_holds")
-    return pl.DataFrame(rows, schema=found.schema).select(*names)
+    return pl.concat([shares.clear(), *(_sort_categories(shares.filter(method=method)) for method in METHODS)])

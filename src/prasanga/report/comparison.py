@@ -9,8 +9,8 @@ type are the same; the sentences are not: Sahoo et al. measured 705 or 800 pairs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -27,16 +27,8 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
-from prasanga.report.paper_tables import choose_percentage
-from prasanga.report.published import (
-    EXCHANGED,
-    PAPERS,
-    PUBLISHED_AS,
-    REPEATED,
-    PublishedModel,
-    match_models,
-    printed_at,
-)
+from prasanga.report.paper_tables import choose_percentage, write_notes
+from prasanga.report.published import EXCHANGED, PAPERS, PUBLISHED_AS, REPEATED, match_models, printed_at
 from prasanga.report.sheet import Sheet, list_numbers, markdown_list, sheet_to_markdown
 from prasanga.schema import TABLES
 
@@ -48,26 +40,9 @@ CELLS = ("all", "without doubtful cells")
 _FEWEST_RANKS = 3
 
 
-class Comparison(NamedTuple):
-    """The comparison of a study with a paper.
-
-    Attributes:
-        rows: the table `comparison` of the registry, in the order of the paper's tables.
-        nothing: why there are no rows; empty if there are some.
-    """
-
-    rows: pl.DataFrame
-    nothing: str
-
-
 def compare(
-    tables: Mapping[str, pl.DataFrame],
-    published: pl.DataFrame,
-    *,
-    models: Mapping[str, str],
-    language: str,
-    about: Sequence[PublishedModel] = (),
-) -> Comparison:
+    tables: Mapping[str, pl.DataFrame], published: pl.DataFrame, *, models: Mapping[str, str], language: str
+) -> pl.DataFrame:
     """Compare a study's tables of estimates with the numbers that a paper prints.
 
     Args:
@@ -75,49 +50,60 @@ def compare(
         published: `prasanga.report.published.read_published`.
         models: `comparison.models` of the config; models of the same name match by themselves.
         language: of the study (bn, hi, en).
-        about: the paper's models (`read_models`), for doubts about them.
 
     Returns:
-        The comparison. If the paper has the same test at several N, the N nearest to the study's is taken; if the study
-        has it at several N, the one nearest to the paper's. A cell that the study could not compute is a row without a
-        measured number, with the reason. Columns that repeat another table's are left out.
-
-    Raises:
-        InputError: `models` names a model that the paper does not have.
+        The table `comparison` of the registry, in the order of the paper's tables; without anything to compare, a row
+        with the reason as its note. If the paper has the same test at several N, the N nearest to the study's is taken;
+        if the study has it at several N, the one nearest to the paper's. A cell that the study could not compute is a
+        row without a measured number, with the reason. Columns that repeat another table's are left out.
     """
-    estimates: dict[tuple[str | None, ...], list[Estimate]] = {}
-    for method, table in tables.items():
-        for row in table.iter_rows(named=True):
-            key = (method, row["category"], row["model"], row.get("sample_mode"), row.get("segment_length"))
-            estimates.setdefault(key, []).append(row)
-    studied = list(dict.fromkeys(name for table in tables.values() for name in table["model"]))
-    # a name of the study that no table has was refused before the run, or measured by no method
-    matched = match_models(models, dict.fromkeys([*studied, *models]), dict.fromkeys(published["model"]))
-    rows = [
-        {**theirs, **{name: ours.get(name) for name in ("model", "sample_mode", "ci_low", "ci_high", "n_samples")}}
-        | {"published": theirs["effect_size"], "measured": ours["effect_size"], "published_model": theirs["model"]}
-        | {"published_n_samples": theirs["n_samples"], "published_significant": theirs["significant"]}
-        | {"model_doubt": doubt_of(about, theirs["model"], theirs["method"]), "note": _describe(theirs, ours)}
-        for theirs in published.filter(language=language).iter_rows(named=True)
-        if REPEATED not in (theirs["doubts"] or "").split()
-        for model, name in matched.items()
-        if name == theirs["model"]
-        for ours in estimates.get(
-            (theirs["method"], theirs["category"], model, mode_of(theirs), theirs["segment_length"]), ()
-        )
-    ]
-    nothing = "" if rows else _why_nothing(published, matched, studied, [language], "effect sizes")
-    return Comparison(_nearest_n(_measure_distances(rows)), nothing)
+    studied = dict.fromkeys(name for table in tables.values() for name in table["model"])
+    matched = match_models(models, studied, published["model"])
+    ours = pl.concat(
+        [pl.DataFrame(schema=_OURS), *(_select_estimates(method, table) for method, table in tables.items())],
+        how="diagonal_relaxed",
+    )
+    here, codes = pl.col("exchanged"), pl.col("doubts").fill_null("").str.split(" ").list
+    is_exchanged = codes.contains(EXCHANGED)
+    order = [pl.when(each).then(pl.lit("exchanged")).otherwise(pl.lit("as described")) for each in (here, is_exchanged)]
+    turned = pl.format("targets and attributes are {} here and {} in the paper", *order)
+    theirs = published.filter(~codes.contains(REPEATED), language=language).rename(
+        {"model": "published_model", "n_samples": "published_n_samples", "significant": "published_significant"}
+    )
+    rows = theirs.with_columns(mode_of_printed(), published="effect_size").join(
+        _name_models(matched).join(ours, on="model", maintain_order="left_right"),
+        on=["method", "category", "published_model", "sample_mode", "segment_length"],
+        nulls_equal=True,
+        maintain_order="left_right",
+    )
+    notes = pl.concat_str(pl.when(here != is_exchanged).then(turned), "note", separator="; ", ignore_nulls=True)
+    rows = rows.with_columns(note=notes.replace("", None)).select(name for name in SCHEMA.names if name in rows.columns)
+    nothing = _why_nothing(published, matched, studied, [language], "effect sizes")
+    return _measure_distances(pl.concat([pl.DataFrame(schema=SCHEMA.polars), rows], how="diagonal"), nothing)
+
+
+_OURS = {
+    **dict.fromkeys(("method", "category", "model", "sample_mode", "segment_length", "note"), pl.String()),
+    **dict.fromkeys(("measured", "ci_low", "ci_high"), pl.Float64()),
+    **{"n_samples": pl.Int64(), "exchanged": pl.Boolean()},
+}
+
+
+def _select_estimates(method: str, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the estimates of a method as `_OURS`, with what they do without as `note`."""
+    rows = table.rename({"effect_size": "measured"}).with_columns(
+        pl.Series("note", map(_describe, table.iter_rows(named=True)), dtype=pl.String), method=pl.lit(method)
+    )
+    return rows.select(pl.col(name).cast(kind) for name, kind in _OURS.items() if name in rows.columns)
+
+
+def _name_models(matched: Mapping[str, str]) -> pl.DataFrame:
+    return pl.DataFrame([*matched.items()], schema=dict.fromkeys(("model", "published_model"), pl.String), orient="row")
 
 
 def compare_pairs(
-    bias: pl.DataFrame,
-    published: pl.DataFrame,
-    *,
-    models: Mapping[str, str],
-    preset: str = "recommended",
-    about: Sequence[PublishedModel] = (),
-) -> Comparison:
+    bias: pl.DataFrame, published: pl.DataFrame, *, models: Mapping[str, str], preset: str = "recommended"
+) -> pl.DataFrame:
     """Compare a study's bias percentages with those of a paper.
 
     Args:
@@ -125,19 +111,17 @@ def compare_pairs(
         published: `read_percentages`.
         models: `comparison.models` of the config; models of the same name match by themselves.
         preset: recommended or paper; decides what the numbers are of, as in `prasanga.report.paper_tables`.
-        about: the paper's models (`read_models`), for doubts about them.
 
     Returns:
         As `compare`: the method is `pairs`, the category the bias type, `same_sign` says whether both are on the same
         side of 50, and the interval is the exact one.
     """
     grid, value = pair_grid_of(bias), choose_percentage(bias, preset)
-    names = [*published["model"].unique(maintain_order=True), *models.values()]
-    matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
+    matched = match_models(models, grid.models, published["model"])
     rows = [
-        {**theirs, "method": PAIRS, "set": ours["set"], "category": ours["bias_type"], "model": model}
+        {**theirs, "set": ours["set"], "category": ours["bias_type"], "model": model}
         | {"published": theirs["percentage"], "measured": ours[value], "published_model": theirs["model"]}
-        | {"ci_low": ours["exact_low"], "ci_high": ours["exact_high"], "model_doubt": doubt_of(about, name, PAIRS)}
+        | {"ci_low": ours["exact_low"], "ci_high": ours["exact_high"]}
         | {"note": _describe_percentage(theirs, ours, value)}
         for theirs in published.iter_rows(named=True)
         for group in grid.groups
@@ -145,9 +129,9 @@ def compare_pairs(
         if (group.language, name) == (theirs["language"], theirs["model"])
         and (ours := grid.at(group, model, theirs["bias_type"])) is not None
     ]
-    languages = {group.language for group in grid.groups}
-    nothing = "" if rows else _why_nothing(published, matched, grid.models, languages, "bias percentages")
-    return Comparison(_measure_distances(rows, even=50), nothing)
+    languages = sorted({group.language for group in grid.groups})
+    nothing = _why_nothing(published, matched, grid.models, languages, "bias percentages")
+    return _measure_distances(pl.DataFrame(rows, schema=SCHEMA.polars, orient="row"), nothing, even=50)
 
 
 def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
@@ -162,32 +146,15 @@ def why_nothing_compared(table: pl.DataFrame) -> str:
     return " ".join(filter(None, notes))
 
 
-def doubt_of(models: Sequence[PublishedModel], name: str, method: str) -> str | None:
-    """Return the doubts about a model of the paper as one that was measured by a method; null without any."""
-    doubts = [
-        model.doubt
-        for model in models
-        if model.name == name and model.doubt and (method in model.methods or not model.methods)
-    ]
-    return "; ".join(doubts) or None
+def mode_of_printed() -> pl.Expr:
+    """Return the sample mode of published numbers: fixed for CEAT if the paper does not say."""
+    return pl.col("sample_mode").fill_null(pl.when(method="ceat").then(pl.lit("fixed")))
 
 
-def mode_of(row: Mapping[str, Any]) -> str | None:
-    """Return the sample mode of a published number: fixed for CEAT if the paper does not say."""
-    return row["sample_mode"] or ("fixed" if row["method"] == "ceat" else None)
-
-
-def _describe(theirs: Mapping[str, Any], ours: Estimate) -> str | None:
-    """Return how an estimate differs from what the paper describes, and what it does without."""
-    exchanged, is_exchanged = ours.get("exchanged"), EXCHANGED in (theirs["doubts"] or "").split()
-    notes = [
-        f"few words: {words}" if (words := few_words(ours)) else "",
-        why_missing(ours) or ours.get("interval_note"),
-    ]
-    if exchanged is not None and exchanged != is_exchanged:
-        here, there = ("exchanged", "as described") if exchanged else ("as described", "exchanged")
-        notes.insert(0, f"targets and attributes are {here} here and {there} in the paper")
-    return "; ".join(filter(None, notes)) or None
+def _describe(ours: Estimate) -> str | None:
+    """Return what an estimate does without."""
+    few = f"few words: {words}" if (words := few_words(ours)) else ""
+    return "; ".join(filter(None, [few, why_missing(ours) or ours.get("interval_note")])) or None
 
 
 def _describe_percentage(theirs: Mapping[str, Any], ours: Estimate, value: str) -> str | None:
@@ -200,55 +167,48 @@ def _describe_percentage(theirs: Mapping[str, Any], ours: Estimate, value: str) 
     return "; ".join(filter(None, notes)) or None
 
 
-def _measure_distances(rows: Sequence[Mapping[str, Any]], *, even: float = 0.0) -> pl.DataFrame:
-    """Return rows as the table `comparison`; a number at `even` has no sign, and a printed bound no distance."""
+def _measure_distances(rows: pl.DataFrame, nothing: str, *, even: float = 0.0) -> pl.DataFrame:
+    """Return rows as the table `comparison`; a number at `even` has no sign, and a printed bound no distance.
+
+    Of the rows of one cell of the study the published N nearest to the study's is taken, by ratio, and vice versa.
+    """
+    if rows.is_empty():
+        return pl.DataFrame([{"note": nothing}], schema=SCHEMA.polars)
     published, measured, low, high = map(pl.col, ("published", "measured", "ci_low", "ci_high"))
     has_interval = low.is_finite() & high.is_finite()
     is_exact = pl.col("bound").is_null() & measured.is_finite()
-    return pl.DataFrame(rows, schema=SCHEMA.polars, orient="row").with_columns(
+    has_signs = is_exact & (measured != even) & (published != even)
+    apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
+    for side in ("n_samples", "table"):
+        cell = ["method", "category", "model", "sample_mode", "segment_length", side]
+        rows = rows.filter(apart.is_null() | (apart == apart.min().over(cell)))
+    return rows.with_columns(
         pl.when(measured.is_finite()).then(measured),
         pl.when(has_interval).then(low),
         pl.when(has_interval).then(high),
         difference=pl.when(is_exact).then(measured - published),
-        same_sign=pl.when(is_exact & (measured != even) & (published != even)).then(
-            (measured > even) == (published > even)
-        ),
+        same_sign=pl.when(has_signs).then((measured > even) == (published > even)),
         published_inside=pl.when(is_exact & has_interval).then(published.is_between(low, high)),
     )
 
 
-def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return of the rows of one cell of the study the published N nearest to the study's, by ratio, and vice versa."""
-    cell = ["method", "category", "model", "sample_mode", "segment_length"]
-    apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
-    for side in ("n_samples", "table"):
-        rows = rows.filter(apart.is_null() | (apart == apart.min().over([*cell, side])))
-    return rows
-
-
 def _why_nothing(
-    published: pl.DataFrame, matched: Mapping[str, str], studied: Iterable[str], languages: Collection[str], what: str
+    published: pl.DataFrame,
+    matched: Mapping[str, str],
+    studied: Iterable[str],
+    languages: Sequence[str],
+    what: str,
 ) -> str:
-    """Return the first difference that leaves a study and a paper without a common row, and what to do about it."""
-    theirs = published["language"].unique(maintain_order=True).to_list()
-    if not theirs:
+    """Return what a study and a paper without a common row have each, and what to do about it."""
+    if published.is_empty():
         return f"Nothing to compare: the paper prints no {what}."
-    if not set(languages) & set(theirs):
-        ours = ", ".join(sorted(languages))
-        return (
-            f"Nothing to compare: the language of the study's {what} is {ours}, and the paper has {', '.join(theirs)}."
-        )
-    if not matched:
-        names = published.filter(pl.col("language").is_in(languages))["model"].unique(maintain_order=True)
-        return (
-            f"Nothing to compare: no model of the study has a name of the paper's. The study has"
-            f" {', '.join(studied) or 'none'}; the paper has {', '.join(names)}. Say in `comparison.models` which is"
-            " which."
-        )
+    theirs, names = (", ".join(published[name].unique(maintain_order=True)) for name in ("language", "model"))
+    same = ", ".join(f"{ours} as {name}" for ours, name in matched.items()) or "none"
     return (
-        f"Nothing to compare: none of the study's {what} has method, category or bias type, segment length and sample"
-        f" mode of one that the paper has for these models"
-        f" ({', '.join(f'{ours} as {name}' for ours, name in matched.items())})."
+        f"Nothing to compare: the study's {what} are for {', '.join(languages)} and the models"
+        f" {', '.join(studied) or 'none'}, the paper's for {theirs} and {names}. Models that match: {same}; say in"
+        " `comparison.models` which is which. Method, category or bias type, segment length and sample mode must be the"
+        " same as well."
     )
 
 
@@ -334,45 +294,22 @@ def list_doubts(rows: pl.DataFrame) -> dict[str, int]:
     return Counter(text for column in (rows["doubt"], rows["mark_doubt"], of_models) for text in column.drop_nulls())
 
 
-HOW_TO_READ = (
-    "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
-    " program with conventions of its own; a difference may come from any of these.",
-    "Rows are not independent: the lengths and modes of one category share words and texts, and tests share target"
-    " sets. The number of categories is the better measure of how much was compared.",
-    "Rank correlation asks whether the same tests come out high and low, whatever the scale. Below ten rows it says"
-    " little.",
-    "Without doubtful cells is not without doubt: a doubt about a model of the paper concerns every row of it, and is"
-    " listed with the doubts.",
-    "An interval is ours, over words and contexts. A published number within it does not contradict ours.",
-)
-
-HOW_TO_READ_PAIRS = (
-    "The published numbers are means over five runs on random 80 % samples. Ours are of all pairs or, with"
-    " `preset: paper`, means over runs, as in the table in the layout of Table 2; then the note has those of all pairs."
-    " Both estimate the same thing.",
-    "Same sign of percentages: both above 50, or both below. The interval is ours, exact, over all pairs taken for"
-    " independent.",
-    "The paper's pairs are not published whole. Other pairs, and other sizes of a model, give other percentages.",
-    "Agreement is over bias types, without the row over all pairs, which repeats them.",
-)
-
-
 def describe_reading(rows: pl.DataFrame) -> list[str]:
     """Return how to read a comparison."""
     of_pairs = rows["method"] == PAIRS
-    return [*(HOW_TO_READ if not of_pairs.all() else ()), *(HOW_TO_READ_PAIRS if of_pairs.any() else ())]
+    return write_notes("reading", has_effects=not of_pairs.all(), has_pairs=of_pairs.any())
 
 
-def render_comparison(paper: str, comparisons: Sequence[Comparison]) -> tuple[str, str]:
+def render_comparison(paper: str, comparisons: Sequence[pl.DataFrame]) -> tuple[str, str]:
     """Return comparisons as one CSV, every row in full precision, and as Markdown.
 
     Args:
         paper: the paper's name.
-        comparisons: of effect sizes and of sentence pairs, those that a study has. Without any row, the CSV has one row
-            with the reasons as its note.
+        comparisons: of effect sizes and of sentence pairs, those that a study has.
     """
-    rows = pl.concat([comparison.rows for comparison in comparisons])
-    nothing = " ".join(filter(None, (comparison.nothing for comparison in comparisons)))
+    table = pl.concat(comparisons)
+    rows = comparison_rows(table)
+    nothing = why_nothing_compared(table)
     parts = [
         f"# Beside {PAPERS.get(paper, paper)}\n",
         markdown_list(describe_reading(rows) if len(rows) else [nothing]),
@@ -380,9 +317,7 @@ def render_comparison(paper: str, comparisons: Sequence[Comparison]) -> tuple[st
     if len(rows):
         parts.append(f"## Agreement\n\n{sheet_to_markdown(agreement_sheet(rows))}")
         parts.append(f"## Rows\n\n{sheet_to_markdown(rows_sheet(rows, doubts=''))}")
-        if doubts := list_doubts(rows):
-            listed = markdown_list(f"{text} ({n} row{'' if n == 1 else 's'})." for text, n in doubts.items())
-            parts.append(f"## Doubts about the paper's numbers\n\n{listed}")
-    else:
-        rows = pl.DataFrame([{"note": nothing}], schema=SCHEMA.polars)
-    return guarded(rows).write_csv(line_terminator="\n"), "\n".join(parts)
+    if doubts := list_doubts(rows):
+        listed = markdown_list(f"{text} ({n} row{'' if n == 1 else 's'})." for text, n in doubts.items())
+        parts.append(f"## Doubts about the paper's numbers\n\n{listed}")
+    return guarded(rows if len(rows) else table).write_csv(line_terminator="\n"), "\n".join(parts)

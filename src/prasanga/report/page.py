@@ -36,7 +36,7 @@ from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.findings import plural
 from prasanga.report.grid import LABELS, name_of_language, natural_order
-from prasanga.report.published import PAPERS, PUBLISHED_AS, read_models, read_percentages, read_published
+from prasanga.report.published import PAPERS, PUBLISHED_AS, read_percentages, read_published
 from prasanga.report.section import (
     Section,
     View,
@@ -447,13 +447,13 @@ def write_comparison(sources: Mapping[str, str], asked: Mapping[str, Any], paths
     """
     tables, _ = _read_tables(sources, asked)
     folder, paper, models = asked["folder"], asked["paper"], asked["models"]
-    bias, about = tables.pop(comparison.PAIRS, None), read_models(folder, paper)
+    bias = tables.pop(comparison.PAIRS, None)
     published = read_published(folder, paper)
-    compared = comparison.compare(tables, published, models=models, language=asked["language"], about=about)
+    compared = comparison.compare(tables, published, models=models, language=asked["language"])
     found = [compared] if tables or bias is None else []
     if bias is not None:
         percentages = read_percentages(folder, paper)
-        found += [comparison.compare_pairs(bias, percentages, models=models, preset=asked["preset"], about=about)]
+        found += [comparison.compare_pairs(bias, percentages, models=models, preset=asked["preset"])]
     for path, text in zip(paths, comparison.render_comparison(paper, found), strict=True):
         write_text(path, text)
 

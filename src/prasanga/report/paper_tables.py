@@ -296,7 +296,7 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
         list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=forms)
         for at in range(0, len(rows), _LINES)
     ]
-    return table.render(parts, [*_write_notes("ceat_rows", mode=grid.modes[0]), *table.notes])
+    return table.render(parts, [*write_notes("ceat_rows", mode=grid.modes[0]), *table.notes])
 
 
 def choose_percentage(bias: pl.DataFrame, preset: str) -> str:
@@ -348,7 +348,7 @@ def _arrange_ceat(
         for each in grid.categories
         for mode in grid.modes
     }
-    notes = [*_write_notes("ceat", mark=marking.describe(grid.estimates.values())), *more]
+    notes = [*write_notes("ceat", mark=marking.describe(grid.estimates.values())), *more]
     return _arrange(
         name, caption, (*_HEADS, "Draws"), lines, columns, lambda _, __, row: _write_effect(row, marking, 3), notes
     )
@@ -377,7 +377,7 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     for method, table in tables.items():
         label = PUBLISHED_AS[method]
         marks.setdefault(markings[label].describe(table.iter_rows(named=True)), []).append(label)
-    notes = _write_notes(
+    notes = write_notes(
         "methods",
         marks=marks,
         length=length,
@@ -411,7 +411,7 @@ def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) ->
     columns: Columns = {}
     for language, table in seat.items():
         columns |= _divide_by_model(language, table)
-    notes = _write_notes(
+    notes = write_notes(
         "seat",
         marks={key: markings[key].describe(table.iter_rows(named=True)) for key, table in seat.items()},
         conventions={key: _list_conventions(table) for key, table in seat.items()},
@@ -461,7 +461,7 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     lines |= {name: (name,) for name in runs}
     first = next(iter(overall.values()))
     facts = {"by_runs": by_runs, "n_tests": tests_of(grid), "has_bold": bool(nearest), "first": first}
-    notes = _write_notes("pairs", overall=overall, **facts)
+    notes = write_notes("pairs", overall=overall, **facts)
     return _arrange(PAIR_TABLE, _CAPTIONS[PAIR_TABLE], ("Bias type",), lines, columns, cell, notes, why_no_percentage)
 
 
@@ -474,7 +474,7 @@ def _write_effect(row: Estimate, marking: Marking, decimals: int) -> Cell:
     return Cell(with_sign(row["effect_size"], decimals), MARK * marking.marks(row), words=few_words(row))
 
 
-def _write_notes(table: str, **facts: Any) -> list[str]:
+def write_notes(table: str, **facts: Any) -> list[str]:
     """Return the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
     names = {"MARK": MARK, "MISSING": MISSING, "LARGE": LARGE, "FEWEST_WORDS": FEWEST_WORDS}
     template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("paper_notes.txt.j2", globals=names)

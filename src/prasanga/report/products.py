@@ -12,7 +12,7 @@ from prasanga.base.origin import fingerprints, module_file
 from prasanga.methods import FAMILY, names_of
 from prasanga.report.figures import Drawing, figure_files, shown_in
 from prasanga.report.paper_tables import ENDINGS, PAIR_TABLE, layouts_of, methods_of
-from prasanga.report.published import percentage_files, published_files, why_nothing_to_compare
+from prasanga.report.published import published_files, why_nothing_to_compare
 
 _FOLDER = "results/report"
 _IN_REPORT = {".csv": ("tables", "Tables", "table"), ".svg": ("figure", "Figures", "figure")}
@@ -20,7 +20,7 @@ _IN_REPORT = {".csv": ("tables", "Tables", "table"), ".svg": ("figure", "Figures
 
 
 def plan_comparison(
-    config: Mapping[str, Any], folder: str | Path, studied: Iterable[str], results: Mapping[str, str]
+    config: Mapping[str, Any], folder: str | Path, studied: Sequence[str], results: Mapping[str, str]
 ) -> tuple[dict[str, Any], str]:
     """Return what changes the comparison with a paper, and why there will be nothing to compare, if so.
 
@@ -34,9 +34,9 @@ def plan_comparison(
         InputError: the config names a model that the study or the paper does not have.
     """
     asked, language = config["comparison"], config["language"]
-    of_pairs = percentage_files(folder, asked["paper"]) if "bias_percentages" in results else []
-    why_none = why_nothing_to_compare(folder, **asked, language=language, studied=studied, pairs=bool(of_pairs))
-    files = [*published_files(folder, asked["paper"]), *of_pairs]
+    has_pairs = "bias_percentages" in results
+    why_none = why_nothing_to_compare(folder, **asked, language=language, studied=studied, pairs=has_pairs)
+    files = published_files(folder, asked["paper"])
     published = {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files}
     common = {"language": language, "preset": config["preset"], "folder": str(folder), **_numbers_of_draws(config)}
     return {**asked, **common, "published": published}, why_none

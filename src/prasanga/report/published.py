@@ -1,19 +1,19 @@
 """What the papers print, read from `resources/published` (its README has sources, conventions and doubts).
 
-One tidy layout for both papers: a row for each printed effect size, with the reason of every doubt in words. A doubt
-concerns the number (`doubt`) or the mark of significance (`mark_doubt`).
+One tidy layout for both papers: a row for each printed number, with the reason of every doubt in words. A doubt
+concerns the number (`doubt`), the mark of significance (`mark_doubt`) or the model by this method (`model_doubt`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from prasanga.base.errors import InputError, reason
-from prasanga.methods import FAMILY
+from prasanga.methods import FAMILY, PAIRS
 
 PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
@@ -41,28 +41,16 @@ PUBLISHED_SCHEMA = pl.Schema(
         "bound": pl.String,
         "significant": pl.Boolean,
         "alpha": pl.Float64,
-        **dict.fromkeys(("doubts", "doubt", "mark_doubt"), pl.String),
+        **dict.fromkeys(("doubts", "doubt", "mark_doubt", "model_doubt"), pl.String),
     }
 )
-"""Columns of `read_published`; the files have all but the last two."""
+"""Columns of `read_published`; the files have all but the last three."""
 _PERCENTAGES = pl.Schema(
     {
         **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
         **dict.fromkeys(("percentage", "spread"), pl.Float64),
     }
 )
-
-
-class PublishedModel(NamedTuple):
-    """A model of a paper: its name in our tables and in the paper, and what is not sure about it in these methods.
-
-    A model has as many of these as there are different doubts about it; `pairs` is among the methods.
-    """
-
-    name: str
-    name_in_paper: str
-    methods: tuple[str, ...]
-    doubt: str
 
 
 def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
@@ -73,13 +61,13 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
         paper: sadhu2024 or sahoo2024.
 
     Returns:
-        A row for each printed effect size, in the order of the paper's tables. `doubts` has the codes, `doubt` (about
-        the number) and `mark_doubt` (about its mark) the reasons in words; empty cells are null.
+        A row for each printed effect size, in the order of the paper's tables. `doubts` has the codes, the last three
+        columns the reasons in words; empty cells are null.
 
     Raises:
         InputError: the paper is unknown, or a file is absent or not as it should be.
     """
-    table = _read_csv(Path(folder, f"{require_paper(paper)}.csv"), dict(list(PUBLISHED_SCHEMA.items())[:-2]))
+    table = _read_csv(Path(folder, f"{require_paper(paper)}.csv"), dict(list(PUBLISHED_SCHEMA.items())[:-3]))
     doubts = _read_csv(Path(folder, "doubts.csv"), dict.fromkeys(("code", "concerns", "reason"), pl.String))
 
     def reasons(concern: str) -> pl.Expr:
@@ -88,32 +76,31 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
         listed = pl.col("doubts").str.split(" ").list.eval(pl.element().replace_strict(known, default=None))
         return listed.list.drop_nulls().list.join("; ").replace("", None)
 
-    return table.with_columns(doubt=reasons("number"), mark_doubt=reasons("mark"))
+    return _doubt_models(table.with_columns(doubt=reasons("number"), mark_doubt=reasons("mark")), folder)
 
 
 def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
-    """Return the bias percentages that a paper prints, bias types in lower case; no rows of a paper that has none.
+    """Return the bias percentages that a paper prints; no rows of a paper that has none.
+
+    Bias types are in lower case, the method is `pairs`, and `model_doubt` is that of `read_published`.
 
     Raises:
         InputError: the paper is unknown, or the file is not as it should be.
     """
-    files = percentage_files(folder, paper)
-    table = _read_csv(files[0], _PERCENTAGES) if files else pl.DataFrame(schema=_PERCENTAGES)
-    return table.with_columns(pl.col("bias_type").str.to_lowercase())
+    path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
+    table = _read_csv(path, _PERCENTAGES) if path.exists() else pl.DataFrame(schema=_PERCENTAGES)
+    rows = table.with_columns(pl.col("bias_type").str.to_lowercase(), method=pl.lit(PAIRS.name))
+    return _doubt_models(rows, folder)
 
 
-def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
-    """Return the models of a paper, in its order; a model once for each set of methods that it is described in.
-
-    Raises:
-        InputError: the paper is unknown, or the file is not as it should be.
-    """
-    columns = ("paper", "model", "name_in_paper", "methods", "doubt")
-    table = _read_csv(Path(folder, "models.csv"), dict.fromkeys(columns, pl.String)).filter(paper=require_paper(paper))
-    return [
-        PublishedModel(model, name, tuple((methods or "").split()), doubt or "")
-        for _, model, name, methods, doubt in table.select(columns).iter_rows()
-    ]
+def _doubt_models(rows: pl.DataFrame, folder: str | Path) -> pl.DataFrame:
+    """Add what is doubtful about a model of the paper as one that was measured by the row's method."""
+    columns = ("paper", "model", "methods", "doubt")
+    described = _read_csv(Path(folder, "models.csv"), dict.fromkeys(columns, pl.String)).drop_nulls("doubt")
+    by_method = described.with_columns(method=pl.col("methods").str.split(" ")).explode("method")
+    key = ["paper", "model", "method"]
+    doubts = by_method.group_by(key, maintain_order=True).agg(model_doubt=pl.col("doubt").str.join("; "))
+    return rows.join(doubts, on=key, how="left", maintain_order="left")
 
 
 def printed_at(table: str) -> str:
@@ -135,33 +122,15 @@ def require_paper(paper: str) -> str:
 
 
 def match_models(models: Mapping[str, str], studied: Iterable[str], published: Iterable[str]) -> dict[str, str]:
-    """Return which model of a study stands for which of a paper.
+    """Return which of the paper's models each studied model stands for.
 
     Args:
-        models: `comparison.models`, {name in the study: name in the paper}.
+        models: `comparison.models`, {name in the study: name in the paper}; any other model stands for its namesake.
         studied: names of the study's models and static vectors.
         published: names of the paper's models.
-
-    Returns:
-        The paper's name of each studied model that has one: as `models` says, else its own name if the paper has it.
-
-    Raises:
-        InputError: `models` names a model that the study or the paper does not have.
     """
-    studied, published = list(studied), list(published)
-    for ours, theirs in models.items():
-        if ours not in studied:
-            raise InputError(
-                f"`comparison.models` has {ours!r}, which is no model and no static vectors of this study. It has"
-                f" {', '.join(studied) or 'none'}. Write one of these names before the colon."
-            )
-        if theirs not in published:
-            raise InputError(
-                f"`comparison.models.{ours}` is {theirs!r}, which the paper does not have. Allowed:"
-                f" {', '.join(published)}. Write e.g. `{ours}: {published[0] if published else '...'}`."
-            )
-    own = {name: name for name in studied if name in published}
-    return {name: {**own, **models}[name] for name in studied if name in own or name in models}
+    theirs = set(published)
+    return {ours: models.get(ours, ours) for ours in studied if models.get(ours, ours) in theirs}
 
 
 def why_nothing_to_compare(
@@ -170,7 +139,7 @@ def why_nothing_to_compare(
     *,
     language: str,
     models: Mapping[str, str],
-    studied: Iterable[str],
+    studied: Sequence[str],
     pairs: bool = False,
 ) -> str:
     """Return why a study will have nothing beside a paper's numbers, as far as its config tells; empty if it may.
@@ -184,18 +153,23 @@ def why_nothing_to_compare(
         pairs: whether the study has sentence pairs, whose languages are their own.
 
     Raises:
-        InputError: as `read_published` and `match_models`.
+        InputError: as `read_published`, or `models` names a model that the study or the paper does not have.
     """
-    published = read_published(folder, paper)
-    theirs = list(dict.fromkeys(model.name for model in read_models(folder, paper)))
-    matched = match_models(models, studied, theirs)
+    published, percentages = read_published(folder, paper), read_percentages(folder, paper)
+    theirs = list(dict.fromkeys([*published["model"], *percentages["model"]]))
+    for names, known, whose in ((models, studied, "the study"), (models.values(), theirs, "the paper")):
+        if unknown := [name for name in names if name not in known]:
+            raise InputError(
+                f"`comparison.models` has {unknown[0]!r}, which is no model of {whose}. Allowed:"
+                f" {', '.join(known) or 'none'}. Write `name in the study: name in the paper`."
+            )
     languages = sorted(published["language"].unique())
     start = f"`comparison.paper` is {paper}, but nothing will be compared:"
-    if language not in languages and not pairs:
+    if language not in languages and not (pairs and len(percentages)):
         others = [other for other in PAPERS if language in read_published(folder, other)["language"]]
         instead = " or ".join(f"`comparison: {{paper: {other}}}`" for other in (*others, "none"))
         return f"{start} its numbers are for {', '.join(languages)}, and `language` is {language}. Write {instead}."
-    if not matched:
+    if not match_models(models, studied, theirs):
         return (
             f"{start} no model of the study has the name of one of the paper's, and none is matched with one. Write"
             f" `comparison: {{models: {{name in the study: name in the paper}}}}`; the paper's are {', '.join(theirs)}."
@@ -204,22 +178,13 @@ def why_nothing_to_compare(
 
 
 def published_files(folder: str | Path, paper: str) -> list[Path]:
-    """Return the files that `read_published` and `read_models` read."""
-    return [Path(folder, name) for name in (f"{require_paper(paper)}.csv", "doubts.csv", "models.csv")]
-
-
-def percentage_files(folder: str | Path, paper: str) -> list[Path]:
-    """Return the file of bias percentages (`read_percentages`); none of a paper that prints none."""
-    path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
-    return [path] if path.exists() else []
+    """Return the files that `read_published` and `read_percentages` read."""
+    names = (f"{require_paper(paper)}.csv", f"{paper}_bias_percentages.csv", "doubts.csv", "models.csv")
+    return [path for path in (Path(folder, name) for name in names) if path.exists()]
 
 
 def _read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
     try:
         return pl.read_csv(path, schema_overrides=schema).select(*schema)
-    except FileNotFoundError:
-        raise InputError(
-            f"{path} is not there. The published numbers come with the project; put the file back."
-        ) from None
-    except pl.exceptions.PolarsError as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{path}: {reason(error)}. Put the project's file back.") from None

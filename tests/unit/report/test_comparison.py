@@ -9,19 +9,15 @@ import polars as pl
 import pytest
 from loss_columns import losses
 
-from prasanga.base.errors import InputError
 from prasanga.report.comparison import (
     compare,
     comparison_rows,
-    doubt_of,
     render_comparison,
     summarize,
     why_nothing_compared,
 )
-from prasanga.report.published import PUBLISHED_SCHEMA, PublishedModel
+from prasanga.report.published import PUBLISHED_SCHEMA
 from prasanga.schema import TABLES
-
-MODELS = [PublishedModel("Big", "Big (large)", ("ceat", "seat"), "base or large cannot be decided")]
 
 
 def printed(category: str, effect: float, **changes: Any) -> dict[str, Any]:
@@ -68,7 +64,7 @@ def five() -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
 
 def test_rows(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     comparison = compare(*five, models={"ours": "Big"}, language="hi")
-    rows = comparison.rows
+    rows = comparison
     assert rows.schema == TABLES["comparison"].polars
     assert rows["category"].to_list() == ["GR1", "GR2", "GR3", "GR4", "GR5"]
     assert rows["difference"].to_list() == pytest.approx([0.4, -0.1, 0.3, -0.2, 0.1])
@@ -77,7 +73,7 @@ def test_rows(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     assert rows["published_inside"].to_list() == [False, True, False, True, True]
     assert rows["doubt"].to_list() == [None, "columns in doubt", None, None, None]
     assert rows["mark_doubt"].to_list() == [None, None, None, "marks in doubt", None]
-    assert (rows["model"][0], rows["published_model"][0], comparison.nothing) == ("ours", "Big", "")
+    assert (rows["model"][0], rows["published_model"][0]) == ("ours", "Big")
 
 
 def test_categories_measured_the_other_way_round_are_said_to_be() -> None:
@@ -89,7 +85,7 @@ def test_categories_measured_the_other_way_round_are_said_to_be() -> None:
         measured("C6", 0.5, exchanged=False, interval_note="no interval"), measured("C7", 0.4, exchanged=True),
         measured("C5", 0.1, exchanged=True),
     )  # fmt: skip
-    rows = compare({"log_probability_bias": bias}, published, models={"ours": "Big"}, language="hi").rows
+    rows = compare({"log_probability_bias": bias}, published, models={"ours": "Big"}, language="hi")
     assert dict(zip(rows["category"], rows["note"], strict=True)) == {
         "C6": "targets and attributes are as described here and exchanged in the paper; no interval",
         "C7": None,
@@ -98,7 +94,7 @@ def test_categories_measured_the_other_way_round_are_said_to_be() -> None:
 
 
 def test_summary_by_hand(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
-    every, certain = summarize(compare(*five, models={"ours": "Big"}, language="hi").rows)
+    every, certain = summarize(compare(*five, models={"ours": "Big"}, language="hi"))
     assert (every["method"], every["model"], every["published_model"]) == ("SEAT", "ours", "Big")
     assert (every["cells"], certain["cells"]) == ("all", "without doubtful cells")
     assert (every["n_rows"], every["n_categories"], every["n_same_sign"], every["n_signs"]) == (5, 5, 3, 5)
@@ -108,51 +104,48 @@ def test_summary_by_hand(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> 
     assert (certain["n_rows"], certain["n_same_sign"], certain["n_signs"]) == (4, 2, 4)
     assert (certain["spearman"], certain["median_difference"]) == pytest.approx((0.8, 0.25))
     assert (certain["n_inside"], certain["n_intervals"]) == (2, 4)
-    two = compare(five[0], five[1].head(2), models={"ours": "Big"}, language="hi").rows
+    two = compare(five[0], five[1].head(2), models={"ours": "Big"}, language="hi")
     assert [row["spearman"] for row in summarize(two)] == [None, None]
     assert summarize(two.clear()) == []
 
 
 def test_rows_come_back_from_csv_as_they_were(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     comparison = compare(*five, models={"ours": "Big"}, language="hi")
-    for rows in (comparison.rows, comparison.rows.with_columns(segment_length=pl.lit("9"))):
-        text, _ = render_comparison("sahoo2024", [comparison._replace(rows=rows)])
+    for rows in (comparison, comparison.with_columns(segment_length=pl.lit("9"))):
+        text, _ = render_comparison("sahoo2024", [rows])
         assert comparison_rows(pl.read_csv(io.StringIO(text), infer_schema_length=None)).equals(rows)
 
 
 def test_why_there_is_nothing_to_compare(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     tables, published = five
-    sentences = {
-        "the language of the study's effect sizes is bn, and the paper has hi": compare(
-            tables, published, models={}, language="bn"
+    for models, language, said in (
+        (
+            {},
+            "bn",
+            "for bn and the models ours, the paper's for hi and Big. Models that match: none; say in `comparison",
         ),
-        "no model of the study has a name of the paper's. The study has ours; the paper has Big.": compare(
-            tables, published, models={}, language="hi"
-        ),
-        "none of the study's effect sizes has method": compare(
-            {"weat": tables["seat"]}, published, models={"ours": "Big"}, language="hi"
-        ),
-    }
-    for sentence, comparison in sentences.items():
-        assert sentence in comparison.nothing
+        ({"ours": "Big"}, "bn", "Models that match: ours as Big;"),
+    ):
+        comparison = compare(tables, published, models=models, language=language)
+        assert said in why_nothing_compared(comparison)
         text, markdown = render_comparison("sahoo2024", [comparison])
         found = pl.read_csv(io.StringIO(text), infer_schema_length=None)
         assert comparison_rows(found).is_empty()
-        assert why_nothing_compared(found) == comparison.nothing
+        assert why_nothing_compared(found) == why_nothing_compared(comparison)
         assert markdown.startswith("# Beside Sahoo et al. (2024)\n\n- Nothing to compare: ")
 
 
 def test_columns_of_estimates_do_not_hide_those_of_the_paper() -> None:
     published = paper(printed("C1", 0.5, method="weat", table="4"))
     weat = study(measured("C1", 0.4, method="word2vec", bound="<", language="bn", doubt="ours", table="9"))
-    (row,) = compare({"weat": weat}, published, models={"ours": "Big"}, language="hi").rows.to_dicts()
+    (row,) = compare({"weat": weat}, published, models={"ours": "Big"}, language="hi").to_dicts()
     assert (row["method"], row["bound"], row["language"], row["doubt"]) == ("weat", None, "hi", None)
     assert (row["table"], row["difference"]) == ("4", pytest.approx(-0.1))
 
 
 def test_a_bound_has_no_sign_and_no_difference() -> None:
     published = paper(printed("GR1", 0.001, bound="<", doubts="no-sign", doubt="no sign"))
-    rows = compare({"seat": study(measured("GR1", 0.1))}, published, models={"ours": "Big"}, language="hi").rows
+    rows = compare({"seat": study(measured("GR1", 0.1))}, published, models={"ours": "Big"}, language="hi")
     assert rows.select("difference", "same_sign", "published_inside").row(0) == (None, None, None)
     assert (rows["published"][0], rows["bound"][0]) == (0.001, "<")
 
@@ -160,7 +153,7 @@ def test_a_bound_has_no_sign_and_no_difference() -> None:
 def test_zero_has_no_sign() -> None:
     published = paper(printed("GR1", 0.0), printed("GR2", 0.3))
     seat = study(measured("GR1", 0.1), measured("GR2", 0.0))
-    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi").rows
+    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi")
     assert rows["same_sign"].to_list() == [None, None]
     assert rows["difference"].to_list() == [0.1, -0.3]
 
@@ -168,7 +161,7 @@ def test_zero_has_no_sign() -> None:
 def test_a_measured_number_of_few_words_says_so() -> None:
     seat = study(measured("GR1", 0.4, n_x=2, listed_x=14, n_y=3, listed_y=14), measured("GR2", 0.4))
     published = paper(printed("GR1", 0.5), printed("GR2", 0.5))
-    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi").rows
+    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi")
     assert rows["note"].to_list() == ["few words: 2/14 v 3/14", None]
 
 
@@ -180,9 +173,9 @@ def test_what_was_not_computed_says_why() -> None:
     comparison = compare(
         {"seat": seat}, paper(printed("GR1", 0.5), printed("GR2", 0.5)), models={"ours": "Big"}, language="hi"
     )
-    assert comparison.rows["note"].to_list() == ["one word left", "fewer than 8 words"]
-    assert comparison.rows["measured"].to_list() == [None, 0.4]
-    (every,) = summarize(comparison.rows)
+    assert comparison["note"].to_list() == ["one word left", "fewer than 8 words"]
+    assert comparison["measured"].to_list() == [None, 0.4]
+    (every,) = summarize(comparison)
     assert (every["n_rows"], every["n_intervals"]) == (1, 0)
 
 
@@ -195,7 +188,7 @@ def test_of_two_published_n_the_nearer_is_taken() -> None:
     )
     for n, table in ((5000, "5"), (10_000, "5"), (1000, "6"), (2000, "6"), (3000, "5")):
         ceat = study(measured("C1", 0.4, n_samples=n, sample_mode="fixed", segment_length="9"))
-        rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi").rows
+        rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi")
         assert rows["table"].to_list() == [table]
         assert rows["n_samples"].to_list() == [n]
 
@@ -214,7 +207,7 @@ def test_several_n_of_ours_stand_each_beside_its_own() -> None:
             for length in ("9", "15")
         )
     )
-    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi").rows
+    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi")
     assert rows.select("table", "published", "measured", "n_samples").rows() == [
         ("5", 0.5, 0.1, 5000),
         ("6", 0.6, 0.2, 1000),
@@ -229,7 +222,7 @@ def test_a_published_number_without_a_mode_is_laid_beside_fixed_draws() -> None:
     )
     cell = {"n_samples": 1000, "segment_length": "9"}
     ceat = study(measured("C1", 0.3, sample_mode="random", **cell), measured("C1", 0.4, sample_mode="fixed", **cell))
-    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi").rows
+    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi")
     assert rows.select("table", "sample_mode", "published", "measured").rows() == [
         ("6", "fixed", 0.5, 0.4),
         ("Figure 1", "fixed", 0.7, 0.4),
@@ -241,8 +234,7 @@ def test_lengths_and_modes_must_be_the_same() -> None:
     for other in ({"sample_mode": "random"}, {"segment_length": "25"}):
         row = measured("C1", 0.4) | {"n_samples": 5000, "sample_mode": "fixed", "segment_length": "9"} | other
         comparison = compare({"ceat": study(row)}, published, models={"ours": "Big"}, language="hi")
-        assert comparison.rows.is_empty()
-        assert "none of the study's effect sizes has method" in comparison.nothing
+        assert comparison_rows(comparison).is_empty()
 
 
 def test_a_column_that_repeats_another_is_left_out() -> None:
@@ -250,32 +242,13 @@ def test_a_column_that_repeats_another_is_left_out() -> None:
         printed("C1", 0.5, table="4", doubts="repeats-table-5", doubt="a copy"),
         printed("C1", 0.5, table="5"),
     )
-    rows = compare({"seat": study(measured("C1", 0.4))}, published, models={"ours": "Big"}, language="hi").rows
+    rows = compare({"seat": study(measured("C1", 0.4))}, published, models={"ours": "Big"}, language="hi")
     assert rows["table"].to_list() == ["5"]
 
 
-def test_same_names_match_and_others_are_refused(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
+def test_models_match_by_name_and_by_config(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     _, published = five
     tables = {"seat": study(measured("GR1", 0.2, model="Big"), measured("GR1", 0.3, model="small"))}
-    assert compare(tables, published, models={}, language="hi").rows["model"].to_list() == ["Big"]
+    assert compare(tables, published, models={}, language="hi")["model"].to_list() == ["Big"]
     both = compare(tables, published, models={"small": "Big"}, language="hi")
-    assert both.rows["model"].to_list() == ["Big", "small"]
-    with pytest.raises(
-        InputError, match=r"`comparison.models.small` is 'Bog', which the paper does not have. .* Big\."
-    ):
-        compare(tables, published, models={"small": "Bog"}, language="hi")
-
-
-def test_doubts_about_models_are_those_of_the_method() -> None:
-    models = [
-        PublishedModel("Big", "Big", ("ceat",), "base or large cannot be decided"),
-        PublishedModel("Big", "Big", ("seat",), "which layer is not said"),
-        PublishedModel("Big", "Big", (), "no source"),
-    ]
-    assert doubt_of(models, "Big", "ceat") == "base or large cannot be decided; no source"
-    assert doubt_of(models, "Big", "seat") == "which layer is not said; no source"
-    assert doubt_of(models, "Small", "seat") is None
-    published, seat = paper(printed("GR1", 0.5)), study(measured("GR1", 0.4))
-    found = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi", about=models)
-    assert found.rows["model_doubt"].to_list() == ["which layer is not said; no source"]
-    assert "- Big: which layer is not said; no source (1 row)." in render_comparison("sahoo2024", [found])[1]
+    assert both["model"].to_list() == ["Big", "small"]

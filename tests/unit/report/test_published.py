@@ -17,7 +17,6 @@ from prasanga.report.published import (
     PUBLISHED_SCHEMA,
     match_models,
     published_files,
-    read_models,
     read_percentages,
     read_published,
     why_nothing_to_compare,
@@ -212,15 +211,12 @@ def test_equal_to_the_transcribed_tables_of_pairs(folder: Path, shared: Path) ->
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_names_of_other_files_fit(folder: Path, paper: str) -> None:
-    table = read_published(folder, paper)
-    methods: dict[str, list[str]] = {}
-    for model in read_models(folder, paper):
-        methods.setdefault(model.name, []).extend(model.methods)
-    percentages = read_percentages(folder, paper)
-    assert set(methods) == {*table["model"], *percentages["model"]}
-    for name, described in methods.items():
-        printed = {*table.filter(model=name)["method"], *(["pairs"] if name in percentages["model"] else [])}
-        assert (set(described), len(described)) == (printed, len(printed))
+    table, percentages = read_published(folder, paper), read_percentages(folder, paper)
+    pairs = {(row["model"], "pairs") for row in percentages.iter_rows(named=True)}
+    with (folder / "models.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["paper"] == paper]
+    described = Counter((row["model"], method) for row in rows for method in row["methods"].split())
+    assert described == dict.fromkeys([*table.select("model", "method").rows(), *pairs], 1)
     with (folder / "categories.csv").open(encoding="utf-8", newline="") as file:
         named = {row["category"] for row in csv.DictReader(file) if row["paper"] == paper}
     assert named == set(table["category"])
@@ -244,7 +240,7 @@ def test_unknown_paper() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, r"sahoo2024.csv is not there"),
+        (None, r"sahoo2024.csv: .*Put the project's file back"),
         (b"paper,table\n", r"sahoo2024.csv: .*method"),
         (b"\xff\xfe", r"sahoo2024.csv: "),
     ],
@@ -270,16 +266,24 @@ def test_a_comparison_of_nothing_is_told_beforehand(folder: Path) -> None:
     found = why("sadhu2024", "bn", "bert")
     assert "no model of the study has the name of one of the paper's" in found
     assert "Write `comparison: {models: {name in the study: name in the paper}}`; the paper's are word2vec, " in found
-    with pytest.raises(InputError, match=r"`comparison\.models` has 'bert'"):
+    with pytest.raises(
+        InputError, match=r"`comparison\.models` has 'bert', which is no model of the study\. Allowed: none"
+    ):
         why("sadhu2024", "bn", bert="glove")
+    with pytest.raises(InputError, match=r"has 'glov', which is no model of the paper\. Allowed: word2vec, glove"):
+        why("sadhu2024", "bn", "bert", bert="glov")
 
 
 def test_models_match_by_config_and_by_name() -> None:
     paper = ["XLMR", "Muril"]
     assert match_models({"ours": "XLMR"}, ["ours", "Muril", "other"], paper) == {"ours": "XLMR", "Muril": "Muril"}
-    # what the config says goes before the same name
+    # the config takes precedence over the same name
     assert match_models({"Muril": "XLMR"}, ["Muril"], paper) == {"Muril": "XLMR"}
-    with pytest.raises(InputError, match=r"'XLM-R', which the paper does not have. Allowed: XLMR, Muril"):
-        match_models({"ours": "XLM-R"}, ["ours"], paper)
-    with pytest.raises(InputError, match=r"'our', which is no model .* It has ours, word2vec"):
-        match_models({"our": "XLMR"}, ["ours", "word2vec"], paper)
+
+
+def test_doubts_about_models_are_those_of_the_method(sadhu: pl.DataFrame, folder: Path) -> None:
+    muril = sadhu.filter(model="muril_large_cased")
+    assert dict(muril.group_by("method").agg(pl.col("model_doubt").null_count()).iter_rows()) == {"ceat": 0}
+    assert sadhu.filter(model="banglabert_large_generator")["model_doubt"].count() == 0
+    pairs = dict(read_percentages(folder, "sahoo2024").group_by("model").agg(pl.col("model_doubt").first()).iter_rows())
+    assert (bool(pairs["XLMR"]), pairs["Bloom"]) == (True, None)

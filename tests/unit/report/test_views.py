@@ -19,10 +19,10 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 from page_parts import plain  # noqa: E402
 from report_pages import CONFIG  # noqa: E402
 
-from prasanga.report.comparison import Comparison, compare, compare_pairs, render_comparison  # noqa: E402
+from prasanga.report.comparison import compare, compare_pairs, render_comparison  # noqa: E402
 from prasanga.report.page import page_views  # noqa: E402
 from prasanga.report.paper_tables import layouts_of, render_ceat, render_layout  # noqa: E402
-from prasanga.report.published import read_models, read_percentages, read_published  # noqa: E402
+from prasanga.report.published import read_percentages, read_published  # noqa: E402
 from prasanga.report.section import Section  # noqa: E402
 from prasanga.report.sheet import sheet_to_markdown  # noqa: E402
 from prasanga.report.study import Results  # noqa: E402
@@ -71,14 +71,13 @@ def read_results() -> Results:
     )
 
 
-def compare_both(tables: dict[str, pl.DataFrame]) -> list[Comparison]:
+def compare_both(tables: dict[str, pl.DataFrame]) -> list[pl.DataFrame]:
     """The comparison of the study with both papers."""
     effects = {name: tables[name] for name in ("ceat", "weat")}
-    about = read_models(PUBLISHED, "sadhu2024")
     published = read_published(PUBLISHED, "sadhu2024")
     percentages, named = read_percentages(PUBLISHED, "sahoo2024"), {"tiny-decoder": "mGPT"}
     return [
-        compare(effects, published, models=MODELS, language="bn", about=about),
+        compare(effects, published, models=MODELS, language="bn"),
         compare_pairs(tables["bias_percentages"], percentages, models=named),
     ]
 
