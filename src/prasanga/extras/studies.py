@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from jsonschema import Draft202012Validator
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.io import guarded_text
+from prasanga.base.io import guarded
 from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
@@ -41,7 +42,6 @@ from prasanga.report.sheet import (
     show_value,
     tabulate,
     with_sign,
-    write_csv,
 )
 from prasanga.report.summary import SCHEMA
 from prasanga.stats.permutation import holm
@@ -55,6 +55,11 @@ AMOUNTS = ("n_resamples", "n_shuffles", "n_permutations", "n_samples", "seed", "
 OF_MODELS = ("sentence_vector", "kind", "method", "vectors")
 """Conventions that go by the model: models that differ in them are compared all the same, and it is told."""
 
+_COMPARABLE = {
+    **dict.fromkeys(AMOUNTS, ". Numbers are more or less sure for it, and may be compared."),
+    **dict.fromkeys(OF_MODELS, ". It goes by the model."),
+}
+_APART = ". Such numbers are not comparable, and stand in blocks of their own."
 _NORMAL = 1.96
 _PLACE = "results/summary.json"
 _LAYOUT = "workflow/schemas/summary.schema.json"
@@ -79,11 +84,11 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
         paths: folders of studies, or summary files; at least one.
 
     Raises:
-        InputError: as `read_summary`; a folder without a summary, one that is named twice.
+        InputError: as `read_summary`; a study that is named twice.
     """
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for path in map(str, paths):
-        file = _find_summary(Path(path))
+        file = Path(path, _PLACE) if Path(path).is_dir() else Path(path)
         summary = read_summary(file)
         digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
         if digest in found:
@@ -96,19 +101,8 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
     ]
 
 
-def _find_summary(path: Path) -> Path:
-    files = [path / _PLACE, path / Path(_PLACE).name] if path.is_dir() else [path]
-    for file in files:
-        if file.is_file() or not path.is_dir():
-            return file
-    raise InputError(
-        f"{path}: no {_PLACE} there. `prasanga run` makes it, and `prasanga figures` from results that are there; or"
-        " name the file itself."
-    )
-
-
 def read_summary(file: Path) -> dict[str, Any]:
-    """Read a summary, which somebody may have sent.
+    """Read a summary, which somebody may have sent; keys that later versions add are passed over.
 
     Raises:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
@@ -116,43 +110,32 @@ def read_summary(file: Path) -> dict[str, Any]:
     try:
         summary = json.loads(file.read_bytes())
         json.dumps(summary, allow_nan=False)  # JSON has no NaN and no infinite number
-    except OSError as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(
-            f"{file}: cannot be read ({error.strerror}). Name a study's folder, or its summary.json."
+            f"{file}: no summary of a study can be read ({reason(error)}). Name a study's folder or its summary.json;"
+            " `prasanga figures` makes it."
         ) from None
-    except (ValueError, RecursionError) as error:
-        said = "it is no summary" if isinstance(error, RecursionError) else reason(error)
-        raise InputError(f"{file}: damaged, or no summary of a study ({said}). Have it sent or made again.") from None
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
         raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
-    layout, version = summary.get("schema"), program.get("version")
-    if layout == 1:  # it has one key more, a fingerprint of the code
+    if summary.get("schema") == 1:  # it has one key more, a fingerprint of the code
         summary = {**summary, "schema": SCHEMA}
-    elif layout != SCHEMA:
-        later = isinstance(layout, int) and layout > SCHEMA
-        what = "Install that version" if later else "Make it again with this one: `prasanga figures`"
-        raise InputError(f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. {what}.")
-    if "words" not in summary:
+    if summary.get("schema") != SCHEMA:
         raise InputError(
-            f"{file}: made by an earlier prasanga ({version}), without the single estimates that are compared. Make it"
-            " again with this one: `prasanga figures` in its folder."
+            f"{file}: layout {summary.get('schema')!r} of prasanga {program.get('version')}; this version reads"
+            f" {SCHEMA}. Make it again with this version: `prasanga figures`."
         )
-    schema = _open_ended(json.loads((installation() / _LAYOUT).read_text(encoding="utf-8")))
+    schema = json.loads((installation() / _LAYOUT).read_text(encoding="utf-8"), object_hook=_open_ended)
     problem = next(Draft202012Validator(schema).iter_errors(summary), None)
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "the whole"
-        raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Have it sent or made again.")
+        raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Make it again: `prasanga figures`.")
     return dict(summary)
 
 
-def _open_ended(schema: Any) -> Any:
-    """Return a schema that passes over keys which it does not know, as those of later versions."""
-    if isinstance(schema, dict):
-        return {
-            key: _open_ended(part) for key, part in schema.items() if (key, part) != ("additionalProperties", False)
-        }
-    return [_open_ended(part) for part in schema] if isinstance(schema, list) else schema
+def _open_ended(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a schema that passes over keys which it does not know."""
+    return {key: part for key, part in schema.items() if (key, part) != ("additionalProperties", False)}
 
 
 # --------------------
@@ -174,10 +157,11 @@ _COLUMNS = (
     *("value", "ci_low", "ci_high", "p", "p_holm", "p_holm_of_study", "twin", "few_words"),
     *("block", "rank", "rank_low", "rank_high", "n_ranked", "note"),
 )
-_EFFECT = ("effect_size", "p_association", "p_association_holm", "twin_effect_size")
-_PERCENTAGE = ("bias_percentage", "p_binomial", "p_binomial_holm", "twin_bias_percentage")
-"""What a summary calls value, p, p after correction and twin of an effect, and of a percentage."""
-_WITHOUT_BIAS = {PAIRS.name: 50.0}
+_NAMES = {
+    False: ("effect_size", "p_association", "p_association_holm", "twin_effect_size"),
+    True: ("bias_percentage", "p_binomial", "p_binomial_holm", "twin_bias_percentage"),
+}
+"""What a summary calls value, p, p after correction and twin of an effect, and (True) of a percentage."""
 
 
 def compared(studies: Sequence[Study]) -> list[Number]:
@@ -210,43 +194,39 @@ def _list_numbers(study: Study) -> Iterator[Number]:
     summary = study.summary
     templates = sorted(digest for path, digest in summary["sources"].items() if "/templates/" in path)
     for method in (method.name for method in (*FAMILY, PAIRS) if summary["methods"][method.name] is not None):
-        found = summary["methods"][method]
-        is_percentage = method == PAIRS.name
-        names, rows = (_PERCENTAGE, "percentages") if is_percentage else (_EFFECT, "estimates")
-        named_by = ("bias_type", "language", "set") if is_percentage else ("category", "segment_length", "sample_mode")
-        common = {} if is_percentage else {k: each[0] for k, each in found["conventions"].items() if len(each) == 1}
-        for row in found[rows]:
-            category = row[named_by[0]]
-            if is_percentage:
-                about = {
-                    "category_title": name_of_type(category),
-                    "material": found["digests"].get(row["set"] or "", ""),
-                }
+        found, is_pairs = summary["methods"][method], method == PAIRS.name
+        named_by = ("bias_type", "language", "set") if is_pairs else ("category", "segment_length", "sample_mode")
+        common = {} if is_pairs else {k: each[0] for k, each in found["conventions"].items() if len(each) == 1}
+        for row in found["percentages" if is_pairs else "estimates"]:
+            category, reasons = row[named_by[0]], row["reasons"]
+            if is_pairs:
+                title, material = name_of_type(category), found["digests"].get(row["set"] or "", "")
             else:
-                material = summary["words"].get(category, "")
-                used = templates if material and method in ("seat", "log_probability") else []
-                about = {"category_title": row["category_title"], "material": "-".join([material, *used])}
+                words = summary["words"].get(category, "")
+                used = templates if words and method in ("seat", "log_probability") else []
+                title, material = row["category_title"], "-".join([words, *used])
             conventions = {**common, **row["conventions"]}
-            aside = (*AMOUNTS, *OF_MODELS)
-            note = f"no rank, since no interval: {row['reasons']['ci_low']}" if "ci_low" in row["reasons"] else ""
+            note = f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else ""
             yield {
                 **dict.fromkeys(_COLUMNS),
                 **{name: row.get(name) or "" for name in ("set", "segment_length", "sample_mode", "few_words")},
                 **{name: row[name] for name in ("model", "ci_low", "ci_high")},
-                **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.get, names), strict=True)),
-                **about,
-                **{"study": study.label, "method": method, "category": category, "n_ranked": 0},
-                "language": row["language"] if is_percentage else summary["language"],
-                "conventions": conventions,
-                "deciding": sorted((name, str(value)) for name, value in conventions.items() if name not in aside),
-                "note": row["reasons"].get(names[0]) or note,
+                **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.get, _NAMES[is_pairs]), strict=True)),
+                **{"study": study.label, "method": method, "category": category, "category_title": title},
+                **{"language": row.get("language", summary["language"]), "n_ranked": 0},
+                **{"material": material, "conventions": conventions, "note": reasons.get(_NAMES[is_pairs][0]) or note},
+                "deciding": sorted((k, str(value)) for k, value in conventions.items() if k not in _COMPARABLE),
                 "seed": ("rank", study.digest, method, row["model"], *(str(row[key]) for key in named_by)),
             }
 
 
 def _distance(number: Number) -> float:
     """Return how far a number is from no bias."""
-    return abs(float(number["value"]) - _WITHOUT_BIAS.get(number["method"], 0.0))
+    return abs(float(number["value"]) - _without_bias(number["method"]))
+
+
+def _without_bias(method: str) -> float:
+    return 50.0 if method == PAIRS.name else 0.0
 
 
 def _rank(block: Sequence[Number]) -> None:
@@ -258,7 +238,7 @@ def _rank(block: Sequence[Number]) -> None:
     drawn = value + z * (np.where(z < 0, value - low, high - value).clip(min=0) / _NORMAL)
     if block[0]["method"] == PAIRS.name:
         drawn = drawn.clip(0, 100)
-    drawn = np.abs(drawn - _WITHOUT_BIAS.get(block[0]["method"], 0.0))
+    drawn = np.abs(drawn - _without_bias(block[0]["method"]))
     distances = np.array(list(map(_distance, block)))
     for number, distance, own in zip(block, distances, drawn, strict=True):
         ends = np.quantile(1 + (drawn > own).sum(axis=0), [0.025, 0.975], method="inverted_cdf")
@@ -277,18 +257,12 @@ def _correct(family: Sequence[Number]) -> None:
 
 def comparison_to_csv(found: Sequence[Number]) -> str:
     """Return all numbers as CSV, one a row; those of the same `block` may be compared."""
-    lines = [
-        [
-            *(_cell(number[name]) for name in _COLUMNS),
-            json.dumps(number["conventions"], ensure_ascii=False, sort_keys=True),
-        ]
+    rows = [
+        {**number, "conventions": json.dumps(number["conventions"], ensure_ascii=False, sort_keys=True)}
         for number in found
     ]
-    return write_csv([[*_COLUMNS, "conventions"], *lines])
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else guarded_text(value) if isinstance(value, str) else repr(value)
+    table = pl.DataFrame(rows, infer_schema_length=None).select(*_COLUMNS, "conventions")
+    return guarded(table).with_columns(pl.selectors.string().replace("", None)).write_csv(line_terminator="\n")
 
 
 # --------------------
@@ -308,48 +282,37 @@ def render_comparison(studies: Sequence[Study], found: Sequence[Number]) -> str:
 
 def what_differs(studies: Sequence[Study], found: Sequence[Number]) -> list[str]:
     """Return what sets numbers of these studies apart, a sentence each: first what forbids to compare them."""
-    forbid, only_told = [], []
+    forbid: list[str] = []
+    only_told: list[str] = []
     for method in METHODS:
         of_method = [number for number in found if number["method"] == method.name]
-        of_studies = [(s.label, [n for n in of_method if n["study"] == s.label]) for s in studies]
         for name in dict.fromkeys(name for number in of_method for name in number["conventions"]):
             values: dict[str, list[str]] = {}
-            for label, own in of_studies:
-                stated = {str(number["conventions"][name]) for number in own if name in number["conventions"]}
+            for study in studies:
+                own = [number["conventions"] for number in of_method if number["study"] == study.label]
+                stated = sorted({str(each[name]) for each in own if name in each})
                 if own:
-                    values.setdefault(", ".join(sorted(stated)) or "not stated", []).append(label)
-            said = "; ".join(f"{value} in {' and '.join(labels)}" for value, labels in values.items())
-            sentence = f"{method.label}: `{name}` is {said}"
-            if len(values) > 1 and name in AMOUNTS:
-                only_told.append(f"{sentence}. Numbers are more or less sure for it, and may be compared.")
-            elif len(values) > 1 and name in OF_MODELS:
-                only_told.append(f"{sentence}. It goes by the model.")
-            elif len(values) > 1:
-                forbid.append(f"{sentence}{_APART}")
+                    values.setdefault(", ".join(stated) or "not stated", []).append(study.label)
+            if len(values) > 1:
+                said = "; ".join(f"{value} in {' and '.join(labels)}" for value, labels in values.items())
+                told = only_told if name in _COMPARABLE else forbid
+                told.append(f"{method.label}: `{name}` is {said}{_COMPARABLE.get(name, _APART)}")
         forbid += _other_material(of_method, method.label)
-    if any(each.summary["methods"]["structures"] is not None for each in studies):
-        only_told.append("Traits in sentence structures are not compared: see the pages of the studies.")
-    trained = [
-        f"{each['name']} ({study.label})" for study in studies for each in study.summary["models"] if each["trained"]
-    ]
-    if trained:
+    models = [(study.label, model) for study in studies for model in study.summary["models"]]
+    if trained := [f"{model['name']} ({label})" for label, model in models if model["trained"]]:
         only_told.append(f"Trained by a study on its own text, and no models of a language: {', '.join(trained)}.")
     return [*forbid, *only_told]
 
 
-_APART = ". Such numbers are not comparable, and stand in blocks of their own."
-
-
 def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
     """Yield a sentence for each category that studies measure on other words, templates or pairs."""
-    materials: dict[tuple[str, str], dict[str, set[str]]] = {}
+    materials: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for number in found:
-        of_category = materials.setdefault((number["category"], number["language"]), {})
-        of_category.setdefault(number["material"] or "not stated", set()).add(number["study"])
+        materials.setdefault((number["category"], number["language"]), set()).add((number["material"], number["study"]))
     apart: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (category, language), of_category in materials.items():
-        studies = tuple(sorted(set().union(*of_category.values())))
-        if len(studies) > 1 and (len(of_category) > 1 or "not stated" in of_category):
+    for (category, language), pairs in materials.items():
+        studies = tuple(sorted({study for _, study in pairs}))
+        if len(studies) > 1 and ("" in (stated := {material for material, _ in pairs}) or len(stated) > 1):
             apart.setdefault((language, studies), []).append(category)
     what = "sentence pairs" if label == PAIRS.label else "words or templates"
     for (language, studies), categories in apart.items():
@@ -397,40 +360,40 @@ def _section(method: str, found: Sequence[Number]) -> Section:
     of_method = [number for number in found if number["method"] == method]
     show = one_decimal if method == PAIRS.name else with_sign
     columns = ("percentage" if method == PAIRS.name else "effect", "95 % interval", "p", "twin", "rank", "its interval")
-    heads = _heads(of_method)
+    heads, label = _heads(of_method), method_named(method).label
     # a head stands above the first row of its block
     rows = [_row(number, heads.pop(number["block"], None), show) for number in of_method]
-    label = method_named(method).label
+    deciding = sorted({f"{name} {value}" for number in of_method for name, value in number["deciding"]})
     return Section(
         label,
         method.replace("_", "-"),
         sheets=[Sheet(("model", "study"), numbers(*columns), rows, f"{label}, block by block", look="plain")],
-        notes=[
-            conventions_note(
-                sorted({f"{name} {value}" for number in of_method for name, value in number["deciding"]}),
-                "Whichever of these has two values separates blocks.",
-            )
-        ],
+        notes=[conventions_note(deciding, "Whichever of these has two values separates blocks.")],
     )
 
 
 def _heads(found: Iterable[Number]) -> dict[int, str]:
     """Return the head of each block: where it belongs and, where several belong there, what sets them apart."""
-    places: dict[str, list[Number]] = {}
-    for _, (number, *_) in groupby(found, key=lambda number: number["block"]):
-        length = f"{number['segment_length']} words" if number["segment_length"] else ""
-        title = f"{number['category']}, {number['category_title']}"
-        title = number["category_title"] if number["method"] == PAIRS.name else title
-        where = [title, name_of_language(number["language"]), length, number["sample_mode"]]
-        places.setdefault(" · ".join(filter(None, where)), []).append(number)
+    places: dict[str, dict[int, Number]] = {}
+    for number in found:
+        is_pairs, length = number["method"] == PAIRS.name, number["segment_length"]
+        title = number["category_title"] if is_pairs else f"{number['category']}, {number['category_title']}"
+        where = [
+            title,
+            name_of_language(number["language"]),
+            f"{length} words" if length else "",
+            number["sample_mode"],
+        ]
+        places.setdefault(" · ".join(filter(None, where)), {}).setdefault(number["block"], number)
     heads = {}
     for said, there in places.items():
-        for number in there:
-            own = [" ".join(item) for item in number["deciding"] if any(item not in each["deciding"] for each in there)]
-            if len({each["material"] or each["study"] for each in there}) > 1:
-                what = "pairs" if number["method"] == PAIRS.name else "words"
-                own.append(f"{what} {number['material'][:8] or 'of ' + number['study']}")
-            heads[number["block"]] = " · ".join([said, *own])
+        several = len({each["material"] or each["study"] for each in there.values()}) > 1
+        for block, number in there.items():
+            others = [each["deciding"] for each in there.values()]
+            own = [" ".join(item) for item in number["deciding"] if any(item not in each for each in others)]
+            what = "pairs" if number["method"] == PAIRS.name else "words"
+            own += [f"{what} {number['material'][:8] or 'of ' + number['study']}"] * several
+            heads[block] = " · ".join([said, *own])
     return heads
 
 

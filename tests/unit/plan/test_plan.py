@@ -417,7 +417,7 @@ def test_a_comparison_names_models_of_the_study_and_of_the_paper(planned: Planne
     assert of({"tiny-wide": "muril_large_cased"}) == ""
     with pytest.raises(InputError, match=r"`comparison\.models` .*'tiny2'"):
         of({"tiny2": "muril_large_cased"})
-    with pytest.raises(InputError, match=r"`comparison\.models\.tiny-wide` is 'bert'.*muril_large_cased"):
+    with pytest.raises(InputError, match=r"`comparison\.models` has 'bert'.*muril_large_cased"):
         of({"tiny-wide": "bert"})
 
 
