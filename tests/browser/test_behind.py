@@ -54,7 +54,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         schema=TABLES["measured_sentences"].polars,
     )
     path = tmp_path_factory.mktemp("behind") / "index.html"
-    return write_page(path, ceat_words=words, sentences=sentences, files=["data/measured_sentences.tsv"])
+    return write_page(path, ceat_words=words, measured_sentences=sentences, files=["data/measured_sentences.tsv"])
 
 
 def word_of(page: Page, word: str) -> list[str]:

@@ -11,7 +11,7 @@ from browser import OpenPage, overflow
 from playwright.sync_api import expect
 
 from prasanga.report.section import View, page_to_html
-from prasanga.report.sections.likelihoods import pair_browser
+from prasanga.report.sections.likelihoods import browse_pairs
 
 PAIRS = [
     ("g1", "gender", "stereo", "মেয়েটি রোজ রাঁধে।", "ছেলেটি রোজ রাঁধে।", -1.0, -1.5),
@@ -25,7 +25,7 @@ def test_pairs_are_opened_searched_and_saved(open_page: OpenPage, tmp_path: Path
     table = pl.DataFrame(PAIRS, schema=names, orient="row").with_columns(
         language=pl.lit("en"), model=pl.lit("<i>m</i>"), set=pl.lit("demo")
     )
-    view = View("pairs", "Sentence pairs", "Sentence pairs", [pair_browser([table], texts=True, scored=True)])
+    view = View("pairs", "Sentence pairs", "Sentence pairs", [browse_pairs(table, texts=True, scored=True)])
     file = tmp_path / "pairs.html"
     file.write_text(page_to_html("pairs", [view], language="en", scripts=["bn"]), encoding="utf-8")
     page = open_page(file)

@@ -31,7 +31,7 @@ from prasanga.report.cards import data_card, escape, methods_card
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.page import render_page
 from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
-from prasanga.report.study import AuditTables, EmbeddingFiles, Results
+from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.summary import study_summary, to_json
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.tuples import BiasTuple, sheet_csv
@@ -194,8 +194,8 @@ def disclosed(tmp_path: Path, paths: str) -> list[str]:
     report = {"identity": {"sha256": "3" * 64}, "kind": "encoder"}
     results = Results(
         ceat=estimates(),
-        audit=replaced(audit(), f"{home}/more/a.txt"),
-        embeddings=EmbeddingFiles(studied, {}, {"a": report}, {}, {}, {}),
+        **place(audit(), f"{home}/more/a.txt"),
+        embeddings=EmbeddingFiles(studied, {}, {"a": report}),
     )
     record = {"inputs": json.dumps(inputs), "stage": "lexicon"}
     summary = study_summary(config=config, results=results, made_from={}, records=[record])
@@ -208,9 +208,8 @@ def disclosed(tmp_path: Path, paths: str) -> list[str]:
     ]
 
 
-def replaced(tables: AuditTables, source: str) -> AuditTables:
-    of_file = {"forms": tables.forms.with_columns(source=pl.lit(source))}
-    return tables._replace(**of_file, concordance=tables.concordance.with_columns(source=pl.lit(source)))
+def place(tables: dict[str, pl.DataFrame], source: str) -> dict[str, pl.DataFrame]:
+    return {name: table.with_columns(source=pl.lit(source)) for name, table in tables.items()}
 
 
 def test_what_is_sent_to_others_names_no_folder_of_the_machine(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from report_tables import SCHEMA, estimate
 
 from prasanga.config import complete
 from prasanga.report import page
-from prasanga.report.study import AuditTables, Results
+from prasanga.report.study import Results
 
 LONG = "a-model-with-a-very-long-name-that-somebody-really-gave-it-xlarge-v2"
 HOSTILE = "<script>document.title = 'hostile'</script><img src=x onerror=\"document.title = 'hostile'\">"
@@ -82,16 +82,16 @@ def coverage() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
-def audit() -> AuditTables:
+def audit() -> dict[str, pl.DataFrame]:
     """Hits of one stimulus, one of them in a sentence with markup."""
     hits = ("stimulus", "rank", "left", "form", "right", "source", "offset", "occurrence_id")
-    return AuditTables(
-        forms=pl.DataFrame(
+    return {
+        "audit_forms": pl.DataFrame(
             [("গোলাপ", "গোলাপ", "a.txt", 10), ("গোলাপ", "গোলাপের", "b.txt", 1500), ("মশা", "মশা", "a.txt", 60)],
             schema=["stimulus", "form", "source", "occurrences"],
             orient="row",
         ),
-        concordance=pl.DataFrame(
+        "concordance": pl.DataFrame(
             [
                 ("গোলাপ", 1, f"লাল {HOSTILE} ", "গোলাপের", " গন্ধ", "b.txt", 3, "o1"),
                 ("মশা", 1, "একটা ", "মশা", HOSTILE, "a.txt", 8, "o4"),
@@ -99,16 +99,16 @@ def audit() -> AuditTables:
             schema=hits,
             orient="row",
         ),
-        suffixes=pl.DataFrame(
+        "suffixes": pl.DataFrame(
             [("thing_consonant", "singular", "genitive", "ের", "suffix", 1, 1, 1520, f"গোলাপের 1520 {HOSTILE}")],
             schema=["group", "number", "case", "suffix", "kind", "stimuli", "forms", "occurrences", "examples"],
             orient="row",
         ),
-        lengths=pl.DataFrame(
+        "context_lengths": pl.DataFrame(
             {"at_least": [1, 9, 75], "at_most": [8, 74, None], "contexts": [100, 300, 0]},
             schema={"at_least": pl.Int32, "at_most": pl.Int32, "contexts": pl.Int64},
         ),
-    )
+    }
 
 
 def write_page(
@@ -120,7 +120,7 @@ def write_page(
         "figures": {"sample_modes": SVG},
         "files": [f"figures/{name}" for name in ("sample_modes.svg", "sample_modes.pdf", "column/sample_modes.pdf")],
         "coverage": coverage(),
-        "audit": audit(),
+        **audit(),
         "categories": CATEGORIES,
     }
     text = page.render_page(

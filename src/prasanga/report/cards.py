@@ -24,9 +24,8 @@ from prasanga.base.yaml import load_yaml
 from prasanga.config.reading import find_part
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import wording
-from prasanga.report.findings import agree, plural
 from prasanga.report.grid import METHODS, interval, name_of_language
-from prasanga.report.sheet import MISSING, TEMPLATES, equals_probability, one_decimal, two
+from prasanga.report.sheet import MISSING, TEMPLATES, agree
 from prasanga.report.study import Results, losses_of, without_places
 
 NOT_STATED = "not stated"
@@ -57,13 +56,12 @@ def methods_card(
     """
     config = shareable(config, config)
     measured = {name: summary["methods"][name] for name in NAMES if summary["methods"][name] is not None}
-    models = [{"name": name, **settings} for name, settings in (config.get("models") or {}).items()]
     return _render(
         "methods_card.md.j2",
         summary,
         measured=measured,
         choices=choices(config),
-        vectors=vector_conventions(models),
+        vectors=vector_conventions(config.get("models") or {}),
         fixed=fixed_choices(measured),
         quantities=[each for each in quantities() if set(each["methods"]) & set(measured)],
         references=references_of(measured),
@@ -101,12 +99,8 @@ def data_card(
         losses=losses_of(results),
         sets=list(sets.values()),
         sources=_list_sources(config, summary["sources"]),
-        pairs=_list_pairs(config, summary["sources"], results.pair_statistics),
-        oddities=[
-            (name, kind, n)
-            for name, table in results.pair_oddities.items()
-            for kind, n in table["kind"].value_counts().sort("kind").iter_rows()
-        ],
+        pairs=_list_pairs(config, summary["sources"], results["pair_statistics"]),
+        oddities=results["pair_oddities"].group_by("set", "kind").len().sort("set", "kind").rows(),
     )
 
 
@@ -124,16 +118,13 @@ def escape(value: object) -> Markup:
 
 def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
     trained = [each["name"] for each in (*summary["models"], *summary["static_vectors"]) if each["trained"]]
-    environment = TEMPLATES.overlay(
-        loader=PackageLoader(wording.__name__, ""), finalize=escape, keep_trailing_newline=True
-    )
-    environment.globals = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": no_model_of_a_language(trained)}
-    environment.filters = {
-        **environment.filters,
-        **{"language": name_of_language, "between": interval, "plural": plural, "agree": agree},
-        **{"two": two, "one_decimal": one_decimal, "equals": equals_probability},
-    }
-    return re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(summary=summary, **context))
+    named = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": no_model_of_a_language(trained), "summary": summary}
+    loader = PackageLoader(wording.__name__, "")
+    environment = TEMPLATES.overlay(loader=loader, finalize=escape, keep_trailing_newline=True)
+    return re.sub(r"\n{3,}", "\n\n", environment.get_template(template, globals=named).render(**context))
+
+
+TEMPLATES.filters |= {"language": name_of_language, "between": interval}
 
 
 def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -171,14 +162,13 @@ def _find_origin(path: str) -> str:
 
 
 def _list_pairs(
-    config: Mapping[str, Any], digests: Mapping[str, str], statistics: pl.DataFrame | None
+    config: Mapping[str, Any], digests: Mapping[str, str], statistics: pl.DataFrame
 ) -> list[dict[str, Any]]:
     """Return the sets of pairs, with how many each language has."""
     counts: dict[str, list[str]] = {}
-    if statistics is not None:
-        rows = statistics.filter(subset=OVERALL, statistic="mean_words", category=OVERALL)
-        for name, language, n in rows.select("set", "language", "n_pairs").iter_rows():
-            counts.setdefault(name, []).append(f"{name_of_language(language)} {n:,}")
+    rows = statistics.filter(subset=OVERALL, statistic="mean_words", category=OVERALL)
+    for name, language, n in rows.select("set", "language", "n_pairs").iter_rows():
+        counts.setdefault(name, []).append(f"{name_of_language(language)} {n:,}")
     return [
         {
             "name": name,
@@ -220,18 +210,18 @@ def choices(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return how the models' vectors are made, a sentence for each choice; where models differ, with their names.
+def vector_conventions(models: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return how the vectors of models are made, a sentence for each choice; where models differ, with their names.
 
-    A model is a mapping with `name` and what the config says of it; a choice that it does not state is left out.
+    A choice that the config of a model does not state is left out.
     """
     sentences = []
     for key, about in _wording()["vectors"].items():
         named: dict[str, list[str]] = {}
-        for model in models:
-            if key in model:
-                value = _value_text(model[key])
-                named.setdefault(about["values"].get(value, value), []).append(str(model["name"]))
+        for name, settings in models.items():
+            if key in settings:
+                value = _value_text(settings[key])
+                named.setdefault(about["values"].get(value, value), []).append(name)
         said = [*named] if len(named) == 1 else [f"{value} ({', '.join(names)})" for value, names in named.items()]
         sentences += [f"{about['title']}: {'; '.join(said)}."] if said else []
     return sentences

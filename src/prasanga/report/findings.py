@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from statistics import median
 from typing import Any
 
@@ -18,23 +17,9 @@ import polars as pl
 
 from prasanga.associations.comparisons import why_not_found
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
-from prasanga.report.grid import (
-    ALPHA,
-    Estimate,
-    Grid,
-    PairGrid,
-    few_words,
-    grid_of,
-    interval,
-    is_number,
-    is_significant,
-    name_of_type,
-    names_of_sets,
-    pair_grid_of,
-    pairs_counted,
-    why_missing,
-)
-from prasanga.report.sheet import TEMPLATES, equals_probability, from_twins, one_decimal, plain, two
+from prasanga.report import grid
+from prasanga.report.grid import ALPHA, HOLM, Estimate, Grid, few_words, is_number, is_significant, pairs_counted
+from prasanga.report.sheet import TEMPLATES, one_decimal
 from prasanga.schema.registry import Reason
 from prasanga.stats.intervals import FEWEST_WORDS
 
@@ -50,25 +35,9 @@ def tell(finding: str, **facts: Any) -> str:
 
 @functools.cache
 def _sentences() -> Any:
+    named = {"P": P, "CORRECTED": CORRECTED, "FEWEST_WORDS": FEWEST_WORDS}
     environment = TEMPLATES.overlay(autoescape=False, finalize=None)
-    environment.globals = {**environment.globals, "P": P, "CORRECTED": CORRECTED, "FEWEST_WORDS": FEWEST_WORDS}
-    environment.filters = {
-        **environment.filters,
-        **{"plural": plural, "agree": agree, "chance": name_chance, "sides": order_sides, "sets": names_of_sets},
-        **{"two": two, "plain": plain, "one_decimal": one_decimal, "equals": equals_probability},
-        "from_twins": from_twins,
-    }
-    return environment.get_template("findings.txt.j2").module
-
-
-def agree(n: int, one: str, many: str) -> str:
-    """Return the form of a word that agrees with a number: "has" for 1, "have" for 2."""
-    return one if n == 1 else many
-
-
-def plural(n: int, one: str, many: str = "") -> str:
-    """Return a number and its noun: "1 pair", "1,200 pairs"."""
-    return f"{n:,} {agree(n, one, many or f'{one}s')}"
+    return environment.get_template("findings.txt.j2", globals=named).module
 
 
 def name_chance(tests: int) -> str:
@@ -78,12 +47,6 @@ def name_chance(tests: int) -> str:
 
 
 # ---- which estimates are findings
-
-
-def is_marked(row: Estimate) -> bool:
-    """Return whether an effect is significant after Holm's correction."""
-    p = row.get(CORRECTED)
-    return is_number(p) and p < ALPHA
 
 
 def is_found(row: Estimate) -> bool:
@@ -99,8 +62,11 @@ def is_near_zero(row: Estimate) -> bool:
 
 def order_sides(row: Estimate) -> tuple[str, str, str, str]:
     """Return the sets as the sign of an effect orders them: x, more than y, are associated with the third."""
-    x, y, a, b = names_of_sets(row)
+    x, y, a, b = grid.names_of_sets(row)
     return (x, y, a, b) if row["effect_size"] > 0 else (x, y, b, a)
+
+
+TEMPLATES.filters |= {"chance": name_chance, "sides": order_sides, "sets": grid.names_of_sets}
 
 
 def find_detectable(rows: Sequence[Estimate]) -> dict[str, Any]:
@@ -121,13 +87,10 @@ def find_detectable(rows: Sequence[Estimate]) -> dict[str, Any]:
 
 def headline_findings(ceat: pl.DataFrame) -> list[str]:
     """Return all findings that apply, the most important first."""
-    grid = grid_of(ceat)
-    every = [
-        row
-        for (place, model, length), mode in product(grid.places, grid.modes)
-        if (row := grid.at(place.name, model, length, mode))
-    ]
-    rows = [row for row in every if is_number(row["effect_size"]) and not few_words(row)]
+    if ceat.is_empty():
+        return []
+    cells = grid.grid_of(ceat)
+    rows = [row for row in cells.rows if is_number(row["effect_size"]) and not few_words(row)]
     found = [row for row in rows if is_found(row)]
     largest = max(found, key=_size, default={"effect_size": 0.0})
     opposite = [row for row in found if row["effect_size"] * largest["effect_size"] < 0]
@@ -136,22 +99,22 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
         by_category.setdefault(row["category"], []).append(row)
     without = {name: group for name, group in by_category.items() if not any(map(is_found, group))}
     others = [row for group in without.values() for row in group]
-    first_mode = [row for row in rows if row["sample_mode"] == grid.modes[0]]
+    first_mode = [row for row in rows if row["sample_mode"] == cells.modes[0]]
     rest = {"first": [group[0] for group in without.values()], "limits": find_detectable(others), "n": len(others)}
     facts: dict[str, dict[str, Any]] = {
         "largest": {"row": largest, "k": len(found), "n": len(rows)} if found else {},
         "opposite": {"row": max(opposite, key=_size)} if opposite else {},
-        "directions": _compare_directions(first_mode, len(grid.models)),
+        "directions": _compare_directions(first_mode, len(cells.models)),
         "significance": _count_significant(rows),
         "not_found": {**rest, "held": _hold_back(others)} if others else {},
         "near_zero": _place_near_zero(without, "category", "categories", " at every length and by every model"),
-        "lengths": _compare_lengths(first_mode, grid.lengths),
+        "lengths": _compare_lengths(first_mode, cells.lengths),
         "controls": _compare_controls(rows),
         "modes": _compare_modes(rows),
         "draws": _count_below(row["p_draws"] for row in rows),
         "contexts": _find_fewest_contexts(rows, ceat),
-        "few": _list_places(grid, few_words),
-        "not_computed": _list_places(grid, why_missing),
+        "few": _list_places(cells, few_words),
+        "not_computed": _list_places(cells, grid.why_missing),
     }
     return [tell(finding, **each) for finding, each in facts.items() if each]
 
@@ -169,12 +132,12 @@ def _count_below(p_values: Iterable[Any]) -> dict[str, Any]:
 def _count_significant(rows: Sequence[Estimate]) -> dict[str, Any]:
     counts = _count_below(row[P] for row in rows)
     n_tests = next((row["n_tests"] for row in rows if is_number(row.get("n_tests"))), counts.get("n"))
-    return counts and {**counts, "n_tests": n_tests, "n_left": sum(map(is_marked, rows))}
+    return counts and {**counts, "n_tests": n_tests, "n_left": sum(map(HOLM.marks, rows))}
 
 
 def _hold_back(rows: Sequence[Estimate]) -> list[tuple[str, int]]:
     """Return why significant estimates are no findings, and how many each reason holds back."""
-    return list(Counter(why_not_found(row) for row in rows if is_marked(row) and not is_found(row)).items())
+    return list(Counter(why_not_found(row) for row in rows if HOLM.marks(row) and not is_found(row)).items())
 
 
 def _place_near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: str, where: str = "") -> dict[str, Any]:
@@ -253,14 +216,14 @@ def _find_fewest_contexts(rows: Sequence[Estimate], ceat: pl.DataFrame) -> dict[
     return {"row": fewest, "n_without": without.select(lost.field("word").n_unique()).item()} if fewest else {}
 
 
-def _list_places(grid: Grid, say: Callable[[Estimate], str]) -> dict[str, Any]:
+def _list_places(cells: Grid, say: Callable[[Estimate], str]) -> dict[str, Any]:
     """Return how many estimates have something to be said of them, and what, with the first place of each."""
     found: dict[tuple[str, str], list[str]] = {}
-    for (category, model, length, mode), row in grid.estimates.items():
+    for (category, model, length, mode), row in cells.estimates.items():
         if text := say(row):
             found.setdefault((category, text), []).append(f"{model}, {length} words, {mode}")
     places = [(*key, f"{first} and {len(others)} more" if others else first) for key, (first, *others) in found.items()]
-    return {"n": sum(map(len, found.values())), "of": len(grid.estimates), "places": places} if found else {}
+    return {"n": sum(map(len, found.values())), "of": len(cells.estimates), "places": places} if found else {}
 
 
 def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
@@ -286,7 +249,7 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
 # ---- other methods of words
 
 
-def other_method(method: str, table: pl.DataFrame) -> str | None:
+def other_method(method: str, table: pl.DataFrame) -> str:
     """Return in how many rows of a method's estimates an association was found, and the largest of these.
 
     Args:
@@ -296,8 +259,6 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     computed = [row for row in table.iter_rows(named=True) if is_number(row["effect_size"])]
     rows = [row for row in computed if not few_words(row)]
     found, others = ([row for row in rows if is_found(row) == wanted] for wanted in (True, False))
-    if not len(table):
-        return None
     return tell(
         "other_method",
         method=method,
@@ -405,30 +366,24 @@ def is_ranked(row: Estimate) -> bool:
     return is_number(row["bias_percentage"]) and pairs_counted(row) >= FEWEST_PAIRS
 
 
-def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
-    """Return set, language, model and type of the ranked percentage farthest from 50; None if there is none.
+def farthest_percentage(rows: Iterable[Estimate]) -> Estimate | None:
+    """Return the ranked percentage farthest from 50; None if there is none.
 
     Findings come first, then what differs from 50 after correction, then the others.
     """
-    order = {
-        key: (is_found_of_pairs(row), is_significant(row), abs(row["bias_percentage"] - 50), pairs_counted(row))
-        for key, row in grid.rows.items()
-        if is_ranked(row)
-    }
-    return max(order, key=lambda key: order[key], default=None)
+
+    def order(row: Estimate) -> tuple[Any, ...]:
+        return is_found_of_pairs(row), is_significant(row), abs(row["bias_percentage"] - 50), pairs_counted(row)
+
+    return max(filter(is_ranked, rows), key=order, default=None)
 
 
 def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
-    """Yield how many percentages differ from 50, how many of these are findings, and how many pairs have no score.
-
-    Raises:
-        InputError: as `pair_grid_of`.
-    """
-    grid = pair_grid_of(bias)
-    rows, overall = list(grid.rows.values()), bias.filter(bias_type=OVERALL)
+    """Yield how many percentages differ from 50, how many of these are findings, and how many pairs have no score."""
+    rows, overall = bias.rows(named=True), bias.filter(bias_type=OVERALL)
     known = [row for row in rows if is_number(row["bias_percentage"])]
     if not known:
-        yield tell("no_percentages", n=len(rows))
+        yield from [tell("no_percentages", n=len(rows))] if rows else []
         return
     different = [row for row in known if is_significant(row)]
     others = [row for row in known if not is_significant(row) and is_number(row.get("equivalence_margin"))]
@@ -437,7 +392,7 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         n=len(known),
         k=len(different),
         n_found=sum(map(is_found_of_pairs, different)),
-        far=_describe_farthest(grid),
+        far=_describe_farthest(rows),
         fewest=FEWEST_PAIRS,
         near={
             **{"n": len(others), "k": sum(map(is_near_zero, others)), "are_all": len(others) == len(known)},
@@ -451,17 +406,16 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         yield tell("unscored", n=n, left_out=left_out, ties=ties)
 
 
-def _describe_farthest(grid: PairGrid) -> dict[str, Any] | None:
-    if (key := farthest_percentage(grid)) is None:
+def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
+    if (row := farthest_percentage(rows)) is None:
         return None
-    row = grid.rows[key]
-    (title,) = [group.title for group in grid.groups if (group.set, group.language) == key[:2]]
+    groups = grid.groups_of((row["set"] or "", row["language"]) for row in rows)
+    place = (row["set"] or "", row["language"])
     return {
-        **{"row": row, "title": title, "type": name_of_type(key[3]).lower(), "n": pairs_counted(row)},
-        **{"exact": interval_of_percentage(row, "exact"), "differs": is_significant(row)},
+        "row": row,
+        "title": next(group.title for group in groups if group[:2] == place),
+        "type": grid.name_of_type(row["bias_type"]).lower(),
+        "n": pairs_counted(row),
+        "exact": grid.interval(row["exact_low"], row["exact_high"], one_decimal),
+        "differs": is_significant(row),
     }
-
-
-def interval_of_percentage(row: Estimate, which: str) -> str:
-    """Return the interval of a bias percentage: that of the bootstrap ("ci") or the exact one ("exact")."""
-    return interval(row[f"{which}_low"], row[f"{which}_high"], one_decimal)

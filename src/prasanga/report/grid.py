@@ -20,11 +20,10 @@ import polars as pl
 import regex
 
 from prasanga.associations.comparisons import has_few_words
-from prasanga.base.errors import InputError
 from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.preferences import OVERALL
 from prasanga.schema import CONVENTIONS
-from prasanga.schema.registry import describe_losses, describe_missing_effect, group_lost_words
+from prasanga.schema.registry import describe_losses, describe_missing_effect
 from prasanga.stats.intervals import FEWEST_WORDS
 
 ALPHA = 0.05
@@ -52,7 +51,7 @@ def name_of_language(language: str) -> str:
 Estimate: TypeAlias = Mapping[str, Any]
 """One row of the table of estimates, by column name."""
 
-_KEY = ("category", "model", "segment_length", "sample_mode")
+KEY = ("category", "model", "segment_length", "sample_mode")
 _SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
 MODES = ("fixed", "random")
 """How contexts are drawn: all models get the same, or each model its own."""
@@ -95,6 +94,16 @@ class Grid:
         """Return each category, model and length, in reading order."""
         return product(self.categories, self.models, self.lengths)
 
+    @property
+    def rows(self) -> list[Estimate]:
+        """Return all estimates in reading order."""
+        names = [category.name for category in self.categories]
+        return [
+            self.estimates[key]
+            for key in product(names, self.models, self.lengths, self.modes)
+            if key in self.estimates
+        ]
+
     def at(self, category: str, model: str, length: str, mode: str) -> Estimate | None:
         """Return the estimate of one cell; None if the table has no row for it."""
         return self.estimates.get((category, model, length, mode))
@@ -105,33 +114,17 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
 
     Categories are sorted by name (C2 before C10), lengths by words (75 before >75), modes as fixed, random; models keep
     the order in which the table has them.
-
-    Raises:
-        InputError: two rows for the same cell.
     """
-    estimates = index_rows(ceat, _KEY)
-    categories = {row["category"]: category_of(row) for row in ceat.unique("category", keep="first").rows(named=True)}
-    modes = dict.fromkeys(ceat["sample_mode"].to_list())
+    rows = ceat.rows(named=True)
+    categories = {row["category"]: category_of(row) for row in reversed(rows)}
+    modes = dict.fromkeys([*MODES, *ceat["sample_mode"]])
     return Grid(
         categories=tuple(categories[name] for name in sorted(categories, key=natural_order)),
-        models=tuple(dict.fromkeys(ceat["model"].to_list())),
-        lengths=tuple(sort_lengths(ceat["segment_length"].to_list())),
-        modes=(*(m for m in MODES if m in modes), *(m for m in modes if m not in MODES)),
-        estimates=estimates,
+        models=tuple(dict.fromkeys(ceat["model"])),
+        lengths=tuple(sort_lengths(ceat["segment_length"])),
+        modes=tuple(mode for mode in modes if mode in set(ceat["sample_mode"])),
+        estimates={tuple(row[name] for name in KEY): row for row in rows},
     )
-
-
-def index_rows(table: pl.DataFrame, key: tuple[str, ...]) -> dict[Any, Estimate]:
-    """Return the rows of a table by their keys.
-
-    Raises:
-        InputError: two rows have the same key.
-    """
-    twice = table.filter(table.select(key).is_duplicated())
-    if len(twice):
-        named = ", ".join(str(value) for value in twice.select(key).row(0) if value)
-        raise InputError(f"two rows for {named}. Make the table again.")
-    return {tuple(row[name] for name in key): row for row in table.iter_rows(named=True)}
 
 
 def sort_lengths(lengths: Iterable[str]) -> list[str]:
@@ -259,11 +252,6 @@ FEW_WORDS = (
 """The note below a table that has such effects."""
 
 
-def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
-    """Return words that an estimate does without, or has with a part of their contexts, by reason."""
-    return group_lost_words(estimate["lost"])
-
-
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
     """Return the names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
     x, y, a, b = (str(row[name]).replace("_", " ") for name in _SETS)
@@ -291,7 +279,7 @@ def anchor_of(name: str, kind: str = "category") -> str:
 
 def address_of_number(method: str, row: Estimate) -> str:
     """Return the address of the panel for an estimate."""
-    parts = (row.get(name) for name in _KEY)
+    parts = (row.get(name) for name in KEY)
     return anchor_of(".".join((method, *(str(part) for part in parts if part is not None))), "behind")
 
 
@@ -334,18 +322,13 @@ class PairGrid:
 
 
 def pair_grid_of(bias: pl.DataFrame) -> PairGrid:
-    """Arrange a table of bias percentages.
-
-    Raises:
-        InputError: two rows for the same cell.
-    """
-    named = bias.with_columns(pl.col("set", "model").fill_null(""))
-    rows = index_rows(named, ("set", "language", "model", "bias_type"))
+    """Arrange a table of bias percentages."""
+    named = bias.with_columns(pl.col("set", "model").fill_null("")).rows(named=True)
     return PairGrid(
-        groups_of((key[0], key[1]) for key in rows),
-        tuple(dict.fromkeys(model for _, _, model, _ in rows)),
-        tuple(sort_types(bias["bias_type"].to_list())),
-        rows,
+        groups_of((row["set"], row["language"]) for row in named),
+        tuple(dict.fromkeys(row["model"] for row in named)),
+        tuple(sort_types(bias["bias_type"])),
+        {(row["set"], row["language"], row["model"], row["bias_type"]): row for row in named},
     )
 
 

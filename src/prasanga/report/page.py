@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,39 +20,28 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.io import (
-    digests_of_files,
-    guarded,
-    read_frame,
-    replacing,
-    require_every_page,
-    write_text,
-)
+from prasanga.base.io import digests_of_files, guarded, read_frame, replacing, require_every_page, write_text
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import cards, comparison, paper_tables
+from prasanga.report import cards, comparison, paper_tables, published, summary
 from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.figures import COLUMN, figure_named, shown_in
-from prasanga.report.findings import plural
-from prasanga.report.grid import LABELS, name_of_language, natural_order
-from prasanga.report.published import PAPERS, PUBLISHED_AS, read_percentages, read_published
+from prasanga.report.grid import METHODS, name_of_language, natural_order
 from prasanga.report.section import (
     Section,
     View,
     figure_of,
+    fill_section,
     fold,
     hides_texts,
     language_of,
     page_to_html,
-    preset_of,
     prose,
-    section,
 )
 from prasanga.report.sections import associations, likelihoods, overview, words
-from prasanga.report.sheet import MISSING, Sheet, escape_latex, html, select_columns, tabulate
+from prasanga.report.sheet import MISSING, escape_latex, html, plural, select_columns, tabulate
 from prasanga.report.study import Results, without_places
-from prasanga.report.summary import describe_models, study_summary, summarize_methods, to_json
 
 
 def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mapping[str, str]) -> str:
@@ -64,18 +53,17 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         made_from: what `prasanga.base.origin.describe` says of the page's making.
 
     Raises:
-        InputError: a table without rows or without a column that the page shows, or a figure that is not SVG.
+        InputError: a label of a pair is unknown.
     """
     config, results = without_places(config, results)
     if hides_texts(config):
-        results = replace(results, sentences=None)
-    of_pairs = {language for table in results.pair_scores for language in table["language"]}
+        results = results.replace(measured_sentences=pl.DataFrame())
     return page_to_html(
         config["title"],
         page_views(config=config, results=results, made_from=made_from),
         language=language_of(config),
-        scripts={str(config["language"]), *of_pairs},
-        panel=words.panel(config, results),
+        scripts={str(config["language"]), *results["pair_scores"]["language"]},
+        panel=words.panel(config, results, language_of(config)),
     )
 
 
@@ -86,7 +74,8 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
         InputError: as `render_page`.
     """
     method, data, how, paper = "By method", "Words and texts", "How it was measured", "For a paper"
-    others = associations.other_methods(results)
+    methods = [name for name in results.estimates if name != "ceat"]
+    sections = {name: [associations.describe_method(name, results[name])] for name in methods}
     choices = [associations.raw_numbers(results), associations.other_choices(results)]
     of_words = [words.coverage(results), words.lexicon(results)]
     of_texts = [*of_words, words.audit(config, results), words.embeddings(results)]
@@ -94,13 +83,13 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     return [
         View("overview", "Overview", "Overview", [overview.overview(config, results), measured(results)]),
         View("method-ceat", method, "CEAT", *associations.ceat_sections(config, results)),
-        *(View(f"method-{each.id}", method, LABELS[each.id], [each]) for each in others),
+        *(View(f"method-{name}", method, METHODS[name], sections[name]) for name in methods),
         View("method-structures", method, "Sentence structures", [likelihoods.structures(results)]),
-        View("method-pairs", method, "Sentence pairs", [likelihoods.pairs(config, results)]),
+        View("method-pairs", method, "Sentence pairs", [likelihoods.pairs(results, texts=not hides_texts(config))]),
         View("methods-compared", method, "Compared", [associations.methods_agree(results)], choices),
         *words.category_views(config, results),
         View("data", data, data, [words.left_out(results)], of_texts),
-        View("how", how, how, [methods(config, results)], [references(results), making(config, made_from)]),
+        View("how", how, how, [methods_and_models(config, results)], [references(results), making(config, made_from)]),
         View("paper", paper, paper, [fill_layouts(config, results)], of_paper),
     ]
 
@@ -110,32 +99,21 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
 
 
 def measured(results: Results) -> Section | None:
-    """Return the section on what was measured by which method."""
-    sheet = list_measured(results)
-    return Section("What was measured", "measured", sheets=[sheet]) if sheet.rows else None
-
-
-def list_measured(results: Results) -> Sheet:
-    """Return a row for each method measured: over what, how many numbers came out, how many are significant."""
+    """Return the section on what was measured: a row per method, with its numbers and how many are significant."""
     rows = []
-    for name, found in summarize_methods(results).items():
+    for name, found in summary.summarize_methods(results).items():
         if found is None:
             continue
         n = next(found[key] for key in ("n_estimates", "n_percentages", "n_traits") if key in found)
         computed = found["n_traits_scored"] if name == "structures" else found["n_computed"]
         languages = ", ".join(map(name_of_language, dict.fromkeys(row["language"] for row in found.get("overall", ()))))
         tested = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else "intervals only"
-        rows.append(
-            (
-                html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, cards.NAMES[name]),
-                str(len(found["models"])),
-                prose("measured_over", found=found, languages=languages),
-                f"{computed:,} of {n:,}",
-                tested,
-            )
-        )
+        link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, cards.NAMES[name])
+        over = prose("measured_over", found=found, languages=languages)
+        rows.append((link, str(len(found["models"])), over, f"{computed:,} of {n:,}", tested))
     heads = {"Method": "", "Models": "", "Over": "text", "Numbers computed": "", "Significant by Holm": ""}
-    return tabulate("What was measured", heads, rows, look="measured")
+    sheet = tabulate("What was measured", heads, rows, look="measured")
+    return Section("What was measured", "measured", sheets=[sheet]) if rows else None
 
 
 _OF_MODELS = {
@@ -146,18 +124,17 @@ _OF_MODELS = {
 """What is said of a model, by its heads."""
 
 
-def methods(config: Mapping[str, Any], results: Results) -> Section:
+def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
     models = [
-        tuple("–" if model[key] is None else str(model[key]) for key in _OF_MODELS.values())
-        for model in describe_models(config, results.embeddings)
+        tuple(MISSING if model[key] is None else str(model[key]) for key in _OF_MODELS.values())
+        for model in summary.describe_models(config, results.embeddings)
     ]
     listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
     choices = tabulate("Choices of this study", dict.fromkeys(("Key", "Value", "Meaning"), "text"), listed)
-    settings = [{"name": name, **model} for name, model in config.get("models", {}).items()]
     items = {
-        "Vectors": cards.vector_conventions(settings),
-        "The same in every study": cards.fixed_choices(_list_methods(results)),
+        "Vectors": cards.vector_conventions(config.get("models", {})),
+        "The same in every study": cards.fixed_choices(results.measured),
     }
     return Section(
         "Models and choices",
@@ -178,26 +155,15 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     title = f"Digests of the {len(inputs)} files that the page was made from"
     fingerprint = html("<code>{}</code>", made_from.get("fingerprint", "not stated"))
     record = {"Study": str(config["study"]), "Seed": str(config["seed"]), "Fingerprint": fingerprint, **versions}
-    return Section(
-        "How it was made",
-        "making",
-        definitions=list(record.items()),
-        parts=[Section(title, sheets=[sheet], folded=True)] if inputs else [],
-        look="record",
-    )
+    parts = [Section(title, sheets=[sheet], folded=True)] if inputs else []
+    return Section("How it was made", "making", definitions=list(record.items()), parts=parts, look="record")
 
 
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
-    items = [prose("reference", each=each) for each in cards.references_of(_list_methods(results), with_papers=True)]
-    return Section("References", "references", text=[text], items=items)
-
-
-def _list_methods(results: Results) -> list[str]:
-    """Return the methods that the study has numbers of."""
-    tables = {**results.estimates, "structures": results.structures, "pairs": results.bias_percentages}
-    return [name for name, table in tables.items() if table is not None and not table.is_empty()]
+    found = cards.references_of(results.measured, with_papers=True)
+    return Section("References", "references", text=[text], items=[prose("reference", each=each) for each in found])
 
 
 # --------------------
@@ -207,7 +173,6 @@ def _list_methods(results: Results) -> list[str]:
 OPEN = "sadhu_table4"
 """The table that is open when the page opens: the comparison of methods."""
 
-_NAMES = {"sadhu": "sadhu2024", "sahoo": "sahoo2024"}
 _FORMATS = {
     **{"pdf": "PDF", "svg": "SVG", "png": "PNG"},
     **{"csv": "CSV", "md": "Markdown", "tex": "LaTeX", "tsv": "TSV", "parquet": "Parquet"},
@@ -228,52 +193,42 @@ _ABOUT = {
 def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section with the study in the layouts of the papers' tables that are beside the page, folded."""
     names = [name for name in _ABOUT if f"tables/{name}.csv" in results.files]
-    tables = {
-        published: table
-        for name, table in results.estimates.items()
-        if len(table) and (published := method_named(name).published_as)
-    }
+    tables = {label: table for name, table in results.estimates.items() if (label := method_named(name).published_as)}
     if "ceat" in tables:
         n_samples = config.get("associations", {}).get("n_samples", 0)
-        tables["ceat"] = paper_tables.with_fewer_draws(tables["ceat"], results.convergence, n_samples)
-    pairs = {} if results.bias_percentages is None else {comparison.PAIRS: results.bias_percentages}
-    preset, language = preset_of(config), str(config["language"])
-    parts = [
-        _paper_table(
-            paper_tables.paper_table(
-                name, pairs if name == paper_tables.PAIR_TABLE else tables, preset=preset, language=language
-            ),
-            results.files,
-        )
-        for name in names
-    ]
-    values = {"is_compared": _is_compared(config, results), "preset": preset}
-    return section("paper_tables", values, parts=parts) if parts else None
+        tables["ceat"] = paper_tables.with_fewer_draws(tables["ceat"], results["convergence"], n_samples)
+    pairs = {comparison.PAIRS: results["bias_percentages"]} if "bias_percentages" in results else {}
+    asked = {"preset": str(config.get("preset", "recommended")), "language": str(config["language"])}
+    parts = []
+    for name in names:
+        table = paper_tables.paper_table(name, pairs if name == paper_tables.PAIR_TABLE else tables, **asked)
+        parts.append(_paper_table(table, results))
+    values = {"is_compared": _is_compared(config, results), "preset": asked["preset"]}
+    return fill_section("paper_tables", values, parts=parts) if parts else None
 
 
-def _paper_table(table: paper_tables.PaperTable, files: Collection[str]) -> Section:
+def _paper_table(table: paper_tables.PaperTable, results: Results) -> Section:
     """Return a table as a part of the page, without the columns of which the study has no number."""
     paper, _, number = table.name.partition("_table")
     sheet = table.sheet
     there = [n for n in range(len(sheet.columns)) if any(row.cells[n].text != MISSING for row in sheet.rows)]
-    shown = select_columns(sheet, there)
     n_empty = len(sheet.columns) - len(there)
-    title = f"Table {number} of {PAPERS[_NAMES[paper]]}"
+    title = f"Table {number} of {next(name for key, name in published.PAPERS.items() if key.startswith(paper))}"
     return fold(
         title,
         _ABOUT[table.name],
         id=table.name,
-        sheets=[replace(shown, caption=table.caption, look="paper-table")],
+        sheets=[replace(select_columns(sheet, there), caption=table.caption, look="paper-table")],
         notes=[*table.notes, *([prose("empty_columns", n=n_empty)] if n_empty else [])],
-        files=_list_files(f"tables/{table.name}", paper_tables.ENDINGS, files),
+        files=_list_files(f"tables/{table.name}", paper_tables.ENDINGS, results),
         files_text=f"{title} as",
         is_open=table.name == OPEN,
     )
 
 
-def _list_files(path: str, endings: Iterable[str], files: Collection[str]) -> list[tuple[str, str]]:
+def _list_files(path: str, endings: Iterable[str], results: Results) -> list[tuple[str, str]]:
     """Return the existing files with these endings, each with its format."""
-    return [(f"{path}.{end}", _FORMATS[end]) for end in endings if f"{path}.{end}" in files]
+    return [(f"{path}.{end}", _FORMATS[end]) for end in endings if f"{path}.{end}" in results.files]
 
 
 def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
@@ -281,19 +236,19 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     if not _is_compared(config, results):
         return None
     paper = config.get("comparison", {}).get("paper", "none")
-    rows = None if results.comparison is None else comparison.comparison_rows(results.comparison)
-    files = {"files": _list_files("comparison", ("csv", "md"), results.files), "files_text": "The comparison as"}
-    if results.comparison is None or rows is None or rows.is_empty():
+    rows = comparison.comparison_rows(results["comparison"])
+    files = {"files": _list_files("comparison", ("csv", "md"), results), "files_text": "The comparison as"}
+    if rows.is_empty():
         nothing = "The comparison was not made yet."
-        if results.comparison is not None:
-            nothing = comparison.why_nothing_compared(results.comparison) or "No row of the two is the same."
-        named = PAPERS.get(paper, "the papers" if paper == "none" else paper)
-        return section("beside_paper", {"paper": named, "why_nothing": nothing}, **files)
+        if "comparison" in results:
+            nothing = comparison.why_nothing_compared(results["comparison"]) or "No row of the two is the same."
+        named = published.PAPERS.get(paper, "the papers" if paper == "none" else paper)
+        return fill_section("beside_paper", {"paper": named, "why_nothing": nothing}, **files)
     doubts = [f"{text} ({plural(n, 'row')})." for text, n in comparison.list_doubts(rows).items()]
     all_rows = f"{len(rows):,} numbers of the paper beside this study's"
-    return section(
+    return fill_section(
         "beside_paper",
-        {"paper": PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
+        {"paper": published.PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
         **files,
         findings=_count_agreeing(rows),
         sheets=[comparison.agreement_sheet(rows)],
@@ -307,7 +262,7 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
 
 
 def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
-    return results.comparison is not None or config.get("comparison", {}).get("paper", "none") != "none"
+    return "comparison" in results or config.get("comparison", {}).get("paper", "none") != "none"
 
 
 def _count_agreeing(rows: pl.DataFrame) -> list[str]:
@@ -319,7 +274,7 @@ def _count_agreeing(rows: pl.DataFrame) -> list[str]:
         found = found.filter(pl.col("category") != OVERALL) if of_pairs else found
         signs, inside = found["same_sign"].drop_nulls(), found["published_inside"].drop_nulls()
         counts = {"n": len(signs), "k": signs.sum(), "n_intervals": len(inside), "n_inside": inside.sum()}
-        name = "Sentence pairs" if of_pairs else PUBLISHED_AS[method]
+        name = "Sentence pairs" if of_pairs else published.PUBLISHED_AS[method]
         said.append(prose("agreeing", method=name, n_rows=len(found), of_pairs=of_pairs, **counts))
     return said
 
@@ -328,11 +283,11 @@ def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section of the figures with what a paper says of each: caption, methods, LaTeX."""
     values = {key: value for key, value, _ in cards.choices(config)}
     for name, table, number, keys in (
-        ("n_pairs", results.pair_differences, "difference", ("set", "language", "pair_id")),
-        ("n_traits", results.traits, "corrected", ("polarity", "trait")),
+        ("n_pairs", "pair_differences", "difference", ("set", "language", "pair_id")),
+        ("n_traits", "traits", "corrected", ("polarity", "trait")),
     ):
-        if table is not None:
-            values[name] = f"{table.drop_nulls(number).select(keys).n_unique():,}"
+        if table in results:
+            values[name] = f"{results[table].drop_nulls(number).select(keys).n_unique():,}"
     parts = []
     for _, files in downloads_of(results.files).get("Figures", ()):
         name = PurePosixPath(files[0][0]).stem
@@ -448,11 +403,11 @@ def write_comparison(sources: Mapping[str, str], asked: Mapping[str, Any], paths
     tables, _ = _read_tables(sources, asked)
     folder, paper, models = asked["folder"], asked["paper"], asked["models"]
     bias = tables.pop(comparison.PAIRS, None)
-    published = read_published(folder, paper)
-    compared = comparison.compare(tables, published, models=models, language=asked["language"])
+    effects = published.read_published(folder, paper)
+    compared = comparison.compare(tables, effects, models=models, language=asked["language"])
     found = [compared] if tables or bias is None else []
     if bias is not None:
-        percentages = read_percentages(folder, paper)
+        percentages = published.read_percentages(folder, paper)
         found += [comparison.compare_pairs(bias, percentages, models=models, preset=asked["preset"])]
     for path, text in zip(paths, comparison.render_comparison(paper, found), strict=True):
         write_text(path, text)
@@ -509,19 +464,16 @@ def write_study(
             the origin is read, and all files of the `page`.
         outputs: paths of `summary`, `methods`, `data` and `page`.
     """
-    numbers = replace(results, audit=None, pair_scores=(), words={}, sentences=None, figures={}, comparison=None)
     tables = [*shown["numbers"], *(path for path in shown["records"] if path.endswith(".parquet"))]
-    summary = study_summary(
-        config=config, results=numbers, made_from=describe([]), records=[read_making(path) for path in tables]
+    found = summary.study_summary(
+        config=config, results=results, made_from=describe([]), records=[read_making(path) for path in tables]
     )
-    files = [file for read in results.corpus for file in read.get("digest", {}).items()]
+    corpus = [file for read in results.corpus for file in read.get("digest", {}).items()]
     inputs = digests_of_files(sorted(set(shown["numbers"]) - set(shown["records"])))
-    write_text(outputs["summary"], to_json(summary))
-    write_text(outputs["methods"], cards.methods_card(config=config, summary=summary, inputs=inputs))
-    card = cards.data_card(config=config, summary=summary, results=numbers, corpus=files)
-    write_text(outputs["data"], card)
-    page = render_page(config=config, results=results, made_from=describe(shown["page"]))
-    write_text(outputs["page"], page)
+    write_text(outputs["summary"], summary.to_json(found))
+    write_text(outputs["methods"], cards.methods_card(config=config, summary=found, inputs=inputs))
+    write_text(outputs["data"], cards.data_card(config=config, summary=found, results=results, corpus=corpus))
+    write_text(outputs["page"], render_page(config=config, results=results, made_from=describe(shown["page"])))
 
 
 def _read_tables(

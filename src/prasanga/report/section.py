@@ -20,15 +20,12 @@ from typing import Any, NamedTuple
 from jinja2 import pass_context
 from markupsafe import Markup, escape
 
-from prasanga.base.errors import InputError
 from prasanga.base.io import read_rows
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
-from prasanga.report.findings import agree, plural
 from prasanga.report.grid import anchor_of
-from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, plain, shown, two
+from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, shown
 from prasanga.report.study import Results
-from prasanga.report.vendor import place_of
 from prasanga.schema import HEADINGS
 
 ENGLISH = "en"
@@ -43,7 +40,7 @@ ENGLISH = "en"
 # figures and bars, so styles are allowed; they cannot load anything either.
 
 
-LIBRARIES = (*("datatables.js", "datatables-dt.js", "columncontrol.js", "columncontrol-dt.js"),)
+LIBRARIES = ("datatables.js", "datatables-dt.js", "columncontrol.js", "columncontrol-dt.js")
 """Scripts of others, each after those that it needs."""
 
 LIBRARY_STYLES = ("datatables.css", "columncontrol.css")
@@ -60,9 +57,9 @@ class Assets(NamedTuple):
     """
 
     policy: str
-    style: Markup
-    first: Markup
-    scripts: list[Markup]
+    style: str
+    first: str
+    scripts: list[str]
 
 
 def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
@@ -78,7 +75,7 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
     )
     style = "\n".join([font_faces({"bn", *languages}), *map(_read_library, LIBRARY_STYLES), *styles])
     scripts = [*map(_read_library, LIBRARIES), *scripts]
-    return Assets(policy_of([first, *scripts]), Markup(style), Markup(first), [*map(Markup, scripts)])
+    return Assets(policy_of([first, *scripts]), style, first, scripts)
 
 
 def policy_of(scripts: Iterable[str]) -> str:
@@ -101,58 +98,18 @@ def _read_library(name: str) -> str:
     return f"/*! {entry.package} {entry.version}, {entry.licence}\n\n{licence}\n*/\n{vendor.text_of(name)}"
 
 
-_FAMILIES = {
-    "bn": (
-        "Noto Sans Bengali",
-        "fonts/noto-sans-bengali",
-        "U+0951-0952,U+0964-0965,U+0980-09FE,U+1CD0,U+1CD2,U+1CD5-1CD6,U+1CD8,U+1CE1,U+1CEA,U+1CED,U+1CF2,U+1CF5-1CF7,"
-        "U+200C-200D,U+20B9,U+25CC,U+A8F1",
-    ),
-    "hi": (
-        "Noto Sans Devanagari",
-        "fonts/noto-sans-devanagari",
-        "U+0900-097F,U+1CD0-1CF9,U+200C-200D,U+20A8,U+20B9,U+20F0,U+25CC,U+A830-A839,U+A8E0-A8FF,U+11B00-11B09",
-    ),
-}
-"""By language the family as the style sheet calls it, its file without weight and ending, and the characters it is for,
-which are those of the npm packages that the files come from."""
-
-_WEIGHTS = (400, 700)
-
-
 def font_faces(languages: Iterable[str]) -> str:
-    """Return `@font-face` rules with the fonts in them: a page looks the same on every machine.
-
-    Args:
-        languages: codes of those on the page (bn, hi, en ...); one without a font of its own adds nothing.
-    """
-    used = set(languages)
-    return "\n".join(
-        f'@font-face {{ font-family: "{family}"; font-style: normal; font-weight: {weight}; font-display: block;'
-        f' src: url("data:font/woff2;base64,{_base64(place_of(f"{file}-{weight}.woff2").read_bytes())}")'
-        f' format("woff2"); unicode-range: {characters}; }}'
-        for code, (family, file, characters) in _FAMILIES.items()
-        if code in used
-        for weight in _WEIGHTS
-    )
+    """Return `@font-face` rules with the fonts of these languages (bn, hi, en ...) in them, one rule per line."""
+    return TEMPLATES.get_template("fonts.css.j2").render(languages=set(languages)).strip()
 
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def _gzipped(text: str) -> Markup:
+def _pack(text: str) -> Markup:
     # no time goes in, so that the same page comes out
     return Markup(_base64(gzip.compress(text.encode(), compresslevel=9, mtime=0)))
-
-
-def pack(html: str) -> Markup:
-    """Return HTML as gzip in base64, for an attribute.
-
-    Args:
-        html: a part of the page, escaped as it is to be shown: it is put into the page as it is.
-    """
-    return _gzipped(visible(html))
 
 
 PLAIN_BYTES = 1 << 18
@@ -166,50 +123,33 @@ def inline_data(data: Mapping[str, Any]) -> tuple[str, Markup]:
         data: plain values; keys are texts or numbers.
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    if len(text.encode()) <= PLAIN_BYTES:
-        return "json", Markup(text.translate(_ESCAPED))
-    return "gzip", _gzipped(text)
-
-
-# Signs that could end the element or begin a comment, and signs that turn the direction of a line and so mislead a
-# reader of the source. All of them occur only in JSON strings.
-_ESCAPED = {
-    ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-}
-
-
-def utf16_length(text: str) -> int:
-    """Return the length of a text in UTF-16 units, as a browser counts it: a character beyond U+FFFF is two."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+    if len(text.encode()) > PLAIN_BYTES:
+        return "gzip", _pack(text)
+    # What could end the element or begin a comment, and what turns the direction of a line and so misleads a reader of
+    # the source, occurs only in JSON strings.
+    return "json", Markup(re.sub("[<>&\u2028\u2029\u202a-\u202e\u2066-\u2069]", lambda m: f"\\u{ord(m[0]):04x}", text))
 
 
 def visible(text: str) -> Markup:
-    """Return HTML in which a character that turns the direction of what follows is seen, and turns nothing."""
-    return Markup(_TURNING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text))
+    """Return HTML in which a character that turns the direction of what follows is seen, and turns nothing.
 
-
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Embeddings, overrides and isolates (Unicode Standard Annex 9)."""
+    These are embeddings, overrides and isolates (Unicode Standard Annex 9).
+    """
+    return Markup(re.sub("[\u202a-\u202e\u2066-\u2069]", lambda found: f"⟨U+{ord(found[0]):04X}⟩", text))
 
 
 def inline(svg: str, *, label: str) -> Markup:
-    """Return the `<svg>` element for a page, named `label` for those who do not see it.
+    """Return the `<svg>` element of a figure for a page, named `label` for those who do not see it.
 
-    Prolog, comments, metadata and indentation go; colours of the palette become variables of the page's style, with the
-    colour itself as a fallback.
-
-    Raises:
-        InputError: it is not SVG.
+    Prolog, comments, metadata and indentation go; colors of the palette become variables of the page's style, with the
+    color itself as a fallback.
     """
     body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|(?<=\n) +", "", svg, flags=re.DOTALL)
-    _, start, body = body.partition("<svg")
-    attributes, _, body = body.partition(">")
-    box = re.search(r'viewBox="[\d. -]+"', attributes)
-    if not start or box is None:
-        raise InputError("the figure has no <svg> element with a viewBox. Draw it again.")
-    for colour, variable in VARIABLES.items():
-        body = re.sub(re.escape(colour), f"var({variable}, {colour})", body, flags=re.IGNORECASE)
-    return Markup('<svg {} role="img" aria-label="{}">{}').format(Markup(box.group()), label, Markup(body.strip()))
+    attributes, _, body = body.partition("<svg")[2].partition(">")
+    box = "".join(re.findall(r'viewBox="[\d. -]+"', attributes))
+    for color, variable in VARIABLES.items():
+        body = re.sub(re.escape(color), f"var({variable}, {color})", body, flags=re.IGNORECASE)
+    return Markup('<svg {} role="img" aria-label="{}">{}').format(Markup(box), label, Markup(body.strip()))
 
 
 # --------------------
@@ -311,7 +251,7 @@ def _write_passage(passage: str, values: Mapping[str, Any]) -> list[Markup]:
     return [Markup(" ".join(paragraph.split())) for paragraph in re.split(r"\n\s*\n", written) if paragraph.strip()]
 
 
-def section(passage: str, values: Mapping[str, Any] | None = None, **parts: Any) -> Section:
+def fill_section(passage: str, values: Mapping[str, Any] | None = None, **parts: Any) -> Section:
     """Return a section whose head, address and text are a passage of `templates/prose.html.j2`.
 
     Args:
@@ -327,19 +267,17 @@ def section(passage: str, values: Mapping[str, Any] | None = None, **parts: Any)
 def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:
     """Write a table of the page, its heads in a language, in a region that scrolls sideways on a narrow screen."""
     groups = group_heads(sheet)
-    has_groups = any(group for group, _ in groups)
     # whether a group begins with a column
-    starts = [has_groups and n == 0 for _, n_columns in groups for n in range(n_columns)]
-    groups = groups if has_groups else []
+    starts = [
+        bool(groups) and n == 0 for _, n_columns in groups or [("", len(sheet.columns))] for n in range(n_columns)
+    ]
     return render("table", sheet=sheet, groups=groups, starts=starts, language=language) + "\n"
 
 
 def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
     """Write a cell: its text, how it is set off, and what it leads to."""
     is_negative = cell.text[:1] == "-" and cell.text[1:2].isdigit()
-    text = shown(f"{MINUS}{cell.text[1:]}" if is_negative else cell.text)
-    if cell.mark:
-        text += escape(cell.mark)
+    text = shown(f"{MINUS}{cell.text[1:]}" if is_negative else cell.text) + escape(cell.mark)
     if cell.link:
         text = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), text)
     if cell.words:
@@ -350,11 +288,6 @@ def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
     found = {"class": " ".join(filter(None, looks)) or None, "title": cell.hover or None, "data-order": cell.order}
     attributes = "".join(f' {name}="{escape(value)}"' for name, value in found.items() if value is not None)
     return Markup(f"<td{attributes}>{text}</td>")
-
-
-def section_to_html(section: Section, language: str = "en") -> Markup:
-    """Write a section of the page, its head in this language."""
-    return render("section", section=section, language=language)
 
 
 def page_to_html(
@@ -373,14 +306,8 @@ def page_to_html(
     for view in views:
         if view.contents:
             entries.setdefault(view.entry, []).append(view)
-    return render(
-        "index",
-        assets=page_assets({language, *scripts}),
-        title=title,
-        entries=list(entries.items()),
-        language=language,
-        panel=panel,
-    )
+    assets = page_assets({language, *scripts})
+    return render("index", assets=assets, title=title, entries=entries, language=language, panel=panel)
 
 
 def fold(name: str, more: str, **parts: Any) -> Section:
@@ -396,12 +323,11 @@ def figure_of(results: Results, *names: str, label: str = "") -> list[Figure]:
         names: of the figures' files.
         label: passage that says what a figure shows, for those who do not see it; by default `<name>_label`.
     """
-    drawn = [(name, svg) for name in names if (svg := results.figures.get(name))]
     # as an attribute a label has no tags
     return [
-        Figure(inline(svg, label=prose(label or f"{name}_label").striptags()), entry.caption)
-        for name, svg in drawn
-        if (entry := figure_named(name))
+        Figure(inline(results.figures[name], label=prose(label or f"{name}_label").striptags()), entry.caption)
+        for name in names
+        if name in results.figures and (entry := figure_named(name))
     ]
 
 
@@ -411,15 +337,10 @@ def with_code(text: str) -> Markup:
     return Markup("").join(html("<code>{}</code>", part) if n % 2 else shown(part) for n, part in enumerate(parts))
 
 
-def conventions_note(conventions: Sequence[str], more: str, *, head: str = "Conventions") -> Markup:
+def conventions_note(conventions: Iterable[str], more: str, *, head: str = "Conventions") -> Markup:
     """Return the sentence that names the conventions of numbers, and more after it."""
     named = Markup("; ").join(html("<code>{}</code>", text) for text in conventions)
     return html("{}: {}. {}", head, named, more)
-
-
-def preset_of(config: Mapping[str, Any]) -> str:
-    """Return the preset of a study, which need not name it."""
-    return str(config.get("preset", "recommended"))
 
 
 def hides_texts(config: Mapping[str, Any]) -> bool:
@@ -455,11 +376,12 @@ def labels() -> Mapping[str, Mapping[str, str]]:
 
 TEMPLATES.filters |= {
     "said": pass_context(lambda page, text, **values: said(text, page["language"], **values)),
-    "packed": pack,
+    "packed": lambda text: _pack(visible(text)),
     "visible": visible,
-    "table": pass_context(lambda context, sheet: sheet_to_html(sheet, context["language"])),
+    "embedded": lambda name: _base64(vendor.place_of(name).read_bytes()),
+    "table": pass_context(lambda page, sheet: sheet_to_html(sheet, page["language"])),
     "cell": _cell_to_html,
     "plain_text": lambda text: shown(text).striptags(),
     "with_code": with_code,
-    **{"plural": plural, "agree": agree, "plain": plain, "two": two, "anchor": anchor_of},
+    "anchor": anchor_of,
 }

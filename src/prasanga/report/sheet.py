@@ -31,7 +31,7 @@ MINUS, MARK = "\N{MINUS SIGN}", "*"
 
 def signed(value: float | None, decimals: int = 3) -> str:
     """Return a number with its sign; a number that rounds to zero has none."""
-    if value is None or not is_number(value):
+    if not is_number(value):
         return MISSING
     text = f"{value:+.{decimals}f}"
     return text if float(text) else text[1:]
@@ -58,7 +58,7 @@ def from_twins(row: Estimate, decimals: int) -> str:
 
 def plain(value: float | None, decimals: int = 3) -> str:
     """Return a number without a plus; with an exponent if it would round to zero."""
-    if value is None or not is_number(value):
+    if not is_number(value):
         return MISSING
     if isinstance(value, int):
         return f"{value}"
@@ -68,22 +68,30 @@ def plain(value: float | None, decimals: int = 3) -> str:
 
 def one_decimal(value: float | None) -> str:
     """Return a percentage with one decimal."""
-    return f"{value:.1f}" if value is not None and is_number(value) else MISSING
+    return f"{value:.1f}" if is_number(value) else MISSING
 
 
 def probability(p: float | None) -> str:
     """Return a p as ".032", "< .001" or "1"."""
-    if p is None or not is_number(p):
+    if not is_number(p):
         return MISSING
-    if p < 0.001:
-        return "< .001"
-    return "1" if p >= 0.9995 else f"{p:.3f}"[1:]
+    return "< .001" if p < 0.001 else "1" if p >= 0.9995 else f"{p:.3f}"[1:]
 
 
 def equals_probability(p: float | None) -> str:
     """Return a p for use after its name: "= .032", "< .001"."""
     text = probability(p)
     return text if text.startswith("<") else f"= {text}"
+
+
+def agree(n: int, one: str, many: str) -> str:
+    """Return the form of a word that agrees with a number: "has" for 1, "have" for 2."""
+    return one if n == 1 else many
+
+
+def plural(n: int, one: str, many: str = "") -> str:
+    """Return a number and its noun: "1 pair", "1,200 pairs"."""
+    return f"{n:,} {agree(n, one, many or f'{one}s')}"
 
 
 def show_value(name: str, value: object, form: str = "") -> str:
@@ -145,7 +153,6 @@ class Row:
         cells: one for each column.
         note: why cells are missing; only CSV has it, the page says it below the table.
         block: the head of the block of rows that begins here; empty for a block without a head, None for no new block.
-        look: class of the row on the page.
         hover: shown when the first label is pointed at.
     """
 
@@ -153,7 +160,6 @@ class Row:
     cells: tuple[Cell, ...]
     note: str = ""
     block: str | None = None
-    look: str = ""
     hover: str = ""
 
 
@@ -191,9 +197,9 @@ def sortable(name: str, value: object, form: str = "") -> Cell:
 
     Segment lengths are sorted from short to long, ">75" after "75".
     """
-    if name == "segment_length" and isinstance(value, str) and (length := value.lstrip(">")).isdigit():
-        return Cell(show_value(name, value, form), order=str(int(length) + 0.5 * value.startswith(">")))
     order = repr(value) if is_number(value) and not isinstance(value, bool) else None if isinstance(value, str) else ""
+    if name == "segment_length" and isinstance(value, str) and (length := value.lstrip(">")).isdigit():
+        order = str(int(length) + 0.5 * value.startswith(">"))
     return Cell(show_value(name, value, form), order=order)
 
 
@@ -269,8 +275,9 @@ def list_numbers(
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
-    """Return each group in a row, with the number of columns below it."""
-    return [(group, len(list(columns))) for group, columns in groupby(sheet.columns, key=lambda column: column[0])]
+    """Return each group in a row, with the number of columns below it; nothing if no column has a group."""
+    heads = [(group, len(list(columns))) for group, columns in groupby(sheet.columns, key=lambda column: column[0])]
+    return heads if any(group for group, _ in heads) else []
 
 
 def split_columns(sheet: Sheet, at_most: int) -> list[Sheet]:
@@ -355,21 +362,17 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
         caption: in plain text.
         label: what \ref calls it.
     """
-    parts = [(sheet, group_heads(sheet) if any(group for group, _ in sheet.columns) else []) for sheet in sheets]
-    return _LATEX_TEMPLATES.get_template("table.tex.j2").render(parts=parts, notes=notes, caption=caption, label=label)
+    parts = [(sheet, group_heads(sheet)) for sheet in sheets]
+    template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("table.tex.j2")
+    return template.render(parts=parts, notes=notes, caption=caption, label=label)
 
 
 def escape_latex(text: str) -> str:
     """Return plain text as LaTeX prints it, in one line; words in scripts that need other fonts are counted."""
     signs = unicodedata.normalize("NFC", _UNPRINTED.sub(" ", text))
     latin = "".join(sign if sign.isascii() or sign in _LATEX else _without_accent(sign) or sign for sign in signs)
-    counted = _OTHER_SCRIPTS.sub(lambda found: f"[{count_words(len(found[0].split()))}]", latin)
+    counted = _OTHER_SCRIPTS.sub(lambda found: f"[{plural(len(found[0].split()), 'word')}]", latin)
     return " ".join("".join(_LATEX.get(sign, sign) for sign in counted).split())
-
-
-def count_words(n: int) -> str:
-    """Return a number of words: "1 word", "3 words"."""
-    return f"{n} word{'' if n == 1 else 's'}"
 
 
 def _without_accent(sign: str) -> str:
@@ -428,7 +431,9 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
     finalize=lambda value: shown(value) if isinstance(value, str) else value,
 )
-"""The templates of the page; `section` adds its filters."""
+"""The templates of the page; `section` and `findings` add their filters."""
 
-_LATEX_TEMPLATES = TEMPLATES.overlay(autoescape=False, finalize=None)
-_LATEX_TEMPLATES.filters = {**_LATEX_TEMPLATES.filters, "latex": escape_latex}
+TEMPLATES.filters |= {
+    **{"plural": plural, "agree": agree, "plain": plain, "two": two, "one_decimal": one_decimal},
+    **{"equals": equals_probability, "from_twins": from_twins, "latex": escape_latex},
+}

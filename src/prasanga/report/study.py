@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -18,109 +18,136 @@ from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report import wording
-from prasanga.report.grid import (
-    METHODS,
-    is_number,
-    pairs_left_out,
-    sort_lengths,
-    why_missing,
-    words_left_out,
-)
-from prasanga.schema import read_table
+from prasanga.report.grid import METHODS, is_number, pairs_left_out, sort_lengths, why_missing
+from prasanga.schema import TABLES, read_table
+from prasanga.schema.registry import find_table, group_lost_words
 
-TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")
-"""Results that are one Parquet table each."""
-
-
-class AuditTables(NamedTuple):
-    """The tables that `prasanga.sentences.audit` makes."""
-
-    forms: pl.DataFrame
-    concordance: pl.DataFrame
-    suffixes: pl.DataFrame
-    lengths: pl.DataFrame
+Report = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Results:
-    """Tables, figures and files of a study; None or empty where a study has none, or has none yet.
+class EmbeddingFiles:
+    """What the embeddings stage says of the vectors of a study, as plain values.
 
     Attributes:
-        ceat: estimates of CEAT.
-        ceat_words: associations of single words in CEAT.
-        differences: paired differences of CEAT between lengths and between models.
-        settling: from which length on effects stay.
-        convergence: effects against the number of draws.
-        multiverse: estimates under all choices that the vectors allow.
-        seat: estimates of SEAT.
-        weat: estimates of WEAT.
-        log_probability: estimates of log-probability bias.
-        structures: how traits spread in the sentence structures.
-        structure_differences: structures compared, two by two.
-        traits: the scores of every trait in every structure.
-        bias_percentages: of sentence pairs, by set, language, type and model.
-        pair_differences: the difference of scores of every pair.
-        pair_statistics: what all sets of pairs hold.
-        pair_scores: the scores of a set by a model or its twin, a table each.
-        pair_oddities: what is odd about each set, by its name.
-        words: associations of single words in the methods besides CEAT, by name of the method.
-        sentences: sentences that were measured (`prasanga.samples.segments.choose_sentences`).
-        others: estimates of further methods of `prasanga.methods`, by name.
-        coverage: one row for each stimulus and segment length.
-        forms: surface forms.
+        studied: settings of each model by its name in the results, with `family` (its name in the config) and one
+            `layer`.
+        lists: the list of shards, by model and segment length.
+        reports: what the check of a model found, by family.
+        audits: summary of the audit of its tokenizer, by family.
+        precisions: the comparison with float32, by name in the results.
+    """
+
+    studied: Mapping[str, Report] = field(default_factory=dict)
+    lists: dict[tuple[str, str], Report] = field(default_factory=dict)
+    reports: dict[str, Report] = field(default_factory=dict)
+    audits: dict[str, Report] = field(default_factory=dict)
+    precisions: dict[str, Report] = field(default_factory=dict)
+
+    def names(self, family: str) -> list[str]:
+        """Return the names in the results of a model of the config, one per layer."""
+        return [name for name, settings in self.studied.items() if settings.get("family", name) == family]
+
+    @property
+    def families(self) -> dict[str, str]:
+        """Return the models of the config, each with the first of its names in the results.
+
+        Layers of one model come from one pass, so their losses are the same, and are reported once.
+        """
+        families = dict.fromkeys(settings.get("family", name) for name, settings in self.studied.items())
+        return {family: self.names(family)[0] for family in families}
+
+    def dimensions(self, family: str) -> int | None:
+        """Return the size of the vectors of a model of the config; None if no file says it."""
+        names = self.names(family)
+        listed = (each.get("dimension") for (name, _), each in self.lists.items() if name in names)
+        return next(filter(None, listed), self.reports.get(family, {}).get("hidden_size"))
+
+    def count_left_out(self, key: str = "left_out") -> Iterator[tuple[str, str, str, str, int]]:
+        """Yield stimulus, segment length, model of the config, reason and number of targets left out (or `cut`)."""
+        for family, name in self.families.items():
+            for (model, length), listed in self.lists.items():
+                for stimulus, reasons in listed.get(key, {}).items() if model == name else ():
+                    for reason, n in reasons.items() if isinstance(reasons, Mapping) else [(key, reasons)]:
+                        yield stimulus, length, family, reason, n
+
+
+def read_embedding_files(studied: Mapping[str, Report], paths: Sequence[str]) -> EmbeddingFiles:
+    """Read the JSON files of the embeddings stage, told apart by their places.
+
+    Args:
+        studied: see `EmbeddingFiles`.
+        paths: any of `embeddings/<model>/<length>.json`, `embeddings/<model>/precision.json`, `models/<family>.json`
+            and `models/<family>.tokenizer.json`, in any order.
+    """
+    found = EmbeddingFiles(studied)
+    for path in map(Path, paths):
+        name, folder, read = path.stem, path.parent.name, read_document(path)
+        if path.parent.parent.name != "embeddings":
+            (found.audits if name.endswith(".tokenizer") else found.reports)[name.removesuffix(".tokenizer")] = read
+        elif name == "precision":
+            found.precisions[folder] = read
+        else:
+            found.lists[folder, name.replace("over", ">")] = read
+    return found
+
+
+_NAMED_BY_FILE = {"pair_oddities": {"set": pl.String}, "tokenizer": {"model": pl.String}}
+"""Tables of which there are several files, and the column for the name of the file."""
+
+
+class Results:
+    """The tables, figures and files of a study: `results["seat"]` is a table of the registry, empty if there is none.
+
+    Attributes:
+        tables: those with rows, by name: tables of results, `coverage`, `forms`, the tables of the audit of the
+            lexicon, `<method>_words`, `measured_sentences`, `pair_scores`, `pair_oddities` with their `set`,
+            `tokenizer` with its `model`, and `comparison` of the study and a paper.
         categories: the layout of `categories.json`, glosses included.
         corpus: what was read and left out of each corpus file.
-        audit: forms, suffixes, lengths and hits for judging the lexicon.
         embeddings: what the embeddings stage says of models and vectors.
-        comparison: the rows of the study and a paper, or one row with the reason why there are none.
         figures: SVG by name of the figure.
         files: tables, figures and cards that lie beside the page, as paths from it.
         missing: what a finished study would have besides, a sentence each.
     """
 
-    ceat: pl.DataFrame | None = None
-    ceat_words: pl.DataFrame | None = None
-    differences: pl.DataFrame | None = None
-    settling: pl.DataFrame | None = None
-    convergence: pl.DataFrame | None = None
-    multiverse: pl.DataFrame | None = None
-    seat: pl.DataFrame | None = None
-    weat: pl.DataFrame | None = None
-    log_probability: pl.DataFrame | None = None
-    structures: pl.DataFrame | None = None
-    structure_differences: pl.DataFrame | None = None
-    traits: pl.DataFrame | None = None
-    bias_percentages: pl.DataFrame | None = None
-    pair_differences: pl.DataFrame | None = None
-    pair_statistics: pl.DataFrame | None = None
-    pair_scores: Sequence[pl.DataFrame] = ()
-    pair_oddities: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    words: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    sentences: pl.DataFrame | None = None
-    others: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    coverage: pl.DataFrame | None = None
-    forms: pl.DataFrame | None = None
-    categories: Mapping[str, Any] = field(default_factory=dict)
-    corpus: Sequence[Mapping[str, Any]] = ()
-    audit: AuditTables | None = None
-    embeddings: EmbeddingFiles | None = None
-    comparison: pl.DataFrame | None = None
-    figures: Mapping[str, str] = field(default_factory=dict)
-    files: Sequence[str] = ()
-    missing: Sequence[str] = ()
+    def __init__(
+        self,
+        *,
+        categories: Mapping[str, Any] | None = None,
+        corpus: Sequence[Mapping[str, Any]] = (),
+        embeddings: EmbeddingFiles | None = None,
+        figures: Mapping[str, str] | None = None,
+        files: Sequence[str] = (),
+        missing: Sequence[str] = (),
+        **tables: pl.DataFrame,
+    ) -> None:
+        self.categories, self.corpus, self.figures = categories or {}, corpus, figures or {}
+        self.embeddings, self.files, self.missing = embeddings or EmbeddingFiles(), files, missing
+        self.tables = {name: table for name, table in tables.items() if not table.is_empty()}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name in self.tables:
+            return self.tables[name]
+        return pl.DataFrame(schema={**TABLES[name].polars, **_NAMED_BY_FILE.get(name, {})})
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.tables
+
+    def replace(self, **changes: Any) -> Results:
+        """Return the same results with other tables or attributes."""
+        others = {name: value for name, value in vars(self).items() if name != "tables"}
+        return Results(**{**others, **self.tables, **changes})
+
+    @property
+    def measured(self) -> list[str]:
+        """Return the names of the methods that the study has numbers of."""
+        return [method.name for method in methods.METHODS if method.tables[0].name in self.tables]
 
     @property
     def estimates(self) -> dict[str, pl.DataFrame]:
-        """Return the estimates of CEAT and of each other method that was measured, by name."""
-        return {**({} if self.ceat is None else {"ceat": self.ceat}), **dict(self.methods)}
-
-    @property
-    def methods(self) -> list[tuple[str, pl.DataFrame]]:
-        """Return name and estimates of each method besides CEAT that was measured: seat, weat, log_probability."""
-        tables = {**vars(self), **self.others}
-        return [
-            (name, table) for name in methods.names_of(methods.FAMILY[1:]) if (table := tables.get(name)) is not None
-        ]
+        """Return the estimates of each method of word associations that was measured, by name; CEAT is the first."""
+        return {name: self.tables[name] for name in METHODS if name in self.tables}
 
 
 def read_results(
@@ -133,141 +160,50 @@ def read_results(
     """Read the results of a study from their files.
 
     Args:
-        inputs: paths by the names of the fields of `Results`; an empty list, or no entry, for what is not there.
-            `audit` are the tables named as the fields of `AuditTables`, `pair_oddities` files named
-            `<set>.oddities.parquet`, `corpus` JSON files, `embeddings` all small files of that stage, `figures` SVG
-            files, `comparison` the CSV file and the Markdown file.
+        inputs: paths by name of the table; an empty list, or no entry, for what is not there. `words` and `audit` are
+            several tables, `embeddings` all small files of that stage, `corpus` JSON files, `figures` SVG
+            files, `comparison` the CSV file and the Markdown file, `files` all that lies beside the page.
         page: the page that `files` lie beside.
         studied: settings of the models whose vectors were measured, by name.
         missing: see `Results`.
     """
     paths = {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()}
-    paths = {name: listed for name, listed in paths.items() if listed}
-    fields, folder = Results.__dataclass_fields__, Path(page).parent
-    tables = {name: read_table(paths[name][0]) for name in (*TABLES, "sentences") if name in paths}
-
-    def read_named(name: str, suffix: str) -> dict[str, pl.DataFrame]:
-        return {Path(path).name.removesuffix(suffix): read_table(path) for path in paths.get(name, ())}
-
-    audit = read_named("audit", ".parquet")
-    return Results(
-        **{name: table for name, table in tables.items() if name in fields},
-        others={name: table for name, table in tables.items() if name not in fields},
-        words=read_named("words", "_words.parquet"),
-        pair_scores=[read_table(path) for path in paths.get("pair_scores", ())],
-        pair_oddities=read_named("pair_oddities", ".oddities.parquet"),
-        categories=read_document(paths["categories"][0]) if "categories" in paths else {},
-        corpus=[read_document(path) for path in paths.get("corpus", ())],
-        audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
-        embeddings=read_embedding_files(studied, paths["embeddings"]) if "embeddings" in paths else None,
+    beside, figures = (paths.pop(name, []) for name in ("files", "figures"))
+    tables: dict[str, list[pl.DataFrame]] = {}
+    for kind, path in ((kind, path) for kind, listed in paths.items() for path in listed if path.endswith(".parquet")):
+        known, stem, table = find_table(path), Path(path).stem, read_table(path)
+        name = (
+            stem if kind == "words" else known.name if known and kind in ("audit", "embeddings", "sentences") else kind
+        )
+        for column in _NAMED_BY_FILE.get(name, ()):
+            table = table.with_columns(pl.lit(Path(stem).stem).alias(column))
+        tables.setdefault(name, []).append(table)
+    if compared := paths.get("comparison"):
         # every column by all its rows: in one without a number at first a later one would be refused
-        comparison=pl.read_csv(paths["comparison"][0], infer_schema_length=None) if "comparison" in paths else None,
-        figures={Path(path).stem: Path(path).read_text(encoding="utf-8") for path in paths.get("figures", ())},
-        files=[Path(path).relative_to(folder).as_posix() for path in paths.get("files", ())],
+        tables["comparison"] = [pl.read_csv(compared[0], infer_schema_length=None)]
+    small = [path for path in paths.get("embeddings", ()) if path.endswith(".json")]
+    return Results(
+        **{name: pl.concat(each, how="diagonal_relaxed") for name, each in tables.items()},
+        categories=read_document(paths["categories"][0]) if paths.get("categories") else None,
+        corpus=[read_document(path) for path in paths.get("corpus", ())],
+        embeddings=read_embedding_files(studied if paths.get("embeddings") else {}, small),
+        figures={Path(path).stem: Path(path).read_text(encoding="utf-8") for path in figures},
+        files=[Path(path).relative_to(Path(page).parent).as_posix() for path in beside],
         missing=list(missing),
     )
 
 
 def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], Results]:
     """Return config and results without the folders of this machine (`prasanga.base.places.shareable`)."""
-
-    def shorten(table: pl.DataFrame) -> pl.DataFrame:
-        if "source" not in table.columns:
-            return table
-        sources = table["source"].unique().to_list()
-        return table.with_columns(pl.col("source").replace(dict(zip(sources, shareable(sources, config), strict=True))))
-
-    files, audit, sentences = results.embeddings, results.audit, results.sentences
-    shared = replace(
-        results,
-        embeddings=files and files._replace(studied=shareable(files.studied, config)),
-        audit=audit and AuditTables(*map(shorten, audit)),
-        sentences=None if sentences is None else shorten(sentences),
-    )
-    return shareable(config, config), shared
-
-
-Report = Mapping[str, Any]
-
-
-class EmbeddingFiles(NamedTuple):
-    """What the embeddings stage says of the vectors of a study, as plain values.
-
-    Attributes:
-        studied: settings of each model by its name in the results, with `family` (its name in the config) and one
-            `layer`.
-        lists: the list of shards, by model and segment length.
-        reports: what the check of a model found, by family.
-        audits: summary of the audit of its tokenizer, by family.
-        audit_tables: the same audit with one row per stimulus, by family.
-        precisions: the comparison with float32, by name in the results.
-    """
-
-    studied: Mapping[str, Report]
-    lists: dict[tuple[str, str], Report]
-    reports: dict[str, Report]
-    audits: dict[str, Report]
-    audit_tables: dict[str, pl.DataFrame]
-    precisions: dict[str, Report]
-
-
-def read_embedding_files(studied: Mapping[str, Report], paths: Iterable[str]) -> EmbeddingFiles:
-    """Read the files of the embeddings stage that are there, told apart by their places.
-
-    Args:
-        studied: see `EmbeddingFiles`.
-        paths: any of `embeddings/<model>/<length>.json`, `embeddings/<model>/precision.json`, `models/<family>.json`,
-            `models/<family>.tokenizer.json` and `models/<family>.tokenizer.parquet`, in any order.
-    """
-    files = EmbeddingFiles(studied, *({} for _ in EmbeddingFiles._fields[1:]))
-    for path in map(Path, paths):
-        name, folder = path.name, path.parent.name
-        if name.endswith(".tokenizer.parquet"):
-            files.audit_tables[name.removesuffix(".tokenizer.parquet")] = read_table(path)
-        elif name.endswith(".tokenizer.json"):
-            files.audits[name.removesuffix(".tokenizer.json")] = read_document(path)
-        elif path.parent.parent.name != "embeddings":
-            files.reports[path.stem] = read_document(path)
-        elif name == "precision.json":
-            files.precisions[folder] = read_document(path)
-        else:
-            files.lists[folder, path.stem.replace("over", ">")] = read_document(path)
-    return files
-
-
-def families_of(files: EmbeddingFiles) -> dict[str, str]:
-    """Return the models of the config, each with one of its names in the results.
-
-    Layers of one model come from one pass, so their losses are the same, and are reported once.
-    """
-    names: dict[str, str] = {}
-    for name, settings in files.studied.items():
-        names.setdefault(family_of(settings, name), name)
-    return names
-
-
-def family_of(settings: Report, name: str) -> str:
-    """Return the name in the config of the model that is called `name` in the results."""
-    return str(settings.get("family", name))
-
-
-def model_dimensions(files: EmbeddingFiles | None, family: str) -> int | None:
-    """Return the size of the vectors of a model of the config, by its lists of shards or its check; None if unknown."""
-    if files is None:
-        return None
-    names = [name for name, settings in files.studied.items() if family_of(settings, name) == family]
-    found = [each["dimension"] for (model, _), each in files.lists.items() if model in names and "dimension" in each]
-    size = found[0] if found else files.reports.get(family, {}).get("hidden_size")
-    return None if size is None else int(size)
-
-
-def count_left_out(files: EmbeddingFiles, key: str = "left_out") -> Iterator[tuple[str, str, str, str, int]]:
-    """Yield stimulus, segment length, model of the config, reason and number of its targets left out (or `cut`)."""
-    for family, name in families_of(files).items():
-        for (model, length), listed in files.lists.items():
-            for stimulus, reasons in listed.get(key, {}).items() if model == name else ():
-                for reason, n in reasons.items() if isinstance(reasons, Mapping) else [(key, reasons)]:
-                    yield stimulus, length, family, reason, n
+    changes: dict[str, Any] = {
+        "embeddings": replace(results.embeddings, studied=shareable(results.embeddings.studied, config))
+    }
+    for name, table in results.tables.items():
+        if "source" in table.columns:
+            sources = table["source"].unique().to_list()
+            short = dict(zip(sources, shareable(sources, config), strict=True))
+            changes[name] = table.with_columns(pl.col("source").replace(short))
+    return shareable(config, config), results.replace(**changes)
 
 
 # --------------------
@@ -354,11 +290,11 @@ def losses_of(results: Results) -> Losses | None:
     """Return what a study left out, from corpus to likelihoods, as far as its results count it; None if none does."""
     counted = [
         *_count_corpus(totals(results.corpus)),
-        *([] if results.coverage is None else _count_contexts(results.coverage)),
-        *([] if results.embeddings is None else _count_targets(results.embeddings)),
+        *_count_contexts(results["coverage"]),
+        *_count_targets(results.embeddings),
         *(each for name, table in results.estimates.items() for each in _count_estimates(METHODS[name], table)),
-        *([] if results.traits is None else _count_traits(results.traits)),
-        *([] if results.bias_percentages is None else _count_pairs(results.bias_percentages)),
+        *_count_traits(results["traits"]),
+        *_count_pairs(results["bias_percentages"]),
     ]
     rows: list[Loss] = []
     nothing: dict[str, list[str]] = {}
@@ -392,12 +328,12 @@ def _count_contexts(coverage: pl.DataFrame) -> Iterator[Counted]:
 
 
 def _count_targets(files: EmbeddingFiles) -> Iterator[Counted]:
-    for family, name in families_of(files).items():
+    for family, name in files.families.items():
         told = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
         vectors = sum(each["n_segments"] for each in told)
         left_out, cut = Counter[str](), Counter[str]()
         for key, counts in (("left_out", left_out), ("cut", cut)):
-            for *_, of, reason, n in count_left_out(files, key):
+            for *_, of, reason, n in files.count_left_out(key):
                 if of == family:
                     counts[WORDING["targets"].get(reason, reason)] += n
         if told:
@@ -412,7 +348,7 @@ def _count_estimates(stage: str, table: pl.DataFrame) -> Iterator[Counted]:
     bare = [row for row in rows if is_number(row["effect_size"]) and not is_number(row["ci_low"])]
     listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
     # a word may be used although some of its contexts or sentences are missing
-    words = Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words)
+    words = Counter(reason for row in rows for reason, words in group_lost_words(row["lost"]).items() for _ in words)
     notes = Counter(str(row.get("interval_note") or "the table does not say why") for row in bare)
     whys = Counter(map(why_missing, missing))
     yield stage, "words, each counted for every estimate", "left out", listed, {_in_short(words): listed - used}
@@ -422,12 +358,13 @@ def _count_estimates(stage: str, table: pl.DataFrame) -> Iterator[Counted]:
 
 
 def _count_traits(traits: pl.DataFrame) -> Iterator[Counted]:
-    without: Counter[str] = Counter()
+    without = Counter[str]()
     for left_out in traits.filter(~pl.col("fill").is_finite().fill_null(False))["left_out"]:
         codes = dict.fromkeys(each.split(" ")[0] for each in (left_out or "").split("; "))
         without["; ".join(WORDING["traits"].get(code, code) for code in codes if code) or "no reason is given"] += 1
-    what = "traits, each counted for every model and structure"
-    yield "Sentence structures", what, "without a score", len(traits), without
+    if len(traits):
+        what = "traits, each counted for every model and structure"
+        yield "Sentence structures", what, "without a score", len(traits), without
 
 
 def _count_pairs(pairs: pl.DataFrame) -> Iterator[Counted]:

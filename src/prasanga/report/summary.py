@@ -27,36 +27,9 @@ from prasanga import __version__
 from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
-from prasanga.report import findings
-from prasanga.report.grid import (
-    ALPHA,
-    LABELS,
-    METHODS,
-    Estimate,
-    few_words,
-    is_number,
-    is_significant,
-    name_of_language,
-    natural_order,
-    pair_grid_of,
-    pairs_counted,
-    pairs_left_out,
-    sort_lengths,
-    why_missing,
-    why_no_percentage,
-)
-from prasanga.report.study import (
-    WORDING,
-    EmbeddingFiles,
-    Results,
-    coverage_by_length,
-    family_of,
-    model_dimensions,
-    sort_reasons,
-    stimuli_without_contexts,
-    totals,
-    without_places,
-)
+from prasanga.report import findings, grid, study
+from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, is_number, is_significant
+from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.schema import CONVENTIONS
 
 SCHEMA = 2
@@ -90,7 +63,7 @@ def study_summary(
         InputError: a table lacks a column that the summary needs.
     """
     records = shareable(list(records), config)
-    config, results = without_places(config, results)
+    config, results = study.without_places(config, results)
     sources, static = dict(sorted(digests_of_sources(records).items())), config.get("static") or {}
     return known(
         {
@@ -105,8 +78,8 @@ def study_summary(
             "static_vectors": [_describe_vectors(*each) for each in (static.get("vectors") or {}).items()],
             "methods": known(summarize_methods(results, _digests_of_sets(config, sources)), "methods"),
             "findings": _list_findings(results),
-            "coverage": _summarize_coverage(results.coverage),
-            "corpus": totals(results.corpus) or None,
+            "coverage": _summarize_coverage(results["coverage"]),
+            "corpus": study.totals(results.corpus) or None,
             "page": PAGE,
             "files": sorted({posixpath.normpath(posixpath.join(FOLDER, path)) for path in results.files}),
             "words": digests_of_words(results.categories),
@@ -157,15 +130,18 @@ def digests_of_words(categories: Mapping[str, Any]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def describe_models(config: Mapping[str, Any], files: EmbeddingFiles | None) -> list[dict[str, Any]]:
+def describe_models(config: Mapping[str, Any], files: EmbeddingFiles) -> list[dict[str, Any]]:
     """Return what is known of the models of the config: of their own names, all layers measured, and their weights."""
     return [_describe_model(name, settings, files) for name, settings in (config.get("models") or {}).items()]
 
 
-def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None) -> dict[str, Any]:
-    report, studied, lists = (files.reports.get(name, {}), files.studied, files.lists) if files else ({}, {}, {})
-    names = [each for each, of_layer in studied.items() if family_of(of_layer, each) == name]
-    made = [json.loads(each.get("made_from", {}).get("settings", "{}")) for (m, _), each in lists.items() if m in names]
+def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles) -> dict[str, Any]:
+    report, names = files.reports.get(name, {}), files.names(name)
+    made = [
+        json.loads(each.get("made_from", {}).get("settings", "{}"))
+        for (m, _), each in files.lists.items()
+        if m in names
+    ]
     training: Mapping[str, Any] = settings.get("train") or {}
     is_trained, identity = settings.get("train") is not None, report.get("identity") or {}
     chosen = {key: None if settings.get(key) == "auto" else settings.get(key) for key in ("kind", "dtype")}
@@ -182,9 +158,9 @@ def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFile
             **{key: identity.get(key) for key in ("commit", "sha256")},
             "pinned": report.get("pinned"),
             "kind": report.get("kind") or chosen["kind"],
-            "dimensions": model_dimensions(files, name) or training.get("hidden_size"),
+            "dimensions": files.dimensions(name) or training.get("hidden_size"),
             "parameters": report.get("parameters"),
-            "layers": [studied[each].get("layer", -1) for each in names],
+            "layers": [files.studied[each].get("layer", -1) for each in names],
             "dtype": next((each["dtype"] for each in made if each.get("dtype")), chosen["dtype"]),
             "training_seed": training.get("seed"),
             "stages": list(settings.get("stages") or ("embeddings", "likelihoods")),
@@ -212,11 +188,11 @@ def summarize_methods(results: Results, digests: Mapping[str, str] | None = None
         digests: SHA-256 of the file of each set of pairs, as far as they are known.
     """
     found: dict[str, Any] = dict.fromkeys((*METHODS, "structures", "pairs"))
-    found |= {name: summary_of_estimates(table) for name, table in results.estimates.items() if len(table)}
-    if results.structures is not None and len(results.structures):
-        found["structures"] = summary_of_structures(results.structures, results.structure_differences)
-    if results.bias_percentages is not None and len(results.bias_percentages):
-        found["pairs"] = summary_of_pairs(results.bias_percentages, digests or {})
+    found |= {name: summary_of_estimates(table) for name, table in results.estimates.items()}
+    if "structures" in results:
+        found["structures"] = summary_of_structures(results["structures"], results["structure_differences"])
+    if "bias_percentages" in results:
+        found["pairs"] = summary_of_pairs(results["bias_percentages"], digests or {})
     return found
 
 
@@ -229,30 +205,27 @@ def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> d
 
 def _list_findings(results: Results) -> list[dict[str, str]]:
     """Return all sentences of the page's findings, each with the method that it is about."""
-    ceat, differences, settling = results.ceat, results.differences, results.settling
-    spread, compared, bias = results.structures, results.structure_differences, results.bias_percentages
-    found: list[tuple[str, Iterable[str | None]]] = [
-        ("ceat", findings.headline_findings(ceat) if ceat is not None and len(ceat) else ()),
-        *((name, [findings.other_method(LABELS[name], table)]) for name, table in results.methods),
-        ("pairs", findings.findings_of_pairs(bias) if bias is not None and len(bias) else ()),
+    others = {name: table for name, table in results.estimates.items() if name != "ceat"}
+    found: list[tuple[str, Iterable[str]]] = [
+        ("ceat", findings.headline_findings(results["ceat"])),
+        ("ceat", findings.findings_of_differences(results["differences"], results["settling"])),
+        *((name, [findings.other_method(METHODS[name], table)]) for name, table in others.items()),
+        ("structures", findings.findings_of_structures(results["structures"], results["structure_differences"])),
+        ("pairs", findings.findings_of_pairs(results["bias_percentages"])),
     ]
-    if differences is not None and settling is not None:
-        found.insert(1, ("ceat", findings.findings_of_differences(differences, settling)))
-    if spread is not None and compared is not None:
-        found.insert(-1, ("structures", findings.findings_of_structures(spread, compared)))
-    return [{"method": method, "text": text} for method, texts in found for text in texts if text]
+    return [{"method": method, "text": text} for method, texts in found for text in texts]
 
 
-def _summarize_coverage(coverage: pl.DataFrame | None) -> dict[str, Any] | None:
+def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
     """Return contexts by length, and how many stimuli have none, by reason."""
-    if coverage is None or coverage.is_empty():
+    if coverage.is_empty():
         return None
-    missing = stimuli_without_contexts(coverage)
+    missing = study.stimuli_without_contexts(coverage)
     return {
         "n_stimuli": coverage["stimulus"].n_unique(),
         "n_without_contexts": len({stimulus for stimulus, _, _ in missing}),
         "without_contexts": by_reason(Counter(reason for _, _, reason in missing)),
-        "lengths": [known(each, "coverage") for each in coverage_by_length(coverage)],
+        "lengths": [known(each, "coverage") for each in study.coverage_by_length(coverage)],
     }
 
 
@@ -286,7 +259,7 @@ def known(values: Mapping[str, Any], kind: str, missing: str = "", **own: str | 
         missing: why nothing of the object was computed; empty if it was.
         own: reasons by key, which take precedence.
     """
-    reasons, general = {}, WORDING["nulls"][kind]
+    reasons, general = {}, study.WORDING["nulls"][kind]
     for key, value in values.items():
         if value is None:
             told = own.get(key) or ("" if key in _ALWAYS else missing)
@@ -298,7 +271,7 @@ def known(values: Mapping[str, Any], kind: str, missing: str = "", **own: str | 
 
 def by_reason(counts: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return reasons with their numbers, the commonest first."""
-    return [{"reason": reason, "n": n} for reason, n in sort_reasons(counts)]
+    return [{"reason": reason, "n": n} for reason, n in study.sort_reasons(counts)]
 
 
 def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
@@ -308,19 +281,19 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
         table: its estimates, corrected for the number of tests; at least one.
     """
     rows, computed = table.rows(named=True), table.filter(pl.col("effect_size").is_finite())
-    conventions = _conventions(computed if len(computed) else table)
+    conventions = _conventions(computed if len(computed) else table, CONVENTIONS)
     several = [name for name, values in conventions.items() if len(values) > 1]
     enough = (row for row in computed.iter_rows(named=True) if not few_words(row))
     largest = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
     corrected = _numbers(computed, "p_association_holm")
     return known(
         {
-            "categories": sorted(set(table["category"]), key=natural_order),
+            "categories": sorted(set(table["category"]), key=grid.natural_order),
             "models": list(dict.fromkeys(table["model"])),
-            "segment_lengths": sort_lengths(_values(table, "segment_length")),
+            "segment_lengths": grid.sort_lengths(_values(table, "segment_length")),
             "sample_modes": sorted(_values(table, "sample_mode")),
             "n_estimates": len(rows),
-            **_count_numbers(computed, Counter(filter(None, map(why_missing, rows))), len(rows)),
+            **_count_numbers(computed, map(grid.why_missing, rows), len(rows)),
             "n_tested": len(corrected),
             "n_significant": sum(p < ALPHA for p in _numbers(computed, "p_association")),
             "n_significant_holm": sum(p < ALPHA for p in corrected) if corrected else None,
@@ -334,17 +307,15 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     )
 
 
-def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None) -> dict[str, Any]:
+def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> dict[str, Any]:
     """Return the numbers of traits in sentence structures: how many, and in how many comparisons the spreads differ.
 
     Args:
         spread: how traits spread in each structure.
-        differences: structures compared, two by two; None if they are not.
+        differences: structures compared, two by two; no rows if they are not.
     """
-    compared = apart = None
-    if differences is not None:
-        of_models = [findings.count_comparisons(rows, differences) for rows in spread.partition_by("model")]
-        compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
+    of_models = [findings.count_comparisons(rows, differences) for rows in spread.partition_by("model")]
+    compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
     # every polarity has its traits; a row over all of them counts them again
     of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != findings.ALL))
     scored, left_out = (int(of_one[name].sum()) for name in ("n", "n_left_out"))
@@ -358,8 +329,8 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
             "n_traits_scored": scored,
             "n_traits_most": spread["n"].max(),
             "n_left_out_most": spread["n_left_out"].max(),
-            "n_comparisons": compared,
-            "n_comparisons_apart": apart,
+            "n_comparisons": compared if len(differences) else None,
+            "n_comparisons_apart": apart if len(differences) else None,
             # a column `variance` there is no convention
             "conventions": _conventions(spread, ("pieces", "terms", "n_resamples", "seed")),
         },
@@ -373,25 +344,22 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
     Args:
         bias: their table; at least one row.
         digests: SHA-256 of the file of each set, as far as they are known.
-
-    Raises:
-        InputError: as `prasanga.report.grid.pair_grid_of`.
     """
-    grid = pair_grid_of(bias)
-    rows, farthest = list(grid.rows.values()), findings.farthest_percentage(grid)
-    computed = bias.filter(pl.col("bias_percentage").is_finite())
+    cells = grid.pair_grid_of(bias)
+    rows = list(cells.rows.values())
+    computed, farthest = bias.filter(pl.col("bias_percentage").is_finite()), findings.farthest_percentage(rows)
     overall = [row for row in rows if row["bias_type"] == OVERALL]
     return known(
         {
-            "sets": list(dict.fromkeys(group.set for group in grid.groups)),
-            "languages": list(dict.fromkeys(group.language for group in grid.groups)),
-            "models": list(grid.models),
-            "bias_types": list(grid.types),
+            "sets": list(dict.fromkeys(group.set for group in cells.groups)),
+            "languages": list(dict.fromkeys(group.language for group in cells.groups)),
+            "models": list(cells.models),
+            "bias_types": list(cells.types),
             "n_percentages": len(rows),
-            **_count_numbers(computed, Counter(filter(None, map(why_no_percentage, rows))), len(rows)),
+            **_count_numbers(computed, map(grid.why_no_percentage, rows), len(rows)),
             "n_tested": len(_numbers(computed, "p_binomial_holm")),
             "n_significant_holm": sum(map(is_significant, computed.iter_rows(named=True))),
-            "farthest": None if farthest is None else _describe_percentage(grid.rows[farthest]),
+            "farthest": None if farthest is None else _describe_percentage(farthest),
             "overall": list(map(_describe_percentage, overall)),
             "percentages": list(map(_describe_percentage, rows)),
             "digests": dict(digests),
@@ -404,12 +372,12 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
     )
 
 
-def _count_numbers(computed: pl.DataFrame, missing: Mapping[str, int], n_rows: int) -> dict[str, Any]:
+def _count_numbers(computed: pl.DataFrame, missing: Iterable[str], n_rows: int) -> dict[str, Any]:
     """Return how many rows have a number, why the others have none, and of how many tests the correction of p is."""
     return {
         "n_computed": len(computed),
         "n_not_computed": n_rows - len(computed),
-        "not_computed": by_reason(missing),
+        "not_computed": by_reason(Counter(filter(None, missing))),
         "level": ALPHA,
         "n_tests": next(iter(_numbers(computed, "n_tests")), None),
     }
@@ -422,7 +390,7 @@ def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, An
         row: of the table of estimates.
         several: the conventions of which the table has several values.
     """
-    missing = why_missing(row)
+    missing = grid.why_missing(row)
     note = missing or row.get("interval_note")
     values = {name: row.get(name) for name in (*_WHERE, *_OF_EFFECT)} | {"few_words": few_words(row)}
     own = {name: _finite(row[name]) for name in several if row[name] is not None}
@@ -431,11 +399,11 @@ def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, An
 
 def _describe_percentage(row: Estimate) -> dict[str, Any]:
     """Return a percentage with where it belongs, how sure it is, and how many pairs it is of."""
-    missing = why_no_percentage(row)
+    missing = grid.why_no_percentage(row)
     return known(
         {
             **{name: row[name] for name in (*_KEY_OF_PAIRS, *_OF_PERCENTAGE, *_COUNTS)},
-            "n_counted": pairs_counted(row),
+            "n_counted": grid.pairs_counted(row),
             "left_out": by_reason(_count_left_out(row)),
             "note": str(row["interval_note"] or ""),
             "conventions": {name: row[name] for name in _OF_PAIRS if row.get(name) is not None},
@@ -448,7 +416,7 @@ def _describe_percentage(row: Estimate) -> dict[str, Any]:
 
 def _count_left_out(row: Estimate) -> Counter[str]:
     """Return how many pairs each reason, by its code, left out."""
-    return Counter({reason: len(pairs) for reason, pairs in pairs_left_out(row).items()})
+    return Counter({reason: len(pairs) for reason, pairs in grid.pairs_left_out(row).items()})
 
 
 def _describe_twins(table: pl.DataFrame, name: str, without_bias: float) -> dict[str, Any] | None:
@@ -459,7 +427,7 @@ def _describe_twins(table: pl.DataFrame, name: str, without_bias: float) -> dict
     return {"n": len(distances), "median_size": median(distances), "largest_size": max(distances)}
 
 
-def _conventions(table: pl.DataFrame, names: Iterable[str] = CONVENTIONS) -> dict[str, list[Any]]:
+def _conventions(table: pl.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
     """Return the values of each convention that the rows name, each once."""
     return {name: list(map(_finite, values)) for name in names if (values := _values(table, name))}
 
@@ -500,7 +468,7 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
         lines.append(findings.tell("warn_of_contexts", coverage=coverage))
     for row in (methods["pairs"] or {"overall": ()})["overall"]:
         if row["n_left_out"] > MUCH * row["n_pairs"]:
-            file, language = f"results/{PAIRS.tables[0].path}.csv", name_of_language(row["language"])
+            file, language = f"results/{PAIRS.tables[0].path}.csv", grid.name_of_language(row["language"])
             lines.append(findings.tell("warn_of_pairs", row=row, language=language, file=file))
     whole = page.absolute()
     shown = str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)

@@ -15,7 +15,8 @@ from prasanga.associations import (
 from prasanga.associations.vectors import draw_context_cosines
 from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
-from prasanga.report.grid import few_words, words_left_out
+from prasanga.report.grid import few_words
+from prasanga.schema.registry import group_lost_words
 
 SIDES = {side: [f"{side}{i}" for i in range(9)] for side in "xyab"}
 ONCE = {**SIDES, "a": ["a3", *(word for word in SIDES["a"] if word != "a3")]}  # the first place of a word counts
@@ -112,7 +113,7 @@ def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
 def test_a_repetition_is_told_and_is_not_a_loss() -> None:
     words = {**TWICE, "b": [*SIDES["b"], "b0", "gone", "gone"]}
     (row,) = measured_ceat(words, sample_modes=["random"])["estimates"]
-    assert words_left_out(row) == {
+    assert group_lost_words(row["lost"]) == {
         "listed twice, counted once": ["x0", "b0"],
         "listed 3 times, counted once": ["a3", "a3"],
         "listed twice": ["gone"],

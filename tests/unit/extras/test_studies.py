@@ -50,7 +50,7 @@ def write(tmp_path: Path) -> Write:
 
     def make(name: str, rows: Rows = [], *, language: str = "bn", folder: str = "", **results: Any) -> Path:  # noqa: B006
         cells = [estimate(*row[:2], "", "", row[2], **(row[3] if len(row) > 3 else {})) for row in rows]
-        seat = pl.DataFrame(cells, schema=SCHEMA).drop("segment_length", "sample_mode") if rows else None
+        seat = pl.DataFrame(cells, schema=SCHEMA).drop("segment_length", "sample_mode") if rows else pl.DataFrame()
         config = {"study": name, "title": name, "language": language, "preset": "recommended", "seed": 1}
         models = {row[1]: {"path": f"hub/{row[1]}", "revision": "main"} for row in rows}
         summary = study_summary(

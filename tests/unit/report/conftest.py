@@ -11,7 +11,7 @@ import pytest
 from loss_columns import losses
 from report_tables import SCHEMA, estimate
 
-from prasanga.report.study import AuditTables, EmbeddingFiles
+from prasanga.report.study import EmbeddingFiles
 
 
 @pytest.fixture
@@ -45,12 +45,12 @@ def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
 
 
 @pytest.fixture
-def audit() -> AuditTables:
+def audit() -> dict[str, pl.DataFrame]:
     """Hits of two stimuli of the page's categories and of one of none, in the tables of the sentences stage."""
     hit = ("rank", "left", "form", "right", "source", "offset", "occurrence_id")
     suffix = ("group", "number", "case", "suffix", "kind", "stimuli", "forms", "occurrences", "examples")
-    return AuditTables(
-        forms=pl.DataFrame(
+    return {
+        "audit_forms": pl.DataFrame(
             [
                 ("গোলাপ", "গোলাপ", "a.txt", 10),
                 ("গোলাপ", "গোলাপের", "a.txt", 20),
@@ -63,7 +63,7 @@ def audit() -> AuditTables:
             schema=["stimulus", "form", "source", "occurrences"],
             orient="row",
         ),
-        concordance=pl.DataFrame(
+        "concordance": pl.DataFrame(
             [
                 ("গোলাপ", 2, "সে ‘", "গোলাপ", "’ বলল", "a.txt", 7, "o2"),
                 ("গোলাপ", 1, "লাল ", "গোলাপের", " গন্ধ <b>", "b.txt", 3, "o1"),
@@ -73,7 +73,7 @@ def audit() -> AuditTables:
             schema=["stimulus", *hit],
             orient="row",
         ),
-        suffixes=pl.DataFrame(
+        "suffixes": pl.DataFrame(
             [
                 ("thing_a", "singular", "nominative", "", "stem", 1, 1, 60, "মশা 60"),
                 ("thing_consonant", "singular", "genitive", "ের", "suffix", 1, 1, 1520, "গোলাপের 1520"),
@@ -85,11 +85,11 @@ def audit() -> AuditTables:
             schema=suffix,
             orient="row",
         ),
-        lengths=pl.DataFrame(
+        "context_lengths": pl.DataFrame(
             {"at_least": [1, 9, 75], "at_most": [8, 74, None], "contexts": [100, 300, 0]},
             schema={"at_least": pl.Int32, "at_most": pl.Int32, "contexts": pl.Int64},
         ),
-    )
+    }
 
 
 BERT = {
@@ -136,6 +136,7 @@ AUDIT = {
 }
 AUDIT_TABLE = pl.DataFrame(
     {
+        "model": "bert",
         "stimulus": ["গোলাপ", "মশা"],
         "pieces": [["গোলাপ"], ["ম", "শা"]],
         "forms": [600, 400],
@@ -168,6 +169,12 @@ def listed(n: int, **more: Any) -> dict[str, Any]:
         "cut": {},
         **more,
     }
+
+
+@pytest.fixture
+def tokenizer() -> pl.DataFrame:
+    """The pieces of two stimuli by an encoder."""
+    return AUDIT_TABLE
 
 
 @pytest.fixture
@@ -207,4 +214,4 @@ def embedding_files() -> EmbeddingFiles:
         },
     }
     audits = {"bert": AUDIT, "gpt": AUDIT}
-    return EmbeddingFiles(STUDIED, lists, REPORTS, audits, {"bert": AUDIT_TABLE}, precisions)
+    return EmbeddingFiles(STUDIED, lists, REPORTS, audits, precisions)

@@ -14,7 +14,7 @@ import pytest
 from report_pages import CATEGORIES, CONFIG, estimates, write_page
 from report_tables import SCHEMA, estimate
 
-from prasanga.report.grid import address_of_number, grid_of
+from prasanga.report.grid import address_of_number
 from prasanga.report.sections.words import panel_data
 from prasanga.report.study import Results
 from prasanga.schema import TABLES
@@ -53,13 +53,12 @@ def words(length: str = "9") -> pl.DataFrame:
 
 def results(**changes: Any) -> Results:
     ceat = pl.DataFrame([estimate("C1", "wide_1", length, "fixed", 0.7) for length in ("9", "25")], schema=SCHEMA)
-    given = {"ceat": ceat, "ceat_words": words(), "categories": CATEGORIES, "sentences": sentences()}
+    given = {"ceat": ceat, "ceat_words": words(), "categories": CATEGORIES, "measured_sentences": sentences()}
     return Results(**{**given, **changes})
 
 
 def data_of(shown: Results, **config: Any) -> dict[str, Any]:
-    found = panel_data({**CONFIG, **config}, shown, None if shown.ceat is None else grid_of(shown.ceat))
-    return dict(json.loads(json.dumps(found)))
+    return dict(json.loads(json.dumps(panel_data({**CONFIG, **config}, shown))))
 
 
 def read(data: dict[str, Any], address: str, word: str) -> list[tuple[str, str, str]]:
@@ -83,7 +82,7 @@ def test_places_are_in_units_of_a_browser() -> None:
         start=pl.when(segment_length="9").then(other.index("গোলাপের")).otherwise("start").cast(pl.Int32),
         end=pl.when(segment_length="9").then(other.index("গোলাপের") + 7).otherwise("end").cast(pl.Int32),
     )
-    data = data_of(results(sentences=changed))
+    data = data_of(results(measured_sentences=changed))
     assert read(data, "behind-ceat.C1.wide_1.9.fixed", "গোলাপ") == [(other, "গোলাপের", "news.txt")]
 
 
@@ -97,7 +96,7 @@ def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypa
             for n in (1, 2, 3)
         ]
     )
-    shown = results(sentences=several)
+    shown = results(measured_sentences=several)
     assert len(read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")) == 3
     monkeypatch.setattr("prasanga.report.sections.words.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
     found = read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")
@@ -107,7 +106,7 @@ def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypa
 @pytest.mark.parametrize(
     ("changes", "config", "why"),
     [
-        ({"sentences": None}, {}, "not among the results"),
+        ({"measured_sentences": pl.DataFrame()}, {}, "not among the results"),
         ({}, {"report": {**CONFIG["report"], "texts": "hidden"}}, "report.texts: hidden"),
     ],
 )
@@ -121,7 +120,9 @@ def test_what_has_no_sentences_says_why(changes: dict[str, Any], config: dict[st
 
 
 def test_every_link_of_the_page_leads_to_a_place_in_it_and_to_its_data(tmp_path: Path) -> None:
-    text = write_page(tmp_path / "index.html", ceat_words=words(), sentences=sentences()).read_text(encoding="utf-8")
+    text = write_page(tmp_path / "index.html", ceat_words=words(), measured_sentences=sentences()).read_text(
+        encoding="utf-8"
+    )
     links = set(re.findall(r'href="#(behind-[^"]+)"', text))
     assert links == set(re.findall(r'id="(behind-(?:ceat|seat)[^"]+)"', text))
     kind, payload = re.findall(r'id="behind-data" data-kind="(\w+)">([^<]*)<', text)[0]

@@ -82,7 +82,7 @@ def test_sources_and_licences_of_words_and_pairs() -> None:
         orient="row",
     )
     oddities = pl.DataFrame({"kind": ["identical", "identical", "newline"], "found": ["a secret text"] * 3})
-    results = Results(pair_statistics=statistics, pair_oddities={"demo": oddities})
+    results = Results(pair_statistics=statistics, pair_oddities=oddities.with_columns(set=pl.lit("demo")))
     summary = summary_of(sources={"pairs.csv": "ab12", "resources/stimuli/hi/arts.yaml": "cd34"})
 
     card = data_card(config=CONFIG, summary=summary, results=results)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from made_up_studies import draw_study
 from markupsafe import Markup
@@ -20,7 +20,7 @@ from page_parts import lines_of, said_in, sheets_of
 from prasanga.report.cards import data_card, methods_card
 from prasanga.report.page import page_views
 from prasanga.report.section import Section
-from prasanga.report.study import AuditTables, EmbeddingFiles, Results
+from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.summary import last_words, study_summary
 
 FOLDER = Path(__file__).parents[2] / "golden" / "report"
@@ -79,8 +79,10 @@ def cards(results: Results) -> str:
     return re.sub(r"prasanga \d\S*", "prasanga VERSION", text)
 
 
-def studies(audit: AuditTables, files: EmbeddingFiles) -> dict[str, Callable[[], str]]:
-    full = replace(draw_study(FULL), audit=audit, embeddings=files)
+def studies(
+    audit: dict[str, pl.DataFrame], files: EmbeddingFiles, tokenizer: pl.DataFrame
+) -> dict[str, Callable[[], str]]:
+    full = draw_study(FULL).replace(**audit, tokenizer=tokenizer, embeddings=files)
     return {
         "findings": findings,
         "first_screens": first_screens,
@@ -92,9 +94,9 @@ def studies(audit: AuditTables, files: EmbeddingFiles) -> dict[str, Callable[[],
 
 @pytest.mark.parametrize("name", ["findings", "first_screens", "views", "views_of_nothing", "cards"])
 def test_texts_are_word_for_word_those_of_the_golden_file(
-    name: str, audit: AuditTables, embedding_files: EmbeddingFiles
+    name: str, audit: dict[str, pl.DataFrame], embedding_files: EmbeddingFiles, tokenizer: pl.DataFrame
 ) -> None:
-    text, file = studies(audit, embedding_files)[name](), FOLDER / f"{name}.txt"
+    text, file = studies(audit, embedding_files, tokenizer)[name](), FOLDER / f"{name}.txt"
     if "WRITE_GOLDEN" in os.environ:
         file.write_text(text, encoding="utf-8")
     assert text == file.read_text(encoding="utf-8")

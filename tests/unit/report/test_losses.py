@@ -12,8 +12,8 @@ from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
-from prasanga.report.grid import words_left_out
 from prasanga.report.study import EmbeddingFiles, Loss, Results, losses_of
+from prasanga.schema.registry import group_lost_words
 
 CORPUS = [
     {"lines": 100, "skipped_lines": 3, "sentences": 70, "cut_sentences": 1, "shorter_matches": 2, "occurrences": 40},
@@ -97,7 +97,7 @@ def test_embeddings_by_model_and_reason() -> None:
         ("b", "9"): {"n_segments": 15, "left_out": {}, "cut": {}},
         ("c", "9"): {"n_segments": 15},
     }
-    files = EmbeddingFiles({name: {"layer": -1} for name in "abc"}, lists, {}, {}, {}, {})
+    files = EmbeddingFiles({name: {"layer": -1} for name in "abc"}, lists)
     section = losses_of(Results(embeddings=files))
     assert section is not None
     assert [(row.what, row.lost, row.n, row.of, row.why) for row in section.rows] == [
@@ -117,7 +117,7 @@ def test_estimates_words_and_intervals() -> None:
     assert lost["words, each counted for every estimate", "left out"] == (
         words, 5 * 16, "no vector (3); no contexts (2); <b>? (1)",
     )  # fmt: skip
-    assert sum(len(named) for row in rows for named in words_left_out(row).values()) == words == 6
+    assert sum(len(named) for row in rows for named in group_lost_words(row["lost"]).values()) == words == 6
     assert lost["estimates", "not computed"] == (
         2, 5, "flowers has 1 of 4 stimuli left (1); the estimate is not a finite number (inf) (1)",
     )  # fmt: skip

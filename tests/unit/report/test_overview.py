@@ -52,10 +52,10 @@ def test_changes_are_between_the_ends_that_have_the_same_texts(table: Table) -> 
     found = differences(
         ("C1", "9", "75", 0.4, 0.1, 0.7), ("C1", "9", ">75", 9.0, 8.0, 10.0), ("C4", "9", "75", 0.1, -0.2, 0.4)
     )
-    changes = compare_lengths(grid_of(effects(table, "9", "75", ">75")), Results(differences=found))
+    changes = compare_lengths(grid_of(effects(table, "9", "75", ">75")), found)
     assert (changes.shortest, changes.longest) == ("9", "75")
     assert {key: row["difference"] for key, row in changes.found.items()} == {("C1", "m"): 0.4, ("C4", "m"): 0.1}
-    two = compare_lengths(grid_of(effects(table, "9", ">75")), Results(differences=found))
+    two = compare_lengths(grid_of(effects(table, "9", ">75")), found)
     assert (two.longest, two.found["C1", "m"]["difference"]) == (">75", 9.0)
 
 

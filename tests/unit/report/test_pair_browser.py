@@ -10,7 +10,7 @@ from page_parts import lines_of, said_in
 
 from prasanga.base.errors import InputError
 from prasanga.report.sections import likelihoods as module
-from prasanga.report.sections.likelihoods import pair_browser
+from prasanga.report.sections.likelihoods import browse_pairs
 
 HOSTILE = "</script><script>alert(1)</script>"
 PAIRS = [
@@ -31,16 +31,18 @@ def scored(model: str, *scores: tuple[float | None, float | None], **more: Any) 
     return pl.DataFrame(rows, schema=names, orient="row").with_columns(**{n: pl.lit(v) for n, v in columns.items()})
 
 
-TABLES = [
-    scored("<i>m</i>", (-1.0, -1.5), (-2.0, -1.75), (-4.0, -4.1234), (None, None)),
-    scored("n", (-1.0, -1.1), (-2.0, -2.2)),
-    scored("n-random", *[(-9.0, -9.1)] * 4),
-]
+SCORES = pl.concat(
+    [
+        scored("<i>m</i>", (-1.0, -1.5), (-2.0, -1.75), (-4.0, -4.1234), (None, None)),
+        scored("n", (-1.0, -1.1), (-2.0, -2.2)),
+        scored("n-random", *[(-9.0, -9.1)] * 4),
+    ]
+)
 
 
 def test_hidden_texts_leave_no_word_and_a_large_study_has_the_first_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_PAIRS", 2)
-    section = pair_browser(TABLES, texts=False, scored=True)
+    section = browse_pairs(SCORES, texts=False, scored=True)
     (sheet,) = section.parts[0].sheets
     assert [line[0] for line in lines_of(sheet)] == ["g1", "g2"]
     assert not [cell for row in sheet.rows for cell in row.cells if "রাঁধে" in cell.text]
@@ -49,7 +51,7 @@ def test_hidden_texts_leave_no_word_and_a_large_study_has_the_first_pairs(monkey
 
 
 def test_without_scores_the_section_says_so_and_an_unknown_label_is_refused() -> None:
-    assert "No model has scored a pair yet" in said_in(pair_browser([], texts=True, scored=False))
-    assert "are not there" in said_in(pair_browser([], texts=True, scored=True))
+    assert "No model has scored a pair yet" in said_in(browse_pairs(SCORES.clear(), texts=True, scored=False))
+    assert "are not there" in said_in(browse_pairs(SCORES.clear(), texts=True, scored=True))
     with pytest.raises(InputError, match="label"):
-        pair_browser([TABLES[0].with_columns(label=pl.lit("both"))], texts=True, scored=True)
+        browse_pairs(SCORES.with_columns(label=pl.lit("both")), texts=True, scored=True)

@@ -46,7 +46,7 @@ def bias(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def section_of(bias: pl.DataFrame) -> Section:
-    section = pairs({}, Results(bias_percentages=bias))
+    section = pairs(Results(bias_percentages=bias), texts=True)
     assert section is not None
     return section
 

@@ -17,7 +17,6 @@ from prasanga.report.section import (
     conventions_note,
     prose,
     render,
-    section_to_html,
     sheet_to_html,
     with_code,
 )
@@ -34,8 +33,12 @@ def sheet(*rows: Row, **more: object) -> Sheet:
 
 def test_what_is_packed_is_unpacked_to_the_same() -> None:
     part = Section("packed", text=[HOSTILE], folded=True)
-    plain = section_to_html(Section("s", "s", parts=[part]))
-    text = section_to_html(Section("s", "s", parts=[Section("packed", text=[HOSTILE], folded=True, packed="a script")]))
+    plain = render("section", language="en", section=Section("s", "s", parts=[part]))
+    text = render(
+        "section",
+        language="en",
+        section=Section("s", "s", parts=[Section("packed", text=[HOSTILE], folded=True, packed="a script")]),
+    )
     (packed,) = re.findall('data-packed="([^"]+)"', text)
     inside = gzip.decompress(base64.b64decode(packed)).decode()
     assert "alert" not in text
@@ -57,7 +60,7 @@ def test_text_of_a_study_is_escaped_wherever_it_stands() -> None:
         files=[(HOSTILE, HOSTILE)],
         parts=[Section(HOSTILE, text=[prose("download", name=HOSTILE, files=[])], folded=True)],
     )
-    text = section_to_html(section)
+    text = render("section", language="en", section=section)
     assert "<script" not in text
     assert '" onload' not in text
     assert text.count("&lt;script&gt;") > 15

@@ -16,14 +16,16 @@ import pytest
 from page_parts import lines_of
 
 from prasanga.report.figures import all_figures, figure_files
-from prasanga.report.page import list_figures, list_measured
+from prasanga.report.page import list_figures, measured
 from prasanga.report.section import Section
 from prasanga.report.study import Results
 
 
 def test_a_number_that_is_not_finite_is_none(table: Callable[..., pl.DataFrame]) -> None:
     ceat = table(("C1", "a", "9", "fixed", math.inf, {"p_association_holm": math.nan}))
-    (line,) = lines_of(list_measured(Results(ceat=ceat)))
+    section = measured(Results(ceat=ceat))
+    assert section is not None
+    (line,) = lines_of(section.sheets[0])
     assert line[3:] == ["0 of 1", "intervals only"]
 
 

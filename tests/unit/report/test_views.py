@@ -105,16 +105,15 @@ def write_views() -> dict[str, str]:
         for view in page_views(config=config, results=results, made_from={})
         if view.id in (*VIEWS, "methods-compared", "paper")
     }
-    tables = {"ceat": results.ceat, "seat": results.seat, "weat": results.weat}
-    tables |= {"log_probability_bias": results.log_probability, "pairs": results.bias_percentages}
-    there = {name: table for name, table in tables.items() if table is not None}
+    tables = {"ceat": results["ceat"], "seat": results["seat"], "weat": results["weat"]}
+    tables |= {"log_probability_bias": results["log_probability"], "pairs": results["bias_percentages"]}
     for name in LAYOUTS:
         for preset in ("recommended", "paper"):
-            layout = render_layout(name, there, preset=preset)
+            layout = render_layout(name, tables, preset=preset)
             found[f"{name}.{preset}.csv"], found[f"{name}.{preset}.tex"] = layout.csv, layout.tex
-    found["ceat.csv"], _, found["ceat.tex"] = render_ceat(there["ceat"])
+    found["ceat.csv"], _, found["ceat.tex"] = render_ceat(tables["ceat"])
     found["comparison.csv"], found["comparison.md"] = render_comparison(
-        "sadhu2024", compare_both({**there, "bias_percentages": there["pairs"]})
+        "sadhu2024", compare_both({**tables, "bias_percentages": tables["pairs"]})
     )
     return found
 

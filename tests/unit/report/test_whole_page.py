@@ -10,7 +10,6 @@ import gzip
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from made_up_studies import draw_study
 from report_pages import CONFIG, HOSTILE, SVG
 
 from prasanga.report.page import render_page
-from prasanga.report.study import AuditTables, EmbeddingFiles, Results
+from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.schema import TABLES
 
 FILE = Path(__file__).parents[2] / "golden" / "report" / "page.txt"
@@ -62,10 +61,9 @@ def score_pairs(model: str, *scores: float | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row").with_columns(set=pl.lit("demo"), model=pl.lit(model))
 
 
-def read_study(audit: AuditTables, embedding_files: EmbeddingFiles) -> Results:
+def read_study(audit: dict[str, pl.DataFrame], embedding_files: EmbeddingFiles, tokenizer: pl.DataFrame) -> Results:
     results = draw_study(SEED)
-    assert results.ceat is not None
-    where = results.ceat.filter(category="C1").select("category", "model", "segment_length", "sample_mode").unique()
+    where = results["ceat"].filter(category="C1").select("category", "model", "segment_length", "sample_mode").unique()
     words = where.sort(pl.all()).join(
         pl.DataFrame(WORDS, schema=["role", "stimulus", "association", "effect_without"], orient="row"), how="cross"
     )
@@ -75,26 +73,28 @@ def read_study(audit: AuditTables, embedding_files: EmbeddingFiles) -> Results:
         ("seat", "", "templates", "গোলাপ", 1, 6, "এটা গোলাপ।", 4, 9, ""),
     ]
     oddities = [(f"p{n}", n, "hi", "first", "line-break", "a" * 15 * n, "kept") for n in range(1, 6)]
-    return replace(
-        results,
-        audit=audit,
+    return results.replace(
+        **audit,
+        tokenizer=tokenizer,
         embeddings=embedding_files,
         ceat_words=words.with_columns(set=pl.col("role")),
-        sentences=as_table(
+        measured_sentences=as_table(
             "measured_sentences",
             sentences,
             "method category segment_length stimulus rank n_measured text start end source",
         ),
-        pair_scores=[
-            score_pairs("<i>m</i>", -0.5, -1.25, -4.0, None),
-            score_pairs("n", -1.1, -0.9),
-            score_pairs("n-random", -1.1),
-        ],
+        pair_scores=pl.concat(
+            [
+                score_pairs("<i>m</i>", -0.5, -1.25, -4.0, None),
+                score_pairs("n", -1.1, -0.9),
+                score_pairs("n-random", -1.1),
+            ],
+            how="diagonal_relaxed",
+        ),
         pair_statistics=as_table("pair_statistics", STATISTICS, "language subset statistic category value n_pairs set"),
-        pair_oddities={
-            "demo": as_table("pair_oddities", oddities, "pair_id row language column kind found done"),
-            "none": as_table("pair_oddities", [], "pair_id"),
-        },
+        pair_oddities=as_table("pair_oddities", oddities, "pair_id row language column kind found done").with_columns(
+            set=pl.lit("demo")
+        ),
         figures={"sample_modes": SVG, "hexbins_bert": SVG},
         files=FILES,
         missing=["The table is not there. `snakemake <x>` makes it."],
@@ -110,13 +110,17 @@ def as_lines(page: str) -> str:
     return re.sub(r"(?=<(?:article|section|details|tr|li|p|h\d|figure|svg|div|dt|dl|ul|table|a class)\b)", "\n", page)
 
 
-def test_the_page_is_the_golden_one(audit: AuditTables, embedding_files: EmbeddingFiles) -> None:
+def test_the_page_is_the_golden_one(
+    audit: dict[str, pl.DataFrame], embedding_files: EmbeddingFiles, tokenizer: pl.DataFrame
+) -> None:
     made_from = {
         "fingerprint": "f00d",
         "versions": json.dumps({"polars": "2.1.0"}),
         "inputs": json.dumps({"a": "ab12"}),
     }
-    text = as_lines(render_page(config=CONFIG, results=read_study(audit, embedding_files), made_from=made_from))
+    text = as_lines(
+        render_page(config=CONFIG, results=read_study(audit, embedding_files, tokenizer), made_from=made_from)
+    )
     if "WRITE_GOLDEN" in os.environ:
         FILE.write_text(text, encoding="utf-8")
     assert text == FILE.read_text(encoding="utf-8")
@@ -124,10 +128,10 @@ def test_the_page_is_the_golden_one(audit: AuditTables, embedding_files: Embeddi
 
 @pytest.mark.parametrize("texts", ["shown", "hidden"])
 def test_no_sentence_is_in_a_page_that_hides_them(
-    audit: AuditTables, embedding_files: EmbeddingFiles, texts: str
+    audit: dict[str, pl.DataFrame], embedding_files: EmbeddingFiles, tokenizer: pl.DataFrame, texts: str
 ) -> None:
     config = {**CONFIG, "report": {**CONFIG["report"], "texts": texts}}
-    text = as_lines(render_page(config=config, results=read_study(audit, embedding_files), made_from={}))
+    text = as_lines(render_page(config=config, results=read_study(audit, embedding_files, tokenizer), made_from={}))
     said = ("🌹 লাল", "এটা গোলাপ", "রাঁধে", "একটা", "<span>লাল")
     assert [part in text for part in said] == [texts == "shown"] * len(said)
     assert "<script" not in re.sub("<script type=.application/json", "", text)

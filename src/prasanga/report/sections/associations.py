@@ -11,54 +11,12 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.methods import CEAT, method_named
+from prasanga.report import cards, findings, grid, sheet
 from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
-from prasanga.report.cards import quantities
 from prasanga.report.figures import FOLDER, MARKERS, MODELS, name_of
-from prasanga.report.findings import findings_of_differences, headline_findings, is_found, other_method, plural
-from prasanga.report.grid import (
-    FIRST_DRAWS,
-    HOLM,
-    LABELS,
-    METHODS,
-    MODES,
-    Category,
-    Estimate,
-    Grid,
-    address_of_number,
-    anchor_of,
-    category_of,
-    conventions_of,
-    excludes_zero,
-    few_words,
-    grid_of,
-    interval,
-    is_number,
-    natural_order,
-    why_missing,
-)
-from prasanga.report.section import (
-    Section,
-    conventions_note,
-    figure_of,
-    fold,
-    prose,
-    render,
-    section,
-    sheet_to_html,
-)
-from prasanga.report.sheet import (
-    MARK,
-    MINUS,
-    Cell,
-    Sheet,
-    from_twins,
-    html,
-    list_numbers,
-    probability,
-    tabulate,
-    two,
-    with_sign,
-)
+from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number
+from prasanga.report.section import Section, conventions_note, figure_of, fill_section, fold, prose, render
+from prasanga.report.sheet import Cell, Sheet, html, list_numbers, plural, tabulate, two, with_sign
 from prasanga.report.study import Results
 
 THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
@@ -92,12 +50,8 @@ def list_estimates(
         hidden: columns that are shown when they are chosen.
         look: classes of the table on the page.
     """
-
-    def shade(row: Estimate, cell: Cell) -> Cell:
-        return shade_effect(row["name"], row, cell)
-
     named = [{**row, "method": METHODS[method], "name": method} for method, row in rows]
-    cells = {"effect_size": shade}
+    cells = {"effect_size": lambda row, cell: shade_effect(row["name"], row, cell)}
     return list_numbers(named, f"{names} {hidden}", caption=caption, hidden=hidden, look=look, cells=cells)
 
 
@@ -106,8 +60,8 @@ def shade_effect(method: str, row: Estimate, cell: Cell) -> Cell:
     effect, marked = row["effect_size"], HOLM.marks(row)
     if not is_number(effect):
         return replace(cell, shade="missing")
-    looks: dict[str, Any] = {"mark": MARK * marked, "bold": marked, "shade": shade_of(effect)}
-    return replace(cell, **looks, words=few_words(row), link=address_of_number(method, row))
+    looks: dict[str, Any] = {"mark": sheet.MARK * marked, "bold": marked, "shade": shade_of(effect)}
+    return replace(cell, **looks, words=few_words(row), link=grid.address_of_number(method, row))
 
 
 def shade_of(value: float, steps: Sequence[float] = THRESHOLDS) -> str:
@@ -124,137 +78,121 @@ def shade_of(value: float, steps: Sequence[float] = THRESHOLDS) -> str:
 def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
     """Return a cell of a heat table."""
     if row is None or not is_number(row["effect_size"]):
-        return Cell(shade="missing", hover=f"{where}: {why_missing(row)}")
-    return shade_effect(method, row, Cell(two(row["effect_size"]), hover=describe_estimate(row, where)))
+        return Cell(shade="missing", hover=f"{where}: {grid.why_missing(row)}")
+    return shade_effect(method, row, Cell(two(row["effect_size"]), hover=describe_estimate(row)))
 
 
 # --------------------
 # CEAT
 
 
-def ceat_grid(results: Results) -> Grid | None:
-    """Return the estimates of CEAT as a grid; None without any."""
-    return None if results.ceat is None or results.ceat.is_empty() else grid_of(results.ceat)
-
-
 def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section]]:
     """Return the sections of the view of CEAT that are open, and those that are folded."""
-    grid = ceat_grid(results)
-    if grid is None or results.ceat is None:
+    ceat = grid.grid_of(results["ceat"])
+    if not ceat.categories:
         return [], settling(config, results)
-    chart = draw_chart(grid, grid.categories, choose=True)
-    tables = {mode: sheet_to_html(_heat_sheet(grid, mode)) for mode in grid.modes}
-    heat = render("heat", tables=tables, legend=_legend(grid))
-    said = Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)
-    known = [each for each in quantities() if CEAT.name in each["methods"]]
+    tables = {mode: _heat_sheet(ceat, mode) for mode in ceat.modes}
+    heat = render("heat", tables=tables, legend=_legend(ceat), language="en")
+    sentences = findings.headline_findings(results["ceat"])
+    said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
+    known = [each for each in cards.quantities() if CEAT.name in each["methods"]]
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
-        section("effect_by_length", widget=chart),
-        section("effects", widget=heat, parts=[said]),
+        fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),
+        fill_section("effects", widget=heat, parts=[said]),
     ]
-    folded = [section("reading", definitions=meanings), _all_numbers(grid), *settling(config, results)]
-    return shown, [*folded, *sample_modes(grid, results)]
+    folded = [fill_section("reading", definitions=meanings), _all_numbers(ceat), *settling(config, results)]
+    return shown, [*folded, *sample_modes(ceat, results)]
 
 
-def _heat_sheet(grid: Grid, mode: str) -> Sheet:
+def _heat_sheet(ceat: Grid, mode: str) -> Sheet:
     """Return the heat table of one sample mode."""
-    places = list(product(grid.models, grid.lengths))
+    places = list(product(ceat.models, ceat.lengths))
     rows = []
-    for category in grid.categories:
+    for category in ceat.categories:
         label = html(
             '<a href="#{}">{}</a> <span class="sets">{}<br>{}</span>',
-            *(anchor_of(category.name), category.name, category.targets, category.attributes),
+            *(grid.anchor_of(category.name), category.name, category.targets, category.attributes),
         )
-        found = ((grid.at(category.name, *place, mode), name_place(*place, mode)) for place in places)
+        found = ((ceat.at(category.name, *place, mode), name_place(*place, mode)) for place in places)
         rows.append((label, *(heat_cell(CEAT.name, row, where) for row, where in found)))
-    sheet = tabulate(f"Effect size, {mode} draws", {"Category": "corner"}, rows, look="heat-table")
+    listed = tabulate(f"Effect size, {mode} draws", {"Category": "corner"}, rows, look="heat-table")
     columns = tuple((model, html('{}<span class="unseen"> words</span>', length)) for model, length in places)
-    return replace(sheet, columns=columns)
+    return replace(listed, columns=columns)
 
 
-def _legend(grid: Grid) -> list[tuple[str, str]]:
-    """Return shade and range of each colour of the heat table, the most negative first; the hatching comes last."""
+def _legend(ceat: Grid) -> list[tuple[str, str]]:
+    """Return shade and range of each color of the heat table, the most negative first; the hatching comes last."""
     ranges = [*(f"+{low} to +{high}" for low, high in pairwise(THRESHOLDS)), f"+{THRESHOLDS[-1]} and beyond"]
     plus = [(f"plus-{step}", text) for step, text in enumerate(ranges, start=1)]
-    minus = [(shade.replace("plus", "minus"), text.replace("+", MINUS)) for shade, text in reversed(plus)]
-    hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, grid.estimates.values()))
+    minus = [(shade.replace("plus", "minus"), text.replace("+", sheet.MINUS)) for shade, text in reversed(plus)]
+    hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, ceat.estimates.values()))
     return [*minus, ("zero", f"within ±{THRESHOLDS[0]}"), *plus, *hatched]
 
 
-def _all_numbers(grid: Grid) -> Section:
+def _all_numbers(ceat: Grid) -> Section:
     """Return the section with every number of every estimate of CEAT."""
-    every = product(grid.places, grid.modes)
-    found = (grid.at(category.name, model, length, mode) for (category, model, length), mode in every)
-    rows = [(CEAT.name, row) for row in found if row is not None]
-    sheet = list_estimates(
-        rows,
-        f"category model segment_length sample_mode {FIRST_NUMBERS}",
-        caption="All estimates of CEAT. Lost words: stimuli that an estimate does without, and why",
-        hidden=MORE_NUMBERS,
-    )
-    head = "Conventions of these estimates"
-    text = conventions_note(conventions_of(grid.estimates.values()), prose("all_numbers"), head=head)
-    parts = [fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[sheet])]
-    return Section("All numbers", "numbers", text=[text], parts=parts)
+    names = f"category model segment_length sample_mode {FIRST_NUMBERS}"
+    caption = "All estimates of CEAT. Lost words: stimuli that an estimate does without, and why"
+    part = _fold_numbers([(CEAT.name, row) for row in ceat.rows], names, caption)
+    conventions = grid.conventions_of(ceat.estimates.values())
+    text = conventions_note(conventions, prose("all_numbers"), head="Conventions of these estimates")
+    return Section("All numbers", "numbers", text=[text], parts=[part])
+
+
+def _fold_numbers(rows: Sequence[tuple[str, Estimate]], names: str, caption: str) -> Section:
+    listed = list_estimates(rows, names, caption=caption, hidden=MORE_NUMBERS)
+    return fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[listed])
 
 
 def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
     """Return the section on the length from which on effects stay, and on effects as draws are added."""
-    if results.settling is None or results.differences is None or results.settling.is_empty():
+    if not {"settling", "differences"} <= results.tables.keys():
         return []
     # with so few draws there is one point, which shows nothing
-    has_draws = results.ceat is not None and (results.ceat["n_samples"] > FIRST_DRAWS).any()
-    sheet = list_numbers(
-        _by_category(results.settling),
-        "category model sample_mode settled_length largest_distance sure",
-        caption="From which length on the effect stays",
-    )
+    has_draws = (results["ceat"]["n_samples"] > grid.FIRST_DRAWS).any()
+    names = "category model sample_mode settled_length largest_distance sure"
+    listed = list_numbers(_by_category(results["settling"]), names, caption="From which length on the effect stays")
     return [
-        section(
+        fill_section(
             "settling",
             {"band": config["associations"]["band"]},
-            findings=list(findings_of_differences(results.differences, results.settling)),
+            findings=list(findings.findings_of_differences(results["differences"], results["settling"])),
             figures=figure_of(results, *["settling", "convergence"][: 1 + has_draws]),
-            parts=[Section("All categories and models", sheets=[sheet], folded=True)],
+            parts=[Section("All categories and models", sheets=[listed], folded=True)],
         )
     ]
 
 
-def sample_modes(grid: Grid, results: Results) -> list[Section]:
+def sample_modes(ceat: Grid, results: Results) -> list[Section]:
     """Return the section on effects by fixed and by random draws, if the study has both."""
-    if not set(MODES) <= set(grid.modes):
+    if not set(grid.MODES) <= set(ceat.modes):
         return []
-    n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
-    return [section("sample_modes", {"n_samples": n_samples}, figures=figure_of(results, "sample_modes"))]
+    n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in ceat.estimates.values()} - {None})))
+    return [fill_section("sample_modes", {"n_samples": n_samples}, figures=figure_of(results, "sample_modes"))]
 
 
 # --------------------
 # SEAT, WEAT and log-probability bias
 
 
-def other_methods(results: Results) -> list[Section]:
-    """Return the sections of SEAT, WEAT and log-probability bias, as far as they were measured."""
-    return [_describe_method(method, table) for method, table in results.methods]
-
-
-def _describe_method(method: str, table: pl.DataFrame) -> Section:
+def describe_method(method: str, table: pl.DataFrame) -> Section:
+    """Return the section of a method other than CEAT."""
     rows, about = _by_category(table), method_named(method)
-    named, caption = [(method, row) for row in rows], f"{LABELS[method]}: all numbers"
-    every = list_estimates(named, f"category model {FIRST_NUMBERS}", caption=caption, hidden=MORE_NUMBERS)
+    names, caption = f"category model {FIRST_NUMBERS}", f"{METHODS[method]}: all numbers"
     exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
-    more = prose("method_note", has_twins=about.has_twins)
-    return section(
+    return fill_section(
         "other_method",
-        {"about": about, "exchanged": sorted(exchanged, key=natural_order)},
-        findings=[*filter(None, [other_method(LABELS[method], table)]), *_compare_templates(rows)],
+        {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order)},
+        findings=[findings.other_method(METHODS[method], table), *_compare_templates(rows)],
         sheets=[_show_effects(method, rows)],
-        parts=[fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[every])],
-        notes=[conventions_note(conventions_of(rows), more)],
+        parts=[_fold_numbers([(method, row) for row in rows], names, caption)],
+        notes=[conventions_note(grid.conventions_of(rows), prose("method_note", has_twins=about.has_twins))],
     )
 
 
 def _by_category(table: pl.DataFrame) -> list[Estimate]:
-    return sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
+    return sorted(table.iter_rows(named=True), key=lambda row: grid.natural_order(row["category"]))
 
 
 def _compare_templates(rows: Sequence[Estimate]) -> list[str]:
@@ -265,20 +203,22 @@ def _compare_templates(rows: Sequence[Estimate]) -> list[str]:
         sum(row[f"{name}_low"] < 0 < row[f"{name}_high"] for row in known)
         for name in ("by_template", "without_template")
     )
-    words, words_and_templates = (sum(excludes_zero(row, name) for row in both) for name in ("ci", "ci_templates"))
+    words, words_and_templates = (sum(grid.excludes_zero(row, name) for row in both) for name in ("ci", "ci_templates"))
     found = {"turned": turned, "changed": changed, "of_words": words, "of_both": words_and_templates}
     return [prose("templates", **found, n=len(known), n_intervals=len(both))] if known else []
 
 
 def _show_effects(method: str, rows: Sequence[Estimate]) -> Sheet:
     """Return the effects by category and model."""
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = dict.fromkeys(row["model"] for row in rows)
     estimates = {(row["category"], row["model"]): row for row in rows}
-    lines: list[tuple[Any, ...]] = []
-    for each in dict.fromkeys(map(category_of, rows)):
-        cells = (heat_cell(method, estimates.get((each.name, model)), model) for model in models)
-        label = html('{} <span class="sets">{}; {}</span>', each.name, each.targets, each.attributes)
-        lines.append((label, *cells))
+    lines = [
+        (
+            html('{} <span class="sets">{}; {}</span>', each.name, each.targets, each.attributes),
+            *(heat_cell(method, estimates.get((each.name, model)), model) for model in models),
+        )
+        for each in dict.fromkeys(map(grid.category_of, rows))
+    ]
     caption = f"Effect size by category and {'vectors' if method_named(method).unit == 'vectors' else 'model'}"
     heads = {"Category": "corner", **dict.fromkeys(models, "")}
     return tabulate(caption, heads, lines, look="heat-table overview")
@@ -302,19 +242,19 @@ def raw_numbers(results: Results) -> Section | None:
     names = "category method model difference difference_centered difference_standardized effect_size effect_centered"
     more = "effect_standardized difference_adjusted adjusted_low adjusted_high effect_adjusted adjusted_note"
     caption = "Differences of mean cosines, and effect sizes of the same vectors"
-    sheet = list_numbers(rows, f"{names} {more}", caption=caption, lists="category method model")
+    listed = list_numbers(rows, f"{names} {more}", caption=caption, lists="category method model")
     scaled = [row for row in rows if is_number(row["effect_standardized"])]
     adjusted = [row for row in rows if is_number(row["adjusted_low"])]
     turned = sum(row["effect_size"] * row["effect_standardized"] < 0 for row in scaled)
-    apart = sum(excludes_zero(row, "adjusted") for row in adjusted)
-    findings = [
+    apart = sum(grid.excludes_zero(row, "adjusted") for row in adjusted)
+    said = [
         *([prose("standardized", turned=turned, n=len(scaled))] if scaled else []),
         *([prose("adjusted", apart=apart, n=len(adjusted))] if adjusted else []),
         *([prose("unadjusted", n=len(rows) - len(adjusted))] if len(adjusted) < len(rows) else []),
     ]
     title = f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers"
-    parts = [Section(title, sheets=[sheet], folded=True)]
-    return section("raw_numbers", findings=findings, figures=figure_of(results, "scales"), parts=parts)
+    parts = [Section(title, sheets=[listed], folded=True)]
+    return fill_section("raw_numbers", findings=said, figures=figure_of(results, "scales"), parts=parts)
 
 
 def methods_agree(results: Results) -> Section | None:
@@ -324,42 +264,31 @@ def methods_agree(results: Results) -> Section | None:
         return None
     found = agreement(estimates).with_columns(pl.col("method_1", "method_2").replace(METHODS)).rows(named=True)
     names = "method_1 method_2 tau tau_low tau_high twin_tau same_sign n_points n_categories n_models"
-    sheet = list_numbers(found, names, caption="Agreement of every two methods", look="", forms={"same_sign": ".0%"})
-    return section(
-        "agreement",
-        findings=[prose("agreement_of_two", row=row) for row in found if row["tau"] is not None],
-        sheets=[sheet],
-        figures=figure_of(results, "methods"),
-    )
+    listed = list_numbers(found, names, caption="Agreement of every two methods", look="", forms={"same_sign": ".0%"})
+    said = [prose("agreement_of_two", row=row) for row in found if row["tau"] is not None]
+    return fill_section("agreement", findings=said, sheets=[listed], figures=figure_of(results, "methods"))
 
 
 def other_choices(results: Results) -> Section | None:
     """Return the section on what holds under other choices: a row per method, category and model."""
-    if results.multiverse is None or (shares := shares_that_hold(results.multiverse)).is_empty():
+    if "multiverse" not in results or (shares := shares_that_hold(results["multiverse"])).is_empty():
         return None
     shares = shares.with_columns(pl.col("method").replace(METHODS))
-    sheet = list_numbers(
-        shares.rows(named=True),
-        "category method model n sign_holds star_holds low median high",
-        caption="Estimates under all choices",
-        lists="category method model",
-        forms={"median": "+.2f"},
-    )
+    names, caption = "category method model n sign_holds star_holds low median high", "Estimates under all choices"
+    rows, forms = shares.rows(named=True), {"median": "+.2f"}
+    listed = list_numbers(rows, names, caption=caption, lists="category method model", forms=forms)
     file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
     sign, star = pl.col("sign_holds"), pl.col("star_holds")
     counts = shares.group_by("method", maintain_order=True).agg(
         n=pl.len(), always=(sign == 1).sum(), starred=(star == 1).sum(), never=(star == 0).sum()
     )
-    findings = [prose("choices_of_method", **row) for row in counts.rows(named=True)]
-    parts = [Section(f"{plural(len(shares), 'estimate')} under all choices", sheets=[sheet], folded=True)]
-    return section("other_choices", {"file": file}, findings=findings, parts=parts)
+    said = [prose("choices_of_method", **row) for row in counts.rows(named=True)]
+    parts = [Section(f"{plural(len(shares), 'estimate')} under all choices", sheets=[listed], folded=True)]
+    return fill_section("other_choices", {"file": file}, findings=said, parts=parts)
 
 
 # --------------------
 # Pictures of effects by context length: a small one for each category and model, and one that answers when asked.
-
-_BEYOND = 0.8
-"""So far beyond all effects their intervals are drawn."""
 
 SHAPES: Mapping[str, str] = {
     "o": "M-4.6 0a4.6 4.6 0 1 0 9.2 0a4.6 4.6 0 1 0 -9.2 0z",
@@ -375,84 +304,83 @@ SHAPES: Mapping[str, str] = {
 }
 """Each marker of the figures as an SVG path around 0, 0."""
 
+_BEYOND = 0.8
+"""So far beyond all effects their intervals are drawn."""
 
-def describe_estimate(row: Estimate, where: str = "") -> str:
-    """Return what a cell or a point tells of an estimate, a line each: place, effect, interval, p, copies, words."""
+
+def describe_estimate(row: Estimate) -> str:
+    """Return a text about an estimate for a cell or a point, a line each: place, effect, interval, p, copies, words."""
     twins, words = row.get("twin_effect_size"), few_words(row)
     note = row.get("interval_note") if is_number(row["ci_low"]) else ""
+    p, p_holm = (sheet.probability(row[name]) for name in ("p_association", "p_association_holm"))
     lines = [
-        where or row["model"],
+        name_place(**row),
         f"effect size: {with_sign(row['effect_size'])}",
-        f"95 % interval over words: {interval(row['ci_low'], row['ci_high'], with_sign)}",
+        f"95 % interval over words: {grid.interval(row['ci_low'], row['ci_high'], with_sign)}",
         f"about the interval: {note}" if note else "",
-        f"p_association: {probability(row['p_association'])}, {probability(row['p_association_holm'])} by Holm",
-        f"random twins: {with_sign(twins)}{from_twins(row, 3)}" if is_number(twins) else "",
+        f"p_association: {p}, {p_holm} by Holm",
+        f"random twins: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
         f"words used of those listed: {words}, too few for a finding" if words else "",
     ]
     return "\n".join(filter(None, lines))
 
 
-def name_place(model: str, length: object, mode: object) -> str:
-    """Return model, length and sample mode of an estimate of CEAT in words."""
-    return f"{model}, {length} words, {mode} draws"
+def name_place(model: str, segment_length: str = "", sample_mode: str = "", **_: object) -> str:
+    """Return model, length and sample mode of an estimate in words; only CEAT has a length and a mode."""
+    return f"{model}, {segment_length} words, {sample_mode} draws" if segment_length else model
 
 
-def draw_line(grid: Grid, category: Category, model: str, *, changed: bool) -> Markup:
+def draw_line(ceat: Grid, category: str, model: str, *, changed: bool) -> Markup:
     """Return the effects of a category and model as a line over the fixed lengths with its intervals.
 
     Contexts above a length (">75") are other texts: their effect is a point apart from the line.
     """
-    scale = _Scale(grid, 120, 40, left=6, right=6, top=4, bottom=4)
-    rows = [grid.at(category.name, model, length, grid.modes[0]) for length in grid.lengths]
-    fixed = [row for row, length in zip(rows, grid.lengths, strict=True) if not length.startswith(">")]
+    scale = _Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4)
+    rows = [ceat.at(category, model, length, ceat.modes[0]) for length in ceat.lengths]
+    n_fixed = sum(not length.startswith(">") for length in ceat.lengths)  # the others come last
     points = Markup("").join(
-        html('<circle class="{}" r="2.6" cx="{}" cy="{}"/>', "found" if is_found(row) else "", *at)
-        for row, at in scale.points(rows)
+        html('<circle class="{}" r="2.6" cx="{}" cy="{}"/>', "found" if findings.is_found(row) else "", x, y)
+        for row, x, y in scale.points(rows)
     )
     svg = (
         '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true"><path class="zero-line" d="M0 {}H120"/>{}{}</svg>'
     )
-    # those above a length come last
-    line = scale.line(fixed if len(fixed) > 1 else rows)
+    line = scale.line(rows[:n_fixed] if n_fixed > 1 else rows)
     return html(svg, " changed" if changed else "", scale.y(0.0), line, points)
 
 
-def draw_chart(grid: Grid, categories: Sequence[Category], *, choose: bool) -> Markup:
+def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool) -> Markup:
     """Return effects against length, a panel for each of these categories; panels have one scale.
 
     Args:
-        grid: all estimates.
+        ceat: all estimates.
         categories: those that are shown.
         choose: whether models and draws can be chosen.
     """
-    scale = _Scale(grid, 300, 180, left=36, right=12, top=10, bottom=26)
-    looks = [(model, n % len(MODELS) + 1, SHAPES[MARKERS[n % len(MARKERS)]]) for n, model in enumerate(grid.models)]
-    panels = []
-    for category in categories:
-        lines = []
-        for mode in grid.modes:
-            for model, colour, _ in looks:
-                rows = [grid.at(category.name, model, length, mode) for length in grid.lengths]
-                points = [
-                    (
-                        *at,
-                        not is_found(row),
-                        describe_estimate(row, name_place(model, row["segment_length"], mode)),
-                        link,
-                    )
-                    for row, at in scale.points(rows)
-                    for link in [address_of_number(CEAT.name, row)]
-                ]
-                lines.append((scale.line(rows, colour), points))
-        panels.append((category, anchor_of(category.name), lines))
+    scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
+    looks = [(model, n % len(MODELS) + 1, SHAPES[MARKERS[n % len(MARKERS)]]) for n, model in enumerate(ceat.models)]
+
+    def draw_model(category: str, mode: str, model: str, color: int) -> tuple[Markup, list[tuple[Any, ...]]]:
+        rows = [ceat.at(category, model, length, mode) for length in ceat.lengths]
+        points = [(x, y, not findings.is_found(row), describe_estimate(row), row) for row, x, y in scale.points(rows)]
+        return scale.line(rows, color), [(*point, grid.address_of_number(CEAT.name, row)) for *point, row in points]
+
+    panels = [
+        (
+            each,
+            grid.anchor_of(each.name),
+            [draw_model(each.name, mode, *look[:2]) for mode, look in product(ceat.modes, looks)],
+        )
+        for each in categories
+    ]
     return render(
         "chart",
         choose=choose,
         looks=looks,
-        modes=grid.modes,
+        modes=ceat.modes,
         panels=panels,
         ticks=[(scale.y(value), with_sign(value, 1)) for value in scale.ticks],
-        lengths=[(scale.x(n), length) for n, length in enumerate(grid.lengths)],
+        lengths=[(scale.x(n), length) for n, length in enumerate(ceat.lengths)],
         zero=scale.y(0.0),
     )
 
@@ -460,14 +388,14 @@ def draw_chart(grid: Grid, categories: Sequence[Category], *, choose: bool) -> M
 class _Scale:
     """Where lengths and effects are in a picture of this size with these margins; all effects are within it."""
 
-    def __init__(self, grid: Grid, width: int, height: int, *, left: int, right: int, top: int, bottom: int) -> None:
-        rows = [row for row in grid.estimates.values() if is_number(row["effect_size"])]
+    def __init__(self, ceat: Grid, width: int, height: int, *, left: int, right: int, top: int, bottom: int) -> None:
+        rows = [row for row in ceat.estimates.values() if is_number(row["effect_size"])]
         effects = [*(row["effect_size"] for row in rows), -0.5, 0.5]
-        ends = [row[end] for row in rows for end in ("ci_low", "ci_high") if is_number(row[end])]
-        self._low = max(min([*effects, *ends]), min(effects) - _BEYOND) - 0.1
-        self._high = min(max([*effects, *ends]), max(effects) + _BEYOND) + 0.1
+        ends = [*effects, *(row[end] for row in rows for end in ("ci_low", "ci_high") if is_number(row[end]))]
+        self._low = max(min(ends), min(effects) - _BEYOND) - 0.1
+        self._high = min(max(ends), max(effects) + _BEYOND) + 0.1
         self._left, self._top, self._height = left, top, height - top - bottom
-        self._step = (width - left - right) / max(len(grid.lengths) - 1, 1)
+        self._step = (width - left - right) / max(len(ceat.lengths) - 1, 1)
 
     @property
     def ticks(self) -> list[float]:
@@ -484,22 +412,23 @@ class _Scale:
         share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
         return float(round(self._top + share * self._height, 1))
 
-    def points(self, rows: Sequence[Estimate | None]) -> list[tuple[Estimate, tuple[float, float]]]:
+    def points(self, rows: Sequence[Estimate | None]) -> list[tuple[Estimate, float, float]]:
         """Return the rows that have an effect, in the order of lengths, and their places."""
         there = [(n, row) for n, row in enumerate(rows) if row is not None and is_number(row["effect_size"])]
-        return [(row, (self.x(n), self.y(row["effect_size"]))) for n, row in there]
+        return [(row, self.x(n), self.y(row["effect_size"])) for n, row in there]
 
-    def line(self, rows: Sequence[Estimate | None], colour: int = 0) -> Markup:
+    def line(self, rows: Sequence[Estimate | None], color: int = 0) -> Markup:
         """Return the line through the effects, with the 95 % intervals as a band where all of them are known."""
         points = self.points(rows)
         if not points:
             return Markup("")
-        style = html(' style="--line-colour: var(--model-{})"', colour) if colour else ""
-        known = [(row, x) for row, (x, _) in points if is_number(row["ci_low"])]
+        style = html(' style="--line-colour: var(--model-{})"', color) if color else ""
+        known = [(row, x) for row, x, _ in points if is_number(row["ci_low"])]
         band = [(x, self.y(row["ci_low"])) for row, x in known]
         band += [(x, self.y(row["ci_high"])) for row, x in reversed(known)]
         drawn = html('<path class="band" d="M{}z"/>', _join(band)) if len(known) == len(points) > 1 else ""
-        return html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, _join(at for _, at in points))
+        line = _join((x, y) for _, x, y in points)
+        return html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, line)
 
 
 def _join(points: Iterable[tuple[float, float]]) -> str:

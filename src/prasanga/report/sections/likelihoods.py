@@ -1,4 +1,4 @@
-"""Views of what models find likely: traits in sentence structures, sentence pairs, and the sets of pairs."""
+"""Views of the methods that ask models for probabilities: traits in sentence structures, sentence pairs, their sets."""
 
 from __future__ import annotations
 
@@ -12,45 +12,11 @@ from markupsafe import Markup
 from prasanga.pairs.alignment import align_spans
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
 from prasanga.pairs.reading import KINDS
-from prasanga.report import findings
-from prasanga.report.grid import (
-    Estimate,
-    Group,
-    PairGrid,
-    anchor_of,
-    groups_of,
-    is_number,
-    name_of_language,
-    name_of_type,
-    natural_order,
-    pair_grid_of,
-    tests_of,
-    why_no_percentage,
-)
-from prasanga.report.section import (
-    Section,
-    conventions_note,
-    figure_of,
-    fold,
-    hides_texts,
-    prose,
-    section,
-    sheet_to_html,
-)
+from prasanga.report import findings, grid, sheet
+from prasanga.report.grid import Estimate, Group, PairGrid, is_number, name_of_language, name_of_type
+from prasanga.report.section import Section, conventions_note, figure_of, fill_section, fold, prose, sheet_to_html
 from prasanga.report.sections.associations import shade_of
-from prasanga.report.sheet import (
-    MARK,
-    MISSING,
-    Cell,
-    Sheet,
-    html,
-    list_numbers,
-    one_decimal,
-    shown,
-    signed,
-    sortable,
-    tabulate,
-)
+from prasanga.report.sheet import MARK, Cell, Sheet, html, list_numbers, one_decimal, plural, shown, sortable, tabulate
 from prasanga.report.study import Results
 
 THRESHOLDS = (2.5, 5, 10, 20, 30)
@@ -74,17 +40,15 @@ MOST_PAIRS = 5000
 
 _SHOWN_MODELS = 4
 _PAIR = ("set", "language", "pair_id", "bias_type", "label")
-_HEADS = {"set": "Set", "language": "Language", "bias_type": "Type", "label": "Label"}
 _TWIN = "-random"
 
 
 def structures(results: Results) -> Section | None:
     """Return the section on traits in sentence structures."""
-    spread, differences = results.structures, results.structure_differences
-    if spread is None or differences is None:
+    spread, differences = results["structures"], results["structure_differences"]
+    if spread.is_empty():
         return None
     rows = spread.rows(named=True)
-    conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
     lists = "structure model polarity quantity structure_1 structure_2"
     caption = "Associations over traits by structure"
     all_numbers = list_numbers(rows, _SPREAD, caption=caption, lists=lists, forms={"median": "+.2f"})
@@ -92,8 +56,10 @@ def structures(results: Results) -> Section | None:
     forms = {"difference": "+.2f"}
     of_two = list_numbers(compared, _COMPARED, caption="Structures compared", lists=lists, forms=forms)
     title = "Two structures compared on the same traits"
-    n = max((row["n"] + row["n_left_out"] for row in rows), default=0)
-    return section(
+    n = max(row["n"] + row["n_left_out"] for row in rows)
+    conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
+    note = prose("structures_note", has_twins=any(is_number(row["twin_sd"]) for row in rows))
+    return fill_section(
         "structures",
         {"structures": ", ".join(sorted(set(spread["structure"]))), "n": n},
         findings=list(findings.findings_of_structures(spread, differences)),
@@ -104,35 +70,25 @@ def structures(results: Results) -> Section | None:
             *_list_traits(results),
             Section(title, text=[prose("structures_compared")], sheets=[of_two], folded=True),
         ],
-        notes=[
-            conventions_note(
-                conventions, prose("structures_note", has_twins=any(is_number(row["twin_sd"]) for row in rows))
-            )
-        ],
+        notes=[conventions_note(conventions, note)],
     )
 
 
 def _hexbins(results: Results) -> Iterator[Section]:
     """Yield the figures of prior against corrected scores, one for each model, packed."""
-    for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=natural_order):
+    for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=grid.natural_order):
         file = f"figures/{name}.svg"
         packed = prose("hexbins_unscripted", file=file, is_there=file in results.files)
-        figures = figure_of(results, name, label="hexbins_label")
-        model = name.removeprefix("hexbins_")
-        yield fold(model, "prior against corrected, trait by trait", figures=figures, packed=packed)
+        figures, about = figure_of(results, name, label="hexbins_label"), "prior against corrected, trait by trait"
+        yield fold(name.removeprefix("hexbins_"), about, figures=figures, packed=packed)
 
 
 def _list_traits(results: Results) -> Iterator[Section]:
     """Yield every trait of each structure with its scores and its sentences; packed."""
-    if results.traits is None:
-        return
-    traits = results.traits.filter(pl.col("corrected").is_finite())
+    traits = results["traits"].filter(pl.col("corrected").is_finite())
     models = traits["model"].unique(maintain_order=True).to_list()
-    texts: dict[tuple[str, str], list[str]] = {}
-    if results.sentences is not None:
-        chosen = results.sentences.filter(method="structures").sort("rank")
-        for structure, trait, text in chosen.select("category", "stimulus", "text").iter_rows():
-            texts.setdefault((structure, trait), []).append(text)
+    chosen = results["measured_sentences"].filter(method="structures").sort("rank")
+    texts = chosen.rows_by_key(["category", "stimulus"], named=True)
     heads = {"Trait": "", "Gloss": "text", "Traits": "list", **dict.fromkeys(models, "")}
     heads |= {"Sentences": "text"} if texts else {}
     for (structure,), of_structure in traits.group_by("structure", maintain_order=True):
@@ -141,52 +97,54 @@ def _list_traits(results: Results) -> Iterator[Section]:
         order = pl.max_horizontal(name for name in models if name in scores.columns)
         rows = []
         for row in scores.sort(order, descending=True, maintain_order=True).iter_rows(named=True):
-            said = [Markup("<br>").join(map(shown, texts.get((structure, row["trait"]), ())))] if texts else []
+            sentences = [shown(each["text"]) for each in texts.get((structure, row["trait"]), ())]
             cells = [sortable("mean", row.get(model), "+.3f") for model in models]
+            said = [Markup("<br>").join(sentences)] if texts else []
             rows.append((row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
-        sheet = tabulate(f"Traits in {structure}: corrected association", heads, rows, look="explorable")
-        more = f"{findings.plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
+        listed = tabulate(f"Traits in {structure}: corrected association", heads, rows, look="explorable")
+        more = f"{plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
         packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
-        yield fold(structure, more, id=anchor_of(structure, "structure"), sheets=[sheet], packed=packed)
+        yield fold(structure, more, id=grid.anchor_of(structure, "structure"), sheets=[listed], packed=packed)
 
 
 # --------------------
 # Sentence pairs
 
 
-def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section on sentence pairs: percentages, every pair, and the sets of pairs."""
-    bias, described = results.bias_percentages, results.pair_statistics
-    if bias is None and described is None:
+def pairs(results: Results, *, texts: bool) -> Section | None:
+    """Return the section on sentence pairs: percentages, every pair, and the sets of pairs.
+
+    Args:
+        results: of the study.
+        texts: whether the sentences go into the page. Without them no word of a sentence does.
+    """
+    bias, described = results["bias_percentages"], results["pair_statistics"]
+    if bias.is_empty() and described.is_empty():
         return None
-    browser = pair_browser(results.pair_scores, texts=not hides_texts(config), scored=bias is not None)
-    sets = [] if described is None else [_pair_sets(described, results.pair_oddities, results.files)]
-    if bias is None:
-        return section("pairs", {"n_tests": None}, parts=[browser, *sets])
-    grid = pair_grid_of(bias)
-    heats = Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups)
-    conventions = list(dict.fromkeys(row["conventions"] for row in grid.rows.values()))
-    return section(
+    parts = [browse_pairs(results["pair_scores"], texts=texts, scored=not bias.is_empty()), *_pair_sets(results)]
+    if bias.is_empty():
+        return fill_section("pairs", {"n_tests": None}, parts=parts)
+    found = grid.pair_grid_of(bias)
+    heats = Markup("").join(sheet_to_html(_percentage_heat(found, group)) for group in found.groups)
+    reading = {"row": next(iter(found.rows.values())), "fewest": FEWEST_PAIRS}
+    numbers = [_list_percentages(found, group) for group in found.groups]
+    return fill_section(
         "pairs",
-        {"n_tests": tests_of(grid)},
+        {"n_tests": grid.tests_of(found)},
         findings=list(findings.findings_of_pairs(bias)),
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
-        parts=[
-            section("pairs_reading", {"row": next(iter(grid.rows.values())), "fewest": FEWEST_PAIRS}, folded=True),
-            *(_list_percentages(grid, group) for group in grid.groups),
-            *(browser, *sets),
-        ],
-        notes=[conventions_note(conventions, prose("pairs_note"))],
+        parts=[fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
+        notes=[conventions_note(bias["conventions"].unique(maintain_order=True), prose("pairs_note"))],
     )
 
 
-def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
+def _percentage_heat(found: PairGrid, group: Group) -> Sheet:
     """Return the percentages of one language of one set by bias type and model."""
-    models = grid.models_of(group)
+    models = found.models_of(group)
     rows = [
-        (name_of_type(name), *(_percentage_cell(grid.at(group, model, name)) for model in models))
-        for name in (*grid.types, OVERALL)
+        (name_of_type(name), *(_percentage_cell(found.at(group, model, name)) for model in models))
+        for name in (*found.types, OVERALL)
     ]
     caption = f"Bias percentage by bias type and model, {group.title}"
     heads = {"Bias type": "corner", **dict.fromkeys(models, "")}
@@ -196,51 +154,44 @@ def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
 def _percentage_cell(row: Estimate | None) -> Cell:
     """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
     if row is None or not is_number(row["bias_percentage"]):
-        return Cell(shade="missing", hover=why_no_percentage(row))
+        return Cell(shade="missing", hover=grid.why_no_percentage(row))
     marked, shade = findings.is_found_of_pairs(row), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
     return Cell(one_decimal(row["bias_percentage"]), MARK * marked, bold=marked, shade=shade)
 
 
-def _list_percentages(grid: PairGrid, group: Group) -> Section:
+def _list_percentages(found: PairGrid, group: Group) -> Section:
     """Return all numbers of one language of one set."""
-    every = (grid.at(group, model, name) for name in (*grid.types, OVERALL) for model in grid.models_of(group))
-    rows = [row for row in every if row is not None]
-    notes = [f"Not computed: {why}." if (why := why_no_percentage(row)) else row["interval_note"] for row in rows]
-    named = [
-        {**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note}
-        for row, note in zip(rows, notes, strict=True)
-    ]
-
-    def set_off(row: Estimate, cell: Cell) -> Cell:
-        return replace(_percentage_cell(row), order=cell.order, hover="")
-
-    caption, cells = f"Sentence pairs, {group.title}", {"bias_percentage": set_off}
-    sheet = list_numbers(named, _PERCENTAGES, caption=caption, lists="model bias_type", forms=_FORMS, cells=cells)
-    return fold(group.title, "all numbers", sheets=[sheet])
+    every = (found.at(group, model, name) for name in (*found.types, OVERALL) for model in found.models_of(group))
+    rows = []
+    for row in (row for row in every if row is not None):
+        note = f"Not computed: {why}." if (why := grid.why_no_percentage(row)) else row["interval_note"]
+        rows.append({**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note})
+    cells = {"bias_percentage": lambda row, cell: replace(_percentage_cell(row), order=cell.order, hover="")}
+    caption, lists = f"Sentence pairs, {group.title}", "model bias_type"
+    listed = list_numbers(rows, _PERCENTAGES, caption=caption, lists=lists, forms=_FORMS, cells=cells)
+    return fold(group.title, "all numbers", sheets=[listed])
 
 
 # --------------------
-# The pairs browser: a table of all pairs with the difference of their scores by every model.
-#
-# The page unpacks the table when a reader opens it, and then sorts, filters, searches and saves it as any long table.
+# A table of all pairs with the difference of their scores by every model. The page unpacks it when a reader opens it,
+# and then sorts, filters, searches and saves it as any long table.
 
 
-def pair_browser(scores: Sequence[pl.DataFrame], *, texts: bool, scored: bool) -> Section:
+def browse_pairs(scores: pl.DataFrame, *, texts: bool, scored: bool) -> Section:
     """Return the part of the page in which every pair can be looked through.
 
     Args:
-        scores: tables of `prasanga.likelihoods.score_pairs` with the columns set and model; a random-weight copy is
-            called as its model with `-random` after it.
-        texts: whether the sentences go into the page. Without them no word of a sentence does.
+        scores: of `prasanga.likelihoods.score_pairs`, with the columns set and model; a random-weight copy is called
+            as its model with `-random` after it.
+        texts: as for `pairs`.
         scored: whether there are percentages, though the scores behind them may be missing.
 
     Raises:
         InputError: a column is missing, or a label is neither stereo nor antistereo.
     """
-    tables = [add_differences(table) for table in scores if len(table)]
-    if not tables:
-        return section("no_pairs", {"scored": scored})
-    rows = pl.concat(tables, how="diagonal_relaxed").with_columns(pl.col(*_PAIR).fill_null(""))
+    if scores.is_empty():
+        return fill_section("no_pairs", {"scored": scored})
+    rows = add_differences(scores).with_columns(pl.col(*_PAIR).fill_null(""))
     models, sets = (rows[name].unique(maintain_order=True).to_list() for name in ("model", "set"))
     twins = [name for name in models if name.endswith(_TWIN) and name.removesuffix(_TWIN) in models]
     n_pairs, n_models = rows.n_unique(_PAIR), len(models) - len(twins)
@@ -255,27 +206,27 @@ def pair_browser(scores: Sequence[pl.DataFrame], *, texts: bool, scored: bool) -
         packed=prose("pairs_unscripted"),
         look="pair-browser",
     )
-    return section("pair_browser", about, parts=[browser])
+    return fill_section("pair_browser", about, parts=[browser])
 
 
 def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sheet:
     """Return the table of pairs, a column for each model."""
-    named = {name: head for name, head in _HEADS.items() if name in ("bias_type", "label") or rows[name].n_unique() > 1}
-    sentences = ("First sentence", "Second sentence") if texts else ()
+    heads = {"set": "Set", "language": "Language", "bias_type": "Type", "label": "Label"}
+    heads = {name: head for name, head in heads.items() if name in ("bias_type", "label") or rows[name].n_unique() > 1}
     scored = rows.rows_by_key([*_PAIR, "model"], named=True, include_key=True, unique=True)
     names = {"language": name_of_language, "bias_type": name_of_type}
     lines = []
     for pair in rows.unique(_PAIR, keep="first", maintain_order=True).head(MOST_PAIRS).iter_rows(named=True):
-        key = [pair[name] for name in _PAIR]
-        cells = [names.get(name, str)(pair[name]) for name in named]
+        key, cells = [pair[name] for name in _PAIR], [names.get(name, str)(pair[name]) for name in heads]
         differences = [_difference_cell(scored.get((*key, model))) for model in models]
         lines.append((pair["pair_id"], *cells, *(_mark_words(pair) if texts else ()), *differences))
-    heads = {"Pair": "text", **dict.fromkeys(named.values(), "list"), **dict.fromkeys(sentences, "text")}
+    kinds = {"Pair": "text", **dict.fromkeys(heads.values(), "list")}
+    kinds |= {"First sentence": "text", "Second sentence": "text"} if texts else {}
     caption = "Difference of the scores of each pair, by model"
-    return tabulate(caption, heads | dict.fromkeys(models, ""), lines, look="explorable")
+    return tabulate(caption, kinds | dict.fromkeys(models, ""), lines, look="explorable")
 
 
-def _mark_words(pair: dict[str, Any]) -> list[Markup]:
+def _mark_words(pair: Mapping[str, Any]) -> list[Markup]:
     """Return both sentences with the words in which they differ marked."""
     first, second = pair["first"], pair["second"]
     found = align_spans(first, second, punctuation=pair.get("punctuation") or "apart")
@@ -289,63 +240,64 @@ def _mark_words(pair: dict[str, Any]) -> list[Markup]:
     return marked
 
 
-def _difference_cell(row: dict[str, Any] | None) -> Cell:
+def _difference_cell(row: Mapping[str, Any] | None) -> Cell:
     if row is None:
-        return Cell(MISSING, hover="this model has no score for this set and language")
+        return Cell(hover="this model has no score for this set and language")
     if row["left_out"]:
         return Cell(row["left_out"], hover=REASONS.get(row["left_out"], ""), order="")
-    return Cell(signed(row["difference"]))
+    return Cell(sheet.signed(row["difference"]))
 
 
 # --------------------
 # The sets of pairs
 
 
-def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], files: Sequence[str]) -> Section:
-    """Return the part on the sets of pairs: the numbers of the paper's Table 6, and the oddities of each set."""
-    groups = groups_of(statistics.select("set", "language").iter_rows())
+def _pair_sets(results: Results) -> Iterator[Section]:
+    """Yield the part on the sets of pairs: the numbers of the paper's Table 6, and the oddities of each set."""
+    statistics, odd = results["pair_statistics"], _count_oddities(results["pair_oddities"])
     file = "data/pair_statistics.csv"
-    return section(
-        "pair_sets",
-        parts=[
-            *(_set(statistics.filter(set=group.set, language=group.language), group) for group in groups),
-            *([section("oddities", sheets=[odd], folded=True)] if (odd := _count_oddities(oddities)).rows else []),
-        ],
-        files=[(file, "CSV")] if file in files else [],
-        files_text="These numbers as",
-    )
+    if not statistics.is_empty():
+        yield fill_section(
+            "pair_sets",
+            parts=[
+                *(
+                    _describe_set(statistics, group)
+                    for group in grid.groups_of(statistics.select(_PAIR[:2]).iter_rows())
+                ),
+                *([fill_section("oddities", sheets=[odd], folded=True)] if odd.rows else []),
+            ],
+            files=[(file, "CSV")] if file in results.files else [],
+            files_text="These numbers as",
+        )
 
 
-def _set(table: pl.DataFrame, group: Group) -> Section:
+def _describe_set(statistics: pl.DataFrame, group: Group) -> Section:
     """Return the statistics of one language of one set by subset."""
+    table = statistics.filter(set=group.set, language=group.language)
     n_pairs = dict(table.filter(statistic="mean_words", category=OVERALL).select("subset", "n_pairs").iter_rows())
     # a subset of all pairs would say everything twice
     subsets = [subset for subset, n in n_pairs.items() if subset == OVERALL or n < n_pairs[OVERALL]]
     rows: list[tuple[Any, ...]] = [("Pairs", *(n_pairs[subset] for subset in subsets))]
     for (statistic, category), part in table.group_by("statistic", "category", maintain_order=True):
         values = dict(part.select("subset", "value").iter_rows())
-        name = {
-            "mean_words": "Words in a sentence, mean",
-            "label_percentage": f"Labelled {category}, %",
-        }.get(str(statistic), f"{name_of_type(str(category))}, %")
+        heads = {"mean_words": "Words in a sentence, mean", "label_percentage": f"Labelled {category}, %"}
+        name = heads.get(str(statistic), f"{name_of_type(str(category))}, %")
         form = ".2f" if statistic == "mean_words" else ".1f"
         rows.append((name, *(sortable("value", values.get(subset), form) for subset in subsets)))
-    heads = {"Statistic": "", **{_ORIGINS.get(subset, subset): "" for subset in subsets}}
-    sheet = tabulate(f"What the pairs consist of, {group.title}", heads, rows, look="")
-    return fold(group.title, findings.plural(n_pairs[subsets[0]], "pair"), sheets=[sheet])
+    columns = {"Statistic": "", **{_ORIGINS.get(subset, subset): "" for subset in subsets}}
+    listed = tabulate(f"What the pairs consist of, {group.title}", columns, rows, look="")
+    return fold(group.title, plural(n_pairs[subsets[0]], "pair"), sheets=[listed])
 
 
-def _count_oddities(oddities: Mapping[str, pl.DataFrame]) -> Sheet:
+def _count_oddities(oddities: pl.DataFrame) -> Sheet:
     """Return how many pairs of each set and language have each kind of oddity, the kinds in their order."""
-    order = list(KINDS)
+    counts = oddities.group_by("set", "kind", "language", maintain_order=True).agg(pl.col("pair_id").n_unique())
+    sets, kinds = oddities["set"].unique(maintain_order=True).to_list(), list(KINDS)
     rows = [
         (name, html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]), name_of_language(language), n)
-        for name, table in oddities.items()
-        for kind in sorted(table["kind"].unique(), key=order.index)
-        for language, n in table.filter(kind=kind)
-        .group_by("language", maintain_order=True)
-        .agg(pl.col("pair_id").n_unique())
-        .iter_rows()
+        for name, kind, language, n in sorted(
+            counts.iter_rows(), key=lambda row: (sets.index(row[0]), kinds.index(row[1]))
+        )
     ]
     heads = {"Set": "text", "Kind": "text", "Language": "text", "Pairs": ""}
     return tabulate("Oddities of the sets: pairs of each kind", heads, rows, look="")
