@@ -20,6 +20,7 @@ import polars as pl
 import regex
 
 from prasanga.associations.comparisons import has_few_words
+from prasanga.base.errors import InputError
 from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.preferences import OVERALL
 from prasanga.schema import CONVENTIONS
@@ -114,8 +115,13 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
 
     Categories are sorted by name (C2 before C10), lengths by words (75 before >75), modes as fixed, random; models keep
     the order in which the table has them.
+
+    Raises:
+        InputError: two rows for the same cell.
     """
     rows = ceat.rows(named=True)
+    if ceat.select(KEY).is_duplicated().any():
+        raise InputError(f"the table of CEAT has two rows for the same {', '.join(KEY)}. Make the table again.")
     categories = {row["category"]: category_of(row) for row in reversed(rows)}
     modes = dict.fromkeys([*MODES, *ceat["sample_mode"]])
     return Grid(
