@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from page_parts import lines_of
 
-from prasanga.report.figures import all_figures, figure_files
+from prasanga.report.figures import all_figures, figure_files, name_of
 from prasanga.report.page import list_figures, measured
 from prasanga.report.section import Section
 from prasanga.report.study import Results
@@ -79,7 +79,7 @@ def test_a_figure_that_latex_cannot_read_has_none_and_one_column_is_no_wide_figu
 
 
 def test_every_method_names_keys_of_the_config_alone() -> None:
-    names = {figure.name({"category": "C1", "model": "bert"}) for figure in all_figures()}
+    names = {name_of(figure.file, category="C1", model="bert") for figure in all_figures()}
     known = {"pair_differences": pl.DataFrame({key: ["1"] for key in ("set", "language", "pair_id", "difference")})}
     known["traits"] = pl.DataFrame({key: ["1"] for key in ("polarity", "trait", "corrected")})
     parts = gallery(*names, **known).parts
@@ -89,7 +89,7 @@ def test_every_method_names_keys_of_the_config_alone() -> None:
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_pdflatex_sets_all_figures(tmp_path: Path) -> None:
-    names = [figure.name({"category": "লিঙ্গ", "model": "gpt_2%"}) for figure in all_figures()]
+    names = [name_of(figure.file, category="লিঙ্গ", model="gpt_2%") for figure in all_figures()]
     shown = "\n".join(unescape(re.sub("</?pre.*?>", "", part.widget)) for part in gallery(*names).parts)
     page = r"\documentclass[11pt,twocolumn]{article}\usepackage[demo]{graphicx}\begin{document}"
     (tmp_path / "t.tex").write_text(f"{page}{shown}\\end{{document}}", encoding="utf-8")
