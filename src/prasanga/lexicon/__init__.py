@@ -21,7 +21,7 @@ from prasanga.lexicon.model import (
     categories_of,
     chosen_categories,
     forms_table,
-    require_searched,
+    require_measurable,
     stimuli_of,
 )
 from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates

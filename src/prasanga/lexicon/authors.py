@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import read_json_object, read_text, suggest
+from prasanga.base.yaml import read_json_object, read_text
 from prasanga.lexicon.model import (
     Category,
     Lexicon,
@@ -58,27 +58,24 @@ def load_grouped_words(words: Path, suffix_categories: Path, normalization: str 
     """
     warnings: list[str] = []
     clean = _cleaner(normalization)
-    groups = _text_lists(suffix_categories)
+    groups = _read_text_lists(suffix_categories)
     suffixes: dict[str, list[tuple[str, str]]] = {}
     for number, line in enumerate(read_text(words).split("\n"), start=1):
         if not line.strip():
             continue
         match = re.fullmatch(r"([^,]+),([\d\s/]+)", line)
-        if match is None:
+        named = re.findall(r"\d+", match[2]) if match else []
+        if match is None or not groups.keys() >= set(named):
             raise InputError(
-                f"{words}, line {number}: found {line!r}. Write a word, a comma, and group numbers: `word, 1/2`."
+                f"{words}, line {number}: found {line!r}. Write a word, a comma, and numbers of groups in"
+                f" {suffix_categories}: `word, 1/2`."
             )
         word = clean(match[1])
         if word in suffixes:
-            warnings.append(f"{words}, line {number}: {word} stands twice; the suffixes of all its lines are combined.")
-        of_word = suffixes.setdefault(word, [])
-        for group in re.findall(r"\d+", match[2]):
-            if group not in groups:
-                raise InputError(
-                    f"{words}, line {number}: {word} names the suffix group {group}, which is not in"
-                    f" {suffix_categories}.{suggest(group, groups)}"
-                )
-            of_word += [(clean(suffix), group) for suffix in groups[group]]
+            warnings.append(
+                f"{words}, line {number}: {word} is there twice; the suffixes of all its lines are combined."
+            )
+        suffixes.setdefault(word, []).extend((clean(suffix), group) for group in named for suffix in groups[group])
     return _build(suffixes, suffixes, {}, warnings, clean)
 
 
@@ -89,21 +86,18 @@ def load_categories(files: Sequence[Path], suffix_lists: Path | None, normalizat
     """
     warnings: list[str] = []
     clean = _cleaner(normalization)
-    suffixes: Suffixes = {}
+    suffixes = {} if suffix_lists is None else _read_suffix_lists(suffix_lists, warnings, clean)
     if suffix_lists is None:
         warnings.append(f"{files[0].parent}: no suffix lists given: words are found in their bare form only.")
-    else:
-        suffixes = _read_suffix_lists(suffix_lists, warnings, clean)
     numbered = sorted((int("".join(re.findall(r"\d", path.stem)) or 0), path) for path in files)
     categories = {f"C{number}": _read_category(f"C{number}", path, warnings, clean) for number, path in numbered}
     sets = [side for category in categories.values() for side in (*category.targets, *category.attributes)]
     words = list(dict.fromkeys(word for side in sets for word in side.stimuli))
-    if suffix_lists is not None:
-        warnings += [
-            f"{suffix_lists}: no entry for {word}, a word of the categories: it is found in its bare form only."
-            for word in words
-            if word not in suffixes
-        ]
+    warnings += [
+        f"{suffix_lists}: no entry for {word}, a word of the categories: it is found in its bare form only."
+        for word in words
+        if suffix_lists is not None and word not in suffixes
+    ]
     classes = {word: side.name for side in reversed(sets) for word in side.stimuli}
     return _build(words, suffixes, categories, warnings, clean, classes)
 
@@ -173,20 +167,18 @@ def _cleaner(normalization: str | None) -> Clean:
 
 def _read_suffix_lists(path: Path, warnings: list[str], clean: Clean) -> dict[str, list[tuple[str, str]]]:
     suffixes: dict[str, list[tuple[str, str]]] = {}
-    for word, of_word in _text_lists(path).items():
+    for word, listed in _read_text_lists(path).items():
         if clean(word) in suffixes:
-            warnings.append(f"{path}: {word} stands twice after normalization; the suffixes of both are combined.")
-        suffixes.setdefault(clean(word), []).extend((clean(suffix), "") for suffix in of_word)
+            warnings.append(f"{path}: {word} is there twice after normalization; the suffixes of both are combined.")
+        suffixes.setdefault(clean(word), []).extend((clean(suffix), "") for suffix in listed)
     return suffixes
 
 
-def _text_lists(path: Path) -> dict[str, list[str]]:
+def _read_text_lists(path: Path) -> dict[str, list[str]]:
     content = read_json_object(path)
     for key, value in content.items():
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise InputError(
-                f'{path}: `{key}` holds {value!r}, but must hold a list of suffixes: "{key}": ["...", "..."].'
-            )
+            raise InputError(f'{path}: `{key}` is {value!r}. Write a list of suffixes: "{key}": ["...", "..."].')
     return content
 
 
@@ -213,18 +205,18 @@ def _read_texts(
 ) -> tuple[str, str, tuple[str, ...]]:
     """Return the name of a set, the first of `keys` that its entry has, and the texts under it."""
     entry = content.get(side)
-    if isinstance(entry, dict) and isinstance(name := entry.get("category"), str):
-        key = next((key for key in keys if key in entry), "")
-        texts = entry.get(key)
-        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
-            cleaned = tuple(map(clean, texts))
-            if cleaned and all(cleaned):
-                return name, key, cleaned
-    allowed = " or ".join(f'"{key}"' for key in keys)
-    raise InputError(
-        f'{path}: `{side}` must hold {{"category": name, {allowed}: [text, ...]}}, with at least one text and none'
-        f" empty; found {entry!r:.80}."
-    )
+    named = entry if isinstance(entry, dict) else {}
+    key = next((key for key in keys if key in named), "")
+    texts = named.get(key)
+    texts = texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
+    cleaned = tuple(map(clean, texts))
+    if not isinstance(named.get("category"), str) or not cleaned or not all(cleaned):
+        allowed = " or ".join(f'"{key}"' for key in keys)
+        raise InputError(
+            f'{path}: `{side}` must be {{"category": name, {allowed}: [text, ...]}}, with at least one text and none'
+            f" empty; found {entry!r:.80}."
+        )
+    return named["category"], key, cleaned
 
 
 def _build(
@@ -237,11 +229,11 @@ def _build(
 ) -> Lexicon:
     stimuli, readings = [], []
     for word in words:
-        of_word = suffixes.get(word, ())
-        groups = tuple(dict.fromkeys(group for _, group in of_word if group))
+        listed = suffixes.get(word, ())
+        groups = tuple(dict.fromkeys(group for _, group in listed if group))
         stimuli.append(Stimulus(word, groups=groups, word_class=(classes or {}).get(word, "")))
         readings.append(SurfaceForm(word, word, number="singular", case="nominative"))
-        readings += [SurfaceForm(clean(word + suffix), word, group) for suffix, group in of_word]
+        readings += [SurfaceForm(clean(word + suffix), word, group) for suffix, group in listed]
     forms = first_readings(readings)
     for form, owners in claimants(forms).items():
         if len(owners) > 1:

@@ -167,8 +167,7 @@ def _is_consonant(offset: int | None) -> bool:
 # letters before an ending that begins with a vowel: রং, রঙের; लड़का, लड़के; city, cities.
 
 
-@dataclass(frozen=True, slots=True)
-class NumberBlock:
+class NumberBlock(NamedTuple):
     """Suffixes of one number that take the same case endings.
 
     The suffix alone is the nominative, unless `cases` says otherwise.
@@ -178,8 +177,7 @@ class NumberBlock:
     cases: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A stem with spellings that must and that must not be among its forms."""
 
     stem: str
@@ -345,52 +343,44 @@ def load_suffix_groups(path: str | Path, normalization: str | None = None) -> Su
         InputError: the file cannot be read; an unknown key, ending class, number or case; a value of the wrong kind; an
             unknown normalization.
     """
-    path = Path(path)
-    content = read_yaml(path, normalization=normalization)
+    content = read_yaml(Path(path), normalization=normalization)
     content.require("a file of suffix groups", required=["language", "groups"], optional=["hyphenated", "capitalized"])
     entries = content.entry_of("groups")
-    if not entries:
-        raise InputError(f"{path}: `groups` is empty. Write at least one group under it: `name: {{ending: any, ...}}`.")
     groups = {name: _read_group(name, entries.entry_of(name), content) for name in entries}
-    return SuffixGroups(path, content.text("language"), groups)
+    return SuffixGroups(Path(path), content.text("language"), groups)
 
 
-def _read_group(name: str, entry: Entry, of_all: Entry) -> SuffixGroup:
-    """Read one group; `of_all` is the head of the file, with what holds for all groups."""
-    entry.require(
-        f"the suffix group `{name}`",
-        required=["ending"],
-        optional=[
-            *("description", "cases", "numbers", "emphatic"),
-            *("alternation", "examples", "hyphenated", "capitalized"),
-        ],
-    )
+def _read_group(name: str, entry: Entry, head: Entry) -> SuffixGroup:
+    """Read one group; `head` is the whole file, with what holds for all groups."""
+    optional = ["description", "cases", "numbers", "emphatic", "alternation", "examples", "hyphenated", "capitalized"]
+    entry.require(f"the suffix group `{name}`", required=["ending"], optional=optional)
+    endings, known = entry.texts("ending"), [*ENDING_CLASSES, ANY]
+    wrong = [each for each in endings if each not in known and not is_written_out(each)]
+    if wrong or not endings:
+        found = wrong[0] if wrong else ""
+        raise InputError(
+            f"{entry.place}: the suffix group `{name}` has the ending class `{found}`.{suggest(found, known)} Or write"
+            " the end of the stems, with a hyphen before it: `ending: -ी`."
+        )
+    changed = entry.entry_of("alternation")
+    alternation = {changed.clean(end): changed.text(end, may_be_empty=True) for end in changed}
+    if "" in alternation:
+        raise InputError(
+            f"{entry.place}: `alternation` has an empty key, but a key is the last letter or letters of a stem:"
+            " `{ং: ঙ}`; the value may be empty: `{ा: ''}`."
+        )
     return SuffixGroup(
         name=name,
         description=entry.text("description"),
-        endings=_read_ending_classes(name, entry),
+        endings=endings,
         cases=_read_cases(entry),
-        numbers=_read_numbers(entry),
+        numbers=_read_numbers(entry.entry_of("numbers")),
         emphatic=entry.texts("emphatic"),
-        alternation=_read_alternation(entry.entry_of("alternation")),
+        alternation=alternation,
         examples=tuple(_read_example(name, example) for example in entry.entries_of("examples")),
-        hyphenated=entry.flag("hyphenated", default=of_all.flag("hyphenated", default=True)),
-        capitalized=entry.flag("capitalized", default=of_all.flag("capitalized", default=False)),
+        hyphenated=entry.flag("hyphenated", default=head.flag("hyphenated", default=True)),
+        capitalized=entry.flag("capitalized", default=head.flag("capitalized", default=False)),
     )
-
-
-def _read_ending_classes(name: str, entry: Entry) -> tuple[str, ...]:
-    classes = entry.texts("ending")
-    allowed = [*ENDING_CLASSES, ANY]
-    for found in classes:
-        if found not in allowed and not is_written_out(found):
-            raise InputError(
-                f"{entry.place}: the suffix group `{name}` has the ending class `{found}`.{suggest(found, allowed)}"
-                " Or write the end of the stems, with a hyphen before it: `ending: -ी`."
-            )
-    if not classes:
-        raise InputError(f"{entry.place}: the suffix group `{name}` names no ending class. Write e.g. `ending: any`.")
-    return classes
 
 
 def _read_cases(entry: Entry) -> dict[str, tuple[str, ...]]:
@@ -399,33 +389,18 @@ def _read_cases(entry: Entry) -> dict[str, tuple[str, ...]]:
     return {case: cases.texts(case) for case in cases}
 
 
-def _read_numbers(entry: Entry) -> dict[str, tuple[NumberBlock, ...]]:
+def _read_numbers(numbers: Entry) -> dict[str, tuple[NumberBlock, ...]]:
     """Read the endings by number; those of the singular are under `cases`."""
-    numbers = entry.entry_of("numbers")
     numbers.require("`numbers`", required=[], optional=NUMBERS[1:])
     blocks: dict[str, tuple[NumberBlock, ...]] = {}
     for number in numbers:
         entries = numbers.entries_of(number) if isinstance(numbers[number], list) else [numbers.entry_of(number)]
-        blocks[number] = tuple(_read_block(number, block) for block in entries)
+        for entry in entries:
+            entry.require(f"the number `{number}`", required=["suffixes"], optional=["cases"])
+            if not entry.texts("suffixes"):
+                raise InputError(f"{entry.place}: `suffixes` of `{number}` is empty. Write e.g. `suffixes: [টি]`.")
+        blocks[number] = tuple(NumberBlock(entry.texts("suffixes"), _read_cases(entry)) for entry in entries)
     return blocks
-
-
-def _read_block(number: str, entry: Entry) -> NumberBlock:
-    entry.require(f"the number `{number}`", required=["suffixes"], optional=["cases"])
-    suffixes = entry.texts("suffixes")
-    if not suffixes:
-        raise InputError(f"{entry.place}: `suffixes` of the number `{number}` is empty. Write e.g. `suffixes: [টি]`.")
-    return NumberBlock(suffixes, _read_cases(entry))
-
-
-def _read_alternation(entry: Entry) -> dict[str, str]:
-    alternation = {entry.clean(end): entry.text(end, may_be_empty=True) for end in entry}
-    if "" in alternation:
-        raise InputError(
-            f"{entry.place}: `alternation` has an empty key, but a key is the last letter or letters of a stem:"
-            " `{ং: ঙ}`; the value may be empty: `{ा: ''}`."
-        )
-    return alternation
 
 
 def _read_example(name: str, entry: Entry) -> Example:
@@ -489,19 +464,14 @@ def _read_decisions(heads: Sequence[Entry], claimed: Claimed) -> dict[str, tuple
         entry.require("an ambiguous form", required=["form", "resolution", "reason"])
         form, resolution = entry.text("form"), entry.text("resolution")
         owners = tuple(claimed.get(fold(form), ()))
-        if not owners:
-            raise InputError(
-                f"{entry.place}: the form {form} is listed under `ambiguous`, but no stimulus claims it (any more)."
-                " Delete the entry."
-            )
-        if len(owners) == 1 and resolution != "none":
-            raise InputError(
-                f"{entry.place}: the form {form} has the resolution `{resolution}`, but only {owners[0]} claims it (any"
-                " more), and gets its hits. Delete the entry, or write `resolution: none` to leave the form out."
-            )
-        if fold(form) in decisions:
-            raise InputError(f"{entry.place}: the form {form} is listed twice under `ambiguous`. Delete one entry.")
         meant: dict[str, tuple[str, ...]] = {**{owner: (owner,) for owner in owners}, "both": owners, "none": ()}
+        if fold(form) in decisions or len(owners) < (1 if resolution == "none" else 2):
+            twice = "is listed twice" if fold(form) in decisions else "is listed"
+            raise InputError(
+                f"{entry.place}: the form {form} {twice} under `ambiguous`, and is claimed by"
+                f" {', '.join(owners) or 'no stimulus'}. Delete the entry, or write `resolution: none` to leave a form"
+                " out."
+            )
         if resolution not in meant:
             allowed = suggest(resolution, meant)
             raise InputError(f"{entry.place}: the form {form} has the resolution `{resolution}`.{allowed}")

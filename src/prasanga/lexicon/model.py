@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import read_document
-from prasanga.base.places import exists
 from prasanga.base.yaml import Entry, read_entry
 from prasanga.schema import TABLES
 from prasanga.text import fold, normalizer
@@ -85,6 +83,7 @@ class Stimulus:
         variants: other spellings of the same word.
         word_class: which templates it is put into (person_name, adjective; `prasanga.lexicon.templates`), "" for none.
         place: file and line where it is written, with its class if any place says one; "" where the layout has none.
+        irregular: forms that its word set lists.
     """
 
     name: str
@@ -93,6 +92,7 @@ class Stimulus:
     variants: tuple[str, ...] = ()
     word_class: str = ""
     place: str = field(default="", compare=False)
+    irregular: tuple[SurfaceForm, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,18 +225,17 @@ class Lexicon:
         return inflections
 
     def _explain_missing(self, stimulus: str, number: str, case: str, emphatic: str) -> str:
-        existing = [key[1:] for key in self._inflections if key[0] == stimulus]
-        if not existing:
-            return f"The lexicon has no stimulus {stimulus!r}; add it to a word set, or write one that it has."
         cases: dict[str, dict[str, None]] = {}
-        for found_number, found_case, _ in existing:
-            cases.setdefault(found_number or "(not said)", {})[found_case or "(not said)"] = None
+        for name, found_number, found_case, _ in self._inflections:
+            if name == stimulus:
+                cases.setdefault(found_number or "(not said)", {})[found_case or "(not said)"] = None
+        if not cases:
+            return f"The lexicon has no stimulus {stimulus!r}; add it to a word set, or write one that it has."
         wanted = f"number {number!r}, case {case!r}" + (f", emphatic {emphatic!r}" if emphatic else "")
         exists = "; ".join(f"{found}: {', '.join(of_number)}" for found, of_number in cases.items())
-        emphatics = ", ".join(dict.fromkeys(found for _, _, found in existing if found)) or "none"
         return (
-            f"The stimulus {stimulus!r} has no form with {wanted}. It has {exists}; emphatic endings: {emphatics}."
-            " Write one of these, or add the ending to its suffix group."
+            f"The stimulus {stimulus!r} has no form with {wanted}. It has {exists}. Write one of these, or add the"
+            " ending to its suffix group."
         )
 
 
@@ -301,110 +300,61 @@ def chosen_categories(
     """
     names = list(names)
     stimuli_of(categories, names, key=key)
-    return {
-        name: {
-            "title": categories[name]["title"],
-            **{
-                role: [{"name": side["name"], "stimuli": list(side["stimuli"])} for side in categories[name][role]]
-                for role in ("targets", "attributes")
-            },
-        }
-        for name in names
-    }
+    chosen: dict[str, Any] = {name: {"title": categories[name]["title"]} for name in names}
+    for name, role in product(names, ("targets", "attributes")):
+        chosen[name][role] = [
+            {"name": side["name"], "stimuli": list(side["stimuli"])} for side in categories[name][role]
+        ]
+    return chosen
 
 
-def require_searched(categories: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Refuse categories that are to be measured in running text with words that are not looked for there.
-
-    Args:
-        categories: in the layout of `prasanga.lexicon.categories_of`.
-        names: those that the config names under `categories`; the lexicon has them.
-
-    Raises:
-        InputError: a category with a word set that says `searched: false`.
-    """
-    for name in names:
-        for side in (*categories[name]["targets"], *categories[name]["attributes"]):
-            if not side.get("searched", True):
-                raise InputError(
-                    f"`categories` in the config names {name!r}, but its word set {side['name']!r} stands in templates"
-                    f" only and is not looked for in texts. Write {name} under `seat.categories` instead, or take"
-                    " `searched: false` out of the file of the word set."
-                )
-
-
-def require_words(
+def require_measurable(
     categories: Mapping[str, Any],
     names: Iterable[str],
     *,
     key: str = "categories",
     files: Mapping[str, Mapping[str, str]] | None = None,
+    in_texts: bool = False,
 ) -> None:
-    """Refuse categories with a list too short for an effect size, whatever is found in texts.
+    """Refuse categories that have no effect size, whatever is found in texts.
 
-    A standard deviation over the target words needs two of each set.
+    A standard deviation over the target words needs two of each set. A word among targets and attributes is nearest to
+    itself in every model. A word set that says `searched: false` has templates only.
 
     Args:
         categories: in the layout of `prasanga.lexicon.categories_of`.
         names: those that the config names under `key`; the lexicon has them.
         key: where the config names them, for the message.
         files: for each category the files of its sets, as far as they are known.
+        in_texts: whether they are measured in running text.
 
     Raises:
-        InputError: a target set of one word, or an attribute set of none, with category, set and file, each in a line.
+        InputError: with category, set, file and words, a line for each problem.
     """
     problems = []
     for name in names:
-        for role, what, least in (("targets", "a target set", 2), ("attributes", "an attribute set", 1)):
-            for side in categories[name][role]:
-                there = len(side["stimuli"])
-                if there < least:
-                    file = (files or {}).get(name, {}).get(side["name"], "")
-                    problems.append(
-                        f"{file}{': ' if file else ''}the set {side['name']!r} of the category {name} has"
-                        f" {there} word{'' if there == 1 else 's'}, but {what} needs {least} for an effect size. Add"
-                        f" words to it, or take {name} out of `{key}`."
-                    )
-    if problems:
-        raise InputError("\n".join(problems))
-
-
-def require_other_words(categories: Mapping[str, Any], names: Iterable[str], *, key: str = "categories") -> None:
-    """Refuse categories with a word among their targets and their attributes: it is nearest to itself in every model.
-
-    Args:
-        categories: in the layout of `prasanga.lexicon.categories_of`.
-        names: those that the config names under `key`; the lexicon has them.
-        key: where the config names them, for the message.
-
-    Raises:
-        InputError: with the words, the sets and the category, each in a line.
-    """
-    problems = []
-    for name in names:
-        for target, attribute in product(categories[name]["targets"], categories[name]["attributes"]):
-            common = dict.fromkeys(word for word in target["stimuli"] if word in attribute["stimuli"])
-            if common:
+        targets, attributes = categories[name]["targets"], categories[name]["attributes"]
+        for side, least in (*((each, 2) for each in targets), *((each, 1) for each in attributes)):
+            place = (files or {}).get(name, {}).get(side["name"], "")
+            what = f"{place}{': ' if place else ''}the set {side['name']!r} of the category {name}"
+            if len(side["stimuli"]) < least:
+                found = len(side["stimuli"])
+                few = f"{found} word{'' if found == 1 else 's'}, but an effect size needs {least}"
+                problems.append(f"{what} has {few}. Add words to it, or take {name} out of `{key}`.")
+            if in_texts and not side.get("searched", True):
                 problems.append(
-                    f"the category {name} has {', '.join(common)} among its targets (the set {target['name']!r}) and"
-                    f" its attributes ({attribute['name']!r}), and a word is nearest to itself. Take it out of one of"
-                    f" these sets, or take {name} out of `{key}`."
+                    f"{what} is for templates only (`searched: false`). Name {name} under `seat.categories` instead of"
+                    f" `{key}`."
+                )
+        for target, attribute in product(targets, attributes):
+            if common := [word for word in target["stimuli"] if word in attribute["stimuli"]]:
+                problems.append(
+                    f"the category {name} has {', '.join(dict.fromkeys(common))} among its targets (the set"
+                    f" {target['name']!r}) and its attributes ({attribute['name']!r}), and a word is nearest to itself."
+                    f" Take it out of one of these sets, or take {name} out of `{key}`."
                 )
     if problems:
         raise InputError("\n".join(problems))
-
-
-def read_categories(path: str | Path) -> dict[str, Any]:
-    """Read the categories of earlier results (`results/lexicon/categories.json`).
-
-    Raises:
-        InputError: if the file is absent or damaged.
-    """
-    if not Path(path).exists():
-        raise InputError(
-            f"{path}: no such file, and the word lists of `lexicon.stimuli` are not there either. Restore one of them."
-        )
-    return read_document(path)
 
 
 def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -> None:
@@ -418,18 +368,14 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
     Raises:
         InputError: with both languages and what to write.
     """
-    section = key.partition(".")[0]
-    files = {"templates": f"resources/templates/{wanted}/seat.yaml"}
-    if section == "lexicon":
-        files = {"stimuli": f"resources/stimuli/{wanted}", "suffix_groups": f"resources/suffix_groups/{wanted}.yaml"}
-    what = "word lists" if section == "lexicon" else "templates"
+    ours = {
+        "lexicon.stimuli": f"stimuli: resources/stimuli/{wanted}, suffix_groups: resources/suffix_groups/{wanted}.yaml",
+        "seat.templates": f"templates: resources/templates/{wanted}/seat.yaml",
+    }
     if found != wanted:
-        ours = ", ".join(f"{name}: {path}" for name, path in files.items())
-        shipped = all(map(exists, files.values()))
-        instead = f"`{section}: {{{ours}}}`" if shipped else f"the path of {what} for {wanted!r} there"
         raise InputError(
-            f"`language` is {wanted!r}, but the {what} in `{key}` are for {found!r}. Write"
-            f" {f'`language: {found}`, or ' if section == 'lexicon' else ''}{instead}."
+            f"`language` is {wanted!r}, but `{key}` is for {found!r}. Write files for {wanted!r}, such as"
+            f" `{key.partition('.')[0]}: {{{ours[key]}}}`, or another `language`."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,20 +87,19 @@ def read_word_form(what: str, options: str, *, language: str, before: str | None
         capital: whether the slot's name has one.
 
     Raises:
-        InputError: something asked for that there is not, or twice; an article in a language without.
+        InputError: an unknown option, or two of one kind; an article in a language without.
     """
     asked: dict[str, str] = {}
     for option in options.split():
-        kind = next((kind for kind, names in _OPTIONS.items() if option in names), None)
-        if kind is None:
-            raise InputError(f"{what} `{option}`.{suggest(option, (*NUMBERS, *CASES, INDEFINITE))}")
-        if kind in asked:
-            raise InputError(f"{what} `{asked[kind]}` and `{option}`, but a word has one {kind}. Delete one of them.")
+        kind = next((kind for kind, names in _OPTIONS.items() if option in names), "")
+        if not kind or kind in asked:
+            known = suggest(option, (*NUMBERS, *CASES, INDEFINITE))
+            raise InputError(f"{what} `{option}`.{known} Write one number and one case at most.")
         asked[kind] = option
     if INDEFINITE in asked and language != _ENGLISH:
         raise InputError(
-            f"{what} `{INDEFINITE}`, which puts an English article before the word, but the sentences are for"
-            f" {language!r}. Write the article, if there is one, into the text."
+            f"{what} `{INDEFINITE}`, an English article, but the sentences are for {language!r}. Write the article, if"
+            " the language has one, into the text."
         )
     inflected = "number" in asked or "case" in asked
     return WordForm(
@@ -230,37 +230,38 @@ def load_templates(path: str | Path | Sequence[str], normalization: str | None =
     content = read_yaml(path, normalization=normalization)
     content.require("a file of templates", required=["language", "templates"])
     language, by_class = content.text("language"), content.entry_of("templates")
-    if not by_class:
-        raise InputError(f"{path}: `templates` is empty. Write under it `class: [{{id: this-is, text: ...}}]`.")
-    return Templates(path, language, {name: _read_class(name, by_class, language) for name in by_class})
+    classes = {
+        name: read_distinct(
+            f"the class `{name}`", by_class.entries_of(name), partial(_read_template, name, language=language)
+        )
+        for name in by_class
+    }
+    if not classes or not all(classes.values()):
+        raise InputError(
+            f"{path}: `templates` or a class in it is empty. Write under it `class: [{{id: this-is, text: ...}}]`."
+        )
+    return Templates(path, language, classes)
 
 
 def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templates) -> Iterator[FilledTemplate]:
     """Put each stimulus into every template of its class, in the order of `stimuli` and then of the file.
 
     Args:
-        lexicon: where the stimuli, their classes and their forms stand.
-        stimuli: names of its stimuli; one that stands there twice is filled in once.
+        lexicon: has the stimuli, their classes and their forms.
+        stimuli: names of its stimuli; one that is there twice is filled in once.
         templates: of the same language.
 
     Raises:
-        InputError: templates of another language; a stimulus that the lexicon lacks, that has no class or one without
-            templates; a form that a stimulus does not have.
+        InputError: a stimulus that has no class or one without templates; a form that a stimulus does not have.
     """
-    if templates.language != lexicon.language:
-        raise InputError(
-            f"{templates.path}: `language` is {templates.language!r}, but the word lists are for"
-            f" {lexicon.language!r}. Name templates of that language under `seat.templates`."
-        )
     classes = {stimulus.name: (stimulus.word_class, stimulus.place) for stimulus in lexicon.stimuli}
+    require_classes(classes, stimuli, templates)
     for name in dict.fromkeys(stimuli):
-        if name not in classes:
-            raise InputError(f"The lexicon has no stimulus {name!r}; add it to a word set, or write one that it has.")
-        require_classes({name: classes[name]}, [name], templates)
-        for template in templates.classes[classes[name][0]]:
+        word_class = classes[name][0]
+        for template in templates.classes[word_class]:
             yield _fill(lexicon, name, template)
-        if classes[name][0] in templates.filled:
-            yield from _filled_by_authors(lexicon, name, classes[name][0], templates)
+        if word_class in templates.filled:
+            yield from _find_filled(lexicon, name, word_class, templates)
 
 
 def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str], templates: Templates) -> None:
@@ -278,29 +279,26 @@ def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str]
     """
     without: dict[str, list[str]] = {}
     for name in dict.fromkeys(stimuli):
-        word_class = classes[name][0]
-        if word_class not in templates.classes:
-            without.setdefault(word_class, []).append(name)
-    problems = [
-        _explain_class(word_class, names, classes[names[0]][1], templates) for word_class, names in without.items()
-    ]
+        if classes[name][0] not in templates.classes:
+            without.setdefault(classes[name][0], []).append(name)
+    problems = []
+    for word_class, names in without.items():
+        place = classes[names[0]][1]
+        more = f" (and {len(names) - 1} more of `seat.categories`)" if len(names) > 1 else ""
+        remedy = (
+            "Write another `class:` in the word set, for the set or the word, or templates for it there."
+            f"{suggest(word_class, templates.classes)}"
+            if place
+            else "Name a folder with templates of Sadhu et al. (seat1.jsonl, ...) under `seat.templates`, write"
+            " `seat: {categories: []}`, or measure SEAT with word sets in YAML."
+        )
+        problems.append(
+            f"{place}{': ' if place else ''}the stimulus {names[0]}{more} has"
+            f" {f'the class `{word_class}`' if word_class else 'no class of word'}, for which {templates.path} has no"
+            f" templates. {remedy}"
+        )
     if problems:
         raise InputError("\n".join(problems))
-
-
-def _explain_class(word_class: str, names: Sequence[str], place: str, templates: Templates) -> str:
-    who = f"{place}{': ' if place else ''}the stimulus {names[0]}"
-    who += f" (and {len(names) - 1} more of `seat.categories`)" if len(names) > 1 else ""
-    without = f"the class `{word_class}`, for which {templates.path} has no templates"
-    problem = f"{who} has {without if word_class else 'no class of word, so no template takes it'}"
-    if place:
-        allowed = suggest(word_class, templates.classes)
-        return f"{problem}. Write another `class:` in the word set, for the set or the word, or templates.{allowed}"
-    return (
-        f"{problem}: word lists in the layout of Sadhu et al. (2024) know no other classes than their sets. Name a"
-        " folder with templates of theirs (seat1.jsonl, ...) under `seat.templates`, write `seat: {categories: []}`,"
-        " or measure SEAT with word sets in YAML."
-    )
 
 
 def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
@@ -335,8 +333,8 @@ def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> T
     return Templates(path, LANGUAGE, classes, {name: each for name, each in found.items() if each.blocks})
 
 
-def _filled_by_authors(lexicon: Lexicon, word: str, word_class: str, templates: Templates) -> Iterator[FilledTemplate]:
-    """Yield the sentences that the authors filled in with a word: as they are, the word where it stands in them."""
+def _find_filled(lexicon: Lexicon, word: str, word_class: str, templates: Templates) -> Iterator[FilledTemplate]:
+    """Yield the sentences that the authors filled in with a word, with the place of the word."""
     sets = (side for category in lexicon.categories.values() for side in (*category.targets, *category.attributes))
     words = next((side.stimuli for side in sets if side.name == word_class), (word,))
     place, number = templates.filled[word_class].place, 0
@@ -353,38 +351,19 @@ def _filled_by_authors(lexicon: Lexicon, word: str, word_class: str, templates: 
             yield FilledTemplate(word, str(number), word_class, text, *whole_words(text, start, start + len(word)))
 
 
-def _read_class(name: str, by_class: Entry, language: str) -> tuple[Template, ...]:
-    entries = by_class.entries_of(name)
-    if not entries:
-        raise InputError(
-            f"{by_class.place}: the class `{name}` has no templates. Write at least one `- {{id: this-is, text: ...}}`,"
-            " or delete the class."
-        )
-    return read_distinct(f"the class `{name}`", entries, lambda entry: _read_template(name, entry, language))
-
-
-def _read_template(word_class: str, entry: Entry, language: str) -> Template:
+def _read_template(word_class: str, entry: Entry, *, language: str) -> Template:
     entry.require(f"a template of the class `{word_class}`", required=["id", "text"], optional=["gloss"])
     name, text = entry.text("id"), entry.text("text")
     what = f"{entry.place}: the template `{name}`"
     slots = list(SLOT.finditer(text))
-    if len(slots) != 1 or text.count("{") != 1 or text.count("}") != 1:
-        found = (
-            f"{len(slots)} slots" if len(slots) > 1 else "an open brace" if "{" in text or "}" in text else "no slot"
-        )
-        raise InputError(f"{what} has {found}: {text}. Write one slot, such as {{word}} or {{word:genitive}}.")
+    word, _, options = slots[0][1].partition(":") if slots else ("", "", "")
+    word = word.strip()
+    if len(slots) != 1 or text.count("{") != 1 or text.count("}") != 1 or word not in ("word", "Word"):
+        raise InputError(f"{what} needs one slot, such as {{word}} or {{word:genitive}}, and no other braces: {text}")
     (slot,) = slots
     before, after = text[: slot.start()], text[slot.end() :]
-    word, _, options = slot[1].partition(":")
-    if word.strip() not in ("word", "Word"):
-        raise InputError(f"{what} has the slot {slot[0]}. Write {{word}}, or with what it asks for {{word:genitive}}.")
-    form = read_word_form(
-        f"{what} asks in its slot {slot[0]} for",
-        options,
-        language=language,
-        before=before,
-        capital=word.strip() == "Word",
-    )
+    asked = f"{what} asks in its slot {slot[0]} for"
+    form = read_word_form(asked, options, language=language, before=before, capital=word == "Word")
     return Template(name, word_class, before, after, form, gloss=entry.text("gloss"), place=entry.place)
 
 

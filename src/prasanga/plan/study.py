@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import digest_of, read_cache, sha256_of_file, write_cache
+from prasanga.base.io import digest_of, read_cache, read_document, sha256_of_file, write_cache
 from prasanga.base.origin import fingerprint
 from prasanga.base.places import files_in, user_cache
 from prasanga.lexicon import model as lexicon_model
@@ -351,19 +351,17 @@ class WordsPlan:
         if computed or all(Path(path).exists() for path in word_files(words)):
             lexicon = plan_lexicon(words)
             require_language(lexicon.language, config["language"])
-        categories = lexicon.categories if lexicon else lexicon_model.read_categories("results/lexicon/categories.json")
+        categories = lexicon.categories if lexicon else read_document("results/lexicon/categories.json")
         files = lexicon.files if lexicon else {}
 
         def choose(key: str, names: Sequence[str], *, measured: bool = True) -> Categories:
             chosen = lexicon_model.chosen_categories(categories, names, key=key)
             if measured:
-                lexicon_model.require_words(categories, chosen, key=key, files=files)
-                lexicon_model.require_other_words(categories, chosen, key=key)
+                in_texts = key == "categories"
+                lexicon_model.require_measurable(categories, chosen, key=key, files=files, in_texts=in_texts)
             return chosen
 
         chosen = choose("categories", config["categories"])
-        if chosen:
-            lexicon_model.require_searched(categories, config["categories"])
         seat_chosen = choose("seat.categories", seat["categories"])
         scored_chosen = choose("log_probability.categories", scored["categories"])
         if scored_chosen:  # a misspelled name would be ignored

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon.model import (
     chosen_categories,
-    read_categories,
     require_language,
-    require_other_words,
-    require_words,
+    require_measurable,
     stimuli_of,
 )
 
@@ -53,58 +48,36 @@ def test_a_category_that_is_not_there_is_named() -> None:
         chosen_categories(CATEGORIES, ["C1", "C3"])
 
 
-def test_categories_of_earlier_results(tmp_path: Path) -> None:
-    path = tmp_path / "categories.json"
-    with pytest.raises(InputError, match=r"categories\.json: no such file, and the word lists"):
-        read_categories(path)
-    path.write_text(json.dumps(CATEGORIES)[:-1])
-    with pytest.raises(InputError, match=r"categories\.json: damaged"):
-        read_categories(path)
-    path.write_text(json.dumps(CATEGORIES))
-    assert read_categories(path) == CATEGORIES
-
-
-def test_word_lists_of_another_language_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_lists_of_another_language_are_refused() -> None:
     require_language("bn", "bn")
-    monkeypatch.chdir(tmp_path)
-    said = r"`language` is 'hi', but .* are for 'bn'\. Write `language: bn`, or"
-    with pytest.raises(InputError, match=rf"{said} the path of word lists for 'hi' there\."):
-        require_language("bn", "hi")
-    (tmp_path / "resources/stimuli/hi").mkdir(parents=True)
-    (tmp_path / "resources/suffix_groups").mkdir()
-    (tmp_path / "resources/suffix_groups/hi.yaml").touch()
-    ours = r"`lexicon: \{stimuli: resources/stimuli/hi, suffix_groups: resources/suffix_groups/hi\.yaml\}`\."
-    with pytest.raises(InputError, match=rf"{said} {ours}"):
-        require_language("bn", "hi")
+    for key, files in (
+        ("lexicon.stimuli", r"\{stimuli: resources/stimuli/hi, suffix_groups: resources/suffix_groups/hi\.yaml\}"),
+        ("seat.templates", r"\{templates: resources/templates/hi/seat\.yaml\}"),
+    ):
+        with pytest.raises(InputError, match=rf"`language` is 'hi', but `{key}` is for 'bn'\. Write .*{files}"):
+            require_language("bn", "hi", key=key)
 
 
-def test_lists_too_short_for_an_effect_are_refused() -> None:
-    with pytest.raises(InputError) as error:
-        require_words(CATEGORIES, ["C2", "C1"], key="seat.categories", files={"C1": {"y": "stimuli/y.yaml"}})
-    assert str(error.value).splitlines() == [
-        "the set 'y' of the category C2 has 1 word, but a target set needs 2 for an effect size. Add words to it, or"
-        " take C2 out of `seat.categories`.",
-        "stimuli/y.yaml: the set 'y' of the category C1 has 1 word, but a target set needs 2 for an effect size. Add"
-        " words to it, or take C1 out of `seat.categories`.",
-    ]
-    good = {"name": "z", "stimuli": ["ক", "খ"]}
-    enough = {"C1": {**CATEGORIES["C1"], "targets": [good, good]}}
-    require_words(enough, ["C1"])  # an attribute set needs one
-    enough["C1"]["attributes"] = [good, {"name": "none", "stimuli": []}]
-    with pytest.raises(InputError, match=r"'none' of the category C1 has 0 words, but an attribute set needs 1 for"):
-        require_words(enough, ["C1"])
-
-
-def test_a_word_that_is_target_and_attribute_is_refused() -> None:
-    flowers, insects, good, bad = (
-        {"name": name, "stimuli": words}
-        for name, words in (("flowers", ["a", "b"]), ("insects", ["c", "d"]), ("good", ["e", "b"]), ("bad", ["d", "c"]))
+def test_categories_without_an_effect_size_are_refused() -> None:
+    sets = [("x", "ab"), ("y", "cd"), ("one", "e"), ("none", ""), ("b", "bf"), ("far", "gh")]
+    x, y, one, none, b, far = (
+        {"name": name, "stimuli": list(words), "searched": name != "far"} for name, words in sets
     )
-    category = {"targets": [flowers, insects], "attributes": [good, bad]}
+    files = {"C2": {"one": "stimuli/one.yaml"}}
+    categories = {
+        "C1": {"targets": [x, y], "attributes": [far, one]},
+        "C2": {"targets": [x, one], "attributes": [none, b]},
+    }
+    require_measurable(categories, ["C1"])
     with pytest.raises(InputError) as error:
-        require_other_words({"C1": category, "C2": category}, ["C1"], key="seat.categories")
-    first, second = str(error.value).splitlines()
-    assert first.startswith("the category C1 has b among its targets (the set 'flowers') and its attributes ('good')")
-    assert first.endswith("take C1 out of `seat.categories`.")
-    assert "has c, d among its targets (the set 'insects') and its attributes ('bad')" in second
-    require_other_words({"C1": {**category, "attributes": [{"name": "x", "stimuli": ["e"]}] * 2}}, ["C1"])
+        require_measurable(categories, ["C2", "C1"], key="seat.categories", files=files, in_texts=True)
+    assert str(error.value).splitlines() == [
+        "stimuli/one.yaml: the set 'one' of the category C2 has 1 word, but an effect size needs 2. Add words to it,"
+        " or take C2 out of `seat.categories`.",
+        "the set 'none' of the category C2 has 0 words, but an effect size needs 1. Add words to it, or take C2 out of"
+        " `seat.categories`.",
+        "the category C2 has b among its targets (the set 'x') and its attributes ('b'), and a word is nearest to"
+        " itself. Take it out of one of these sets, or take C2 out of `seat.categories`.",
+        "the set 'far' of the category C1 is for templates only (`searched: false`). Name C1 under `seat.categories`"
+        " instead of `seat.categories`.",
+    ]

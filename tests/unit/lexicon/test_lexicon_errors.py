@@ -60,7 +60,9 @@ def test_an_unknown_normalization(files: Any) -> None:
 
 def test_a_variant_must_fit_as_well(files: Any) -> None:
     files.change("flowers", "variants: [রঙ]", "variants: [রাঙা]")
-    assert "the stimulus রং (variant রাঙা) has the suffix group `thing`" in message(files)
+    assert "the stimulus রং has the suffix group `thing`, which is for stems of the ending class consonant; রাঙা is" in (
+        message(files)
+    )
 
 
 def test_all_misfits_are_listed_at_once(files: Any) -> None:
@@ -68,9 +70,16 @@ def test_all_misfits_are_listed_at_once(files: Any) -> None:
     assert message(files).count("\n") == 1
 
 
+def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(files: Any) -> None:
+    more = "".join(f"\n  - {{stimulus: ক{'খ' * n}, group: none}}" for n in range(20))
+    *listed, last = message(files.change("good", "words:", f"words:{more}")).splitlines()
+    assert len(listed) == 12
+    assert last == "... and 8 more like these."
+
+
 def test_a_word_on_both_sides(files: Any) -> None:
     files.change("good", "words:", "words:\n  - {stimulus: পচা, group: fixed}")
-    assert "`attributes` of the category `C1` has পচা on both sides" in message(files)
+    assert "without a word in common (both have: পচা)" in message(files)
 
 
 def test_missing_files(files: Any, tmp_path: Path) -> None:
@@ -78,13 +87,15 @@ def test_missing_files(files: Any, tmp_path: Path) -> None:
         load_lexicon(tmp_path / "nowhere", files.groups)
     with pytest.raises(InputError, match=r"nothing\.yaml: no such file"):
         load_lexicon(files.stimuli, tmp_path / "nothing.yaml")
-    with pytest.raises(InputError, match=r"no suffix groups are given for .* Give suffix groups \(\*\.yaml\)"):
+    with pytest.raises(
+        InputError, match=r"with nothing as `suffix_groups` .* Give a folder of .* with suffix groups \(\*\.yaml\)"
+    ):
         load_lexicon(files.stimuli)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="a folder without word sets"):
+    with pytest.raises(InputError, match="empty: a folder without word sets"):
         load_lexicon(tmp_path / "empty", files.groups)
     files.path("categories").unlink()
-    assert "categories.yaml: no such file. Write it" in message(files)
+    assert "categories.yaml: no such file." in message(files)
 
 
 AMBIGUOUS = "words:\n  - {stimulus: গোলাপের, gloss: invented, group: fixed}"

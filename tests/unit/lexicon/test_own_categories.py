@@ -74,8 +74,8 @@ def test_a_set_may_be_a_file_or_one_of_the_lexicon(tmp_path: Path) -> None:
             r"`categories.M1.a` in the config: the stimulus কাঁঠাল has no `group`. .*"
             r" of resources/suffix_groups/bn.yaml for its ending: thing_consonant, ",
         ),
-        ({"a": "none.yaml", "insects": None}, r"`categories.M1` in the config: the set `a` is 'none.yaml', and there"),
-        ({"flowers": FRUITS, "insects": None}, r"categories.M1.flowers: there is another file with `set: flowers`"),
+        ({"a": "none.yaml", "insects": None}, r"`categories.M1` in the config: the set `a` is 'none.yaml', which"),
+        ({"flowers": FRUITS, "insects": None}, r"categories.M1.flowers: the word set `flowers` is in .* too"),
         (["flowers", "insekts"], r"names the word set `insekts` under `targets`, and there is no set of .*`insects`"),
         ({"a": [3], "insects": None}, r"`categories.M1.a` in the config: `words` holds 3, but each item must be"),
         ({"a": [{"stimulus": "ক", "gruop": "x"}], "insects": None}, "unknown key `gruop` in a word.*`group`"),
@@ -115,5 +115,7 @@ def test_later_folders_add_words_and_categories(tmp_path: Path) -> None:
 def test_nothing_is_added_to_files_of_another_layout(tmp_path: Path) -> None:
     words = tmp_path / "allWeatWords.txt"
     words.write_text("ক, 1\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"allWeatWords.txt: holds words with .*, to which nothing can be added"):
+    with pytest.raises(
+        InputError, match=r"allWeatWords.txt: a folder of .* and words with .*Only to word sets .* can a study add"
+    ):
         lexicon_of({**BN, "stimuli": [BN["stimuli"], str(words)]})

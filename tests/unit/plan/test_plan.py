@@ -352,7 +352,7 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
         ({"seat": {"categories": ["C1", "GR15"]}}, "`seat.categories` in the config names 'GR15'"),
         (
             {"seat": {"templates": "resources/templates/hi/seat.yaml"}},
-            "are for 'hi'. Write `seat: {templates: resources/templates/bn/seat.yaml}`",
+            "is for 'hi'. Write files for 'bn', such as `seat: {templates: resources/templates/bn/seat.yaml}`",
         ),
         ({"log_probability": {"categories": ["C5", "C77"]}}, "`log_probability.categories` in the config names 'C77'"),
         ({"log_probability": {"templates": "nowhere.yaml"}}, "nowhere.yaml: no such file. Check the path"),
@@ -367,7 +367,7 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
             "`log_probability.exchanged` in the config names 'C77'",
         ),
         ({"static": {"categories": ["C77"]}}, "`static.categories` in the config names 'C77'"),
-        ({"language": "hi"}, "`language` is 'hi', but the word lists in `lexicon.stimuli` are for 'bn'"),
+        ({"language": "hi"}, "`language` is 'hi', but `lexicon.stimuli` is for 'bn'"),
         ({"pairs": {"sets": {"demo": {"path": "absent.csv"}}}}, "`pairs.sets.demo.path` is 'absent.csv'"),
         ({"static": {"vectors": {"tiny-wide": {"path": "x"}}}}, "`static.vectors.tiny-wide` has the name of a model"),
         ({"samples": {"longest": 50}}, "75"),
