@@ -162,8 +162,8 @@ def test_the_default_normalization_changes_as_many_sentences_of_indibias_as_is_s
     (nukta, nukta_alone), (all_in_all, alone) = found["hi"]
     assert f"{all_in_all} of the 1,122 Hindi sentences" in page
     assert (
-        f"in {alone} pairs one of the two alone; {nukta} of them, in {nukta_alone} pairs one alone, lose a nukta"
-        in page
+        f"(in {alone} pairs only one of the two). Of these, {nukta} lose a nukta"
+        f" (in {nukta_alone} pairs only one of the two)" in page
     )
     assert found["en"] == [(0, 0), (0, 0)]
 

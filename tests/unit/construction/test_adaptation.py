@@ -198,5 +198,5 @@ def test_what_is_refused(cells: dict[str, str], message: str) -> None:
 
 
 def test_every_concern_is_documented() -> None:
-    page = (Path(__file__).parents[3] / "docs/pairs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/make_pairs.md").read_text(encoding="utf-8")
     assert [concern for concern in CONCERNS if f"`{concern}`" not in page] == []
