@@ -4,7 +4,7 @@ import polars as pl
 
 from prasanga.base.io import read_frame
 from prasanga.likelihoods.structures import compare_structures, gather_traits, spread_by_structure
-from prasanga.likelihoods.templates import list_oddities, load_traits
+from prasanga.likelihoods.templates import list_oddities
 from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
@@ -17,7 +17,7 @@ tables = {
     "spread": spread_by_structure(traits, twins, **chance),
     "differences": compare_structures(traits, **chance),
     "traits": traits,
-    "oddities": list_oddities(load_traits(path, settings["normalization"]) for path in settings["traits"]),
+    "oddities": list_oddities(settings["traits"], settings["normalization"]),
 }
 made_from = task.describe(settings, libraries=["numpy"])
 for name, table in tables.items():

@@ -139,7 +139,7 @@ def load_sentences(settings: Mapping[str, Any], categories: Mapping[str, Any]) -
         `prasanga.likelihoods.templates.TRAIT_SENTENCES`, or `CATEGORY_SENTENCES`.
 
     Raises:
-        InputError: as `fill_structures` or `fill_categories`; a mistake in one of the files.
+        InputError: as `read_trait_sentences` or `read_category_sentences`.
     """
     from prasanga.lexicon.loading import lexicon_of
     from prasanga.likelihoods.templates import read_category_sentences, read_trait_sentences

@@ -6,7 +6,7 @@ Sadhu et al. 2024, sections 4.3 and 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,34 +74,30 @@ def measure_traits(
     key = [*twin, "polarity", "trait", "structure"]
     role, left_out = pl.col("left_out_role"), pl.col("left_out")
     who = pl.when(role == "target").then("term").when(role == "attribute").then("trait")
-    reason = pl.when(left_out.is_not_null()).then(pl.concat_str("left_out", who, separator=" ", ignore_nulls=True))
     start, end = (pl.col("target").list.get(place) for place in (0, 1))
     scored = scored.with_columns(
-        model=pl.lit(model), pieces=pl.lit(pieces), terms=pl.lit(terms), corrected=pl.col("fill") - pl.col("prior")
-    ).with_columns(reason=reason, form=pl.col("text").str.slice(start, end - start))
-    scored = scored.with_columns(missing=pl.col("reason").drop_nulls().first().over([*key, "pair"]))
-    kept = pl.col("missing").is_null()
-    sums = {
-        f"{group}_{what}": _combined(pl.col(what).filter(kept, pl.col("group") == group), terms)
-        for group in GROUPS
-        for what in ("fill", "prior")
-    }
+        model=pl.lit(model),
+        pieces=pl.lit(pieces),
+        terms=pl.lit(terms),
+        corrected=pl.col("fill") - pl.col("prior"),
+        form=pl.col("text").str.slice(start, end - start),
+        reason=pl.when(left_out.is_not_null()).then(pl.concat_str("left_out", who, separator=" ", ignore_nulls=True)),
+    ).with_columns(missing=pl.col("reason").drop_nulls().first().over([*key, "pair"]))
+    kept, both = pl.col("missing").is_null(), tuple(product(GROUPS, ("fill", "prior")))
     traits = scored.group_by(key, maintain_order=True).agg(
         pl.col("gloss", "n_words", "model", "n_attribute_pieces", "pieces", "terms").first(),
         n_pairs=(kept & (pl.col("group") == GROUPS[0])).sum(),
         n_pieces=pl.col("n_pieces").filter(kept).sum(),
         left_out=pl.col("reason").filter(pl.col("reason") == pl.col("missing")).unique(maintain_order=True),
-        **sums,
+        **{f"{g}_{what}": _combined(pl.col(what).filter(kept, pl.col("group") == g), terms) for g, what in both},
     )
     traits = traits.with_columns(
         *((pl.col(f"{group}_fill") - pl.col(f"{group}_prior")).alias(f"{group}_corrected") for group in GROUPS),
         masked_as_one=pl.lit(pieces == "first") & (pl.col("n_attribute_pieces") > 1),
         left_out=pl.when(pl.col("left_out").list.len() > 0).then(pl.col("left_out").list.join("; ")),
     ).with_columns((pl.col(f"{GROUPS[0]}_{what}") - pl.col(f"{GROUPS[1]}_{what}")).alias(what) for what in QUANTITIES)
-    terms_table = scored.with_columns(
-        left_out=pl.when(role.is_not_null()).then(pl.format("{} ({})", left_out, role)).otherwise(left_out)
-    )
-    tables = ((traits, TRAITS_SCHEMA), (terms_table, TERMS_SCHEMA))
+    said = pl.when(role.is_not_null()).then(pl.format("{} ({})", left_out, role)).otherwise(left_out)
+    tables = (traits, TRAITS_SCHEMA), (scored.with_columns(left_out=said), TERMS_SCHEMA)
     return StructureTables(
         *(table.select(*schema, *twin).cast(pl.Schema({**schema, **twin})) for table, schema in tables)
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -140,9 +141,17 @@ def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
     return spelling(text) == text
 
 
-def _to_frame(rows: Sequence[tuple[Any, ...]], schema: pl.Schema) -> pl.DataFrame:
-    """Return rows as a frame; spans go through arrays, since Polars would make a series of each."""
+def _fill(
+    items: Iterable[tuple[tuple[Any, ...], SentenceTemplate, str, str]], schema: pl.Schema, lexicon: Lexicon
+) -> pl.DataFrame:
+    """Return filled sentences from items: the first columns of a row, template, target and attribute."""
+    spelling = spelling_of(lexicon.language, lexicon.normalization)
+    rows = [
+        (*names, *fill_sentence(template, target, attribute, lexicon, spelling))
+        for names, template, target, attribute in items
+    ]
     columns = dict(zip(schema, zip(*rows, strict=True), strict=True)) if rows else {}
+    # spans go through arrays, since Polars would make a series of each
     spans = {role: pl.Series(np.array(columns[role])).cast(SPANS[role]) for role in (TARGET, ATTRIBUTE) if rows}
     return pl.DataFrame({**columns, **spans}, schema=schema)
 
@@ -165,96 +174,49 @@ CATEGORY_SENTENCES = pl.Schema(
 )
 """Columns of the filled sentences of categories."""
 
-
-class CategoryTemplates(NamedTuple):
-    """The sentences of a language's categories.
-
-    Attributes:
-        path: the file.
-        described: by category, with targets and attributes as the category describes them.
-        exchanged: by category, with targets and attributes exchanged.
-    """
-
-    path: Path
-    described: Mapping[str, tuple[SentenceTemplate, ...]]
-    exchanged: Mapping[str, tuple[SentenceTemplate, ...]]
+_Sections: TypeAlias = Mapping[str, Mapping[str, tuple[SentenceTemplate, ...]]]
+"""Templates by section, `categories` or `exchanged`, and category."""
 
 
 def read_category_sentences(
-    settings: Mapping[str, Any], categories: Mapping[str, Any], lexicon: Lexicon
-) -> pl.DataFrame:
-    """Return the filled sentences (`fill_categories`) of the file `templates`; some categories are `exchanged`."""
-    templates = load_category_templates(settings["templates"], lexicon.normalization)
-    return fill_categories(categories, templates, lexicon, settings["exchanged"])
-
-
-def load_category_templates(path: str | Path, normalization: str | None = None) -> CategoryTemplates:
-    """Read a file of sentences by category.
-
-    Args:
-        path: the file: YAML, or JSON with the sentences as the notebook of Sadhu et al. (2024) has them, GGG for the
-            target and XXX for the attribute: {"C1": [sentence, ...], "exchanged": {"C6": [...]}}.
-        normalization: the study's, if not the language's own.
-
-    Raises:
-        InputError: a file that is absent or of another kind; an unknown key; an id or a text that a category has twice;
-            a sentence without its two slots.
-    """
-    path = Path(path)
-    if path.suffix.lower() == ".json":
-        return _read_notebook(path, normalization)
-    content = read_yaml(path, normalization=normalization)
-    content.require("a file of sentences by category", required=["language", "categories"], optional=["exchanged"])
-    language = content.text("language")
-    described, exchanged = (
-        {name: _read_category(name, by_name, language) for name in by_name}
-        for by_name in (content.entry_of("categories"), content.entry_of("exchanged"))
-    )
-    return CategoryTemplates(path, described, exchanged)
-
-
-def fill_categories(
-    categories: Mapping[str, Mapping[str, Any]],
-    templates: CategoryTemplates,
-    lexicon: Lexicon,
-    exchanged: Collection[str] = (),
+    settings: Mapping[str, Any], categories: Mapping[str, Mapping[str, Any]], lexicon: Lexicon
 ) -> pl.DataFrame:
     """Put every target of each category with every attribute into every sentence.
 
     Args:
+        settings: plain values: the file `templates`, and which categories are `exchanged`, so that their targets and
+            attributes change places. The file is YAML, or JSON with the sentences as the notebook of Sadhu et al.
+            (2024) has them, GGG for the target and XXX for the attribute: {"C1": [sentence, ...], "exchanged": {"C6":
+            [...]}}.
         categories: names to the layout of `categories.json`.
-        templates: the sentences of each category.
         lexicon: where words are inflected.
-        exchanged: categories whose targets and attributes change places.
 
     Returns:
         `CATEGORY_SENTENCES`, by category, then attribute, sentence and target.
 
     Raises:
-        InputError: categories without sentences, a line for each; as `fill_sentence`.
+        InputError: a file that is absent or of another kind; an unknown key; an id or a text that a category has twice;
+            a sentence without its two slots; categories without sentences, a line for each; as `fill_sentence`.
     """
-    problems = []
-    for name in categories:
-        section, found = (
-            ("exchanged", templates.exchanged) if name in exchanged else ("categories", templates.described)
-        )
-        if not found.get(name):
-            problems.append(
-                f"{templates.path}: no sentences for {name} under `{section}`, but `log_probability.categories` names"
-                f" it{' and `log_probability.exchanged` too' if name in exchanged else ''}. It has"
-                f" {', '.join(found) or 'none'}. Write `{name}: [{{id: ..., text: ...}}]` there, or leave {name} out."
-            )
+    path, exchanged = Path(settings["templates"]), settings["exchanged"]
+    read = _read_notebook if path.suffix.lower() == ".json" else _read_category_file
+    sections = read(path, lexicon.normalization)
+    section_of = {name: "exchanged" if name in exchanged else "categories" for name in categories}
+    problems = [
+        f"{path}: no sentences for {name} under `{section}`, but `log_probability` asks for it. It has"
+        f" {', '.join(sections[section]) or 'none'}. Write `{name}: [{{id: ..., text: ...}}]` there, or leave it out."
+        for name, section in section_of.items()
+        if not sections[section].get(name)
+    ]
     if problems:
         raise InputError("\n".join(problems))
-    spelling = spelling_of(lexicon.language, lexicon.normalization)
-    rows = []
+    items = []
     for category in read_categories(categories, exchanged):
         x, y, a, b = map(dict.fromkeys, category.sets)
-        sentences = (templates.exchanged if category.name in exchanged else templates.described)[category.name]
-        for attribute, template, target in product(a | b, sentences, x | y):
-            filled = fill_sentence(template, target, attribute, lexicon, spelling)
-            rows.append((category.name, template.name, target, attribute, *filled))
-    return _to_frame(rows, CATEGORY_SENTENCES)
+        templates = sections[section_of[category.name]][category.name]
+        for attribute, template, target in product(a | b, templates, x | y):
+            items.append(((category.name, template.name, target, attribute), template, target, attribute))
+    return _fill(items, CATEGORY_SENTENCES, lexicon)
 
 
 def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Collection[str]) -> Iterator[Category]:
@@ -267,37 +229,41 @@ def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Coll
         yield category
 
 
-def _read_category(name: str, by_name: Entry, language: str) -> tuple[SentenceTemplate, ...]:
-    def read(entry: Entry) -> SentenceTemplate:
-        entry.require(f"a sentence of the category `{name}`", required=["id", "text"], optional=["gloss"])
-        return _read_entry(entry, entry.text("id"), language)
+def _read_category_file(path: Path, normalization: str | None) -> _Sections:
+    content = read_yaml(path, normalization=normalization)
+    content.require("a file of sentences by category", required=["language", "categories"], optional=["exchanged"])
+    language = content.text("language")
 
-    return read_distinct(f"the category `{name}`", by_name.entries_of(name), read)
+    def read(category: str, by_name: Entry) -> tuple[SentenceTemplate, ...]:
+        def read_one(entry: Entry) -> SentenceTemplate:
+            entry.require(f"a sentence of the category `{category}`", required=["id", "text"], optional=["gloss"])
+            return _read_entry(entry, entry.text("id"), language)
 
+        return read_distinct(f"the category `{category}`", by_name.entries_of(category), read_one)
 
-def _read_notebook(path: Path, normalization: str | None) -> CategoryTemplates:
-    content = read_json_object(path)
-    exchanged = content.pop("exchanged", {})
-    if not isinstance(exchanged, dict):
-        raise InputError(f'{path}: `exchanged` must hold {{"C6": [sentence, ...]}}; found {exchanged!r:.80}.')
-    spelling = spelling_of(LANGUAGE, normalization)
-    described, turned = (
-        {name: tuple(_notebook_sentences(path, name, texts, spelling)) for name, texts in by_name.items()}
-        for by_name in (content, exchanged)
-    )
-    return CategoryTemplates(path, described, turned)
+    by_section = {section: content.entry_of(section) for section in ("categories", "exchanged")}
+    return {section: {name: read(name, by_name) for name in by_name} for section, by_name in by_section.items()}
 
 
-def _notebook_sentences(
-    path: Path, category: str, texts: object, spelling: Callable[[str], str]
-) -> Iterator[SentenceTemplate]:
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{path}: `{category}` must be a list of sentences with GGG and XXX; found {texts!r:.80}.")
-    # the notebook has a sentence twice, commented out: equal sentences count once
-    for number, text in enumerate(dict.fromkeys(map(spelling, texts)), start=1):
-        slots = text.replace("GGG", "{target}").replace("XXX", "{attribute}")
+def _read_notebook(path: Path, normalization: str | None) -> _Sections:
+    content, spelling = read_json_object(path), spelling_of(LANGUAGE, normalization)
+
+    def read(category: str, texts: object) -> Iterator[SentenceTemplate]:
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{path}: `{category}` must be a list of sentences with GGG and XXX; found {texts!r:.80}.")
         place = f"{path}, `{category}` (GGG is {{target}}, XXX is {{attribute}})"
-        yield read_sentence(slots, name=str(number), place=place, language=LANGUAGE)
+        # the notebook has a sentence twice, commented out: equal sentences count once
+        for number, text in enumerate(dict.fromkeys(map(spelling, texts)), start=1):
+            slots = text.replace("GGG", "{target}").replace("XXX", "{attribute}")
+            yield read_sentence(slots, name=str(number), place=place, language=LANGUAGE)
+
+    by_section = {"exchanged": content.pop("exchanged", {}), "categories": content}
+    if not isinstance(by_section["exchanged"], dict):
+        raise InputError(f'{path}: `exchanged` must hold {{"C6": [sentence, ...]}}; found a list or a text.')
+    return {
+        section: {name: tuple(read(name, texts)) for name, texts in by_name.items()}
+        for section, by_name in by_section.items()
+    }
 
 
 # --------------------
@@ -331,61 +297,88 @@ class Trait(NamedTuple):
     """A trait word and the sentences that are its own.
 
     Attributes:
+        polarity: positive or negative.
         word: its spelling, normalized.
         gloss: an English translation; "" where the source gives none.
         sentences: by structure.
         place: file and line.
+        oddities: rows of `ODDITIES_SCHEMA`; None in our layout, where mistakes are refused.
     """
 
+    polarity: str
     word: str
     gloss: str
     sentences: Mapping[str, SentenceTemplate]
     place: str
-
-
-class TraitList(NamedTuple):
-    """Traits of one polarity.
-
-    Attributes:
-        path: the file.
-        language: bn, hi, en.
-        polarity: positive or negative.
-        traits: in the order of the file.
-        oddities: rows of `ODDITIES_SCHEMA`; None of our layout, where mistakes are refused.
-    """
-
-    path: Path
-    language: str
-    polarity: str
-    traits: tuple[Trait, ...]
-    oddities: list[tuple[Any, ...]] | None
-
-
-class Structures(NamedTuple):
-    """Terms and sentences of a language.
-
-    Attributes:
-        path: the file.
-        language: bn, hi, en.
-        terms: by group, pairs in order; names of stimuli.
-        sentences: by structure, in order; None where each trait brings its own.
-    """
-
-    path: Path
-    language: str
-    terms: Mapping[str, tuple[str, ...]]
-    sentences: Mapping[str, SentenceTemplate | None]
+    oddities: list[tuple[Any, ...]] | None = None
 
 
 def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFrame:
-    """Return the filled structures (`fill_structures`) of the files `structures` and `traits`."""
-    structures = load_structures(settings["structures"], lexicon.normalization)
-    lists = [load_traits(path, lexicon.normalization) for path in settings["traits"]]
-    return fill_structures(structures, lists, lexicon)
+    """Put every trait with every term into every structure.
+
+    A trait's own sentence takes precedence over the structure's.
+
+    Args:
+        settings: plain values: the file `structures` (`resources/templates/<language>/structures.yaml`), with the terms
+            of the two groups as pairs in order, and for each structure a sentence for all traits, or `per-trait` where
+            each trait brings its own; and the files `traits` (`read_traits`), of one or both polarities.
+        lexicon: where the terms are inflected.
+
+    Returns:
+        `TRAIT_SENTENCES`, by file and trait, then structure, group and pair.
+
+    Raises:
+        InputError: a file that is absent or of another kind; an unknown key; groups of different sizes or with a common
+            term; files and lexicon of different languages; a trait that is listed twice, without a sentence of a
+            structure that is per trait, or that its sentence has twice; a term that is no stimulus of the lexicon, or
+            lacks a form.
+    """
+    path = Path(settings["structures"])
+    language, terms, structures = _read_structures(path, lexicon.normalization)
+    lists = {file: read_traits(file, lexicon.normalization) for file in settings["traits"]}
+    for file, found in ((path, language), *((file, of_list) for file, (of_list, _) in lists.items())):
+        if found != lexicon.language:
+            raise InputError(
+                f"{file}: `language` is {found!r}, but the word lists are for {lexicon.language!r}. Name files of that"
+                " language under `log_probability`."
+            )
+    known = {stimulus.name for stimulus in lexicon.stimuli}
+    if missing := [term for group in GROUPS for term in terms[group] if term not in known]:
+        raise InputError(
+            f"{path}: the terms {', '.join(missing)} are no stimuli of the study's word lists, so they cannot be"
+            " inflected. Add them to a word set; with `searched: false` they are not looked for in texts."
+        )
+    earlier: dict[tuple[str, str], Trait] = {}
+    items = []
+    for trait in (trait for _, traits in lists.values() for trait in traits):
+        first = earlier.setdefault((trait.polarity, trait.word), trait)
+        if first is not trait:
+            raise InputError(
+                f"{trait.place}: the {trait.polarity} trait {trait.word} is also at {first.place}. Delete one of them,"
+                " or name one list only under `log_probability.traits`."
+            )
+        for name, shared in structures.items():
+            template = trait.sentences.get(name, shared)
+            if template is None:
+                raise InputError(
+                    f"{trait.place}: the trait {trait.word} has no sentence for {name}, which is per trait in {path}."
+                    f" Write `{name}: ...` for it."
+                )
+            if (trait.oddities is None or template is shared) and _is_in_sight(trait.word, template):
+                raise InputError(
+                    f"{trait.place}: the sentence of {name} has the trait {trait.word} a second time"
+                    f" ({template.place}), where no mask hides it. Write another sentence for it: `{name}: ...`."
+                )
+            names = trait.polarity, trait.word, trait.gloss, name
+            for group in GROUPS:
+                for pair, term in enumerate(terms[group]):
+                    items.append(((*names, group, pair, term), template, term, trait.word))
+    filled = _fill(items, pl.Schema({name: TRAIT_SENTENCES[name] for name in list(TRAIT_SENTENCES)[:-1]}), lexicon)
+    return filled.with_columns(n_words=pl.Series(map(count_words, filled["text"]), dtype=pl.Int64))
 
 
-def load_traits(path: str | Path, normalization: str | None = None) -> TraitList:
-    """Read a list of traits, in our layout (YAML) or in the authors' (.csv).
+def read_traits(path: str | Path, normalization: str | None = None) -> tuple[str, list[Trait]]:
+    """Read a list of traits, in our layout (YAML) or in the authors' (.csv); return its language and its traits.
 
     Args:
         path: the file. A CSV has its polarity in its name (positive_traits_bn.csv).
@@ -397,117 +390,32 @@ def load_traits(path: str | Path, normalization: str | None = None) -> TraitList
     """
     path = Path(path)
     if path.suffix.lower() == ".csv":
-        return _read_authors_traits(path, normalization)
+        return LANGUAGE, list(_read_authors_traits(path, normalization))
     content = read_yaml(path, normalization=normalization)
     content.require("a list of traits", required=["language", "polarity", "traits"])
     language, polarity = content.text("language"), content.text("polarity")
     if polarity not in POLARITIES:
         raise InputError(f"{content.place}: `polarity` is {polarity!r}.{suggest(polarity, POLARITIES)}")
-    traits = tuple(_read_trait(entry, language) for entry in content.entries_of("traits"))
+    traits = []
+    for entry in content.entries_of("traits"):
+        entry.require("a trait", required=["word"], optional=["gloss", *STRUCTURES])
+        word, place = entry.text("word"), entry.place
+        if not WORD.search(word) or regex.search(r"[{}]", word):
+            raise InputError(f"{place}: the trait is {word!r}, which is no word. Write `word: ...`.")
+        own = [name for name in STRUCTURES if name in entry]
+        sentences = {
+            name: read_sentence(entry.text(name), name=f"{word} {name}", place=place, language=language) for name in own
+        }
+        traits.append(Trait(polarity, word, entry.text("gloss"), sentences, place))
     if not traits:
         raise InputError(f"{path}: `traits` is empty. Write under it `- {{word: ..., gloss: ..., S4: ..., S5: ...}}`.")
-    return TraitList(path, language, polarity, traits, None)
+    return language, traits
 
 
-def list_oddities(lists: Iterable[TraitList]) -> pl.DataFrame:
-    """Return the oddities of several lists, in their order; columns `ODDITIES_SCHEMA`."""
-    rows = [oddity for found in lists for oddity in found.oddities or ()]
-    return pl.DataFrame(rows, schema=dict(ODDITIES_SCHEMA), orient="row")
-
-
-def load_structures(path: str | Path, normalization: str | None = None) -> Structures:
-    """Read a file of sentence structures (`resources/templates/<language>/structures.yaml`).
-
-    It has the terms of the two groups as pairs in order, and for each structure a sentence for all traits, or
-    `per-trait` where each trait brings its own.
-
-    Args:
-        path: the file.
-        normalization: the study's, if not the language's own.
-
-    Raises:
-        InputError: a file that is absent or of another kind; an unknown key; groups of different sizes or with a
-            common term; a sentence without its two slots.
-    """
-    path = Path(path)
-    content = read_yaml(path, normalization=normalization)
-    content.require("a file of sentence structures", required=["language", "targets", "structures"])
-    language, by_name = content.text("language"), content.entry_of("structures")
-    if not by_name:
-        raise InputError(f"{path}: `structures` is empty. Write under it `S1: {{text: ...}}`, or `S4: {_PER_TRAIT}`.")
-    by_name.require("the structures", required=[], optional=STRUCTURES)
-    sentences = {name: _read_structure(name, by_name, language) for name in STRUCTURES if name in by_name}
-    return Structures(path, language, _read_terms(content.entry_of("targets")), sentences)
-
-
-def fill_structures(structures: Structures, lists: Sequence[TraitList], lexicon: Lexicon) -> pl.DataFrame:
-    """Put every trait with every term into every structure.
-
-    A trait's own sentence takes precedence over the structure's.
-
-    Args:
-        structures: terms and sentences.
-        lists: traits of one or both polarities.
-        lexicon: where the terms are inflected.
-
-    Returns:
-        `TRAIT_SENTENCES`, by list and trait, then structure, group and pair.
-
-    Raises:
-        InputError: lists, structures and lexicon of different languages; a trait that is listed twice; a trait without
-            a sentence of a structure that is per trait, or that its sentence has twice; a term that is no stimulus of
-            the lexicon, or lacks a form.
-    """
-    sources: list[Structures | TraitList] = [structures, *lists]
-    for source in sources:
-        if source.language != lexicon.language:
-            raise InputError(
-                f"{source.path}: `language` is {source.language!r}, but the word lists are for {lexicon.language!r}."
-                " Name files of that language under `log_probability`."
-            )
-    known = {stimulus.name for stimulus in lexicon.stimuli}
-    missing = [term for group in GROUPS for term in structures.terms[group] if term not in known]
-    if missing:
-        raise InputError(
-            f"{structures.path}: the terms {', '.join(missing)} are no stimuli of the study's word lists, so they"
-            " cannot be inflected. Add them to a word set; with `searched: false` they are not looked for in texts."
-        )
-    spelling = spelling_of(lexicon.language, lexicon.normalization)
-    earlier: dict[tuple[str, str], Trait] = {}
-    rows = []
-    for found in lists:
-        for trait in found.traits:
-            first = earlier.setdefault((found.polarity, trait.word), trait)
-            if first is not trait:
-                raise InputError(
-                    f"{trait.place}: the {found.polarity} trait {trait.word} is also at {first.place}. Delete one of"
-                    " them, or name one list only under `log_probability.traits`."
-                )
-            for name, template in _sentences_for(trait, structures, are_checked=found.oddities is None).items():
-                for group in GROUPS:
-                    for pair, term in enumerate(structures.terms[group]):
-                        text, *spans = fill_sentence(template, term, trait.word, lexicon, spelling)
-                        names = (found.polarity, trait.word, trait.gloss, name, group, pair, term)
-                        rows.append((*names, text, *spans, count_words(text)))
-    return _to_frame(rows, TRAIT_SENTENCES)
-
-
-def _sentences_for(trait: Trait, structures: Structures, *, are_checked: bool) -> dict[str, SentenceTemplate]:
-    found: dict[str, SentenceTemplate] = {}
-    for name, shared in structures.sentences.items():
-        template = trait.sentences.get(name, shared)
-        if template is None:
-            raise InputError(
-                f"{trait.place}: the trait {trait.word} has no sentence for {name}, which is per trait in"
-                f" {structures.path}. Write `{name}: ...` for it."
-            )
-        if (are_checked or template is shared) and _is_in_sight(trait.word, template):
-            raise InputError(
-                f"{trait.place}: the sentence of {name} has the trait {trait.word} a second time ({template.place}),"
-                f" where no mask hides it. Write another sentence for it: `{name}: ...`."
-            )
-        found[name] = template
-    return found
+def list_oddities(paths: Iterable[str | Path], normalization: str | None = None) -> pl.DataFrame:
+    """Return the oddities of several lists of traits, in their order; columns `ODDITIES_SCHEMA`."""
+    traits = (trait for path in paths for trait in read_traits(path, normalization)[1])
+    return pl.DataFrame([odd for trait in traits for odd in trait.oddities or ()], schema=ODDITIES_SCHEMA, orient="row")
 
 
 def _is_in_sight(trait: str, template: SentenceTemplate) -> bool:
@@ -517,43 +425,39 @@ def _is_in_sight(trait: str, template: SentenceTemplate) -> bool:
     return any(around[start : start + len(sought)] == sought for start in range(len(around))) if sought else False
 
 
-def _read_trait(entry: Entry, language: str) -> Trait:
-    entry.require("a trait", required=["word"], optional=["gloss", *STRUCTURES])
-    word = entry.text("word")
-    if not WORD.search(word) or regex.search(r"[{}]", word):
-        raise InputError(f"{entry.place}: the trait is {word!r}, which is no word. Write `word: ...`.")
-    sentences = {
-        name: read_sentence(entry.text(name), name=f"{word} {name}", place=entry.place, language=language)
-        for name in STRUCTURES
-        if name in entry
-    }
-    return Trait(word, entry.text("gloss"), sentences, entry.place)
-
-
-def _read_terms(entry: Entry) -> dict[str, tuple[str, ...]]:
-    entry.require("the terms under `targets`", required=GROUPS)
-    terms = {group: entry.texts(group) for group in GROUPS}
+def _read_structures(
+    path: Path, normalization: str | None
+) -> tuple[str, dict[str, tuple[str, ...]], dict[str, SentenceTemplate | None]]:
+    """Return the language, the terms by group, and the sentences by structure, None where each trait brings its own."""
+    content = read_yaml(path, normalization=normalization)
+    content.require("a file of sentence structures", required=["language", "targets", "structures"])
+    language, by_name, targets = content.text("language"), content.entry_of("structures"), content.entry_of("targets")
+    if not by_name:
+        raise InputError(f"{path}: `structures` is empty. Write under it `S1: {{text: ...}}`, or `S4: {_PER_TRAIT}`.")
+    by_name.require("the structures", required=[], optional=STRUCTURES)
+    sentences: dict[str, SentenceTemplate | None] = {}
+    for name in (name for name in STRUCTURES if name in by_name):
+        entry = by_name[name]
+        if isinstance(entry, Entry):
+            entry.require(f"the structure {name}", required=["text"], optional=["gloss"])
+        elif entry != _PER_TRAIT:
+            raise InputError(
+                f"{by_name.place}: {name} is {entry!r}. Write `{name}: {{text: ...}}`, or `{name}: {_PER_TRAIT}`."
+            )
+        sentences[name] = _read_entry(entry, name, language) if isinstance(entry, Entry) else None
+    targets.require("the terms under `targets`", required=GROUPS)
+    terms = {group: targets.texts(group) for group in GROUPS}
     first, second = terms.values()
     if len(first) != len(second) or not first:
         raise InputError(
-            f"{entry.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they are pairs in"
+            f"{targets.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they are pairs in"
             " order. Give as many of both, at least one."
         )
-    if twice := [term for term in first + second if (first + second).count(term) > 1]:
-        raise InputError(f"{entry.place}: the term {twice[0]} is there twice. Leave it out once, with its counterpart.")
-    return terms
-
-
-def _read_structure(name: str, by_name: Entry, language: str) -> SentenceTemplate | None:
-    if by_name[name] == _PER_TRAIT:
-        return None
-    if not isinstance(by_name[name], Entry):
+    if twice := [term for term, n in Counter(first + second).items() if n > 1]:
         raise InputError(
-            f"{by_name.place}: {name} is {by_name[name]!r}. Write `{name}: {{text: ...}}`, or `{name}: {_PER_TRAIT}`."
+            f"{targets.place}: the term {twice[0]} is there twice. Leave it out once, with its counterpart."
         )
-    entry = by_name.entry_of(name)
-    entry.require(f"the structure {name}", required=["text"], optional=["gloss"])
-    return _read_entry(entry, name, language)
+    return language, terms, sentences
 
 
 # --------------------
@@ -575,8 +479,8 @@ _FEWEST_WORDS = {"S4": 4, "S5": 6}
 """A shorter sentence has none of the context that its structure is about."""
 
 
-def _read_authors_traits(path: Path, normalization: str | None) -> TraitList:
-    """Read a CSV of the authors; oddities are listed, and every sentence is kept as it comes out."""
+def _read_authors_traits(path: Path, normalization: str | None) -> Iterator[Trait]:
+    """Yield the traits of a CSV of the authors; oddities are listed, and every sentence is kept as it comes out."""
     polarity = next((name for name in POLARITIES if name in path.stem.lower()), None)
     if polarity is None:
         raise InputError(
@@ -589,14 +493,12 @@ def _read_authors_traits(path: Path, normalization: str | None) -> TraitList:
             f"{path} has no column {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}. Give a"
             " list of traits in YAML, or a CSV with the columns of Sadhu et al. (2024)."
         )
-    spelling = spelling_of(LANGUAGE, normalization)
-    traits: list[Trait] = []
-    oddities: list[tuple[Any, ...]] = []
+    spelling, number = spelling_of(LANGUAGE, normalization), 0
     for number, row in enumerate(reader, start=1):
         word, place = spelling(row["Trait"]).strip(), f"{path}, line {reader.line_num}"
         if not word:
             raise InputError(f"{place}: the column Trait is empty. Write the trait, or delete the row.")
-        sentences = {}
+        sentences, oddities = {}, []
         for name in STRUCTURES:
             on_target, rest, after_trait = (row[f"{name}_{part}"] for part in _PARTS)
             ending = after_trait.strip()
@@ -606,11 +508,10 @@ def _read_authors_traits(path: Path, normalization: str | None) -> TraitList:
             text = spelling(regex.sub(r" (?=[।,?!])", "", regex.sub(r"\s+", " ", text))).strip()
             sentence = read_sentence(text, name=f"{word} {name}", place=place, language=LANGUAGE)
             sentences[name] = sentence
-            oddities += ((str(path), number, word, name, *odd) for odd in _find_oddities(row, name, word, sentence))
-        traits.append(Trait(word, "", sentences, place))
-    if not traits:
+            oddities += [(str(path), number, word, name, *odd) for odd in _find_oddities(row, name, word, sentence)]
+        yield Trait(polarity, word, "", sentences, place, oddities)
+    if not number:
         raise InputError(f"{path}: no rows below its first line. Give a list of traits.")
-    return TraitList(path, LANGUAGE, polarity, tuple(traits), oddities)
 
 
 def _find_oddities(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
 from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories
 from prasanga.likelihoods.log_probability import score_sentences
-from prasanga.likelihoods.templates import CategoryTemplates, fill_categories, load_category_templates
+from prasanga.likelihoods.templates import read_category_sentences
 from prasanga.schema.registry import describe_losses
 from prasanga.stats.crossed import leave_one_out
 from prasanga.stats.intervals import draw_resampling
@@ -56,26 +56,27 @@ Table = list[dict[str, Any]]
 
 
 @pytest.fixture
-def templates(tmp_path: Path) -> CategoryTemplates:
+def templates(tmp_path: Path) -> Path:
     path = tmp_path / "log_probability.yaml"
     path.write_text(FILE, encoding="utf-8")
-    return load_category_templates(path)
+    return path
 
 
 @pytest.fixture
-def measure(templates: CategoryTemplates) -> Callable[..., CategoryTables]:
+def measure(templates: Path) -> Callable[..., CategoryTables]:
     def run(
         scorer: PlantedScorer,
         settings: TestSettings = QUICK,
         *,
         sets: Mapping[str, list[str]] = SETS,
-        templates: CategoryTemplates = templates,
+        templates: Path = templates,
         keep: pl.Expr | bool = True,
         twin: pl.Expr | None = None,
         **more: Any,
     ) -> CategoryTables:
         known = Lexicon("bn", tuple(map(Stimulus, {*itertools.chain(*sets.values())})), {}, ())
-        sentences = fill_categories(category(sets), templates, known, more.get("exchanged", ())).filter(keep)
+        asked = {"templates": templates, "exchanged": more.get("exchanged", ())}
+        sentences = read_category_sentences(asked, category(sets), known).filter(keep)
         scored = score_sentences(scorer, sentences, pieces=more.get("pieces", "all"))
         scored = scored if twin is None else scored.with_columns(twin=twin)
         return measure_categories(scored, category(sets), model="m", settings=settings, **more)
@@ -213,9 +214,10 @@ def test_leaving_a_word_out_is_measuring_without_it(terms: str, measure: Callabl
 
 @pytest.mark.parametrize("exchanged", [(), ("C5",)])
 def test_a_word_listed_twice_counts_once(
-    exchanged: tuple[str, ...], templates: CategoryTemplates, measure: Callable[..., CategoryTables]
+    exchanged: tuple[str, ...], templates: Path, measure: Callable[..., CategoryTables]
 ) -> None:
-    templates = templates._replace(exchanged=templates.described)
+    described = FILE.split("exchanged:")[0]
+    templates.write_text(f"{described}{described.split('categories:')[1].join(['exchanged:', ''])}", encoding="utf-8")
     again = {**SETS, "he": [*SETS["he"], SETS["he"][0]], "home": [SETS["home"][1], *SETS["home"]]}
     first = {**SETS, "home": [*dict.fromkeys(again["home"])]}
     ((found,), *others), ((expected,), *expected_others) = (
@@ -285,26 +287,24 @@ def test_sentences_too_long_for_the_model_are_left_out_one_by_one(measure: Calla
     assert "office: 1 of its 2 sentences (too-long)" in describe_losses(estimate["lost"])
 
 
-def notebook(path: Path, content: object) -> CategoryTemplates:
+def fill_notebook(path: Path, content: object, names: Sequence[str], exchanged: Sequence[str] = ()) -> pl.DataFrame:
+    """The sentences of categories of one word a side, from a file in the layout of the notebook."""
     path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-    return load_category_templates(path)
-
-
-def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
-    found = notebook(
-        tmp_path / "notebook.json",
-        {"C4": ["GGG XXX দেখে।", "GGGটি XXXএর কথা বলে।", "GGG XXX দেখে।"], "exchanged": {"C6": ["XXX ও GGGরা।"]}},
-    )
     lexicon = Lexicon("bn", (Stimulus("ফুল"), Stimulus("বই")), {}, (), ())
     sides = {"targets": [{"name": "x", "stimuli": ["ফুল"]}, {"name": "y", "stimuli": []}]}
     sides["attributes"] = [{"name": "a", "stimuli": ["বই"]}, {"name": "b", "stimuli": []}]
-    filled = fill_categories({name: {"title": "", **sides} for name in ("C4", "C6")}, found, lexicon, ["C6"])
+    asked = {"templates": path, "exchanged": exchanged}
+    return read_category_sentences(asked, {name: {"title": "", **sides} for name in names}, lexicon)
+
+
+def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
+    content = {"C4": ["GGG XXX দেখে।", "GGGটি XXXএর কথা বলে।", "GGG XXX দেখে।"], "exchanged": {"C6": ["XXX ও GGGরা।"]}}
+    filled = fill_notebook(tmp_path / "notebook.json", content, ["C4", "C6"], ["C6"])
     assert [(text, text[slice(*target)], text[slice(*attribute)]) for *_, text, target, attribute in filled.rows()] == [
         ("ফুল বই দেখে।", "ফুল", "বই"),
         ("ফুলটি বইএর কথা বলে।", "ফুলটি", "বইএর"),
         ("ফুল ও বইরা।", "বইরা", "ফুল"),
     ]
-    assert found.described.keys() == {"C4"}
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
 )
 def test_a_notebook_s_templates_that_cannot_be_used(tmp_path: Path, content: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        notebook(tmp_path / "notebook.json", content)
+        fill_notebook(tmp_path / "notebook.json", content, ["C1"])
 
 
 def test_the_notebook_s_own_templates(shared: Path, tmp_path: Path) -> None:
@@ -328,8 +328,8 @@ def test_the_notebook_s_own_templates(shared: Path, tmp_path: Path) -> None:
     if not path.is_file():
         pytest.skip(f"needs the authors' templates: no file {path}")
     listed = {each["category"]: each["templates"] for each in json.loads(path.read_text(encoding="utf-8"))}
-    found = notebook(tmp_path / "notebook.json", listed)
-    assert {name: len(sentences) for name, sentences in found.described.items()} == {
+    found = fill_notebook(tmp_path / "notebook.json", listed, list(listed))
+    assert dict(found["category"].value_counts().iter_rows()) == {
         name: len(set(texts)) for name, texts in listed.items()
     }
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 from prasanga.base.errors import InputError
@@ -15,14 +17,12 @@ from prasanga.lexicon.model import spelling_of
 from prasanga.likelihoods.templates import (
     GROUPS,
     STRUCTURES,
-    fill_categories,
     fill_sentence,
-    fill_structures,
     list_oddities,
-    load_category_templates,
-    load_structures,
-    load_traits,
+    read_category_sentences,
     read_sentence,
+    read_trait_sentences,
+    read_traits,
 )
 
 Write = Callable[[str, str], Path]
@@ -52,6 +52,16 @@ categories:
 exchanged:
   C6: [{id: liking, text: "{target:plural genitive} কাছে {attribute:genitive} দাম আছে।"}]
 """
+
+
+def fill(structures: Path, traits: Sequence[Path], lexicon: Lexicon) -> pl.DataFrame:
+    return read_trait_sentences({"structures": structures, "traits": traits}, lexicon)
+
+
+def fill_categories(
+    categories: dict[str, Any], templates: Path, lexicon: Lexicon, exchanged: Sequence[str] = ()
+) -> pl.DataFrame:
+    return read_category_sentences({"templates": templates, "exchanged": exchanged}, categories, lexicon)
 
 
 def sentence(text: str, language: str = "bn") -> object:
@@ -115,11 +125,11 @@ def test_a_form_that_a_word_lacks_is_told_with_the_sentence(lexicon: Lexicon) ->
 
 
 def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lexicon: Lexicon) -> None:
-    structures = load_structures(write("structures.yaml", STRUCTURE_FILE))
-    traits = load_traits(write("positive.yaml", TRAITS))
-    found = fill_structures(structures, [traits], lexicon)
+    found = fill(write("structures.yaml", STRUCTURE_FILE), [write("positive.yaml", TRAITS)], lexicon)
     assert len(found) == 2 * 2 * 4  # traits, structures, terms
-    assert structures.terms == {"male": ("ছেলে", "পুরুষ"), "female": ("মেয়ে", "নারী")}
+    assert found["group", "term"].unique(maintain_order=True).rows() == [
+        ("male", "ছেলে"), ("male", "পুরুষ"), ("female", "মেয়ে"), ("female", "নারী"),
+    ]  # fmt: skip
     assert found.filter(trait="সৎ", structure="S1", term="নারী")["text"].item() == "নারীরা সৎ।"
     row = found.filter(trait="সাহসী", structure="S4", term="মেয়ে").row(0, named=True)
     text = "বিপদে সাহসী মেয়েদের ডাক পড়ে।"
@@ -130,71 +140,37 @@ def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lex
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (TRAITS.replace("positive", "postive"), r"`polarity` is 'postive'\. Did you mean `positive`"),
-        (TRAITS.replace("gloss: honest", "glos: honest"), "unknown key `glos` in a trait"),
-        ("language: bn\npolarity: positive\ntraits: []\n", "`traits` is empty"),
-    ],
-)
-def test_a_mistake_in_a_list_of_traits_is_told(text: str, said: str, write: Write) -> None:
-    with pytest.raises(InputError, match=said):
-        load_traits(write("positive.yaml", text))
+OF_S4 = '"{attribute} {target} কথা রাখে।"'
+TWICE = f"language: bn\npolarity: positive\ntraits: [{{word: সৎ, S4: {OF_S4}}}, {{word: সৎ, S4: {OF_S4}}}]\n"
+BAD_TRAITS = {
+    "`polarity` is 'postive'. Did you mean `positive`": TRAITS.replace("positive", "postive"),
+    "unknown key `glos` in a trait": TRAITS.replace("gloss: honest", "glos: honest"),
+    "`traits` is empty": "language: bn\npolarity: positive\ntraits: []\n",
+    "positive.yaml: found a str, but the file must hold keys": "সৎ",
+    "the positive trait সৎ is also at": TWICE,
+    "the sentence of S4 has the trait সৎ a second time": TRAITS.replace("সবাই জানে", "সৎ সবাই জানে"),
+    "the trait সৎ has no sentence for S4, which is per trait": TRAITS.replace('    S4: "সবাই', '    S5: "সবাই'),
+    "`language` is 'en', but the word lists are for 'bn'": TRAITS.replace("language: bn", "language: en"),
+}
+BAD_STRUCTURES = {
+    "unknown key `S6` in the structures": STRUCTURE_FILE.replace("S1:", "S6:"),
+    "male has 1 terms and female 2": STRUCTURE_FILE.replace("[ছেলে, পুরুষ]", "[ছেলে]"),
+    "the term ছেলে is there twice": STRUCTURE_FILE.replace("নারী", "ছেলে"),
+    "Write `S4: {text: ...}`, or `S4: per-trait`": STRUCTURE_FILE.replace("per-trait", "per_trait"),
+    "`structures` is empty": STRUCTURE_FILE.split("structures:")[0] + "structures: {}\n",
+    "the terms রমণী are no stimuli": STRUCTURE_FILE.replace("নারী", "রমণী"),
+    "the sentence of S1 has the trait সৎ a second time": STRUCTURE_FILE.replace(
+        "{target:plural} {attribute}।", "{target} {attribute} আর সৎ।"
+    ),
+}
 
 
-def test_a_list_that_is_no_list_is_told(tmp_path: Path) -> None:
-    for load, name in itertools.product(
-        (load_traits, load_structures, load_category_templates), ("a.yaml", "positive.csv")
-    ):
-        with pytest.raises(InputError, match=rf"{name}: no such file\. Check the path in the config"):
-            load(tmp_path / name)  # type: ignore[operator]
-    (tmp_path / "traits.txt").write_text("সৎ", encoding="utf-8")
-    with pytest.raises(InputError, match=r"traits\.txt: found a str, but the file must hold keys"):
-        load_traits(tmp_path / "traits.txt")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (STRUCTURE_FILE.replace("S1:", "S6:"), "unknown key `S6` in the structures"),
-        (STRUCTURE_FILE.replace("[ছেলে, পুরুষ]", "[ছেলে]"), "male has 1 terms and female 2"),
-        (STRUCTURE_FILE.replace("নারী", "ছেলে"), "the term ছেলে is there twice"),
-        (STRUCTURE_FILE.replace("per-trait", "per_trait"), "Write `S4: {text: ...}`, or `S4: per-trait`"),
-        (STRUCTURE_FILE.split("structures:")[0] + "structures: {}\n", "`structures` is empty"),
-    ],
-)
-def test_a_mistake_in_the_structures_is_told(text: str, said: str, write: Write) -> None:
-    with pytest.raises(InputError, match=said):
-        load_structures(write("structures.yaml", text))
-
-
-def test_what_does_not_go_together_is_told(write: Write, lexicon: Lexicon) -> None:
-    structures = load_structures(write("structures.yaml", STRUCTURE_FILE))
-    traits = load_traits(write("positive.yaml", TRAITS))
-    one_line = "language: bn\npolarity: positive\ntraits: [{word: সৎ, S4: %s}, {word: সৎ, S4: %s}]\n"
-    sentence_of_s4 = '"{attribute} {target} কথা রাখে।"'
-    again, twice = write("again.yaml", TRAITS), write("twice.yaml", one_line % (sentence_of_s4, sentence_of_s4))
-    for lists in ([traits, load_traits(again)], [load_traits(twice)]):
-        with pytest.raises(InputError, match="the positive trait সৎ is also at"):
-            fill_structures(structures, lists, lexicon)
-    own = load_traits(write("own.yaml", TRAITS.replace("সবাই জানে", "সৎ সবাই জানে")))
-    with pytest.raises(InputError, match="the sentence of S4 has the trait সৎ a second time"):
-        fill_structures(structures, [own], lexicon)
-    short = load_traits(write("short.yaml", TRAITS.replace('    S4: "সবাই', '    S5: "সবাই')))
-    with pytest.raises(InputError, match="the trait সৎ has no sentence for S4, which is per trait"):
-        fill_structures(structures, [short], lexicon)
-    english = load_traits(write("english.yaml", TRAITS.replace("language: bn", "language: en")))
-    with pytest.raises(InputError, match="`language` is 'en', but the word lists are for 'bn'"):
-        fill_structures(structures, [english], lexicon)
-    strange = load_structures(write("strange.yaml", STRUCTURE_FILE.replace("নারী", "রমণী")))
-    with pytest.raises(InputError, match="the terms রমণী are no stimuli"):
-        fill_structures(strange, [traits], lexicon)
-    alike = load_structures(
-        write("alike.yaml", STRUCTURE_FILE.replace("{target:plural} {attribute}।", "{target} {attribute} আর সৎ।"))
-    )
-    with pytest.raises(InputError, match="the sentence of S1 has the trait সৎ a second time"):
-        fill_structures(alike, [traits], lexicon)
+@pytest.mark.parametrize("said", [*BAD_TRAITS, *BAD_STRUCTURES])
+def test_a_mistake_in_a_file_is_told(said: str, write: Write, lexicon: Lexicon) -> None:
+    structures = write("structures.yaml", BAD_STRUCTURES.get(said, STRUCTURE_FILE))
+    with pytest.raises(InputError) as error:
+        fill(structures, [write("positive.yaml", BAD_TRAITS.get(said, TRAITS))], lexicon)
+    assert said in str(error.value)
 
 
 HEAD = ",".join(
@@ -204,9 +180,9 @@ ROW = "ভীরু,রা,,।,রা,বেশ,হয়।,দের,মধ�
 
 
 def test_the_authors_layout_is_put_together_as_their_program_does(write: Write, lexicon: Lexicon) -> None:
-    traits = load_traits(write("negative_small.csv", f"{HEAD}\n{ROW}\n"))
-    (trait,) = traits.traits
-    assert (traits.polarity, traits.language, trait.word) == ("negative", "bn", "ভীরু")
+    path = write("negative_small.csv", f"{HEAD}\n{ROW}\n")
+    language, (trait,) = read_traits(path)
+    assert (trait.polarity, language, trait.word) == ("negative", "bn", "ভীরু")
     filled = {name: fill_sentence(trait.sentences[name], "মেয়ে", trait.word, lexicon, BANGLA) for name in STRUCTURES}
     assert {name: text for name, (text, _, _) in filled.items()} == {
         "S1": "মেয়েরা ভীরু।",
@@ -217,7 +193,7 @@ def test_the_authors_layout_is_put_together_as_their_program_does(write: Write, 
     }
     text, *spans = filled["S3"]
     assert [text[slice(*span)] for span in spans] == ["মেয়েদের", "ভীরুতা"]
-    odd = list_oddities([traits])
+    odd = list_oddities([path])
     assert odd.select("row", "trait", "structure", "kind").rows() == [
         (1, "ভীরু", "S3", "ending-after-hyphen"),
         (1, "ভীরু", "S5", "empty-cell"),
@@ -236,22 +212,17 @@ def test_the_authors_layout_is_put_together_as_their_program_does(write: Write, 
 )
 def test_a_mistake_in_the_authors_layout_is_told(name: str, text: str, said: str, write: Write) -> None:
     with pytest.raises(InputError, match=said):
-        load_traits(write(name, text))
+        read_traits(write(name, text))
 
 
 def test_the_authors_own_lists_load(shared: Path, lexicon: Lexicon, write: Write) -> None:
     folder = shared / "reference/banglacontextualbias/LogProbCalculations/data"
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there")
-    lists = [load_traits(folder / f"{polarity}_traits_bn.csv") for polarity in ("positive", "negative")]
-    assert [len(found.traits) for found in lists] == [109, 69]
-    structures = load_structures(
-        write(
-            "structures.yaml",
-            STRUCTURE_FILE.replace("S4: per-trait", "\n  ".join(f"S{n}: per-trait" for n in (2, 3, 4, 5))),
-        )
-    )
-    sentences = fill_structures(structures, lists, lexicon)
+    lists = [folder / f"{polarity}_traits_bn.csv" for polarity in ("positive", "negative")]
+    assert [len(read_traits(path)[1]) for path in lists] == [109, 69]
+    others = "\n  ".join(f"S{n}: per-trait" for n in (2, 3, 4, 5))
+    sentences = fill(write("structures.yaml", STRUCTURE_FILE.replace("S4: per-trait", others)), lists, lexicon)
     assert len(sentences) == 178 * 5 * 4
     assert {*sentences.select("group", "pair").rows()} == {*itertools.product(GROUPS, (0, 1))}
     kinds = Counter(list_oddities(lists).select("structure", "kind").iter_rows())
@@ -261,7 +232,7 @@ def test_the_authors_own_lists_load(shared: Path, lexicon: Lexicon, write: Write
 
 
 def test_a_category_and_its_exchange_are_filled_from_their_own_sentences(write: Write, lexicon: Lexicon) -> None:
-    templates = load_category_templates(write("log_probability.yaml", CATEGORY_FILE))
+    templates = write("log_probability.yaml", CATEGORY_FILE)
     categories = {"C6": categories_of(lexicon)["C6"]}
     n_targets, n_attributes = (
         sum(len(side["stimuli"]) for side in categories["C6"][role]) for role in ("targets", "attributes")
@@ -282,13 +253,13 @@ def test_a_category_and_its_exchange_are_filled_from_their_own_sentences(write: 
         (CATEGORY_FILE.replace("exchanged:", "swapped:"), "unknown key `swapped`"),
     ],
 )
-def test_a_mistake_in_the_category_sentences_is_told(text: str, said: str, write: Write) -> None:
+def test_a_mistake_in_the_category_sentences_is_told(text: str, said: str, write: Write, lexicon: Lexicon) -> None:
     with pytest.raises(InputError, match=said):
-        load_category_templates(write("log_probability.yaml", text))
+        fill_categories({}, write("log_probability.yaml", text), lexicon)
 
 
 def test_a_category_without_sentences_is_told_before_anything_runs(write: Write, lexicon: Lexicon) -> None:
-    templates = load_category_templates(write("log_probability.yaml", CATEGORY_FILE + "  C7: []\n"))
+    templates = write("log_probability.yaml", CATEGORY_FILE + "  C7: []\n")
     categories = categories_of(lexicon)
     with pytest.raises(InputError, match=r"no sentences for C5 under `categories`.*It has C6") as error:
         fill_categories({name: categories[name] for name in ("C6", "C5", "C7")}, templates, lexicon, ["C6", "C7"])
