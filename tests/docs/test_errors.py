@@ -15,7 +15,7 @@ from doc_pages import ROOT, blocks, read
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete
-from prasanga.lexicon.model import require_language, require_words
+from prasanga.lexicon.model import require_language, require_measurable
 
 PAGE = "docs/errors.md"
 MESSAGES = [block.code.strip() for block in blocks(PAGE) if block.language == "text"]
@@ -33,7 +33,7 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "`samples.pool`": lambda: complete_with(samples={"pool": "all"}),
     "`models.mine` has neither": lambda: complete_with(models={"mine": {}}),
     "`language` is": lambda: require_language("bn", "hi"),
-    "resources/stimuli/bn_mine/fruits.yaml": lambda: require_words(
+    "resources/stimuli/bn_mine/fruits.yaml": lambda: require_measurable(
         {
             "M1": {
                 "targets": [{"name": "fruits", "stimuli": ["a"]}, {"name": "vegetables", "stimuli": ["b", "c"]}],
