@@ -35,21 +35,11 @@ SEED = 47
 _NAMES = {"pairs": "bias_percentages"}
 """Tables that are called otherwise in a config."""
 
-_ALWAYS, _KEYS = ("category", "bias_type"), ("model", "segment_length", "sample_mode", "language", "set", "stimulus")
-_NUMBERS = (
-    *("effect_size", "bias_percentage", "ci_low", "ci_high", "p_association_holm", "p_binomial_holm"),
-    *("twin_effect_size", "twin_bias_percentage", "n_pairs"),
+_FIRST = (
+    *("category", "bias_type", "model", "segment_length", "effect_size", "bias_percentage", "ci_low", "ci_high"),
+    *("p_association_holm", "p_binomial_holm", "twin_effect_size", "twin_bias_percentage", "language", "sample_mode"),
 )
-_SHOWN = 4
-"""Columns that polars prints at the left of a wide table."""
-
-
-def _looked_for(frame: pl.DataFrame) -> list[str]:
-    """Return the columns to show first: those that distinguish rows, and the numbers, within those printed."""
-    keys = [name for name in _KEYS if name in frame.columns]
-    keys = [name for name in _ALWAYS if name in frame.columns] + sorted(keys, key=lambda key: frame[key].n_unique() < 2)
-    numbers = [name for name in _NUMBERS if name in frame.columns]
-    return keys[: _SHOWN - 1] + numbers + keys[_SHOWN - 1 :]
+"""Columns that a person looks for first: of a wide table polars prints only the ends."""
 
 
 class StudyTables:
@@ -84,7 +74,7 @@ class StudyTables:
         if not path.is_file():
             raise InputError(f"{path}: this study has no {name}, or not yet. It has {', '.join(self._there())}.")
         frame = read_frame(path)
-        first = _looked_for(frame)
+        first = [name for name in _FIRST if name in frame.columns]
         return frame.select(*first, pl.exclude(first))
 
     def __dir__(self) -> list[str]:

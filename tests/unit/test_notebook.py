@@ -42,7 +42,7 @@ def test_tables_have_first_what_a_person_looks_for(tmp_path: Path) -> None:
     assert repr(found) == f"results in {tmp_path / 'results'}: seat, pairs"
     assert {"seat", "pairs"} <= set(dir(found))
     assert found.seat.columns == ["category", "model", "effect_size", "tau2", "std"]
-    assert found.pairs.columns == ["model", "language", "bias_percentage", "n_ties"]
+    assert found.pairs.columns == ["model", "bias_percentage", "language", "n_ties"]
     assert prasanga.study(tmp_path / "results").seat.equals(found.seat)
     with pytest.raises(InputError, match=r"ceat\.parquet: this study has no ceat, or not yet\. It has seat, pairs\."):
         _ = found.ceat
@@ -58,7 +58,6 @@ def test_a_printed_table_has_the_number_and_what_tells_rows_apart(tmp_path: Path
     write(tmp_path, "associations/ceat", **keys, **more, effect_size=[0.25, 0.5, 0.75, 1.25])
     shown = str(prasanga.study(tmp_path).ceat)
     assert all(name in shown for name in ("category", "model", "segment_length", "effect_size", "1.25"))
-    assert " hi " not in shown
 
 
 class Planted:

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 COUNT_SCHEMA = TABLES["candidate_counts"].arrow(nullable=())
 """One row per stimulus found, sorted: its occurrences in all forms, and the sentences that contain them."""
 
-RANKING_COLUMNS = ("set", "rank", "stimulus", "gloss", "occurrences", "sentences", "chosen")
+RANKING_COLUMNS = TABLES["candidates"].names
 
 
 class Candidates(NamedTuple):
@@ -63,11 +63,6 @@ def read_candidates(folder: str | Path, normalization: str | None = None) -> lis
         content = read_yaml(path, language, normalization)
         content.require("a word set", required=["set", "words"], optional=["gloss"])
         name = content.text("set")
-        if not name.replace("_", "").replace("-", "").isalnum():
-            raise InputError(
-                f"{path}: the set's name {name!r} becomes a file name; allowed are letters, digits, - and _. Write e.g."
-                f" `set: {path.stem}`."
-            )
         if name in found:
             raise InputError(f"{path}: there is another file with `set: {name}`. Rename one of the sets.")
         words = {entry.text("stimulus"): _to_plain(entry) for entry in content.entries_of("words")}
@@ -102,25 +97,26 @@ def rank_candidates(sets: Iterable[Candidates], paths: Iterable[str | Path], top
     """
     tables = [pl.DataFrame(read_table(path, COUNT_SCHEMA.names)) for path in paths]
     counts = pl.concat(tables).group_by("stimulus").sum()
-    rankings = []
-    for candidates in sets:
-        words = [(candidates.name, name, entry.get("gloss", "")) for name, entry in candidates.words.items()]
-        ranked = (
-            pl.DataFrame(words, schema=["set", "stimulus", "gloss"], orient="row")
-            .join(counts, on="stimulus", how="left")
-            .with_columns(pl.col("occurrences", "sentences").fill_null(0))
-            .sort("occurrences", "stimulus", descending=[True, False])
-            .with_columns(rank=pl.int_range(1, pl.len() + 1))
-            .with_columns(chosen=(pl.col("rank") <= top) & (pl.col("occurrences") > 0))
-        )
-        rankings.append(ranked.select(RANKING_COLUMNS))
-        if (chosen := int(ranked["chosen"].sum())) < top:
+    words = [
+        (n, each.name, word, entry.get("gloss", ""))
+        for n, each in enumerate(sets)
+        for word, entry in each.words.items()
+    ]
+    ranking = (
+        pl.DataFrame(words, schema=["number", "set", "stimulus", "gloss"], orient="row")
+        .join(counts, on="stimulus", how="left")
+        .with_columns(pl.col("occurrences", "sentences").fill_null(0))
+        .sort("number", "occurrences", "stimulus", descending=[False, True, False])
+        .with_columns(rank=pl.int_range(1, pl.len() + 1).over("set"))
+        .with_columns(chosen=(pl.col("rank") <= top) & (pl.col("occurrences") > 0))
+    )
+    for name, chosen in ranking.group_by("set", maintain_order=True).agg(pl.col("chosen").sum()).iter_rows():
+        if chosen < top:
             logger.warning(
-                "%s: only %d of its %d candidates occur in the corpus, fewer than lexicon.top (%d). Add candidates or"
-                " text.",
-                *(candidates.name, chosen, len(words), top),
+                "%s: only %d candidates occur in the corpus, fewer than lexicon.top (%d). Add candidates or text.",
+                *(name, chosen, top),
             )
-    return pl.concat(rankings)
+    return ranking.select(RANKING_COLUMNS)
 
 
 def word_set_yaml(candidates: Candidates, ranking: pl.DataFrame) -> str:

@@ -156,11 +156,9 @@ def _changes(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     if not any(line.strip() and not line.lstrip().startswith("#") for line in path.read_text("utf-8").splitlines()):
         return {}
     changes = read_config(path)
-    for name, keys in changes.items():
+    for name in changes:
         if name not in names:
             raise InputError(f"{path}: {name!r} is no study of this paper. Allowed: {', '.join(names)}.")
-        if not isinstance(keys, Mapping):
-            raise InputError(f"{path}: `{name}` must hold keys of a config, such as `{name}: {{models: ...}}`.")
     return changes
 
 
@@ -200,11 +198,12 @@ def write_dossier(
         published: `resources/published`.
     """
     ran: dict[str, Ran] = {}
+    changes = _changes(folder, [study.name for study, _ in studies])
     for study, place in studies:
-        path, used = place / f"{study.comparison}.csv", read_config(place / "study.yaml")
+        path, theirs = place / f"{study.comparison}.csv", read_config(configs / f"{study.name}.yaml")
         rows = comparison_rows(pl.read_csv(path, infer_schema_length=None)) if path.is_file() else None
-        theirs = _beside(read_config(configs / f"{study.name}.yaml"))
-        ran[study.name] = rows, used, _list_changes(theirs, used, study)
+        changed = list(_list_changes(changes.get(study.name, {}), theirs))
+        ran[study.name] = rows, read_config(place / "study.yaml"), changed
     cells = _compare(published, paper, ran)
     write_text(folder / "dossier.csv", cells.write_csv(line_terminator="\n"))
     write_text(folder / "dossier.md", _to_markdown(paper, cells, ran))
@@ -292,18 +291,14 @@ def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[s
         yield from [name for name, is_so in holds.items() if is_so] or ["unexplained"]
 
 
-def _list_changes(theirs: Mapping[str, Any], ours: Mapping[str, Any], study: Study, place: str = "") -> list[str]:
-    """Return the keys in which a study's config is not the paper's; a commit that was completed is no change."""
-    keys: list[str] = []
-    for key in dict.fromkeys((*theirs, *ours)):
-        name = f"{place}{key}"
-        one, other = theirs.get(key), ours.get(key)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            keys += _list_changes(one, other, study, f"{name}.")
-        elif one != other and not (name == "corpus" and study.method):
-            completed = key in ("revision", "weights_sha256") and str(other or "").startswith(str(one or ""))
-            keys += [] if completed or key == "weights_sha256" else [name]
-    return keys
+def _list_changes(changes: Mapping[str, Any], theirs: Mapping[str, Any], place: str = "") -> Iterator[str]:
+    """Yield the keys that are changed in a config of the paper; a commit that is completed is no change."""
+    for key, value in changes.items():
+        old = theirs.get(key)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            yield from _list_changes(value, old, f"{place}{key}.")
+        elif key != "weights_sha256" and not (key == "revision" and str(value or "").startswith(str(old or ""))):
+            yield f"{place}{key}"
 
 
 def _signs(cells: pl.DataFrame) -> str:

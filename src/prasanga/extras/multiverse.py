@@ -30,7 +30,6 @@ from prasanga.associations.vectors import (
     compute_mean_cosines,
     directed_vectors,
     mean_direction,
-    unit_vectors,
 )
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
@@ -97,9 +96,8 @@ def measure_multiverse(
         `MULTIVERSE_SCHEMA`. p is two-sided and of the studentized difference, the larger of both sides; Holm's
         correction is over the estimates of a method under the same choices, as if the study had made these alone.
     """
-    how = {"ceat": repeated_words}
     listed = {
-        method: [category_of(*each, how.get(method, "once")) for each in of_method.items()]
+        method: [category_of(*each, repeated_words if method == "ceat" else "once") for each in of_method.items()]
         for method, of_method in categories.items()
     }
     rows: list[dict[str, Any]] = []
@@ -237,44 +235,19 @@ def variants_of_sentences(
     arrays, of_template = {}, {}
     for word, (ids, array) in vectors.items():
         known = [row for row, each in enumerate(ids) if each in templates.get(word, {})]
-        if known:
-            arrays[word] = np.asarray(array, dtype=np.float64)[known]
-            of_template[word] = np.array([templates[word][ids[row]] for row in known])
-    units = {word: unit_vectors(word, array) for word, array in arrays.items()}
-    for category in categories:
-        listed = used_words(category.sets, units)
-        values = None
-        for name, places in sets.items():
-            in_set = {word: np.isin(of_template[word], list(places)) for side in listed for word in side}
-            for _, words in _usable([category], {word for word, rows in in_set.items() if rows.any()}):
-                if values is None:  # of all sentences, once for all sets
-                    values = _stacked(listed[:2], units) @ _stacked(listed[2:], units).T
-                averages = {"associations": _of_sets(values, listed, words, in_set)}
-                if len(places) > 1:
-                    means = [[arrays[w][in_set[w]].mean(axis=0, keepdims=True) for w in side] for side in words]
-                    averages["vectors"] = compute_cosines(*means)
-                for average, cosines in averages.items():
-                    choices = {"templates": name, "average": average}
-                    yield Variant(category.name, words, choices, cosines, cosines)
-
-
-def _stacked(sides: Sequence[Sequence[str]], units: Mapping[str, FloatArray]) -> FloatArray:
-    return np.concatenate([units[word] for side in sides for word in side])
-
-
-def _of_sets(
-    values: FloatArray, listed: Words, words: Words, in_set: Mapping[str, npt.NDArray[np.bool_]]
-) -> CrossedScores:
-    """Return the cosines of the sentences in a set of templates, out of those of all `listed` words."""
-    rows, items = [], []
-    for both in (listed[:2], listed[2:]):
-        of_side = [word for side in both for word in side]
-        kept = np.concatenate([in_set[word] for word in of_side])
-        counts = [int(in_set[word].sum()) for word in of_side]
-        rows.append(kept)
-        items.append(np.repeat(np.arange(sum(map(bool, counts))), [count for count in counts if count]))
-    n_x, n_y, n_a, n_b = map(len, words)
-    return CrossedScores(np.clip(values[rows[0]][:, rows[1]], -1, 1)[None], items[0], items[1], n_x, n_y, n_a, n_b)
+        arrays[word] = np.asarray(array, dtype=np.float64)[known]
+        of_template[word] = np.array([templates[word][ids[row]] for row in known], dtype=np.int64)
+    for category, (name, places) in itertools.product(categories, sets.items()):
+        there = [word for word in category.words if word in arrays]
+        kept = {word: arrays[word][np.isin(of_template[word], places)] for word in there}
+        for _, words in _usable([category], {word for word, rows in kept.items() if len(rows)}):
+            averages = {"associations": compute_cosines(*([kept[word] for word in side] for side in words))}
+            if len(places) > 1:
+                means = ([kept[word].mean(axis=0, keepdims=True) for word in side] for side in words)
+                averages["vectors"] = compute_cosines(*means)
+            for average, cosines in averages.items():
+                choices = {"templates": name, "average": average}
+                yield Variant(category.name, words, choices, cosines, cosines)
 
 
 def variants_of_words(vectors: Mapping[str, npt.ArrayLike], categories: Sequence[Category]) -> Iterator[Variant]:

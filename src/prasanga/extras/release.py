@@ -19,22 +19,9 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import open_parquet, read_batches, replacing
 from prasanga.base.logs import progress
 from prasanga.extras.dossier import render_template
+from prasanga.schema import COLUMNS, TABLES
 
-RELEASE_COLUMNS = {
-    "word": "the stimulus: the word of the study, in its dictionary form",
-    "sentence": "the context: the sentence with the word and its neighbours, normalized",
-    "form": "the word as it is written there, with its endings",
-    "start": "number of the character of `sentence` at which the form begins, counted from 0",
-    "end": "number of the character after its last",
-    "language": "bn (Bangla), hi (Hindi) or en (English)",
-    "title": "the text that the sentence comes from",
-    "licence": "the terms of that text, which are the terms of the row",
-    "source": "its file",
-    "offset": "where in the file: the byte at which the line begins, or the number of the record",
-    "context_id": "name of the context",
-    "occurrence_id": "name of the word's place in it",
-}
-"""The columns of the release and their meanings."""
+RELEASE_COLUMNS = TABLES["released_sentences"].names
 
 logger = logging.getLogger(__name__)
 
@@ -107,29 +94,21 @@ def write_release(
                     released = sampled.with_columns(word="stimulus", sentence="text", **about).select(*RELEASE_COLUMNS)
                     released.write_csv(file, include_header=False, quote_style="non_numeric")
         tallies = {text: Tally(len(words), set(words)) for text, words in stimuli.items()}
-        _require_all(n_found, occurrences, tallies)
-    for text, tally in _by_licence(tallies)[1]:
+        open_texts, closed_texts = _by_licence(tallies)
+        if n_found < len(occurrences):
+            raise InputError(
+                f"{len(occurrences) - n_found} sampled occurrence(s) are in no table of sentences. Delete"
+                " results/samples and run the workflow again."
+            )
+        if not any(tally.contexts for _, tally in open_texts):
+            names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
+            raise InputError(
+                f"There is nothing to release, as no sentence of a text with a licence was sampled: {names}. Where"
+                " terms allow it, write them into the config beside the `files` of a text: `licence: CC BY-SA 4.0`."
+            )
+    for text, tally in closed_texts:
         logger.warning("%s: no licence in the config; %d sentence(s) are left out.", text.title, tally.contexts)
     return tallies
-
-
-def _require_all(n_found: int, occurrences: set[str], tallies: Mapping[Text, Tally]) -> None:
-    if n_found < len(occurrences):
-        raise InputError(
-            f"{len(occurrences) - n_found} sampled occurrence(s) are in no table of sentences: these and the samples"
-            " were made in different runs. Delete results/samples and run the workflow again."
-        )
-    if not n_found:
-        raise InputError(
-            "No context was sampled, so there is nothing to release. results/samples/coverage.parquet says why; more"
-            " text under `corpus.texts` or shorter `samples.lengths` give contexts."
-        )
-    if not any(tally.contexts for _, tally in _by_licence(tallies)[0]):
-        names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
-        raise InputError(
-            f"None of the sampled texts has a licence, so there is nothing to release: {names}. Where the terms of a"
-            " text allow to pass it on, write them into the config beside its `files`, e.g. `licence: CC BY-SA 4.0`."
-        )
 
 
 def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], settings: Mapping[str, Any]) -> str:
@@ -156,7 +135,7 @@ def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
         "words": len(set[str]().union(*(tally.stimuli for _, tally in released))),
         "texts": len(released),
         "missing": sum(tally.contexts for _, tally in left_out),
-        "columns": RELEASE_COLUMNS,
+        "columns": {name: COLUMNS[name].meaning for name in RELEASE_COLUMNS},
     }
     return render_template("datasheet.md.j2", **context)
 

@@ -122,7 +122,7 @@ def test_two_places_of_one_context_are_one_row_and_the_first_of_them(
     [
         (slice(None), {"o1", "gone"}, r"1 sampled occurrence\(s\) are in no table"),
         (slice(1, 2), {"o5", "o6"}, r"'closed/\*\.txt' \(2 sentences\).*licence: CC BY-SA 4\.0"),
-        (slice(None), set(), "No context was sampled"),
+        (slice(None), set(), "nothing to release"),
     ],
 )
 def test_what_cannot_be_released_is_an_error_and_leaves_no_file(
