@@ -33,7 +33,6 @@ from prasanga.report.grid import (
     name_of_type,
     names_of_sets,
     pair_grid_of,
-    sort_lengths,
     tests_of,
     why_missing,
     why_no_percentage,
@@ -74,21 +73,6 @@ N_OF_TABLE_6 = 1000
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 """Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` that of bias percentages."""
 
-_CAPTIONS = {
-    "sadhu_table4": "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024).",
-    **{
-        f"sadhu_table{number}": "CEAT effect size by category, model and segment length in words, N = {} draws. In the"
-        f" layout of Table {number} of Sadhu et al. (2024)."
-        for number in (5, 6)
-    },
-    PAIR_TABLE: "Bias percentage by bias type, language and model, in the layout of Table 2 of Sahoo et al. (2024): of"
-    " how many pairs the model prefers the stereotypical sentence. 50 is no preference.",
-    **{
-        f"sahoo_table{number}": f"SEAT effect sizes for gender and {axis}, in the layout of Table {number} of Sahoo et"
-        " al. (2024)."
-        for number, axis in ((3, "religion"), (4, "caste"), (9, "age"))
-    },
-}
 _COLUMNS, _LINES = 6, 40
 """Columns of numbers and rows of a part in LaTeX, at most."""
 
@@ -254,12 +238,10 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         return _arrange_methods(tables, preset)
     if name in ("sadhu_table5", "sadhu_table6"):
         ceat = _require_table("ceat", tables, name, SADHU)
-        caption = _CAPTIONS[name].format(", ".join(map(str, sorted(set(ceat["n_samples"].to_list())))))
-        conventions = [f"Conventions of CEAT: {_list_conventions(ceat)}"]
-        return _arrange_ceat(name, ceat, NOT_BY_DRAWS if preset == "paper" else HOLM, caption, conventions)
-    if name in SAHOO:
-        return _arrange_languages(name, {language: tables}, preset)
-    raise InputError(f"there is no layout {name!r}; there are {', '.join(_CAPTIONS)}.")
+        return _arrange_ceat(name, ceat, NOT_BY_DRAWS if preset == "paper" else HOLM)
+    if name not in SAHOO:
+        raise InputError(f"there is no layout {name!r}; `layouts_of` lists those of a study.")
+    return _arrange_languages(name, {language: tables}, preset)
 
 
 def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
@@ -271,10 +253,8 @@ def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = 
         preset: recommended or paper; decides what the marks mean.
 
     Raises:
-        InputError: another layout, or a study without the tests.
+        InputError: a study without the tests.
     """
-    if name not in SAHOO:
-        raise InputError(f"{name!r} has no languages side by side; {', '.join(SAHOO)} have.")
     return _arrange_languages(name, studies, preset).render()
 
 
@@ -285,7 +265,7 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
     docs/which_statistic.md asks for: effect, interval, p by Holm, difference from the copies, words.
     """
     grid = grid_of(ceat)
-    table = _arrange_ceat("ceat", ceat, HOLM, "CEAT effect size d by segment length, category and model.")
+    table = _arrange_ceat("ceat", ceat, HOLM)
     found = [grid.at(category.name, model, length, grid.modes[0]) for category, model, length in grid.places]
     rows = [row for row in found if row is not None]
     names = (
@@ -307,18 +287,18 @@ def choose_percentage(bias: pl.DataFrame, preset: str) -> str:
 
 def _arrange(
     name: str,
-    caption: str,
+    notes: Sequence[str],
     heads: tuple[str, ...],
     lines: Mapping[Any, tuple[str, ...]],
     columns: Columns,
     cell: Callable[[str, Any, Estimate], Cell],
-    notes: Iterable[str],
     why: Callable[[Estimate | None], str] = why_missing,
 ) -> PaperTable:
     """Return a table from the labels of its lines and the results of its columns.
 
-    `cell` writes a result that has a number, given its group and the key of its line; `why` says why a result has no
-    number. Reasons of empty cells come after the notes; a column without any result has none.
+    The first of `notes` is the caption. `cell` writes a result that has a number, given its group and the key of its
+    line; `why` says why a result has no number. These reasons come after the notes; a column without any result has
+    none.
     """
     rows, missing = [], dict[str, list[str]]()
     for key, labels in lines.items():
@@ -332,40 +312,39 @@ def _arrange(
         rows.append(Row(labels, tuple(cells), "; ".join(said)))
     few = any(row.words for line in rows for row in line.cells)
     listed = [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
-    return PaperTable(name, caption, Sheet(heads, tuple(columns), rows), [*notes, *[FEW_WORDS] * few, *listed])
+    caption, *others = notes
+    return PaperTable(name, caption, Sheet(heads, tuple(columns), rows), [*others, *[FEW_WORDS] * few, *listed])
 
 
-def _arrange_ceat(
-    name: str, ceat: pl.DataFrame, marking: Marking, caption: str, more: Sequence[str] = ()
-) -> PaperTable:
+def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: Marking) -> PaperTable:
     """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length."""
     grid = grid_of(ceat)
-    columns: Columns = {(model, length): {} for model in grid.models for length in grid.lengths}
-    for (category, model, length, mode), row in grid.estimates.items():
-        columns[model, length] = {**columns[model, length], (category, mode): row}
+    columns: Columns = {
+        (model, length): {key[::3]: row for key, row in grid.estimates.items() if key[1:3] == (model, length)}
+        for model in grid.models
+        for length in grid.lengths
+    }
     lines = {
         (each.name, mode): (each.name, each.targets, each.attributes, mode)
         for each in grid.categories
         for mode in grid.modes
     }
-    notes = [*write_notes("ceat", mark=marking.describe(grid.estimates.values())), *more]
-    return _arrange(
-        name, caption, (*_HEADS, "Draws"), lines, columns, lambda _, __, row: _write_effect(row, marking, 3), notes
-    )
+    sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
+    facts = {"mark": marking.describe(grid.estimates.values()), "conventions": _list_conventions(ceat)}
+    notes = write_notes("ceat", number=name[-1], sizes=sizes, **facts)
+    heads = (*_HEADS, "Draws")
+    return _arrange(name, notes, heads, lines, columns, lambda _, __, row: _write_effect(row, marking))
 
 
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     """Return Table 4 of Sadhu et al.: a column per method and model; of CEAT the shortest length, fixed draws."""
     of_paper = {name: tables[name].filter(pl.col("category").is_in(SADHU)) for name in PUBLISHED_AS if name in tables}
     tables = {name: table for name, table in of_paper.items() if len(table)}
-    if not tables:
-        raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
     length = mode = exchanged = None
     if "ceat" in tables:
-        ceat = tables["ceat"]
-        length = sort_lengths(ceat["segment_length"].to_list())[0]
-        mode = "fixed" if "fixed" in ceat["sample_mode"] else ceat["sample_mode"][0]
-        tables["ceat"] = ceat.filter(segment_length=length, sample_mode=mode)
+        grid = grid_of(tables["ceat"])
+        length, mode = grid.lengths[0], grid.modes[0]
+        tables["ceat"] = tables["ceat"].filter(segment_length=length, sample_mode=mode)
     if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
         found = set(tables["log_probability_bias"].filter("exchanged")["category"])
         exchanged = [name for name in SADHU if name in found]
@@ -388,13 +367,7 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     )
     lines = _label_lines(tables.values(), SADHU)
     return _arrange(
-        "sadhu_table4",
-        _CAPTIONS["sadhu_table4"],
-        _HEADS,
-        lines,
-        columns,
-        lambda group, _, row: _write_effect(row, markings[group], 3),
-        notes,
+        "sadhu_table4", notes, _HEADS, lines, columns, lambda group, _, row: _write_effect(row, markings[group])
     )
 
 
@@ -413,15 +386,16 @@ def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) ->
         columns |= _divide_by_model(language, table)
     notes = write_notes(
         "seat",
+        number=name[-1],
         marks={key: markings[key].describe(table.iter_rows(named=True)) for key, table in seat.items()},
         conventions={key: _list_conventions(table) for key, table in seat.items()},
     )
 
     def cell(language: str, _: Any, row: Estimate) -> Cell:
-        return replace(_write_effect(row, markings[language], 3), bold=abs(row["effect_size"]) >= LARGE)
+        return replace(_write_effect(row, markings[language]), bold=abs(row["effect_size"]) >= LARGE)
 
     heads, lines = ("Test", *_HEADS[1:]), _label_lines(seat.values(), SAHOO[name])
-    return _arrange(name, _CAPTIONS[name], heads, lines, columns, cell, notes)
+    return _arrange(name, notes, heads, lines, columns, cell)
 
 
 def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
@@ -462,7 +436,7 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     first = next(iter(overall.values()))
     facts = {"by_runs": by_runs, "n_tests": tests_of(grid), "has_bold": bool(nearest), "first": first}
     notes = write_notes("pairs", overall=overall, **facts)
-    return _arrange(PAIR_TABLE, _CAPTIONS[PAIR_TABLE], ("Bias type",), lines, columns, cell, notes, why_no_percentage)
+    return _arrange(PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, why_no_percentage)
 
 
 def _distance(percentage: float) -> float:
@@ -470,15 +444,15 @@ def _distance(percentage: float) -> float:
     return round(abs(percentage - 50), 9)
 
 
-def _write_effect(row: Estimate, marking: Marking, decimals: int) -> Cell:
-    return Cell(with_sign(row["effect_size"], decimals), MARK * marking.marks(row), words=few_words(row))
+def _write_effect(row: Estimate, marking: Marking) -> Cell:
+    return Cell(with_sign(row["effect_size"], 3), MARK * marking.marks(row), words=few_words(row))
 
 
 def write_notes(table: str, **facts: Any) -> list[str]:
-    """Return the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
+    """Return the caption and the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
     names = {"MARK": MARK, "MISSING": MISSING, "LARGE": LARGE, "FEWEST_WORDS": FEWEST_WORDS}
     template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("paper_notes.txt.j2", globals=names)
-    return [line for line in map(str.strip, getattr(template.module, table)(**facts).splitlines()) if line]
+    return list(filter(None, map(str.strip, getattr(template.module, table)(**facts).splitlines())))
 
 
 def _list_conventions(table: pl.DataFrame) -> str:
@@ -505,12 +479,12 @@ def _divide_by_model(group: str, table: pl.DataFrame) -> Columns:
 
 
 def _require_table(method: str, tables: Tables, name: str, categories: Sequence[str] = ()) -> pl.DataFrame:
-    label = PUBLISHED_AS.get(method, PAIRS.label)
-    if method not in tables:
-        raise InputError(f"{name} is made of the table of {label}, which this study does not have.")
-    table = tables[method]
-    if categories and (table := table.filter(pl.col("category").is_in(categories))).is_empty():
-        raise InputError(
-            f"the table of {label} has none of {categories[0]} to {categories[-1]}, so there is no {name}."
+    table = tables.get(method, pl.DataFrame())
+    if categories and len(table):
+        table = table.filter(pl.col("category").is_in(categories))
+    if table.is_empty():
+        what = (
+            f"{PUBLISHED_AS.get(method, PAIRS.label)}{f' of {categories[0]} to {categories[-1]}' if categories else ''}"
         )
+        raise InputError(f"{name} is made of {what}, which this study does not have.")
     return table

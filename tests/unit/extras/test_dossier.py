@@ -88,12 +88,9 @@ def test_changes_are_laid_over_the_configs(tmp_path: Path, configs: Path) -> Non
     assert config["associations"] == {"n_samples": 9, "sample_modes": ["fixed", "random"]}
     assert study.name == "sadhu2024"
     assert all(read_config(each / "study.yaml")["study"] == name.name for name, each in others)
-    for wrong, said in (
-        ("sadhu: {}", "'sadhu' is no study of this paper. Allowed: sadhu2024, sadhu2024_seat"),
-    ):
-        (tmp_path / CHANGES).write_text(wrong, encoding="utf-8")
-        with pytest.raises(InputError, match=said):
-            prepare(tmp_path, "sadhu2024", configs)
+    (tmp_path / CHANGES).write_text("sadhu: {}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"'sadhu' is no study of this paper\. Allowed: sadhu2024, sadhu2024_seat"):
+        prepare(tmp_path, "sadhu2024", configs)
 
 
 def test_there_is_a_row_for_every_published_number(tmp_path: Path, configs: Path, published: Path) -> None:

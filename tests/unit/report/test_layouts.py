@@ -100,8 +100,6 @@ def test_languages_side_by_side(seat: pl.DataFrame) -> None:
     other = seat.with_columns(model=pl.lit("z"), p_stimuli=0.5, std=pl.lit("pooled"))
     text = render_languages("sahoo_table3", {"en": {"seat": seat}, "hi": {"seat": other}}).csv
     assert text.splitlines()[0] == "category,targets,attributes,English a,Hindi z,note"
-    with pytest.raises(InputError, match="no languages side by side"):
-        render_languages("sadhu_table4", {})
 
 
 def test_effects_of_the_first_draws_are_rows_of_their_own(ceat: pl.DataFrame) -> None:
@@ -123,10 +121,9 @@ def test_effects_of_the_first_draws_are_rows_of_their_own(ceat: pl.DataFrame) ->
 @pytest.mark.parametrize(
     ("name", "method", "message"),
     [
-        ("sadhu_table7", "ceat", "there is no layout 'sadhu_table7'; there are sadhu_table4"),
-        ("sahoo_table3", "ceat", "made of the table of SEAT, which this study does not have"),
-        ("sahoo_table3", "seat", "the table of SEAT has none of GR1 to GR14, so there is no sahoo_table3"),
-        ("sahoo_table2", "ceat", "made of the table of Sentence pairs"),
+        ("sadhu_table7", "ceat", "there is no layout 'sadhu_table7'"),
+        ("sahoo_table3", "ceat", "made of SEAT of GR1 to GR14, which this study does not have"),
+        ("sahoo_table2", "ceat", "made of Sentence pairs, which"),
     ],
 )
 def test_tables_that_cannot_be_made(ceat: pl.DataFrame, name: str, method: str, message: str) -> None:
