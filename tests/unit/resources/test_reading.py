@@ -32,18 +32,18 @@ def test_the_page_has_the_counts_of_the_table(project_root: Path, reading: pl.Da
         ("150 more at random, with all the neighbours below", reading.filter(sample="150 more")),
     ):
         right, near, wrong = counts(hits)
-        row = f"| {name} | {hits.height} | {right} | {near} | {wrong} | {100 * right / hits.height:.1f} % |"
+        row = f"| {name} | {hits.height} | {right} | {near} | {wrong} | {100 * right / hits.height:.1f}% |"
         assert row in page
     over = reading.filter(sample="passed over")
     for word, form in (("ভাই", "ভাই"), ("ছুটিতে", "ছুটি"), ("বাঁশি", "বাঁশি")):
         of_word, (right, _, wrong) = over.filter(word=form), counts(reading.filter(sample=f"left: {word}"))
         assert f"| {word} | {of_word.height} | {counts(of_word)[2]} | {wrong} | {right} |" in page
     assert f"| all words with neighbours | {over.height} | {counts(over)[2]} | | |" in page
-    assert f"right in {100 * counts(over)[2] / over.height:.1f} % of the hits that it removes" in page
+    assert f"right in {100 * counts(over)[2] / over.height:.1f}% of the hits that it removes" in page
     for word, share in (("সংসার", 47), ("বাবা", 75), ("মা", 80)):
         of_word = reading.filter(sample=f"word: {word}")
         assert round(100 * counts(of_word)[0] / of_word.height) == share
-        assert f"({share} %)" in page
+        assert f"({share}%)" in page
 
 
 def test_every_wrong_hit_says_why(reading: pl.DataFrame) -> None:
