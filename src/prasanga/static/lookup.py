@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +29,7 @@ _LOG = logging.getLogger(__name__)
 _BETWEEN = regex.compile(r"[\s\-\u2010]+")
 
 
-@dataclass(frozen=True)
-class Spellings:
+class Spellings(NamedTuple):
     """The spellings under which a stimulus is looked up.
 
     Attributes:
@@ -114,43 +112,27 @@ def read_looked_up(path: str | Path) -> tuple[dict[str, npt.NDArray[np.float32]]
 
 
 def _row(each: Spellings, vectors: WordVectors, forms: str) -> dict[str, Any]:
-    found, source = (_pooled if forms == "pooled" else _first)(each, vectors)
+    is_pooled = forms == "pooled"
+    spellings = (each.stimulus, *each.variants, *(each.forms if is_pooled else ()))
+    in_file = [_find_in_file(spelling, vectors.found) for spelling in spellings]
+    found = list(dict(filter(None, in_file)).values())[: None if is_pooled else 1]  # each of the file's words once
+    row: dict[str, Any] = {"stimulus": each.stimulus, "forms": [word.word for word in found], "n_forms": len(found)}
     if not found:
         vector = vectors.subwords.get(fold(each.stimulus))
         if vector is None or _BETWEEN.search(each.stimulus):
-            return _without(each, _reason(each, forms))
-        return {"stimulus": each.stimulus, "forms": [], "n_forms": 0, "source": "subwords", "vector": vector}
+            return {**row, "reason": _explain_absence(each, forms)}
+        return {**row, "source": "subwords", "vector": vector}
     counts: list[int] = [word.occurrences for word in found if word.occurrences is not None]
     known, total = len(counts) == len(found), sum(counts)
-    weights = counts if known and total else None
     stacked = np.stack([word.vector for word in found]).astype(np.float64)
-    vector = np.asarray(np.average(stacked, axis=0, weights=weights), dtype=np.float32)
+    vector = np.asarray(np.average(stacked, axis=0, weights=counts if known and total else None), dtype=np.float32)
     if not vector.any():
-        return _without(each, "out of vocabulary: its vector is zero in every number")
-    return {
-        "stimulus": each.stimulus,
-        "forms": [word.word for word in found],
-        "count": total if known else None,
-        "n_forms": len(found),
-        "source": source,
-        "vector": vector,
-    }
+        return {**row, "forms": [], "n_forms": 0, "reason": "out of vocabulary: its vector is zero in every number"}
+    source = "forms" if is_pooled else "word" if in_file[0] else "variant"
+    return {**row, "count": total if known else None, "source": source, "vector": vector}
 
 
-def _first(each: Spellings, vectors: WordVectors) -> tuple[list[Found], str]:
-    for spelling in (each.stimulus, *each.variants):
-        if found := _in_file(spelling, vectors.found):
-            return [found[1]], "word" if spelling == each.stimulus else "variant"
-    return [], ""
-
-
-def _pooled(each: Spellings, vectors: WordVectors) -> tuple[list[Found], str]:
-    """Return what is found of the forms, each of the file's words once, whichever form leads to it."""
-    found = [_in_file(spelling, vectors.found) for spelling in (each.stimulus, *each.variants, *each.forms)]
-    return list(dict(filter(None, found)).values()), "forms"
-
-
-def _in_file(spelling: str, found: Mapping[str, Found]) -> tuple[str, Found] | None:
+def _find_in_file(spelling: str, found: Mapping[str, Found]) -> tuple[str, Found] | None:
     return next(((asked, found[asked]) for asked in _as_in_files(spelling) if asked in found), None)
 
 
@@ -161,11 +143,7 @@ def _as_in_files(spelling: str) -> Iterator[str]:
     yield from dict.fromkeys([folded, folded.lower(), joined, joined.lower()])
 
 
-def _without(each: Spellings, reason: str) -> dict[str, Any]:
-    return {"stimulus": each.stimulus, "forms": [], "n_forms": 0, "reason": reason}
-
-
-def _reason(each: Spellings, forms: str) -> str:
+def _explain_absence(each: Spellings, forms: str) -> str:
     if _BETWEEN.search(each.stimulus):
         return "out of vocabulary: several words, which the vectors do not have as one"
     if forms == "pooled":
