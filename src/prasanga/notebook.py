@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from prasanga import methods
@@ -25,8 +24,7 @@ from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS, categories_of, chosen
 from prasanga.text import normalizer, split_sentences
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from prasanga.embeddings import Encoder
     from prasanga.likelihoods import Percentages, Scorer
 
 SEED = 47
@@ -100,15 +98,8 @@ def study(folder: str | Path) -> StudyTables:
     return StudyTables(folder)
 
 
-class Embeds(Protocol):
-    """A model that is loaded (`prasanga.embeddings.load_encoder`)."""
-
-    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        """Return a vector of the target at each span."""
-
-
 def measure(
-    model: str | Path | Embeds, *, category: str, texts: Sequence[str], language: str = "bn", n_samples: int = 1000
+    model: str | Path | Encoder, *, category: str, texts: Sequence[str], language: str = "bn", n_samples: int = 1000
 ) -> Ceat:
     """Return CEAT of a model in texts at hand: a context is the sentence of a word of the category.
 
@@ -116,7 +107,8 @@ def measure(
     `interval`, `to_frame()` and `plot()` of the result show its uncertainty.
 
     Args:
-        model: a folder, a name on the hub or of a package (multilingual-e5-small), or one that is loaded.
+        model: a folder, a name on the hub or of a package (multilingual-e5-small), or one that is loaded
+            (`prasanga.embeddings.load_encoder`).
         category: of the shipped word sets, such as C1 (`prasanga sets`).
         texts: of any length; they are split into sentences.
         language: of words and texts: bn, hi or en.

@@ -27,22 +27,9 @@ from prasanga.base.io import guarded
 from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
+from prasanga.report import section as pages
+from prasanga.report import sheet as sheets
 from prasanga.report.grid import ALPHA, interval, name_of_language, name_of_type, natural_order
-from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
-from prasanga.report.sheet import (
-    MARK,
-    MISSING,
-    Cell,
-    Row,
-    Sheet,
-    html,
-    numbers,
-    one_decimal,
-    probability,
-    show_value,
-    tabulate,
-    with_sign,
-)
 from prasanga.report.summary import SCHEMA
 from prasanga.stats.permutation import holm
 
@@ -274,10 +261,10 @@ def render_comparison(studies: Sequence[Study], found: Sequence[Number]) -> str:
     methods = [method for method in METHODS if any(number["method"] == method.name for number in found)]
     title = f"{len(studies)} studies beside each other" if len(studies) > 1 else f"One study: {studies[0].label}"
     views = [
-        View("view-differences", "What differs", "What differs", [_differences(studies, found)]),
-        *(View(f"view-{m.name}", "By method", m.label, [_section(m.name, found)]) for m in methods),
+        pages.View("view-differences", "What differs", "What differs", [_differences(studies, found)]),
+        *(pages.View(f"view-{m.name}", "By method", m.label, [_section(m.name, found)]) for m in methods),
     ]
-    return page_to_html(title, views, language=ENGLISH, scripts={number["language"] for number in found})
+    return pages.page_to_html(title, views, language=pages.ENGLISH, scripts={number["language"] for number in found})
 
 
 def what_differs(studies: Sequence[Study], found: Sequence[Number]) -> list[str]:
@@ -322,30 +309,32 @@ def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
         )
 
 
-def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
+def _differences(studies: Sequence[Study], found: Sequence[Number]) -> pages.Section:
     heads = ("study", "title", "language", "preset", "seed", "version", "models", "finished")
     rows = [
         [
             *(label, said["title"], name_of_language(said["language"]), said["preset"], str(said["seed"])),
             str(said["program"]["version"]),
-            "; ".join(map(_name_model, said["models"])) or MISSING,
-            show_value("complete", said["complete"]),
+            "; ".join(map(_name_model, said["models"])) or sheets.MISSING,
+            sheets.show_value("complete", said["complete"]),
         ]
         for label, _, said in studies
     ]
     differs = what_differs(studies, found)
-    return Section(
+    return pages.Section(
         "What differs",
         "differences",
-        text=[f"Compared: {', '.join(study.label for study in studies)}.", prose("differing", differs=differs)],
-        findings=[with_code(text) for text in differs],
+        text=[f"Compared: {', '.join(study.label for study in studies)}.", pages.prose("differing", differs=differs)],
+        findings=[pages.with_code(text) for text in differs],
         items=[
-            html("<strong>Not finished</strong>, {}: {}", each.label, with_code(text))
+            sheets.html("<strong>Not finished</strong>, {}: {}", each.label, pages.with_code(text))
             for each in studies
             for text in each.summary["missing"]
         ],
-        sheets=[tabulate("The studies", {head: "text" * (head != "study") for head in heads}, rows, look="plain")],
-        notes=[prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED, level=f"{ALPHA:g}")],
+        sheets=[
+            sheets.tabulate("The studies", {head: "text" * (head != "study") for head in heads}, rows, look="plain")
+        ],
+        notes=[pages.prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED, level=f"{ALPHA:g}")],
         files=[("comparison.csv", "All numbers as CSV")],
         files_text="For programs:",
     )
@@ -356,19 +345,21 @@ def _name_model(model: Mapping[str, Any]) -> str:
     return f"{model['name']}: {model['source']}{f' at {version:.12}' if version else ''}"
 
 
-def _section(method: str, found: Sequence[Number]) -> Section:
+def _section(method: str, found: Sequence[Number]) -> pages.Section:
     of_method = [number for number in found if number["method"] == method]
-    show = one_decimal if method == PAIRS.name else with_sign
+    show = sheets.one_decimal if method == PAIRS.name else sheets.with_sign
     columns = ("percentage" if method == PAIRS.name else "effect", "95 % interval", "p", "twin", "rank", "its interval")
     heads, label = _heads(of_method), method_named(method).label
     # a head stands above the first row of its block
     rows = [_row(number, heads.pop(number["block"], None), show) for number in of_method]
     deciding = sorted({f"{name} {value}" for number in of_method for name, value in number["deciding"]})
-    return Section(
+    return pages.Section(
         label,
         method.replace("_", "-"),
-        sheets=[Sheet(("model", "study"), numbers(*columns), rows, f"{label}, block by block", look="plain")],
-        notes=[conventions_note(deciding, "Whichever of these has two values separates blocks.")],
+        sheets=[
+            sheets.Sheet(("model", "study"), sheets.numbers(*columns), rows, f"{label}, block by block", look="plain")
+        ],
+        notes=[pages.conventions_note(deciding, "Whichever of these has two values separates blocks.")],
     )
 
 
@@ -397,13 +388,13 @@ def _heads(found: Iterable[Number]) -> dict[int, str]:
     return heads
 
 
-def _row(number: Number, block: str | None, show: Callable[[float | None], str]) -> Row:
+def _row(number: Number, block: str | None, show: Callable[[float | None], str]) -> sheets.Row:
     is_found = number["p_holm"] is not None and number["p_holm"] < ALPHA
-    rank, ranks = MISSING, MISSING
+    rank, ranks = sheets.MISSING, sheets.MISSING
     if number["rank"] is not None:
         rank = f"{number['rank']} of {number['n_ranked']}"
         ranks = " to ".join(dict.fromkeys((f"{number['rank_low']}", f"{number['rank_high']}")))
-    between, p = interval(number["ci_low"], number["ci_high"], show), probability(number["p_holm"])
-    value = Cell(show(number["value"]), MARK * is_found, bold=is_found, words=number["few_words"])
-    cells = (value, *map(Cell, (between, p, show(number["twin"]), rank, ranks)))
-    return Row((number["model"], number["study"]), cells, note=number["note"], block=block, hover=number["note"])
+    between, p = interval(number["ci_low"], number["ci_high"], show), sheets.probability(number["p_holm"])
+    value = sheets.Cell(show(number["value"]), sheets.MARK * is_found, bold=is_found, words=number["few_words"])
+    cells = (value, *map(sheets.Cell, (between, p, show(number["twin"]), rank, ranks)))
+    return sheets.Row((number["model"], number["study"]), cells, note=number["note"], block=block, hover=number["note"])

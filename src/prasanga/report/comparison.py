@@ -16,17 +16,7 @@ import polars as pl
 
 from prasanga.base.io import guarded
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report.grid import (
-    Estimate,
-    Group,
-    few_words,
-    groups_of,
-    is_number,
-    name_of_type,
-    pair_grid_of,
-    why_missing,
-    why_no_percentage,
-)
+from prasanga.report import grid as grids
 from prasanga.report.paper_tables import choose_percentage, write_notes
 from prasanga.report.published import EXCHANGED, PAPERS, PUBLISHED_AS, REPEATED, match_models, printed_at
 from prasanga.report.sheet import Sheet, list_numbers, markdown_list, sheet_to_markdown
@@ -116,7 +106,7 @@ def compare_pairs(
         As `compare`: the method is `pairs`, the category the bias type, `same_sign` says whether both are on the same
         side of 50, and the interval is the exact one.
     """
-    grid, value = pair_grid_of(bias), choose_percentage(bias, preset)
+    grid, value = grids.pair_grid_of(bias), choose_percentage(bias, preset)
     matched = match_models(models, grid.models, published["model"])
     rows = [
         {**theirs, "set": ours["set"], "category": ours["bias_type"], "model": model}
@@ -151,18 +141,18 @@ def mode_of_printed() -> pl.Expr:
     return pl.col("sample_mode").fill_null(pl.when(method="ceat").then(pl.lit("fixed")))
 
 
-def _describe(ours: Estimate) -> str | None:
+def _describe(ours: grids.Estimate) -> str | None:
     """Return what an estimate does without."""
-    few = f"few words: {words}" if (words := few_words(ours)) else ""
-    return "; ".join(filter(None, [few, why_missing(ours) or ours.get("interval_note")])) or None
+    few = f"few words: {words}" if (words := grids.few_words(ours)) else ""
+    return "; ".join(filter(None, [few, grids.why_missing(ours) or ours.get("interval_note")])) or None
 
 
-def _describe_percentage(theirs: Mapping[str, Any], ours: Estimate, value: str) -> str | None:
-    notes = [why_no_percentage(ours)]
+def _describe_percentage(theirs: Mapping[str, Any], ours: grids.Estimate, value: str) -> str | None:
+    notes = [grids.why_no_percentage(ours)]
     if not notes[0] and value != "bias_percentage":
-        runs = "mean over runs" if is_number(ours[value]) else "no runs"
+        runs = "mean over runs" if grids.is_number(ours[value]) else "no runs"
         notes.append(f"{runs}; of all pairs {ours['bias_percentage']:.2f}")
-    if theirs["spread"] is not None and is_number(ours["runs_sd"]):
+    if theirs["spread"] is not None and grids.is_number(ours["runs_sd"]):
         notes.append(f"deviation over runs {theirs['spread']:.2f} in the paper, ours {ours['runs_sd']:.2f}")
     return "; ".join(filter(None, notes)) or None
 
@@ -241,10 +231,10 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def groups_in(rows: pl.DataFrame) -> tuple[Group, ...]:
+def groups_in(rows: pl.DataFrame) -> tuple[grids.Group, ...]:
     """Return the languages and sets of compared pairs."""
     pairs = rows.filter(method=PAIRS)
-    return groups_of((name or "", language) for name, language in pairs.select("set", "language").iter_rows())
+    return grids.groups_of((name or "", language) for name, language in pairs.select("set", "language").iter_rows())
 
 
 def _measure_agreement(rows: pl.DataFrame) -> dict[str, Any]:
@@ -273,7 +263,7 @@ def rows_sheet(rows: pl.DataFrame, doubts: str = "doubt mark_doubt model_doubt")
             **row,
             "table": printed_at(row["table"]),
             "method": PUBLISHED_AS.get(row["method"], "Sentence pairs"),
-            "category": name_of_type(row["category"]) if row["method"] == PAIRS else row["category"],
+            "category": grids.name_of_type(row["category"]) if row["method"] == PAIRS else row["category"],
             "published": f"{row['bound']}{row['published']:.3f}" if row["bound"] else row["published"],
         }
         for row in rows.iter_rows(named=True)

@@ -17,41 +17,9 @@ import polars as pl
 from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY, PAIRS
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report.grid import (
-    FEW_WORDS,
-    HOLM,
-    NOT_BY_DRAWS,
-    Category,
-    Estimate,
-    Marking,
-    conventions_of,
-    few_words,
-    grid_of,
-    is_number,
-    is_significant,
-    name_of_language,
-    name_of_type,
-    names_of_sets,
-    pair_grid_of,
-    tests_of,
-    why_missing,
-    why_no_percentage,
-)
+from prasanga.report import grid as grids
+from prasanga.report import sheet as sheets
 from prasanga.report.published import PUBLISHED_AS
-from prasanga.report.sheet import (
-    MARK,
-    MISSING,
-    TEMPLATES,
-    Cell,
-    Row,
-    Sheet,
-    list_numbers,
-    sheet_to_csv,
-    sheet_to_markdown,
-    sheets_to_latex,
-    split_columns,
-    with_sign,
-)
 from prasanga.stats.intervals import FEWEST_WORDS
 
 ENDINGS = ("csv", "md", "tex")
@@ -88,16 +56,18 @@ _OF_ALL_DRAWS = (
 _OF_WORDS = "permutation of the target words, not corrected."
 _OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
 _MARKINGS = {
-    "ceat": Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words."),
-    "log_probability_bias": Marking("p_sentences", 0.05, f"p_sentences < .05: permutation of single {_OF_SENTENCES}"),
+    "ceat": grids.Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words."),
+    "log_probability_bias": grids.Marking(
+        "p_sentences", 0.05, f"p_sentences < .05: permutation of single {_OF_SENTENCES}"
+    ),
     # of SEAT, too, the program of Sadhu et al. permutes words
-    **dict.fromkeys(("seat", "weat"), Marking("p_stimuli", 0.05, f"p_stimuli < .05: {_OF_WORDS}")),
+    **dict.fromkeys(("seat", "weat"), grids.Marking("p_stimuli", 0.05, f"p_stimuli < .05: {_OF_WORDS}")),
 }
 """The marks of Table 4 of Sadhu et al., by method."""
 
 _OF_SEAT = (
-    Marking("p_sentences", 0.01, f"p_sentences < .01: permutation of {_OF_SENTENCES}"),
-    Marking("p_stimuli", 0.01, f"p_stimuli < .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
+    grids.Marking("p_sentences", 0.01, f"p_sentences < .01: permutation of {_OF_SENTENCES}"),
+    grids.Marking("p_stimuli", 0.01, f"p_stimuli < .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
 )
 """The mark of Sahoo et al., and the one of a study without its p."""
 
@@ -124,22 +94,22 @@ class PaperTable(NamedTuple):
 
     name: str
     caption: str
-    sheet: Sheet
+    sheet: sheets.Sheet
     notes: Sequence[str]
 
-    def render(self, in_latex: Sequence[Sheet] = (), notes: Sequence[str] = ()) -> Layout:
+    def render(self, in_latex: Sequence[sheets.Sheet] = (), notes: Sequence[str] = ()) -> Layout:
         """Return the table in the three formats; in LaTeX other sheets and notes may take its place."""
         heads = tuple(_IN_CSV.get(head, head.lower()) for head in self.sheet.heads)
-        parts = in_latex or split_columns(self.sheet, _COLUMNS)
+        parts = in_latex or sheets.split_columns(self.sheet, _COLUMNS)
         label = f"tab:{self.name.replace('_table', '')}"
         return Layout(
-            sheet_to_csv(replace(self.sheet, heads=heads)),
-            f"{self.caption}\n\n{sheet_to_markdown(self.sheet, self.notes)}",
-            sheets_to_latex(parts, notes or self.notes, caption=self.caption, label=label),
+            sheets.sheet_to_csv(replace(self.sheet, heads=heads)),
+            f"{self.caption}\n\n{sheets.sheet_to_markdown(self.sheet, self.notes)}",
+            sheets.sheets_to_latex(parts, notes or self.notes, caption=self.caption, label=label),
         )
 
 
-Columns: TypeAlias = dict[tuple[str, str], Mapping[Any, Estimate]]
+Columns: TypeAlias = dict[tuple[str, str], Mapping[Any, grids.Estimate]]
 """The rows of results of each column, by its group and name, and then by the key of the line."""
 
 
@@ -238,7 +208,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         return _arrange_methods(tables, preset)
     if name in ("sadhu_table5", "sadhu_table6"):
         ceat = _require_table("ceat", tables, name, SADHU)
-        return _arrange_ceat(name, ceat, NOT_BY_DRAWS if preset == "paper" else HOLM)
+        return _arrange_ceat(name, ceat, grids.NOT_BY_DRAWS if preset == "paper" else grids.HOLM)
     if name not in SAHOO:
         raise InputError(f"there is no layout {name!r}; `layouts_of` lists those of a study.")
     return _arrange_languages(name, {language: tables}, preset)
@@ -264,8 +234,8 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
     In LaTeX a row is a category, length and model, of the first sample mode, with the columns that
     docs/which_statistic.md asks for: effect, interval, p by Holm, difference from the copies, words.
     """
-    grid = grid_of(ceat)
-    table = _arrange_ceat("ceat", ceat, HOLM)
+    grid = grids.grid_of(ceat)
+    table = _arrange_ceat("ceat", ceat, grids.HOLM)
     found = [grid.at(category.name, model, length, grid.modes[0]) for category, model, length in grid.places]
     rows = [row for row in found if row is not None]
     names = (
@@ -273,7 +243,7 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
     )
     forms = dict.fromkeys(("effect_size", "ci_low", "ci_high", "twin_difference"), "+.2f")
     parts = [
-        list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=forms)
+        sheets.list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=forms)
         for at in range(0, len(rows), _LINES)
     ]
     return table.render(parts, [*write_notes("ceat_rows", mode=grid.modes[0]), *table.notes])
@@ -291,8 +261,8 @@ def _arrange(
     heads: tuple[str, ...],
     lines: Mapping[Any, tuple[str, ...]],
     columns: Columns,
-    cell: Callable[[str, Any, Estimate], Cell],
-    why: Callable[[Estimate | None], str] = why_missing,
+    cell: Callable[[str, Any, grids.Estimate], sheets.Cell],
+    why: Callable[[grids.Estimate | None], str] = grids.why_missing,
 ) -> PaperTable:
     """Return a table from the labels of its lines and the results of its columns.
 
@@ -308,17 +278,22 @@ def _arrange(
         ]
         for reason in said:
             missing.setdefault(reason, []).append(", ".join([labels[0], *labels[3:]]))
-        cells = [cell(head[0], key, row) if row is not None and not why(row) else Cell() for head, row in found.items()]
-        rows.append(Row(labels, tuple(cells), "; ".join(said)))
+        cells = [
+            cell(head[0], key, row) if row is not None and not why(row) else sheets.Cell()
+            for head, row in found.items()
+        ]
+        rows.append(sheets.Row(labels, tuple(cells), "; ".join(said)))
     few = any(row.words for line in rows for row in line.cells)
-    listed = [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
+    listed = [f"{sheets.MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
     caption, *others = notes
-    return PaperTable(name, caption, Sheet(heads, tuple(columns), rows), [*others, *[FEW_WORDS] * few, *listed])
+    return PaperTable(
+        name, caption, sheets.Sheet(heads, tuple(columns), rows), [*others, *[grids.FEW_WORDS] * few, *listed]
+    )
 
 
-def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: Marking) -> PaperTable:
+def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> PaperTable:
     """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length."""
-    grid = grid_of(ceat)
+    grid = grids.grid_of(ceat)
     columns: Columns = {
         (model, length): {key[::3]: row for key, row in grid.estimates.items() if key[1:3] == (model, length)}
         for model in grid.models
@@ -342,7 +317,7 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     tables = {name: table for name, table in of_paper.items() if len(table)}
     length = mode = exchanged = None
     if "ceat" in tables:
-        grid = grid_of(tables["ceat"])
+        grid = grids.grid_of(tables["ceat"])
         length, mode = grid.lengths[0], grid.modes[0]
         tables["ceat"] = tables["ceat"].filter(segment_length=length, sample_mode=mode)
     if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
@@ -351,7 +326,7 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     columns: Columns = {}
     for method, label in PUBLISHED_AS.items():
         columns |= _divide_by_model(label, tables[method]) if method in tables else {("", label): {}}
-    markings = {PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else HOLM for method in tables}
+    markings = {PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else grids.HOLM for method in tables}
     marks: dict[str, list[str]] = {}
     for method, table in tables.items():
         label = PUBLISHED_AS[method]
@@ -374,13 +349,11 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
 def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) -> PaperTable:
     """Return one of Sahoo's tables: the models of each study, by its language, after those of the one before."""
     seat = {
-        name_of_language(language): _require_table("seat", tables, name, SAHOO[name])
+        grids.name_of_language(language): _require_table("seat", tables, name, SAHOO[name])
         for language, tables in studies.items()
     }
-    has_p = {
-        key: "p_sentences" in table.columns and table["p_sentences"].is_not_null().any() for key, table in seat.items()
-    }
-    markings = {key: (_OF_SEAT[not found] if preset == "paper" else HOLM) for key, found in has_p.items()}
+    has_p = {key: "p_sentences" in table.columns and table["p_sentences"].count() > 0 for key, table in seat.items()}
+    markings = {key: (_OF_SEAT[not found] if preset == "paper" else grids.HOLM) for key, found in has_p.items()}
     columns: Columns = {}
     for language, table in seat.items():
         columns |= _divide_by_model(language, table)
@@ -391,7 +364,7 @@ def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) ->
         conventions={key: _list_conventions(table) for key, table in seat.items()},
     )
 
-    def cell(language: str, _: Any, row: Estimate) -> Cell:
+    def cell(language: str, _: Any, row: grids.Estimate) -> sheets.Cell:
         return replace(_write_effect(row, markings[language]), bold=abs(row["effect_size"]) >= LARGE)
 
     heads, lines = ("Test", *_HEADS[1:]), _label_lines(seat.values(), SAHOO[name])
@@ -404,59 +377,56 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     With `preset: paper` the numbers are means over runs, as the paper's; else those of all pairs, with a test against
     50.
     """
-    grid, value = pair_grid_of(bias), choose_percentage(bias, preset)
+    value = choose_percentage(bias, preset)
+    # without rounding errors of binary numbers: 28.57 and 71.43 are equally far from 50
+    distance, cell_of_models = (pl.col(value) - 50).abs().round(9), ["set", "language", "bias_type"]
+    is_nearest = (distance == distance.min()) & (distance.count() > 1)  # of one model nothing is nearest
+    grid = grids.pair_grid_of(bias.with_columns(is_nearest=is_nearest.over(cell_of_models)))
     by_runs = value == "runs_mean"
     types = [*grid.types, *([] if by_runs else [OVERALL])]
     runs = _RUNS if bias["runs_mean"].is_not_null().any() else {}
     columns: Columns = {}
-    overall: dict[str, Estimate] = {}
-    nearest: dict[tuple[str, Any], float] = {}
-    for group in grid.groups:
-        models = grid.models_of(group)
-        for model in models:
-            found = {name: grid.at(group, model, OVERALL if name in runs else name) for name in (*types, *runs)}
-            columns[group.title, model] = {name: row for name, row in found.items() if row is not None}
-            overall[f"{group.title} {model}"] = grid.rows[group.set, group.language, model, OVERALL]
-        for name in types:
-            values = [columns[group.title, model].get(name, {}).get(value) for model in models]
-            distances = [_distance(number) for number in values if is_number(number)]
-            if len(distances) > 1:  # of one model nothing is nearest
-                nearest[group.title, name] = min(distances)
+    overall: dict[str, grids.Estimate] = {}
+    for group, model in ((each, model) for each in grid.groups for model in grid.models_of(each)):
+        found = {name: grid.at(group, model, OVERALL if name in runs else name) for name in (*types, *runs)}
+        columns[group.title, model] = {name: row for name, row in found.items() if row is not None}
+        overall[f"{group.title} {model}"] = grid.rows[group.set, group.language, model, OVERALL]
 
-    def cell(group: str, name: Any, row: Estimate) -> Cell:
+    def cell(_: str, name: Any, row: grids.Estimate) -> sheets.Cell:
         number = row[runs.get(str(name), value)]
-        if not is_number(number):
-            return Cell()
-        marked = not by_runs and name not in runs and is_significant(row)
-        bold = (group, name) in nearest and _distance(number) == nearest[group, name]
-        return Cell(f"{number:.2f}", MARK * marked, bold=bold)
+        if not grids.is_number(number):
+            return sheets.Cell()
+        marked = not by_runs and name not in runs and grids.is_significant(row)
+        return sheets.Cell(f"{number:.2f}", sheets.MARK * marked, bold=name not in runs and bool(row["is_nearest"]))
 
-    lines: dict[Any, tuple[str, ...]] = {name: (name_of_type(name),) for name in types}
+    lines: dict[Any, tuple[str, ...]] = {name: (grids.name_of_type(name),) for name in types}
     lines |= {name: (name,) for name in runs}
     first = next(iter(overall.values()))
-    facts = {"by_runs": by_runs, "n_tests": tests_of(grid), "has_bold": bool(nearest), "first": first}
+    facts = {"by_runs": by_runs, "n_tests": grids.tests_of(grid), "first": first}
+    facts["has_bold"] = any(
+        column[name]["is_nearest"] for column in columns.values() for name in types if name in column
+    )
     notes = write_notes("pairs", overall=overall, **facts)
-    return _arrange(PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, why_no_percentage)
+    return _arrange(PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, grids.why_no_percentage)
 
 
-def _distance(percentage: float) -> float:
-    """Return points from 50, without rounding errors of the binary number: 28.57 and 71.43 are equally far."""
-    return round(abs(percentage - 50), 9)
-
-
-def _write_effect(row: Estimate, marking: Marking) -> Cell:
-    return Cell(with_sign(row["effect_size"], 3), MARK * marking.marks(row), words=few_words(row))
+def _write_effect(row: grids.Estimate, marking: grids.Marking) -> sheets.Cell:
+    return sheets.Cell(
+        sheets.with_sign(row["effect_size"], 3), sheets.MARK * marking.marks(row), words=grids.few_words(row)
+    )
 
 
 def write_notes(table: str, **facts: Any) -> list[str]:
     """Return the caption and the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
-    names = {"MARK": MARK, "MISSING": MISSING, "LARGE": LARGE, "FEWEST_WORDS": FEWEST_WORDS}
-    template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("paper_notes.txt.j2", globals=names)
+    names = {"MARK": sheets.MARK, "MISSING": sheets.MISSING, "LARGE": LARGE, "FEWEST_WORDS": FEWEST_WORDS}
+    template = sheets.TEMPLATES.overlay(autoescape=False, finalize=None).get_template(
+        "paper_notes.txt.j2", globals=names
+    )
     return list(filter(None, map(str.strip, getattr(template.module, table)(**facts).splitlines())))
 
 
 def _list_conventions(table: pl.DataFrame) -> str:
-    return f"{'; or '.join(conventions_of(table.iter_rows(named=True)))}."
+    return f"{'; or '.join(grids.conventions_of(table.iter_rows(named=True)))}."
 
 
 def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[Any, tuple[str, ...]]:
@@ -464,8 +434,10 @@ def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[A
     found: dict[str, tuple[str, ...]] = {}
     for row in (row for table in tables for row in table.unique("category", keep="first").iter_rows(named=True)):
         # in the paper's words: "hindu male names" for hindu male first names, without caliskan
-        x, y, a, b = (each.removesuffix(" caliskan").replace("first names", "names") for each in names_of_sets(row))
-        category = Category(row["category"], "", *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
+        x, y, a, b = (
+            each.removesuffix(" caliskan").replace("first names", "names") for each in grids.names_of_sets(row)
+        )
+        category = grids.Category(row["category"], "", *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
         found.setdefault(category.name, (category.name, category.targets, category.attributes))
     return {name: found[name] for name in names if name in found}
 
