@@ -24,8 +24,9 @@ from prasanga.base.yaml import load_yaml
 from prasanga.config.reading import find_part
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import wording
+from prasanga.report.findings import tell
 from prasanga.report.grid import METHODS, interval, name_of_language
-from prasanga.report.sheet import MISSING, TEMPLATES, agree
+from prasanga.report.sheet import MISSING, TEMPLATES
 from prasanga.report.study import Results, losses_of, without_places
 
 NOT_STATED = "not stated"
@@ -118,7 +119,7 @@ def escape(value: object) -> Markup:
 
 def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
     trained = [each["name"] for each in (*summary["models"], *summary["static_vectors"]) if each["trained"]]
-    named = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": no_model_of_a_language(trained), "summary": summary}
+    named = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": tell("trained", names=trained), "summary": summary}
     loader = PackageLoader(wording.__name__, "")
     environment = TEMPLATES.overlay(loader=loader, finalize=escape, keep_trailing_newline=True)
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(template, globals=named).render(**context))
@@ -249,18 +250,6 @@ def _value_text(value: Any) -> str:
         between = "; " if any(isinstance(part, Mapping) for part in value) else ", "
         return between.join(map(_value_text, value)) or "none"
     return "none" if value is None or value == "" else said(str(value))
-
-
-def no_model_of_a_language(trained: Sequence[str]) -> str:
-    """Return what is to be known of tiny models that a study trains itself, as a sentence; empty for none."""
-    if not trained:
-        return ""
-    *first, last = trained
-    names, n = " and ".join(filter(None, (", ".join(first), last))), len(trained)
-    return (
-        f"{names} {agree(n, 'was', 'were')} trained in this study on its own text: no {agree(n, 'model', 'models')} of"
-        " a language, and no ground for a statement about one."
-    )
 
 
 def references_of(measured: Iterable[str], *, with_papers: bool = False) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from prasanga.report.cards import (
-    LONGEST_LIST,
     NOT_STATED,
     choices,
     data_card,
@@ -64,15 +63,6 @@ def test_values_of_the_config_are_plain_texts() -> None:
         ("replacements.urls", "none"),
         ("replacements.emoji", "none"),
     ]
-
-
-def test_of_many_files_only_some_are_listed() -> None:
-    corpus = [(f"text{n}.txt", "d") for n in range(LONGEST_LIST + 5)]
-
-    card = data_card(config=CONFIG, summary=summary_of(), results=Results(), corpus=corpus)
-
-    assert len(lines_of(card, "| text")) == LONGEST_LIST
-    assert "5 more files are not listed." in card
 
 
 def test_sources_and_licences_of_words_and_pairs() -> None:

@@ -85,30 +85,3 @@ def test_few_are_less_than_eight_and_less_than_two_thirds(table: Table, n_x: int
     (row,) = table(("C1", "a", "9", "fixed", 0.5, {"n_x": n_x, "listed_x": listed_x})).to_dicts()
     assert few_words(row) == said
     assert few_words({**row, "effect_size": None}) == ""
-
-
-def test_change_with_length(table: Table) -> None:
-    rows = [
-        ("C1", "a", "9", "fixed", 0.5),
-        ("C1", "a", "25", "fixed", 9.0),
-        ("C1", "a", "75", "fixed", 0.7),
-        ("C4", "a", "9", "fixed", 0.1),
-        ("C4", "a", "75", "fixed", -0.4),
-        ("C1", "b", "9", "fixed", 0.3),
-        ("C1", "b", "75", "fixed", 0.2),
-        ("C4", "b", "9", "fixed", None),
-    ]
-    assert told("the effect grows in size", table(*rows)) == (
-        "From 9 to 75 words (fixed draws) the effect grows in size in 2 of 3 combinations of category and model; an"
-        " association is found at both lengths in 0 of them. The change is 0.20 in the median, and largest in C4 with"
-        " a: from +0.10 to −0.40. Both lengths are cut from the same contexts."
-    )
-    assert told("the effect grows in size", table(rows[0])) is None
-
-
-def test_numbers_that_are_not_finite_count_as_missing(table: Table) -> None:
-    ceat = table(("C1", "a", "9", "fixed", float("inf")), ("C1", "b", "9", "fixed", float("nan")))
-    assert headline_findings(ceat) == [
-        "2 of 2 estimates could not be computed. C1 (a, 9 words, fixed): the estimate is not a finite number (inf);"
-        " C1 (b, 9 words, fixed): the estimate is not a finite number (nan)."
-    ]

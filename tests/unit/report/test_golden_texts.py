@@ -1,4 +1,4 @@
-"""The texts of made-up studies, word for word: findings, first screens, end of a run, cards, views of texts.
+"""The texts of made-up studies, word for word: findings, first screens, end of a run, summary, cards, views of texts.
 
 `WRITE_GOLDEN=1 pytest tests/unit/report/test_golden_texts.py` writes the files again after an intended change.
 """
@@ -21,7 +21,7 @@ from prasanga.report.cards import data_card, methods_card
 from prasanga.report.page import page_views
 from prasanga.report.section import Section
 from prasanga.report.study import EmbeddingFiles, Results
-from prasanga.report.summary import last_words, study_summary
+from prasanga.report.summary import last_words, study_summary, to_json
 
 FOLDER = Path(__file__).parents[2] / "golden" / "report"
 SEEDS = (0, 1, 3, 5, 11, 12, 22, 28, 36, 47, 49, 86, 189)
@@ -79,6 +79,18 @@ def cards(results: Results) -> str:
     return re.sub(r"prasanga \d\S*", "prasanga VERSION", text)
 
 
+RECORDS = [
+    {"stage": "samples", "versions": '{"numpy": "2.1"}', "inputs": '{"x.csv": "ab", "results/y": "cd"}'},
+    {"stage": "samples", "versions": '{"numpy": "2.0"}'},
+    {},
+]
+
+
+def summary(results: Results) -> str:
+    found = study_summary(config=CONFIG, results=results, made_from=MADE_FROM, records=RECORDS)
+    return to_json({**found, "program": None})
+
+
 def studies(
     audit: dict[str, pl.DataFrame], files: EmbeddingFiles, tokenizer: pl.DataFrame
 ) -> dict[str, Callable[[], str]]:
@@ -89,10 +101,11 @@ def studies(
         "views": lambda: views(full),
         "views_of_nothing": lambda: views(Results()),
         "cards": lambda: cards(full),
+        "summary": lambda: summary(full),
     }
 
 
-@pytest.mark.parametrize("name", ["findings", "first_screens", "views", "views_of_nothing", "cards"])
+@pytest.mark.parametrize("name", ["findings", "first_screens", "views", "views_of_nothing", "cards", "summary"])
 def test_texts_are_word_for_word_those_of_the_golden_file(
     name: str, audit: dict[str, pl.DataFrame], embedding_files: EmbeddingFiles, tokenizer: pl.DataFrame
 ) -> None:

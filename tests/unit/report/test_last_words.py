@@ -25,18 +25,6 @@ SUMMARY: dict[str, Any] = {
 }
 
 
-def test_results_of_all_methods_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    lines = last_words(SUMMARY, tmp_path / "results/report/index.html")
-
-    assert lines == [
-        "Results: 145 effects of 3 models, 3 significant by Holm.",
-        "Left out: nothing.",
-        "Page: results/report/index.html",
-    ]
-
-
 def test_much_that_is_left_out_is_told_before_the_three_lines_with_the_file_to_read() -> None:
     summary = copy.deepcopy(SUMMARY)
     summary["coverage"] = {"n_without_contexts": 21, "n_stimuli": 100}

@@ -12,9 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from made_up_studies import draw_study
 
-from prasanga.report.study import EmbeddingFiles, Results
-from prasanga.report.summary import digests_of_sources, study_summary, to_json, versions_by_stage
-from prasanga.schema import TABLES
+from prasanga.report.study import Results
+from prasanga.report.summary import study_summary, to_json
 
 ROOT = Path(__file__).parents[3]
 LAYOUT = json.loads((ROOT / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
@@ -31,43 +30,6 @@ CONFIG: dict[str, Any] = {
     },
     "static": {"vectors": {"w2v": {"train": {"method": "word2vec", "dimensions": 50}}, "own": {"path": "v.txt"}}},
 }
-
-
-def percentage(model: str, bias_type: str, value: float | None, **changes: Any) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(TABLES["bias_percentages"].names)
-    return row | {
-        "set": "demo",
-        "model": model,
-        "language": "hi",
-        "bias_type": bias_type,
-        "bias_percentage": value,
-        "ci_low": value and value - 10,
-        "ci_high": value and value + 10,
-        "exact_low": value and value - 12,
-        "exact_high": value and min(value + 12, 100),
-        "p_binomial": value and 0.01,
-        "p_binomial_holm": value and 0.04,
-        "n_tests": value and 3,
-        "twin_bias_percentage": value and 53.0,
-        **{"n_pairs": 10, "n_scored": 8, "n_stereotypical": 6, "n_other": 2, "n_ties": 0, "n_left_out": 2},
-        "left_out": json.dumps({"too-long": ["p1", "p2"]}),
-        "ties": "apart",
-        "conventions": "kind encoder",
-        **changes,
-    }
-
-
-@pytest.fixture
-def bias() -> pl.DataFrame:
-    """Two models and a type; one percentage could not be computed, one model is far from 50."""
-    lost = {"n_left_out": 10, "n_scored": 0, "n_stereotypical": 0, "n_other": 0, "left_out": '{"identical": ["p"]}'}
-    rows = [
-        percentage("bert", "gender", 75.0),
-        percentage("bert", "all", 60.0, p_binomial_holm=0.4),
-        percentage("gpt", "gender", None, **lost),
-        percentage("gpt", "all", 20.0, twin_bias_percentage=None),
-    ]
-    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 @pytest.fixture
@@ -125,44 +87,6 @@ def test_numbers_are_those_of_the_table(small: pl.DataFrame, summarized: Callabl
     assert ceat["n_tests"] is None  # this table does not have it
 
 
-def test_percentages_overall_by_model_with_interval_and_p(
-    bias: pl.DataFrame, summarized: Callable[..., dict[str, Any]]
-) -> None:
-    pairs = summarized(bias_percentages=bias)["methods"]["pairs"]
-
-    assert [
-        (row["model"], row["bias_percentage"], row["ci_low"], row["p_binomial_holm"]) for row in pairs["overall"]
-    ] == [
-        ("bert", 60.0, 50.0, 0.4),
-        ("gpt", 20.0, 10.0, 0.04),
-    ]
-    assert (pairs["n_percentages"], pairs["n_computed"], pairs["n_significant_holm"], pairs["n_tests"]) == (4, 3, 2, 3)
-    assert pairs["not_computed"] == [{"reason": "all pairs were left out", "n": 1}]
-    assert (pairs["farthest"], pairs["n_tested"]) == (None, 3)
-    assert pairs["reasons"]["farthest"] == "no percentage is of 20 pairs or more"
-    assert pairs["left_out"] == [{"reason": "too-long", "n": 4}]
-    assert pairs["twin"] == {"n": 1, "median_size": 3.0, "largest_size": 3.0}
-    reasons = pairs["overall"][1]["reasons"]
-    assert reasons["twin_bias_percentage"] == "no twin with random weights was measured"
-    assert reasons["p_label_holm"] == reasons["balanced_percentage"]
-    assert reasons["p_label_holm"] == "too few pairs of both labels can be compared"
-
-
-def test_models_with_what_was_loaded(
-    embedding_files: EmbeddingFiles, summarized: Callable[..., dict[str, Any]]
-) -> None:
-    bert, gpt, tiny = summarized(embeddings=embedding_files)["models"]
-
-    assert (bert["source"], bert["revision"], bert["commit"]) == ("hub/bert", "main", "c0ffee")
-    assert (bert["kind"], bert["dimensions"], bert["dtype"], bert["pinned"]) == ("encoder", 1024, "bfloat16", False)
-    assert gpt["names_in_tables"] == ["gpt-layer6", "gpt-layer12"]
-    assert gpt["layers"] == [6, 12]
-    assert gpt["sha256"] == "ab" * 32
-    assert gpt["reasons"]["commit"] == "the weights are those of a folder, not of the hub"
-    assert (tiny["trained"], tiny["dimensions"], tiny["training_seed"], tiny["kind"]) == (True, 16, 3, "decoder")
-    assert tiny["reasons"]["sha256"] == "the model has not been checked yet, or was brought as vectors"
-
-
 def test_a_control_or_interval_that_is_not_finite(
     table: Callable[..., pl.DataFrame], summarized: Callable[..., dict[str, Any]]
 ) -> None:
@@ -176,17 +100,6 @@ def test_a_control_or_interval_that_is_not_finite(
         "ci_high": "not a finite number (nan)",
         "twin_effect_size": "not a finite number (nan)",
     }
-
-
-def test_versions_and_digests_from_what_results_say_of_their_making() -> None:
-    records = [
-        {"stage": "samples", "versions": '{"numpy": "2.1"}', "inputs": '{"resources/x.yaml": "ab", "results/y": "cd"}'},
-        {"stage": "samples", "versions": '{"numpy": "2.0"}'},
-        {},
-    ]
-
-    assert versions_by_stage(records) == {"samples": {"numpy": ["2.0", "2.1"]}}
-    assert digests_of_sources(records) == {"resources/x.yaml": "ab"}
 
 
 def test_every_key_stands_in_the_documentation() -> None:

@@ -290,20 +290,6 @@ def other_choices(results: Results) -> Section | None:
 # --------------------
 # Pictures of effects by context length: a small one for each category and model, and one that answers when asked.
 
-SHAPES: Mapping[str, str] = {
-    "o": "M-4.6 0a4.6 4.6 0 1 0 9.2 0a4.6 4.6 0 1 0 -9.2 0z",
-    "s": "M-4.1 -4.1H4.1V4.1H-4.1z",
-    "^": "M0 -5.2L5 4.1H-5z",
-    "D": "M0 -5.6L5.6 0L0 5.6L-5.6 0z",
-    "v": "M0 5.2L5 -4.1H-5z",
-    "P": "M-1.8 -5.2H1.8V-1.8H5.2V1.8H1.8V5.2H-1.8V1.8H-5.2V-1.8H-1.8z",
-    "X": "M-5 -2.5L-2.5 -5L0 -2.5L2.5 -5L5 -2.5L2.5 0L5 2.5L2.5 5L0 2.5L-2.5 5L-5 2.5L-2.5 0z",
-    "<": "M-5.2 0L4.1 -5V5z",
-    ">": "M5.2 0L-4.1 -5V5z",
-    "h": "M0 -5.2L4.5 -2.6V2.6L0 5.2L-4.5 2.6V-2.6z",
-}
-"""Each marker of the figures as an SVG path around 0, 0."""
-
 _BEYOND = 0.8
 """So far beyond all effects their intervals are drawn."""
 
@@ -338,15 +324,13 @@ def draw_line(ceat: Grid, category: str, model: str, *, changed: bool) -> Markup
     scale = _Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4)
     rows = [ceat.at(category, model, length, ceat.modes[0]) for length in ceat.lengths]
     n_fixed = sum(not length.startswith(">") for length in ceat.lengths)  # the others come last
-    points = Markup("").join(
-        html('<circle class="{}" r="2.6" cx="{}" cy="{}"/>', "found" if findings.is_found(row) else "", x, y)
-        for row, x, y in scale.points(rows)
-    )
-    svg = (
+    line, points = scale.draw(rows[:n_fixed] if n_fixed > 1 else rows)[0], scale.draw(rows)[1]
+    circle = '<circle class="{}" r="2.6" cx="{}" cy="{}"/>'
+    drawn = Markup("").join(html(circle, "found" * findings.is_found(row), x, y) for row, x, y in points)
+    picture = (
         '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true"><path class="zero-line" d="M0 {}H120"/>{}{}</svg>'
     )
-    line = scale.line(rows[:n_fixed] if n_fixed > 1 else rows)
-    return html(svg, " changed" if changed else "", scale.y(0.0), line, points)
+    return html(picture, " changed" * changed, scale.y(0.0), line, drawn)
 
 
 def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool) -> Markup:
@@ -358,31 +342,23 @@ def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool)
         choose: whether models and draws can be chosen.
     """
     scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
-    looks = [(model, n % len(MODELS) + 1, SHAPES[MARKERS[n % len(MARKERS)]]) for n, model in enumerate(ceat.models)]
-
-    def draw_model(category: str, mode: str, model: str, color: int) -> tuple[Markup, list[tuple[Any, ...]]]:
-        rows = [ceat.at(category, model, length, mode) for length in ceat.lengths]
-        points = [(x, y, not findings.is_found(row), describe_estimate(row), row) for row, x, y in scale.points(rows)]
-        return scale.line(rows, color), [(*point, grid.address_of_number(CEAT.name, row)) for *point, row in points]
-
-    panels = [
-        (
-            each,
-            grid.anchor_of(each.name),
-            [draw_model(each.name, mode, *look[:2]) for mode, look in product(ceat.modes, looks)],
-        )
-        for each in categories
-    ]
-    return render(
-        "chart",
-        choose=choose,
-        looks=looks,
-        modes=ceat.modes,
-        panels=panels,
-        ticks=[(scale.y(value), with_sign(value, 1)) for value in scale.ticks],
-        lengths=[(scale.x(n), length) for n, length in enumerate(ceat.lengths)],
-        zero=scale.y(0.0),
-    )
+    looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
+    panels = []
+    for category in categories:
+        lines = []
+        for mode, (model, color, _) in product(ceat.modes, looks):
+            rows = [ceat.at(category.name, model, length, mode) for length in ceat.lengths]
+            line, found = scale.draw(rows, color)
+            points = [
+                (x, y, not findings.is_found(row), describe_estimate(row), grid.address_of_number(CEAT.name, row))
+                for row, x, y in found
+            ]
+            lines.append((line, points))
+        panels.append((category, grid.anchor_of(category.name), lines))
+    ticks = [(scale.y(value), with_sign(value, 1)) for value in scale.ticks]
+    lengths = [(scale.x(n), length) for n, length in enumerate(ceat.lengths)]
+    seen = {"looks": looks, "modes": ceat.modes, "panels": panels, "ticks": ticks, "lengths": lengths}
+    return render("chart", choose=choose, zero=scale.y(0.0), **seen)
 
 
 class _Scale:
@@ -396,12 +372,8 @@ class _Scale:
         self._high = min(max(ends), max(effects) + _BEYOND) + 0.1
         self._left, self._top, self._height = left, top, height - top - bottom
         self._step = (width - left - right) / max(len(ceat.lengths) - 1, 1)
-
-    @property
-    def ticks(self) -> list[float]:
-        """Return effects to mark, at most nine of them."""
         step = 0.5 if self._high - self._low < 4 else 1.0
-        return [n * step for n in range(-20, 21) if self._low <= n * step <= self._high]
+        self.ticks = [n * step for n in range(-20, 21) if self._low <= n * step <= self._high]
 
     def x(self, n: int) -> float:
         """Return where the length of this number is."""
@@ -412,23 +384,24 @@ class _Scale:
         share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
         return float(round(self._top + share * self._height, 1))
 
-    def points(self, rows: Sequence[Estimate | None]) -> list[tuple[Estimate, float, float]]:
-        """Return the rows that have an effect, in the order of lengths, and their places."""
-        there = [(n, row) for n, row in enumerate(rows) if row is not None and is_number(row["effect_size"])]
-        return [(row, self.x(n), self.y(row["effect_size"])) for n, row in there]
+    def draw(
+        self, rows: Sequence[Estimate | None], color: int = 0
+    ) -> tuple[Markup, list[tuple[Estimate, float, float]]]:
+        """Return the line through the effects of a model in the order of lengths, and each effect with its place.
 
-    def line(self, rows: Sequence[Estimate | None], color: int = 0) -> Markup:
-        """Return the line through the effects, with the 95 % intervals as a band where all of them are known."""
-        points = self.points(rows)
+        The 95 % intervals are a band around the line where all of them are known.
+        """
+        there = [(n, row) for n, row in enumerate(rows) if row is not None and is_number(row["effect_size"])]
+        points = [(row, self.x(n), self.y(row["effect_size"])) for n, row in there]
         if not points:
-            return Markup("")
-        style = html(' style="--line-colour: var(--model-{})"', color) if color else ""
+            return Markup(""), []
         known = [(row, x) for row, x, _ in points if is_number(row["ci_low"])]
         band = [(x, self.y(row["ci_low"])) for row, x in known]
         band += [(x, self.y(row["ci_high"])) for row, x in reversed(known)]
         drawn = html('<path class="band" d="M{}z"/>', _join(band)) if len(known) == len(points) > 1 else ""
-        line = _join((x, y) for _, x, y in points)
-        return html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, line)
+        style = html(' style="--line-colour: var(--model-{})"', color) if color else ""
+        path = _join((x, y) for _, x, y in points)
+        return html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, path), points
 
 
 def _join(points: Iterable[tuple[float, float]]) -> str:

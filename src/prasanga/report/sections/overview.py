@@ -8,7 +8,6 @@ page, each with how sure it is; the best supported come first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -16,7 +15,6 @@ from scipy.stats import binom
 
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import findings, grid
-from prasanga.report.cards import no_model_of_a_language
 from prasanga.report.grid import ALPHA, METHODS, Estimate, Grid, few_words, is_number
 from prasanga.report.section import Section, language_of, render, said, with_code
 from prasanga.report.sections.associations import draw_line
@@ -63,7 +61,6 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section of the first screen."""
     ceat = grid.grid_of(results["ceat"])
     changes = compare_lengths(ceat, results["differences"]) if ceat.lengths else None
-    first, *others = _cautions(config, results)
     widget = render(
         "overview",
         language=language_of(config),
@@ -71,8 +68,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         picture=changes and _draw_picture(ceat, changes),
         changes=changes,
         findings=_list_findings(ceat, changes, results),
-        caution=first,
-        others=others,
+        cautions=_cautions(config, results),
     )
     asked = (len(ceat.lengths) > 1, results.estimates, "bias_percentages" in results, "structures" in results, True)
     question = next(question for question, is_asked in zip(QUESTIONS, asked, strict=True) if is_asked)
@@ -246,16 +242,8 @@ def _find_twins(ceat: Grid) -> Iterator[Facts]:
 
 
 def _cautions(config: Mapping[str, Any], results: Results) -> list[str]:
-    """Return what to know before anything is quoted, the most urgent first."""
-    say = partial(said, language=language_of(config))
+    """Return cautions about this study, the most urgent first; the template adds those about every study."""
+    unfinished = [said("This study is not finished.", language_of(config)), *map(with_code, results.missing)]
     made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
-    trained = no_model_of_a_language([str(name) for name, settings in made.items() if settings.get("train")])
-    return [
-        *([say("This study is not finished."), *map(with_code, results.missing)] if results.missing else []),
-        *filter(None, [config.get("note", ""), trained]),
-        say(
-            "An association found in a model is a fact about that model and its text, not about the people whom the"
-            " words name."
-        ),
-        say("The tests use words and sentences about groups of people, some of which may hurt."),
-    ]
+    trained = findings.tell("trained", names=[str(name) for name, each in made.items() if each.get("train")])
+    return [*(unfinished if results.missing else []), *filter(None, [config.get("note", ""), trained])]
