@@ -16,7 +16,7 @@ from scipy.stats import binom
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import findings, grid
 from prasanga.report.grid import ALPHA, METHODS, Estimate, Grid, few_words, is_number
-from prasanga.report.section import Section, language_of, render, said, with_code
+from prasanga.report.section import Section, language_of, render, with_code
 from prasanga.report.sections.associations import draw_line
 from prasanga.report.sheet import one_decimal, two
 from prasanga.report.study import Results
@@ -61,6 +61,8 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section of the first screen."""
     ceat = grid.grid_of(results["ceat"])
     changes = compare_lengths(ceat, results["differences"]) if ceat.lengths else None
+    made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
+    trained = findings.tell("trained", names=[str(name) for name, each in made.items() if each.get("train")])
     widget = render(
         "overview",
         language=language_of(config),
@@ -68,7 +70,8 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         picture=changes and _draw_picture(ceat, changes),
         changes=changes,
         findings=_list_findings(ceat, changes, results),
-        cautions=_cautions(config, results),
+        missing=list(map(with_code, results.missing)),
+        notes=list(filter(None, [config.get("note"), trained])),
     )
     asked = (len(ceat.lengths) > 1, results.estimates, "bias_percentages" in results, "structures" in results, True)
     question = next(question for question, is_asked in zip(QUESTIONS, asked, strict=True) if is_asked)
@@ -239,11 +242,3 @@ def _find_twins(ceat: Grid) -> Iterator[Facts]:
     known = [p for row in ceat.estimates.values() if is_number(p := row.get("p_twins")) and not few_words(row)]
     if known:
         yield {"kind": "twins", **_exceeds_chance(sum(p < ALPHA for p in known), len(known))}
-
-
-def _cautions(config: Mapping[str, Any], results: Results) -> list[str]:
-    """Return cautions about this study, the most urgent first; the template adds those about every study."""
-    unfinished = [said("This study is not finished.", language_of(config)), *map(with_code, results.missing)]
-    made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
-    trained = findings.tell("trained", names=[str(name) for name, each in made.items() if each.get("train")])
-    return [*(unfinished if results.missing else []), *filter(None, [config.get("note", ""), trained])]
