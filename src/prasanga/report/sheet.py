@@ -232,13 +232,17 @@ def _write_cell(value: Any) -> Cell:
 _KEPT = ("effect_size", "bias_percentage")
 """Columns that a table has even if no row has a value."""
 
+_LISTS = (
+    "method category model segment_length sample_mode structure structure_1 structure_2 polarity quantity bias_type"
+)
+
 
 def list_numbers(
     rows: Iterable[Mapping[str, Any]],
     names: str,
     *,
     caption: str,
-    lists: str = "category model segment_length sample_mode",
+    lists: str = _LISTS,
     hidden: str = "",
     forms: Mapping[str, str] | None = None,
     look: str = "explorable",
@@ -312,13 +316,10 @@ def sheet_to_csv(sheet: Sheet) -> str:
     """Write a table as CSV, group and name in one head, with a last column that says why cells are empty."""
     header = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns), "note"]
     lines = [[*map(guarded_text, row.labels), *map(marked_text, row.cells), row.note] for row in sheet.rows]
-    return write_csv([header, *([cell.replace(MINUS, "-") for cell in line] for line in lines)])
-
-
-def write_csv(lines: Sequence[Sequence[str]]) -> str:
-    """Write lines of cells as CSV with LF at the end of each."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(lines)
+    csv.writer(buffer, lineterminator="\n").writerows(
+        [header, *([cell.replace(MINUS, "-") for cell in line] for line in lines)]
+    )
     return buffer.getvalue()
 
 

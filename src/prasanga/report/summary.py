@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any, TextIO
+from typing import Any
 
 import polars as pl
 from jinja2 import TemplateError
@@ -481,13 +481,12 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
     ]
 
 
-def print_last_words(summary: Path, page: Path, stream: TextIO | None = None) -> None:
-    """Print them, to the standard error by default; a summary that cannot be read is reported, and is no error.
+def print_last_words(summary: Path, page: Path) -> None:
+    """Print them to the standard error; a summary that cannot be read is reported, and is no error.
 
     Args:
         summary: the file of the summary.
         page: the page; if it is not there, the summary is named in its place.
-        stream: where to.
     """
     try:
         read = json.loads(summary.read_text(encoding="utf-8"))
@@ -495,4 +494,4 @@ def print_last_words(summary: Path, page: Path, stream: TextIO | None = None) ->
     except (OSError, ValueError, LookupError, TypeError, AttributeError, TemplateError) as error:
         lines = [f"The results are there, but {summary} could not be read: {type(error).__name__}."]
     with contextlib.suppress(OSError, ValueError):  # whoever read along has gone
-        print(*lines, sep="\n", file=stream or sys.stderr, flush=True)
+        print(*lines, sep="\n", file=sys.stderr, flush=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -42,35 +41,25 @@ def test_much_that_is_left_out_is_told_before_the_three_lines_with_the_file_to_r
     assert [line.partition(":")[0] for line in (results, left_out, page)] == ["Results", "Left out", "Page"]
 
 
-def test_printed_once_with_the_page_or_else_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_once_with_the_page_or_else_the_summary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     summary, page = tmp_path / "summary.json", tmp_path / "report.html"
     summary.write_text(json.dumps(SUMMARY), encoding="utf-8")
-    without, with_page = io.StringIO(), io.StringIO()
-
-    print_last_words(summary, page, without)
+    print_last_words(summary, page)
+    assert capsys.readouterr().err.splitlines()[2] == "Summary: summary.json"
     page.write_text("<p>")
-    print_last_words(summary, page, with_page)
-
-    assert without.getvalue().splitlines()[2] == "Summary: summary.json"
-    assert with_page.getvalue().splitlines()[2] == "Page: report.html"
-    assert with_page.getvalue().count("\n") == 3
+    print_last_words(summary, page)
+    assert capsys.readouterr().err.splitlines()[2:] == ["Page: report.html"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"methods": 3}', "\udcff", '{"methods": {"ceat": {}}}'])
-def test_a_summary_that_cannot_be_read_is_told_and_is_no_error(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "[]", '{"methods": 3}', "\udcff", '{"methods": {"ceat": {}}}'])
+def test_a_summary_that_cannot_be_read_is_told_and_is_no_error(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     summary = tmp_path / "summary.json"
     summary.write_text(text, encoding="utf-8", errors="surrogateescape")
-    stream = io.StringIO()
-
-    print_last_words(summary, tmp_path / "no.html", stream)
-
-    assert stream.getvalue().startswith("The results are there, but ")
-    assert stream.getvalue().count("\n") == 1
-
-
-def test_no_summary_and_nobody_who_listens(tmp_path: Path) -> None:
-    stream = io.StringIO()
-    stream.close()
-
-    print_last_words(tmp_path / "absent.json", tmp_path / "no.html", stream)
+    print_last_words(summary, tmp_path / "no.html")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("The results are there, but ")

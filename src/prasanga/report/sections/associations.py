@@ -242,7 +242,7 @@ def raw_numbers(results: Results) -> Section | None:
     names = "category method model difference difference_centered difference_standardized effect_size effect_centered"
     more = "effect_standardized difference_adjusted adjusted_low adjusted_high effect_adjusted adjusted_note"
     caption = "Differences of mean cosines, and effect sizes of the same vectors"
-    listed = list_numbers(rows, f"{names} {more}", caption=caption, lists="category method model")
+    listed = list_numbers(rows, f"{names} {more}", caption=caption)
     scaled = [row for row in rows if is_number(row["effect_standardized"])]
     adjusted = [row for row in rows if is_number(row["adjusted_low"])]
     turned = sum(row["effect_size"] * row["effect_standardized"] < 0 for row in scaled)
@@ -276,7 +276,7 @@ def other_choices(results: Results) -> Section | None:
     shares = shares.with_columns(pl.col("method").replace(METHODS))
     names, caption = "category method model n sign_holds star_holds low median high", "Estimates under all choices"
     rows, forms = shares.rows(named=True), {"median": "+.2f"}
-    listed = list_numbers(rows, names, caption=caption, lists="category method model", forms=forms)
+    listed = list_numbers(rows, names, caption=caption, forms=forms)
     file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
     sign, star = pl.col("sign_holds"), pl.col("star_holds")
     counts = shares.group_by("method", maintain_order=True).agg(

@@ -49,12 +49,11 @@ def structures(results: Results) -> Section | None:
     if spread.is_empty():
         return None
     rows = spread.rows(named=True)
-    lists = "structure model polarity quantity structure_1 structure_2"
     caption = "Associations over traits by structure"
-    all_numbers = list_numbers(rows, _SPREAD, caption=caption, lists=lists, forms={"median": "+.2f"})
+    all_numbers = list_numbers(rows, _SPREAD, caption=caption)
     compared = differences.filter(pl.col("quantity").is_in(findings.QUANTITIES[:2])).rows(named=True)
     forms = {"difference": "+.2f"}
-    of_two = list_numbers(compared, _COMPARED, caption="Structures compared", lists=lists, forms=forms)
+    of_two = list_numbers(compared, _COMPARED, caption="Structures compared", forms=forms)
     title = "Two structures compared on the same traits"
     n = max(row["n"] + row["n_left_out"] for row in rows)
     conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
@@ -167,8 +166,8 @@ def _list_percentages(found: PairGrid, group: Group) -> Section:
         note = f"Not computed: {why}." if (why := grid.why_no_percentage(row)) else row["interval_note"]
         rows.append({**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note})
     cells = {"bias_percentage": lambda row, cell: replace(_percentage_cell(row), order=cell.order, hover="")}
-    caption, lists = f"Sentence pairs, {group.title}", "model bias_type"
-    listed = list_numbers(rows, _PERCENTAGES, caption=caption, lists=lists, forms=_FORMS, cells=cells)
+    caption = f"Sentence pairs, {group.title}"
+    listed = list_numbers(rows, _PERCENTAGES, caption=caption, forms=_FORMS, cells=cells)
     return fold(group.title, "all numbers", sheets=[listed])
 
 
