@@ -40,7 +40,7 @@ from prasanga.report.section import (
     prose,
 )
 from prasanga.report.sections import associations, likelihoods, overview, words
-from prasanga.report.sheet import MISSING, escape_latex, html, plural, select_columns, tabulate
+from prasanga.report.sheet import MISSING, escape_latex, html, plural, select_columns, show_table
 from prasanga.report.study import Results, without_places
 
 
@@ -111,27 +111,20 @@ def measured(results: Results) -> Section | None:
         link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, cards.NAMES[name])
         over = prose("measured_over", found=found, languages=languages)
         rows.append((link, str(len(found["models"])), over, f"{computed:,} of {n:,}", tested))
-    heads = {"Method": "", "Models": "", "Over": "text", "Numbers computed": "", "Significant by Holm": ""}
-    sheet = tabulate("What was measured", heads, rows, look="measured")
-    return Section("What was measured", "measured", sheets=[sheet]) if rows else None
+    return Section("What was measured", "measured", sheets=[show_table("measured", rows)]) if rows else None
 
 
-_OF_MODELS = {
-    **{name.capitalize(): name for name in ("name", "source", "revision", "commit")},
-    **{"SHA-256": "sha256", "Pinned": "pinned", "Kind": "kind", "Dimensions": "dimensions"},
-    **{"Parameters": "parameters", "Precision": "dtype"},
-}
-"""What is said of a model, by its heads."""
+_OF_MODELS = "name source revision commit sha256 pinned kind dimensions parameters dtype".split()
 
 
 def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
     models = [
-        tuple(MISSING if model[key] is None else str(model[key]) for key in _OF_MODELS.values())
+        tuple(MISSING if model[key] is None else str(model[key]) for key in _OF_MODELS)
         for model in summary.describe_models(config, results.embeddings)
     ]
     listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
-    choices = tabulate("Choices of this study", dict.fromkeys(("Key", "Value", "Meaning"), "text"), listed)
+    choices = show_table("choices", listed)
     items = {
         "Vectors": cards.vector_conventions(config.get("models", {})),
         "The same in every study": cards.fixed_choices(results.measured),
@@ -139,7 +132,7 @@ def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     return Section(
         "Models and choices",
         "methods",
-        sheets=[tabulate("Models measured", dict.fromkeys(_OF_MODELS, "text"), models)] if models else [],
+        sheets=[show_table("models_measured", models)] if models else [],
         parts=[
             Section("Every choice that changes a number, by its name in the config", sheets=[choices], folded=True),
             *(Section(title, items=said, folded=True) for title, said in items.items() if said),
@@ -151,11 +144,10 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     """Return the section on what the page was made from; `made_from` is its record (`prasanga.base.origin`)."""
     inputs, versions = (json.loads(made_from.get(key) or "{}") for key in ("inputs", "versions"))
     rows = [tuple(html("<code>{}</code>", text) for text in file) for file in inputs.items()]
-    sheet = tabulate("SHA-256 of the files", {"File": "", "SHA-256": "text"}, rows, look="")
     title = f"Digests of the {len(inputs)} files that the page was made from"
     fingerprint = html("<code>{}</code>", made_from.get("fingerprint", "not stated"))
     record = {"Study": str(config["study"]), "Seed": str(config["seed"]), "Fingerprint": fingerprint, **versions}
-    parts = [Section(title, sheets=[sheet], folded=True)] if inputs else []
+    parts = [Section(title, sheets=[show_table("digests", rows)], folded=True)] if inputs else []
     return Section("How it was made", "making", definitions=list(record.items()), parts=parts, look="record")
 
 

@@ -6,18 +6,20 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from prasanga.base.io import escape_markdown, guarded_text
+from prasanga.base.io import escape_markdown, guarded_text, read_rows
 from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
 from prasanga.schema import COLUMNS, HEADINGS
@@ -276,6 +278,42 @@ def list_numbers(
     return Sheet(
         (heads[first],), columns, lines, caption, look, kinds, [heads[n] for n in hidden.split() if n in shown]
     )
+
+
+def show_table(
+    name: str,
+    rows: Iterable[Any],
+    *,
+    columns: Mapping[str, str] | None = None,
+    cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]] | None = None,
+    **values: object,
+) -> Sheet:
+    """Return a table of the page, which has its caption, its look and its columns from `templates/tables.tsv`.
+
+    There `columns` and `hidden` are columns of the registry, with a format after a colon where it is another than that
+    of the registry; `heads` are those of other tables, with their kinds. The look `auto` is explorable if it is long.
+
+    Args:
+        name: of the table.
+        rows: rows by column, or for other tables the label and a value for each column.
+        columns: heads and kinds of further columns.
+        cells: see `list_numbers`.
+        values: for the caption.
+    """
+    about = _page_tables()[name]
+    caption, look = about["caption"].format(**values), about["look"]
+    if not about["columns"]:
+        kinds = dict(head.partition("=")[::2] for head in about["heads"].split("; "))
+        return tabulate(caption, kinds | (columns or {}), rows, look=None if look == "auto" else look)
+    forms = dict(each.partition(":")[::2] for each in f"{about['columns']} {about['hidden']}".split())
+    return list_numbers(
+        rows, " ".join(forms), caption=caption, hidden=about["hidden"], forms=forms, look=look, cells=cells
+    )
+
+
+@functools.cache
+def _page_tables() -> Mapping[str, Mapping[str, str]]:
+    return {row["name"]: row for row in read_rows(files(templates.__name__) / "tables.tsv")}
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:

@@ -16,43 +16,24 @@ from prasanga.report.agreement import agreement, at_longest, shares_that_hold, s
 from prasanga.report.figures import FOLDER, MARKERS, MODELS, name_of
 from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number
 from prasanga.report.section import Section, conventions_note, figure_of, fill_section, fold, prose, render
-from prasanga.report.sheet import Cell, Sheet, html, list_numbers, plural, tabulate, two, with_sign
+from prasanga.report.sheet import Cell, Sheet, html, plural, show_table, two, with_sign
 from prasanga.report.study import Results
 
 THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 """Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are called small, medium and large."""
 
-FIRST_NUMBERS = (
-    "effect_size ci_low ci_high p_association_holm twin_difference p_twins smallest_effect n_x n_y n_a n_b lost"
-)
-"""The numbers of an estimate that a table shows at first."""
 
-MORE_NUMBERS = (
-    "p_association p_association_bh p_stimuli p_attributes p_sentences interval_note leave_out_low leave_out_high"
-    " twin_effect_size n_twins twin_difference_low twin_difference_high shuffled_low shuffled_high p_equivalence"
-    " equivalent_within n_templates ci_templates_low ci_templates_high by_template_low by_template_high"
-    " without_template_low without_template_high variance_words variance_attributes variance_contexts variance_rest"
-    " contexts_min contexts_enough draws_settled standard_error p_draws tau2 i2 q n_samples"
-    " listed_x listed_y listed_a listed_b"
-)
-"""The others, which are shown when they are chosen."""
-
-
-def list_estimates(
-    rows: Sequence[tuple[str, Estimate]], names: str, *, caption: str, hidden: str = "", look: str = "explorable"
-) -> Sheet:
+def list_estimates(name: str, rows: Iterable[tuple[str, Estimate]], **values: object) -> Sheet:
     """Return a table of estimates with columns of the registry; effects are shaded and lead to their words.
 
     Args:
+        name: of the table.
         rows: methods and rows of their tables.
-        names: columns, the label first.
-        caption: of the table.
-        hidden: columns that are shown when they are chosen.
-        look: classes of the table on the page.
+        values: for the caption.
     """
     named = [{**row, "method": METHODS[method], "name": method} for method, row in rows]
     cells = {"effect_size": lambda row, cell: shade_effect(row["name"], row, cell)}
-    return list_numbers(named, f"{names} {hidden}", caption=caption, hidden=hidden, look=look, cells=cells)
+    return show_table(name, named, cells=cells, **values)
 
 
 def shade_effect(method: str, row: Estimate, cell: Cell) -> Cell:
@@ -116,9 +97,8 @@ def _heat_sheet(ceat: Grid, mode: str) -> Sheet:
         )
         found = ((ceat.at(category.name, *place, mode), name_place(*place, mode)) for place in places)
         rows.append((label, *(heat_cell(CEAT.name, row, where) for row, where in found)))
-    listed = tabulate(f"Effect size, {mode} draws", {"Category": "corner"}, rows, look="heat-table")
     columns = tuple((model, html('{}<span class="unseen"> words</span>', length)) for model, length in places)
-    return replace(listed, columns=columns)
+    return replace(show_table("heat", rows, mode=mode), columns=columns)
 
 
 def _legend(ceat: Grid) -> list[tuple[str, str]]:
@@ -132,16 +112,14 @@ def _legend(ceat: Grid) -> list[tuple[str, str]]:
 
 def _all_numbers(ceat: Grid) -> Section:
     """Return the section with every number of every estimate of CEAT."""
-    names = f"category model segment_length sample_mode {FIRST_NUMBERS}"
-    caption = "All estimates of CEAT. Lost words: stimuli that an estimate does without, and why"
-    part = _fold_numbers([(CEAT.name, row) for row in ceat.rows], names, caption)
+    part = _fold_numbers("ceat", CEAT.name, ceat.rows)
     conventions = grid.conventions_of(ceat.estimates.values())
     text = conventions_note(conventions, prose("all_numbers"), head="Conventions of these estimates")
     return Section("All numbers", "numbers", text=[text], parts=[part])
 
 
-def _fold_numbers(rows: Sequence[tuple[str, Estimate]], names: str, caption: str) -> Section:
-    listed = list_estimates(rows, names, caption=caption, hidden=MORE_NUMBERS)
+def _fold_numbers(name: str, method: str, rows: Sequence[Estimate]) -> Section:
+    listed = list_estimates(name, ((method, row) for row in rows), method=METHODS[method])
     return fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[listed])
 
 
@@ -151,8 +129,7 @@ def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
         return []
     # with so few draws there is one point, which shows nothing
     has_draws = (results["ceat"]["n_samples"] > grid.FIRST_DRAWS).any()
-    names = "category model sample_mode settled_length largest_distance sure"
-    listed = list_numbers(_by_category(results["settling"]), names, caption="From which length on the effect stays")
+    listed = show_table("settling", _by_category(results["settling"]))
     return [
         fill_section(
             "settling",
@@ -179,14 +156,13 @@ def sample_modes(ceat: Grid, results: Results) -> list[Section]:
 def describe_method(method: str, table: pl.DataFrame) -> Section:
     """Return the section of a method other than CEAT."""
     rows, about = _by_category(table), method_named(method)
-    names, caption = f"category model {FIRST_NUMBERS}", f"{METHODS[method]}: all numbers"
     exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
     return fill_section(
         "other_method",
         {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order)},
         findings=[findings.other_method(METHODS[method], table), *_compare_templates(rows)],
         sheets=[_show_effects(method, rows)],
-        parts=[_fold_numbers([(method, row) for row in rows], names, caption)],
+        parts=[_fold_numbers("method", method, rows)],
         notes=[conventions_note(grid.conventions_of(rows), prose("method_note", has_twins=about.has_twins))],
     )
 
@@ -219,9 +195,8 @@ def _show_effects(method: str, rows: Sequence[Estimate]) -> Sheet:
         )
         for each in dict.fromkeys(map(grid.category_of, rows))
     ]
-    caption = f"Effect size by category and {'vectors' if method_named(method).unit == 'vectors' else 'model'}"
-    heads = {"Category": "corner", **dict.fromkeys(models, "")}
-    return tabulate(caption, heads, lines, look="heat-table overview")
+    unit = "vectors" if method_named(method).unit == "vectors" else "model"
+    return show_table("effects", lines, columns=dict.fromkeys(models, ""), unit=unit)
 
 
 # --------------------
@@ -239,10 +214,6 @@ def raw_numbers(results: Results) -> Section | None:
     ]
     if not rows:
         return None
-    names = "category method model difference difference_centered difference_standardized effect_size effect_centered"
-    more = "effect_standardized difference_adjusted adjusted_low adjusted_high effect_adjusted adjusted_note"
-    caption = "Differences of mean cosines, and effect sizes of the same vectors"
-    listed = list_numbers(rows, f"{names} {more}", caption=caption)
     scaled = [row for row in rows if is_number(row["effect_standardized"])]
     adjusted = [row for row in rows if is_number(row["adjusted_low"])]
     turned = sum(row["effect_size"] * row["effect_standardized"] < 0 for row in scaled)
@@ -253,7 +224,7 @@ def raw_numbers(results: Results) -> Section | None:
         *([prose("unadjusted", n=len(rows) - len(adjusted))] if len(adjusted) < len(rows) else []),
     ]
     title = f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers"
-    parts = [Section(title, sheets=[listed], folded=True)]
+    parts = [Section(title, sheets=[show_table("raw_numbers", rows)], folded=True)]
     return fill_section("raw_numbers", findings=said, figures=figure_of(results, "scales"), parts=parts)
 
 
@@ -263,8 +234,7 @@ def methods_agree(results: Results) -> Section | None:
     if estimates["method"].n_unique() < 2:
         return None
     found = agreement(estimates).with_columns(pl.col("method_1", "method_2").replace(METHODS)).rows(named=True)
-    names = "method_1 method_2 tau tau_low tau_high twin_tau same_sign n_points n_categories n_models"
-    listed = list_numbers(found, names, caption="Agreement of every two methods", look="", forms={"same_sign": ".0%"})
+    listed = show_table("agreement", found)
     said = [prose("agreement_of_two", row=row) for row in found if row["tau"] is not None]
     return fill_section("agreement", findings=said, sheets=[listed], figures=figure_of(results, "methods"))
 
@@ -274,9 +244,7 @@ def other_choices(results: Results) -> Section | None:
     if "multiverse" not in results or (shares := shares_that_hold(results["multiverse"])).is_empty():
         return None
     shares = shares.with_columns(pl.col("method").replace(METHODS))
-    names, caption = "category method model n sign_holds star_holds low median high", "Estimates under all choices"
-    rows, forms = shares.rows(named=True), {"median": "+.2f"}
-    listed = list_numbers(rows, names, caption=caption, forms=forms)
+    listed = show_table("other_choices", shares.rows(named=True))
     file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
     sign, star = pl.col("sign_holds"), pl.col("star_holds")
     counts = shares.group_by("method", maintain_order=True).agg(

@@ -16,24 +16,12 @@ from prasanga.report import findings, grid, sheet
 from prasanga.report.grid import Estimate, Group, PairGrid, is_number, name_of_language, name_of_type
 from prasanga.report.section import Section, conventions_note, figure_of, fill_section, fold, prose, sheet_to_html
 from prasanga.report.sections.associations import shade_of
-from prasanga.report.sheet import MARK, Cell, Sheet, html, list_numbers, one_decimal, plural, shown, sortable, tabulate
+from prasanga.report.sheet import MARK, Cell, Sheet, html, one_decimal, plural, show_table, shown, sortable, tabulate
 from prasanga.report.study import Results
 
 THRESHOLDS = (2.5, 5, 10, 20, 30)
 """Points from 50 at which the shades of bias percentages begin."""
 
-_SPREAD = "structure model polarity quantity n mean_words mean mean_low mean_high sd q25 q75 min max mean_size twin_sd"
-_COMPARED = (
-    "model polarity quantity structure_1 structure_2 n ratio ratio_low ratio_high difference difference_low"
-    " difference_high note"
-)
-_PERCENTAGES = (
-    "model bias_type bias_percentage ci_low ci_high p_binomial_holm balanced_percentage balanced_ci_low"
-    " balanced_ci_high p_label_holm twin_bias_percentage twin_difference p_binomial p_binomial_bh exact_low exact_high"
-    " percentage_stereo percentage_antistereo n_pairs n_ties n_left_out runs_mean runs_sd difference_median"
-    " interval_note"
-)
-_FORMS = {"ci_low": ".1f", "ci_high": ".1f", "twin_difference": "+.1f"}
 _ORIGINS = {OVERALL: "all pairs", "inherited": "inherited", "tuples": "from tuples"}
 MOST_PAIRS = 5000
 """The page has the first pairs, up to this number; the file of scores has all of them."""
@@ -49,11 +37,7 @@ def structures(results: Results) -> Section | None:
     if spread.is_empty():
         return None
     rows = spread.rows(named=True)
-    caption = "Associations over traits by structure"
-    all_numbers = list_numbers(rows, _SPREAD, caption=caption)
     compared = differences.filter(pl.col("quantity").is_in(findings.QUANTITIES[:2])).rows(named=True)
-    forms = {"difference": "+.2f"}
-    of_two = list_numbers(compared, _COMPARED, caption="Structures compared", forms=forms)
     title = "Two structures compared on the same traits"
     n = max(row["n"] + row["n_left_out"] for row in rows)
     conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
@@ -65,9 +49,14 @@ def structures(results: Results) -> Section | None:
         figures=figure_of(results, "structures"),
         parts=[
             *_hexbins(results),
-            Section("Spread by structure: all numbers", sheets=[all_numbers], folded=True),
+            Section("Spread by structure: all numbers", sheets=[show_table("structures", rows)], folded=True),
             *_list_traits(results),
-            Section(title, text=[prose("structures_compared")], sheets=[of_two], folded=True),
+            Section(
+                title,
+                text=[prose("structures_compared")],
+                sheets=[show_table("structures_compared", compared)],
+                folded=True,
+            ),
         ],
         notes=[conventions_note(conventions, note)],
     )
@@ -88,8 +77,7 @@ def _list_traits(results: Results) -> Iterator[Section]:
     models = traits["model"].unique(maintain_order=True).to_list()
     chosen = results["measured_sentences"].filter(method="structures").sort("rank")
     texts = chosen.rows_by_key(["category", "stimulus"], named=True)
-    heads = {"Trait": "", "Gloss": "text", "Traits": "list", **dict.fromkeys(models, "")}
-    heads |= {"Sentences": "text"} if texts else {}
+    columns = dict.fromkeys(models, "") | ({"Sentences": "text"} if texts else {})
     for (structure,), of_structure in traits.group_by("structure", maintain_order=True):
         key = ["polarity", "trait", "gloss"]
         scores = of_structure.pivot("model", index=key, values="corrected", maintain_order=True)
@@ -100,7 +88,7 @@ def _list_traits(results: Results) -> Iterator[Section]:
             cells = [sortable("mean", row.get(model), "+.3f") for model in models]
             said = [Markup("<br>").join(sentences)] if texts else []
             rows.append((row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
-        listed = tabulate(f"Traits in {structure}: corrected association", heads, rows, look="explorable")
+        listed = show_table("traits", rows, columns=columns, structure=structure)
         more = f"{plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
         packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
         yield fold(structure, more, id=grid.anchor_of(structure, "structure"), sheets=[listed], packed=packed)
@@ -145,9 +133,7 @@ def _percentage_heat(found: PairGrid, group: Group) -> Sheet:
         (name_of_type(name), *(_percentage_cell(found.at(group, model, name)) for model in models))
         for name in (*found.types, OVERALL)
     ]
-    caption = f"Bias percentage by bias type and model, {group.title}"
-    heads = {"Bias type": "corner", **dict.fromkeys(models, "")}
-    return tabulate(caption, heads, rows, look="heat-table overview of-pairs")
+    return show_table("percentage_heat", rows, columns=dict.fromkeys(models, ""), title=group.title)
 
 
 def _percentage_cell(row: Estimate | None) -> Cell:
@@ -166,8 +152,7 @@ def _list_percentages(found: PairGrid, group: Group) -> Section:
         note = f"Not computed: {why}." if (why := grid.why_no_percentage(row)) else row["interval_note"]
         rows.append({**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note})
     cells = {"bias_percentage": lambda row, cell: replace(_percentage_cell(row), order=cell.order, hover="")}
-    caption = f"Sentence pairs, {group.title}"
-    listed = list_numbers(rows, _PERCENTAGES, caption=caption, forms=_FORMS, cells=cells)
+    listed = show_table("percentages", rows, cells=cells, title=group.title)
     return fold(group.title, "all numbers", sheets=[listed])
 
 
@@ -283,8 +268,8 @@ def _describe_set(statistics: pl.DataFrame, group: Group) -> Section:
         name = heads.get(str(statistic), f"{name_of_type(str(category))}, %")
         form = ".2f" if statistic == "mean_words" else ".1f"
         rows.append((name, *(sortable("value", values.get(subset), form) for subset in subsets)))
-    columns = {"Statistic": "", **{_ORIGINS.get(subset, subset): "" for subset in subsets}}
-    listed = tabulate(f"What the pairs consist of, {group.title}", columns, rows, look="")
+    columns = {_ORIGINS.get(subset, subset): "" for subset in subsets}
+    listed = show_table("pair_set", rows, columns=columns, title=group.title)
     return fold(group.title, plural(n_pairs[subsets[0]], "pair"), sheets=[listed])
 
 
@@ -298,5 +283,4 @@ def _count_oddities(oddities: pl.DataFrame) -> Sheet:
             counts.iter_rows(), key=lambda row: (sets.index(row[0]), kinds.index(row[1]))
         )
     ]
-    heads = {"Set": "text", "Kind": "text", "Language": "text", "Pairs": ""}
-    return tabulate("Oddities of the sets: pairs of each kind", heads, rows, look="")
+    return show_table("oddities", rows)

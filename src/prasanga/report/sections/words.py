@@ -15,7 +15,7 @@ from prasanga.report.figures import name_of
 from prasanga.report.grid import METHODS, Estimate, anchor_of, is_number, sort_lengths
 from prasanga.report.section import Section, View, fill_section, fold, hides_texts, inline_data, prose, render
 from prasanga.report.sections.associations import describe_estimate, draw_chart, list_estimates
-from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, tabulate, two
+from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table, two
 from prasanga.report.study import Results
 
 _COUNTS = {
@@ -29,7 +29,7 @@ _COUNTS = {
 }
 """Counts at each length, by their heads."""
 
-_DAMAGES = {"unknown": "Unknown pieces", "marks_lost": "Marks lost", "identical": "Pieces of another stimulus"}
+_DAMAGES = ("unknown", "marks_lost", "identical")
 """Damage that a tokenizer may do to a form, by the names of the audit."""
 
 FILLED = "templates"
@@ -57,8 +57,7 @@ def _category_view(name: str, rows: Rows, results: Results, hits: Mapping[str, s
     of_ceat = [each for each in ceat.categories if each.name == name]
     # of CEAT the estimates of the first sample mode
     shown = [(method, row) for method, row in rows if row.get("sample_mode") in (None, *ceat.modes[:1])]
-    names = "method model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
-    sheet = list_estimates(shown, names, caption=f"{name} by every method and model", look="by-methods")
+    sheet = list_estimates("by_methods", shown, category=name)
     chart, title = draw_chart(ceat, of_ceat, choose=False) if of_ceat else "", f"{name}: {first['category_title']}"
     about = Section(title, f"{anchor}-methods", widget=chart, sheets=[sheet])
     its_words = Section("Its words", f"{anchor}-words", definitions=_list_sets(results, first, hits))
@@ -95,14 +94,12 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
         (stimulus, titles[role], grid.gloss_of(stimulus, glosses), *map(two, values))
         for role, stimulus, *values in by_word.select("role", "stimulus", *models).iter_rows()
     ]
-    caption = f"Standardized associations of the target words of {category} by model"
-    heads = {"Word": "text", "Set": "list", "Gloss": "text", **dict.fromkeys(models, "")}
     file = "data/ceat_words.parquet"
     where = {"length": length, "mode": mode, "a": titles["a"], "b": titles["b"]}
     return fill_section(
         "carrying_words",
         {"anchor": anchor, "figure": name_of("words_{category}", category=category), **where},
-        sheets=[tabulate(caption, heads, rows, look="explorable")],
+        sheets=[show_table("carrying_words", rows, columns=dict.fromkeys(models, ""), category=category)],
         packed=prose("words_unscripted", file=file if file in results.files else ""),
     )
 
@@ -112,15 +109,14 @@ def lexicon(results: Results) -> Section | None:
     words, has_forms = grid.list_words(results.categories, results["forms"]), "forms" in results
     if not words:
         return None
-    heads = {"Word": "text", "Set": "list", "Used in": "text", "Gloss": "text"}
-    heads |= {"Suffix group": "list", "Forms": "text"} if has_forms else {}
+    columns = {"Suffix group": "list", "Forms": "text"} if has_forms else {}
     rows = []
     for word in words:
         forms = prose("forms", forms=word["forms"], n_more=word["n_forms"] - len(word["forms"]))
         cells = (*(word[name] for name in ("stimulus", "set", "used_in", "gloss", "group")), forms)
-        rows.append(cells[: len(heads)])
+        rows.append(cells[: 4 + len(columns)])
     values = {"n": len({word["set"] for word in words}), "has_forms": has_forms}
-    return fill_section("lexicon", values, sheets=[tabulate("Words by set", heads, rows, look="explorable")])
+    return fill_section("lexicon", values, sheets=[show_table("lexicon", rows, columns=columns)])
 
 
 # --------------------
@@ -145,22 +141,21 @@ def _count_by_length(table: pl.DataFrame) -> Sheet:
     lengths = study.coverage_by_length(table)
     heads = {head: name for head, name in _COUNTS.items() if lengths[0][name] is not None}
     rows = ((each["segment_length"], *(f"{each[name]:,g}" for name in heads.values())) for each in lengths)
-    return tabulate("Contexts by segment length", {"Words": "list", **dict.fromkeys(heads, "")}, rows)
+    return show_table("lengths", rows, columns=dict.fromkeys(heads, ""))
 
 
 def _list_contexts(table: pl.DataFrame, glosses: Mapping[str, str]) -> Section:
     """Return the part with the contexts of all stimuli at every length, kept of those possible."""
     lengths = sort_lengths(table["segment_length"])
     counts = [name for name in ("occurrences", "contexts", "copies") if name in table.columns]
-    heads = {"Stimulus": "text", "Gloss": "text", **{name.capitalize(): "" for name in counts}}
-    heads |= {f"{length} words": "" for length in lengths}
+    columns = {name.capitalize(): "" for name in counts} | {f"{length} words": "" for length in lengths}
     rows = []
     for stimulus, found in table.sort("stimulus").rows_by_key("stimulus", named=True).items():
         at = {row["segment_length"]: row for row in found}
         cells = (_describe_contexts(at.get(length, {})) for length in lengths)
         rows.append((stimulus, glosses.get(stimulus, ""), *(found[0][name] for name in counts), *cells))
-    caption = "Contexts kept of those possible, by stimulus and length; bold: below the study's minimum"
-    return Section(f"All {len(rows)} stimuli at every length", sheets=[tabulate(caption, heads, rows)], folded=True)
+    sheet = show_table("contexts", rows, columns=columns)
+    return Section(f"All {len(rows)} stimuli at every length", sheets=[sheet], folded=True)
 
 
 def _describe_contexts(row: Mapping[str, Any]) -> Cell:
@@ -173,13 +168,12 @@ def left_out(results: Results) -> Section | None:
     found = study.losses_of(results)
     if found is None:
         return None
-    heads = dict.fromkeys(("Stage", "What", "Is"), "text") | dict.fromkeys(("How many", "of", "Share"), "")
     rows = [(*each[:5], each.share, each.why) for each in found.rows]
     nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
     return fill_section(
         "left_out",
         {"rows": rows},
-        sheets=[tabulate("Left out, by stage and reason", heads | {"Why": "text"}, rows)] if rows else [],
+        sheets=[show_table("left_out", rows)] if rows else [],
         items=[*(["Nothing was lost here:"] if nothing else []), *nothing],
     )
 
@@ -193,7 +187,6 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     if "suffixes" not in results:
         return None if "ceat" not in results else fill_section("no_audit")
     used = results["suffixes"].filter(pl.col("occurrences") > 0).sort("occurrences", descending=True)
-    heads = {"Suffix": "text", "Group": "list", "Kind": "list", "Read as": "text", "Hits": "", "Stimuli": ""}
     rows = [
         (
             *(row["suffix"] or "none", row["group"] or "no group", row["kind"]),
@@ -202,8 +195,7 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
         )
         for row in used.iter_rows(named=True)
     ]
-    sheet = tabulate("Suffixes that occur", heads | {"Most frequent forms": "text"}, rows)
-    suffixes = Section("Suffixes", text=[prose("suffixes")], sheets=[sheet])
+    suffixes = Section("Suffixes", text=[prose("suffixes")], sheets=[show_table("suffixes", rows)])
     parts = [suffixes, _concordance(results, hidden=hides_texts(config))]
     return fill_section("audit", widget=prose("audit_callout"), parts=parts)
 
@@ -259,28 +251,28 @@ def embeddings(results: Results) -> Section | None:
         for key in ("left_out", "cut")
         for stimulus, length, model, reason, n in files.count_left_out(key)
     ]
-    heads = dict.fromkeys(("Stimulus", "Gloss"), "text") | dict.fromkeys(("Model", "Length", "Reason"), "list")
-    lost_sheet = tabulate("Targets left out and contexts cut", heads | {"Number": ""}, lost)
     notes = [prose("left_out_of_vectors")]
-    kinds = [(kind, [row["Model"] for row in models if row["Kind"] == kind]) for kind in ("decoder", "encoder-decoder")]
-    about, texts = "Models, and how their vectors were made", dict.fromkeys(models[0], "text")
-    columns = {"Model": "text", **{f"{length} words": "" for length in lengths}}
+    kinds = [(kind, [name for name, has, *_ in models if has == kind]) for kind in ("decoder", "encoder-decoder")]
     return Section(
         "Embeddings",
         "embeddings",
         text=[prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in kinds if names],
         sheets=[
-            tabulate(about, texts, [tuple(row.values()) for row in models]),
-            tabulate("Vectors by segment length", columns, vectors),
+            show_table("models", models),
+            show_table("vectors", vectors, columns={f"{length} words": "" for length in lengths}),
         ],
         parts=[
-            *([Section("Lost targets", sheets=[lost_sheet], notes=notes, folded=True)] if lost else []),
+            *(
+                [Section("Lost targets", sheets=[show_table("lost_targets", lost)], notes=notes, folded=True)]
+                if lost
+                else []
+            ),
             *_audit_tokenizers(results, glosses),
         ],
     )
 
 
-def _describe_model(files: study.EmbeddingFiles, name: str) -> dict[str, str]:
+def _describe_model(files: study.EmbeddingFiles, name: str) -> tuple[str, ...]:
     """Return how the vectors of a model were made, a text for each column."""
     settings, precision = files.studied[name], files.precisions.get(name, {})
     report = files.reports.get(settings.get("family", name), {})
@@ -289,17 +281,16 @@ def _describe_model(files: study.EmbeddingFiles, name: str) -> dict[str, str]:
     kind, cosine = report.get("kind") or settings.get("kind", "auto"), precision.get("cosine_min")
     options = settings.get("tokenizer", {}).items()
     options = ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in options)
-    found = {
-        "Model": name,
-        "Kind": None if kind == "auto" else kind,
-        "Reads pieces": report["max_pieces"] or "no limit" if "max_pieces" in report else None,
-        "Least cosine with float32": precision.get("reason") or (cosine and f"{cosine:.7f}"),
-        "Run in": made.get("dtype") or precision.get("dtype") or settings.get("dtype"),
-        "Kept in": listed.get("stored_dtype") or precision.get("stored_dtype"),
-        "Tokenizer options": options or "none",
-        "Python code of its own": "yes" if settings.get("remote_code") else "no",
-    }
-    return {head: "not known" if value is None else str(value) for head, value in found.items()}
+    found = (
+        None if kind == "auto" else kind,
+        report["max_pieces"] or "no limit" if "max_pieces" in report else None,
+        precision.get("reason") or (cosine and f"{cosine:.7f}"),
+        made.get("dtype") or precision.get("dtype") or settings.get("dtype"),
+        listed.get("stored_dtype") or precision.get("stored_dtype"),
+        options or "none",
+        "yes" if settings.get("remote_code") else "no",
+    )
+    return name, *("not known" if value is None else str(value) for value in found)
 
 
 def _count_vectors(listed: study.Report | None) -> Cell:
@@ -322,15 +313,10 @@ def _audit_tokenizers(results: Results, glosses: Mapping[str, str]) -> Iterator[
             pieces.append((*texts, *lost, ", ".join(row["identical_to"]), examples))
     if not rows:
         return
-    heads = dict.fromkeys(("Forms", "Occurrences", "Forms that do not occur", *_DAMAGES.values()), "")
-    sheet = tabulate("What the tokenizers make of the forms", {"Model": "text", **heads}, rows)
-    pieces.sort(key=lambda row: not row[-1])
-    heads = {"Stimulus": "text", "Gloss": "text", "Model": "list", "Pieces": "text"}
-    heads |= dict.fromkeys(("Forms", "Unknown", "Marks lost"), "")
-    of_words = tabulate("Stimuli in pieces", heads | {"Same pieces as": "text", "Damaged forms": "text"}, pieces)
-    part = Section("All stimuli in pieces, damaged ones first", sheets=[of_words], folded=True)
-    parts = [part] if pieces else []
-    yield Section("Audit of the tokenizers", text=[prose("tokenizers")], sheets=[sheet], parts=parts)
+    of_words = show_table("pieces", sorted(pieces, key=lambda row: not row[-1]))
+    parts = [Section("All stimuli in pieces, damaged ones first", sheets=[of_words], folded=True)] if pieces else []
+    sheets = [show_table("tokenizers", rows)]
+    yield Section("Audit of the tokenizers", text=[prose("tokenizers")], sheets=sheets, parts=parts)
 
 
 # --------------------
