@@ -129,26 +129,18 @@ TEMPLATES.filters |= {"language": name_of_language, "between": interval}
 
 
 def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the files of words, endings, templates and traits that the config names and results were made from."""
+    """Return the files of words, endings, templates and traits that the config names and results were made from.
+
+    `sources.tsv` says where the config names them, and the key without which a file is not used.
+    """
     found = []
-    for what, section, key, needed in _SOURCES:
+    for what, section, key, needed in map(dict.values, read_rows(files(wording.__name__) / "sources.tsv")):
         paths = (config.get(section) or {}).get(key) or []
         for path in [paths] if isinstance(paths, str) else paths:
             if not needed or config[section].get(needed):
                 listed = _list_digests(path, digests)
                 found.append({"what": what, "path": said(path), "source": _find_origin(path), "digests": listed})
     return found
-
-
-_SOURCES = (
-    ("Word sets and categories", "lexicon", "stimuli", None),
-    ("Endings of words", "lexicon", "suffix_groups", None),
-    ("Sentences of SEAT", "seat", "templates", "categories"),
-    ("Templates of log-probability bias", "log_probability", "templates", "categories"),
-    ("Sentence structures", "log_probability", "structures", "traits"),
-    ("Traits", "log_probability", "traits", None),
-)
-"""What a file is, where the config names it, and the key without which it is not used."""
 
 
 def _list_digests(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]]:

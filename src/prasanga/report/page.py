@@ -14,17 +14,18 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.io import digests_of_files, guarded, read_frame, replacing, require_every_page, write_text
+from prasanga.base.io import digests_of_files, guarded, read_frame, read_rows, replacing, require_every_page, write_text
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import cards, comparison, paper_tables, published, summary
+from prasanga.report import cards, comparison, paper_tables, published, summary, templates
 from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, name_of_language, natural_order
@@ -114,7 +115,10 @@ def measured(results: Results) -> Section | None:
     return Section("What was measured", "measured", sheets=[show_table("measured", rows)]) if rows else None
 
 
-_OF_MODELS = "name source revision commit sha256 pinned kind dimensions parameters dtype".split()
+_OF_MODELS = (
+    *("name", "source", "revision", "commit", "sha256"),
+    *("pinned", "kind", "dimensions", "parameters", "dtype"),
+)
 
 
 def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
@@ -171,20 +175,10 @@ _FORMATS = {
 }
 """Names of the endings, in the order in which they are offered."""
 
-_ABOUT = {
-    "sadhu_table4": "methods side by side",
-    "sadhu_table5": "CEAT by length",
-    "sadhu_table6": "CEAT by length",
-    "sahoo_table3": "SEAT, gender and religion",
-    "sahoo_table4": "SEAT, gender and caste",
-    "sahoo_table9": "SEAT, gender and age",
-    "sahoo_table2": "bias percentages of sentence pairs",
-}
-
 
 def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section with the study in the layouts of the papers' tables that are beside the page, folded."""
-    names = [name for name in _ABOUT if f"tables/{name}.csv" in results.files]
+    listed = read_rows(files(templates.__name__) / "layouts.tsv")
     tables = {label: table for name, table in results.estimates.items() if (label := method_named(name).published_as)}
     if "ceat" in tables:
         n_samples = config.get("associations", {}).get("n_samples", 0)
@@ -192,23 +186,22 @@ def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
     pairs = {comparison.PAIRS: results["bias_percentages"]} if "bias_percentages" in results else {}
     asked = {"preset": str(config.get("preset", "recommended")), "language": str(config["language"])}
     parts = []
-    for name in names:
-        table = paper_tables.paper_table(name, pairs if name == paper_tables.PAIR_TABLE else tables, **asked)
-        parts.append(_paper_table(table, results))
+    for name, title, about in map(dict.values, listed):
+        if f"tables/{name}.csv" in results.files:
+            table = paper_tables.paper_table(name, pairs if name == paper_tables.PAIR_TABLE else tables, **asked)
+            parts.append(_paper_table(table, title, about, results))
     values = {"is_compared": _is_compared(config, results), "preset": asked["preset"]}
     return fill_section("paper_tables", values, parts=parts) if parts else None
 
 
-def _paper_table(table: paper_tables.PaperTable, results: Results) -> Section:
+def _paper_table(table: paper_tables.PaperTable, title: str, about: str, results: Results) -> Section:
     """Return a table as a part of the page, without the columns of which the study has no number."""
-    paper, _, number = table.name.partition("_table")
     sheet = table.sheet
     there = [n for n in range(len(sheet.columns)) if any(row.cells[n].text != MISSING for row in sheet.rows)]
     n_empty = len(sheet.columns) - len(there)
-    title = f"Table {number} of {next(name for key, name in published.PAPERS.items() if key.startswith(paper))}"
     return fold(
         title,
-        _ABOUT[table.name],
+        about,
         id=table.name,
         sheets=[replace(select_columns(sheet, there), caption=table.caption, look="paper-table")],
         notes=[*table.notes, *([prose("empty_columns", n=n_empty)] if n_empty else [])],
@@ -281,15 +274,17 @@ def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
         if table in results:
             values[name] = f"{results[table].drop_nulls(number).select(keys).n_unique():,}"
     parts = []
-    for _, files in downloads_of(results.files).get("Figures", ()):
-        name = PurePosixPath(files[0][0]).stem
+    for _, listed in downloads_of(results.files).get("Figures", ()):
+        name = PurePosixPath(listed[0][0]).stem
         if figure := figure_named(name):
             method = re.sub(r"\{([\w.]+)\}", lambda key: values.get(key[1], "not stated"), figure.method)
             about = [html("<strong>Caption.</strong> {}", figure.caption), html("<strong>Methods.</strong> {}", method)]
             latex = _include_figure(
-                name, [path for path, _ in files if path.endswith((".pdf", ".png"))], figure.caption
+                name, [path for path, _ in listed if path.endswith((".pdf", ".png"))], figure.caption
             )
-            parts.append(Section(figure.label, text=about, widget=latex, files=files, files_text="Files:", folded=True))
+            parts.append(
+                Section(figure.label, text=about, widget=latex, files=listed, files_text="Files:", folded=True)
+            )
     text = "A click on the LaTeX selects it. The sentences on methods name the choices of this study."
     return Section("Figures to paste", "figures", text=[text], parts=parts) if parts else None
 

@@ -284,7 +284,7 @@ def show_table(
     name: str,
     rows: Iterable[Any],
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: dict[str, str] | None = None,
     cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]] | None = None,
     **values: object,
 ) -> Sheet:

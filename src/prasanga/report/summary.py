@@ -16,6 +16,7 @@ import posixpath
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,10 +25,11 @@ import polars as pl
 from jinja2 import TemplateError
 
 from prasanga import __version__
+from prasanga.base.io import read_rows
 from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
-from prasanga.report import findings, grid, study
+from prasanga.report import findings, grid, study, wording
 from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, is_number, is_significant
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.schema import CONVENTIONS
@@ -229,23 +231,9 @@ def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
     }
 
 
-_WHERE = (
-    *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b"),
-    *("model", "segment_length", "sample_mode"),
-)
-_OF_EFFECT = (
-    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_attributes", "p_association"),
-    *("p_association_holm", "p_draws", "leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high"),
-    *("twin_effect_size", "twin_difference", "twin_difference_low", "twin_difference_high", "p_twins"),
-)
-_OF_PERCENTAGE = (
-    *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
-    *("p_binomial", "p_binomial_holm", "balanced_percentage", "balanced_ci_low", "balanced_ci_high"),
-    *("p_label", "p_label_holm", "twin_bias_percentage"),
-)
-_KEY_OF_PAIRS = ("set", "language", "model", "bias_type")
-_OF_PAIRS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "ties")
-_COUNTS = ("n_pairs", "n_stereotypical", "n_other", "n_ties", "n_left_out")
+_KEYS = {row["object"]: row["keys"].split() for row in read_rows(files(wording.__name__) / "summary.tsv")}
+"""Columns of results that objects of the summary have under the same names."""
+
 _ALWAYS = ("segment_length", "sample_mode", "p_draws", "set")
 """Keys whose reason does not depend on whether a number was computed."""
 
@@ -392,7 +380,7 @@ def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, An
     """
     missing = grid.why_missing(row)
     note = missing or row.get("interval_note")
-    values = {name: row.get(name) for name in (*_WHERE, *_OF_EFFECT)} | {"few_words": few_words(row)}
+    values = {name: row.get(name) for name in _KEYS["effect"]} | {"few_words": few_words(row)}
     own = {name: _finite(row[name]) for name in several if row[name] is not None}
     return known({**values, "conventions": own}, "effect", missing, ci_low=note, ci_high=note)
 
@@ -402,11 +390,11 @@ def _describe_percentage(row: Estimate) -> dict[str, Any]:
     missing = grid.why_no_percentage(row)
     return known(
         {
-            **{name: row[name] for name in (*_KEY_OF_PAIRS, *_OF_PERCENTAGE, *_COUNTS)},
+            **{name: row[name] for name in _KEYS["percentage"]},
             "n_counted": grid.pairs_counted(row),
             "left_out": by_reason(_count_left_out(row)),
             "note": str(row["interval_note"] or ""),
-            "conventions": {name: row[name] for name in _OF_PAIRS if row.get(name) is not None},
+            "conventions": {name: row[name] for name in _KEYS["percentage_conventions"] if row.get(name) is not None},
         },
         "percentage",
         missing,

@@ -23,7 +23,7 @@ THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 """Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are called small, medium and large."""
 
 
-def list_estimates(name: str, rows: Iterable[tuple[str, Estimate]], **values: object) -> Sheet:
+def list_estimates(name: str, rows: Iterable[tuple[str, Estimate]], **values: Any) -> Sheet:
     """Return a table of estimates with columns of the registry; effects are shaded and lead to their words.
 
     Args:

@@ -18,19 +18,8 @@ from prasanga.report.sections.associations import describe_estimate, draw_chart,
 from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table, two
 from prasanga.report.study import Results
 
-_COUNTS = {
-    "Stimuli": "n_stimuli",
-    "With contexts": "n_with_contexts",
-    "Contexts in all": "n_contexts",
-    "Fewest": "fewest",
-    "Median": "median",
-    "Stimuli below the minimum": "n_short",
-    "Contexts from the supplement": "n_from_supplement",
-}
-"""Counts at each length, by their heads."""
-
 _DAMAGES = ("unknown", "marks_lost", "identical")
-"""Damage that a tokenizer may do to a form, by the names of the audit."""
+"""Damage that a tokenizer may do to a form, as the audit calls it."""
 
 FILLED = "templates"
 """`segment_length` of sentences of filled templates."""
@@ -139,9 +128,13 @@ def coverage(results: Results) -> Section | None:
 
 def _count_by_length(table: pl.DataFrame) -> Sheet:
     lengths = study.coverage_by_length(table)
-    heads = {head: name for head, name in _COUNTS.items() if lengths[0][name] is not None}
-    rows = ((each["segment_length"], *(f"{each[name]:,g}" for name in heads.values())) for each in lengths)
-    return show_table("lengths", rows, columns=dict.fromkeys(heads, ""))
+    more = {"Stimuli below the minimum": "n_short", "Contexts from the supplement": "n_from_supplement"}
+    columns = {head: "" for head, name in more.items() if lengths[0][name] is not None}
+    rows = [
+        [value if isinstance(value, str) else f"{value:,g}" for value in each.values() if value is not None]
+        for each in lengths
+    ]
+    return show_table("lengths", rows, columns=columns)
 
 
 def _list_contexts(table: pl.DataFrame, glosses: Mapping[str, str]) -> Section:
