@@ -151,36 +151,33 @@ def permutation_p_values(scores: FloatArray, n_first: int, *, seed: int) -> Floa
     else:
         order = np.tile(np.arange(n), (_PARTITIONS, 1))
         chosen = generator(seed, "multiverse", n_first, n).permuted(order, axis=1)[:, :n_first]
+    chosen = np.concatenate([[range(n_first)], chosen])  # what was observed, then all others
     in_first = np.zeros((n, len(chosen)))
     in_first[chosen.T, np.arange(len(chosen))] = 1.0
-    observed = np.zeros((n, 1))
-    observed[:n_first] = 1.0
     # of each study what lies apart from its mean, so that sums lose no digits
-    apart = scores - scores.mean(axis=1, keepdims=True)
-    largest = np.abs(_statistics(apart, observed, n_first))
-    found = np.empty(m)
+    apart, found = scores - scores.mean(axis=1, keepdims=True), np.empty(m)
     for start in range(0, m, 256):  # so that what is held stays small
         block = slice(start, start + 256)
         statistics = np.abs(_statistics(apart[block], in_first, n_first))
-        counts = np.count_nonzero(statistics >= largest[block] * (1 - 1e-9), axis=1)
-        found[block] = counts / total if len(chosen) == total else (counts + 1) / (len(chosen) + 1)
+        counts = np.count_nonzero(statistics[:, 1:] >= statistics[:, :1] * (1 - 1e-9), axis=1)
+        found[block] = counts / total if len(chosen) == total + 1 else (counts + 1) / len(chosen)
     found[np.ptp(scores, axis=1) <= COSINE_NOISE] = 1.0
     return found
 
 
 def _statistics(apart: FloatArray, in_first: FloatArray, n_first: int) -> FloatArray:
-    """Return (m, k) statistics of k partitions, from (m, n) scores and (n, k) which words are in the first set."""
-    n_second = apart.shape[1] - n_first
-    sums = apart @ in_first
-    others = apart.sum(axis=1, keepdims=True) - sums
-    differences = sums / n_first - others / n_second
+    """Return (m, k) statistics of k partitions, from (m, n) scores and (n, k) which words are in the first set.
+
+    The scores of a study add up to 0.
+    """
+    n_second, sums = apart.shape[1] - n_first, apart @ in_first
+    differences = sums * (1 / n_first + 1 / n_second)
     if n_first == n_second or min(n_first, n_second) < 2:
         return np.asarray(differences)
-    squares = np.square(apart) @ in_first
-    rest = np.square(apart).sum(axis=1, keepdims=True) - squares
+    squares, all_squares = np.square(apart) @ in_first, np.square(apart).sum(axis=1, keepdims=True)
     variances = sum(
-        np.maximum(of_set - np.square(total) / n, 0.0) / (n - 1) / n
-        for of_set, total, n in ((squares, sums, n_first), (rest, others, n_second))
+        np.maximum(of_set - np.square(sums) / n, 0.0) / (n - 1) / n
+        for of_set, n in ((squares, n_first), (all_squares - squares, n_second))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.nan_to_num(differences / np.sqrt(variances), nan=0.0))

@@ -278,9 +278,7 @@ def lay_out_categories(
     labels: tuple[str, str],
     keys: Sequence[Any],
     note: str,
-    ticks: Sequence[str],
-    places: Sequence[float],
-    scale: str = "linear",
+    draws: Mapping[int, str] | None = None,
 ) -> tuple[Figure, list[Any]]:
     """Return a figure with a panel for each category, its sets in the panel's head, and the panels.
 
@@ -290,13 +288,13 @@ def lay_out_categories(
         labels: of the horizontal and of the vertical axis.
         keys: handles for the legend besides those of the models.
         note: a sentence or two below the panels.
-        ticks: labels of the horizontal axis, upright where they are wider than a panel.
-        places: the points of the axis that they label.
-        scale: of that axis.
+        draws: labels of an axis of draws by their number; without these the axis has the grid's lengths, from 0 on.
+            Labels are upright where they are wider than a panel.
     """
+    ticks = dict(enumerate(grid.lengths)) if draws is None else draws
     sizes, across = SIZES[width], min(COLUMNS, len(grid.categories))
     font, room = sizes["font"], room_of(width, across)
-    is_upright = sum(width_of(tick, font) + font for tick in ticks) > room
+    rotation = 90 if sum(width_of(tick, font) + font for tick in ticks.values()) > room else 0
     every = math.ceil(len(ticks) * font * 1.2 / room)
     figure, panels = lay_out(
         width,
@@ -306,13 +304,15 @@ def lay_out_categories(
         keys=[*(handle(name, **look(i, 0, sizes)) for i, name in enumerate(grid.models)), *keys],
         note=note,
     )
-    shown = [tick if number % every == 0 else "" for number, tick in enumerate(reversed(ticks))]
-    panels[0].set_xscale(scale)
+    shown = [tick if number % every == 0 else "" for number, tick in enumerate(reversed(list(ticks.values())))]
+    panels[0].set_xscale("linear" if draws is None else "log")
     panels[0].xaxis.set_minor_locator(NullLocator())
-    panels[0].set_xticks(places, reversed(shown), rotation=90 if is_upright else 0)
+    panels[0].set_xticks(list(ticks), reversed(shown), rotation=rotation)
+    if draws is None:
+        panels[0].set_xlim(-0.45, len(ticks) - 0.55)
     panels[0].yaxis.set_major_locator(MaxNLocator(7, steps=_ROUND))
     for panel in panels:
-        panel.tick_params(axis="x", labelrotation=90 if is_upright else 0)
+        panel.tick_params(axis="x", labelrotation=rotation)
         panel.grid(axis="y")
     return figure, panels
 

@@ -100,9 +100,7 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
         width,
         labels=("segment length (words)", "effect size (CEAT)"),
         keys=[*modes, *bar],
-        note=_note_on_intervals(rows, bars, grid.modes, bottom, top),
-        ticks=grid.lengths,
-        places=range(len(grid.lengths)),
+        note=_note_on_intervals(rows, bars, grid.modes),
     )
     between, x = min(0.16, 0.68 / len(grid.models)), np.arange(len(grid.lengths))
     for panel, category in zip(panels, grid.categories, strict=False):
@@ -119,20 +117,18 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
             if crosses.count():
                 panel.plot(places, crosses, **{**style, "linestyle": "none", "marker": "x"})
         canvas.close_panel(panel)
-    panels[0].set(xlim=(-0.45, len(grid.lengths) - 0.55), ylim=(bottom, top))
+    panels[0].set_ylim(bottom, top)
     return figure
 
 
-def _note_on_intervals(rows: pl.DataFrame, bars: pl.DataFrame, modes: Sequence[str], bottom: float, top: float) -> str:
+def _note_on_intervals(rows: pl.DataFrame, bars: pl.DataFrame, modes: Sequence[str]) -> str:
     few = " Crosses rest on few words." if rows["few"].any() else ""
     if bars.is_empty():
         return f"No intervals: they are given where every resampled set has at least eight words.{few}"
     which = f", {modes[0]} draws" if len(modes) > 1 else ""
     n_effects = rows.filter(sample_mode=modes[0])["effect_size"].count()
     none = "; none where a set has fewer than eight words" if len(bars) < n_effects else ""
-    is_cut = bars.select(((pl.col("ci_low") < bottom) | (pl.col("ci_high") > top)).any()).item()
-    cut = " Bars are cut where they leave the frame." if is_cut else ""
-    return f"Pale bars: 95 % interval over words and contexts{which}{none}.{cut}{few}"
+    return f"Pale bars: 95 % interval over words and contexts{which}{none}. Bars are cut at the frame.{few}"
 
 
 @canvas.drawn
@@ -165,9 +161,7 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         labels=("number of draws", "effect size (CEAT)"),
         keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
         note=f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words.",
-        ticks=[f"{n // 1000}k" if n % 1000 == 0 else f"{n}" for n in labelled],
-        places=labelled,
-        scale="log",
+        draws={n: f"{n // 1000}k" if n % 1000 == 0 else f"{n}" for n in labelled},
     )
     for panel, category in zip(panels, grid.categories, strict=False):
         for number, model in enumerate(grid.models):
@@ -224,8 +218,6 @@ def plot_settling(
         labels=("segment length (words)", "distance to the longest"),
         keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
         note=f"Bars: 95 % interval of the paired difference, over words and contexts; {mode} draws.",
-        ticks=grid.lengths,
-        places=range(len(grid.lengths)),
     )
     for panel, category in zip(panels, grid.categories, strict=False):
         panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
@@ -241,8 +233,7 @@ def plot_settling(
         canvas.close_panel(panel)
     drawn = rows.filter(pl.col("distance").is_not_null())
     ends = (end for name in ("low", "high") for end in drawn[name].clip(-FARTHEST, FARTHEST).drop_nulls())
-    limits = canvas.widen([0.0, band, -band, *drawn["distance"], *ends], 0.05)
-    panels[0].set(xlim=(-0.45, len(grid.lengths) - 0.55), ylim=limits)
+    panels[0].set_ylim(canvas.widen([0.0, band, -band, *drawn["distance"], *ends], 0.05))
     return figure
 
 
@@ -364,7 +355,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
             *(handle(model, **dots(n, sizes)) for n, model in enumerate(models)),
             *[in_doubt] * points["doubtful"].any(),
         ],
-        note=_note_on_rows(methods, limits, len(rows)),
+        note=_note_on_rows(points, len(rows)),
         sharex=False,
         sharey=False,
     )
@@ -388,16 +379,11 @@ def _head_of_method(method: str, points: pl.DataFrame) -> tuple[str, str]:
     return "Sentence pairs" if is_pairs else PUBLISHED_AS[method], said
 
 
-def _note_on_rows(methods: Mapping[str, pl.DataFrame], limits: Mapping[str, tuple[float, float]], n_rows: int) -> str:
-    said, missing = "On the line both are equal.", n_rows - sum(map(len, methods.values()))
-    bars = {method: points.filter("barred") for method, points in methods.items()}
-    if any(map(len, bars.values())):
-        beyond = any(
-            part.filter((pl.col("ci_low") < limits[method][0]) | (pl.col("ci_high") > limits[method][1])).height
-            for method, part in bars.items()
-        )
-        said += f" Bars: 95 % interval of what was measured{'; some go on beyond the panel.' if beyond else '.'}"
-    return f"{said} Not drawn: {missing} of {n_rows} rows, without a number of both." if missing else said
+def _note_on_rows(points: pl.DataFrame, n_rows: int) -> str:
+    bars = " Bars: 95 % interval of what was measured, cut at the panel." if points["barred"].any() else ""
+    missing = n_rows - len(points)
+    rest = f" Not drawn: {missing} of {n_rows} rows, without a number of both." if missing else ""
+    return f"On the line both are equal.{bars}{rest}"
 
 
 @canvas.drawn
