@@ -7,7 +7,6 @@ import unicodedata
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,9 +16,7 @@ import uharfbuzz
 from fontTools.pens.recordingPen import DecomposingRecordingPen
 from fontTools.ttLib import TTFont
 from matplotlib import font_manager
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextPath
 
@@ -29,9 +26,6 @@ from prasanga.report.vendor import place_of
 BANGLA = ["কি", "ক্ষমা", "র্ক", "স্ত্রী", "মন্ত্রী", "জ্ঞান", "কো", "সৌন্দর্য", "র‍্যাব", "বাঙ্‌লা", "চাঁদ", "বড়", "গাঢ়", "ঐক্য"]
 HINDI = ["हिन्दी", "क्षत्रिय", "र्क", "स्त्री", "विद्यार्थी", "ट्रक", "ज्ञान", "कि", "ढाई"]
 WORDS = [*((word, "bengali") for word in BANGLA), *((word, "devanagari") for word in HINDI)]
-AS_TYPED = {"চাঁদ", "বড়", "গাঢ়", "বাঙ্‌লা", "ढाई"}
-"""Words that look nearly the same with their letters in the order in which they are typed."""
-
 WEIGHTS = [(400, "normal"), (700, "bold")]
 LETTERS = {
     "bengali": "অআইঈউঊঋএঐওঔকখগঘঙচছজঝঞটঠডঢণতথদধনপফবভমযরলশষসহড়ঢ়য়ৎংঃঁািীুূৃেৈোৌ়্০১২৩৪৫৬৭৮৯৳।॥",
@@ -118,42 +112,6 @@ def distance(first: Points, second: Points) -> float:
     return float(max(between.min(axis=0).max(), between.min(axis=1).max())) / SIZE
 
 
-def ink(draw: Any) -> npt.NDArray[np.bool_]:
-    """Dark pixels of what `draw` puts into a figure."""
-    figure = Figure(figsize=(5, 1.6), dpi=300)
-    canvas = FigureCanvasAgg(figure)
-    draw(figure)
-    canvas.draw()
-    pixels: npt.NDArray[np.bool_] = np.asarray(canvas.buffer_rgba())[:, :, 0] < 128
-    return pixels
-
-
-def overlap(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> float:
-    """Pixels dark in both, as a share of those dark in either; hinting may have moved the text by two pixels."""
-    rows, columns = (np.flatnonzero((first | second).any(axis=axis)) for axis in (1, 0))
-    inked = np.s_[rows[0] - 2 : rows[-1] + 3, columns[0] - 2 : columns[-1] + 3]
-    first, second = first[inked], second[inked]
-    moved = (np.roll(second, (up, right), (0, 1)) for up in range(-2, 3) for right in range(-2, 3))
-    return max(float((first & other).sum() / (first | other).sum()) for other in moved)
-
-
-def written(text: str, weight: str) -> npt.NDArray[np.bool_]:
-    with house_style("page"):
-        return ink(
-            lambda figure: (
-                figure.text(0.1, 0.4, text, fontsize=SIZE, fontweight=weight, color="k") and figure.set_facecolor("w")
-            )
-        )
-
-
-def filled(outline: Outline) -> npt.NDArray[np.bool_]:
-    def draw(figure: Figure) -> None:
-        in_inches = Outline(outline.vertices / 72 + [0.5, 0.64], outline.codes)
-        figure.add_artist(PathPatch(in_inches, facecolor="k", linewidth=0, transform=figure.dpi_scale_trans))
-
-    return ink(draw)
-
-
 @pytest.mark.parametrize(("weight", "name"), WEIGHTS)
 @pytest.mark.parametrize(("word", "script"), WORDS)
 def test_glyphs_and_their_places_are_those_of_harfbuzz(
@@ -182,20 +140,16 @@ def test_glyphs_and_their_places_are_those_of_harfbuzz(
 
 @pytest.mark.parametrize(("weight", "name"), WEIGHTS)
 @pytest.mark.parametrize(("word", "script"), WORDS)
-def test_outlines_and_pixels_are_those_of_harfbuzz(word: str, script: str, weight: int, name: str) -> None:
-    expected = reference(word, file_of(script, weight))
+def test_outlines_are_those_of_harfbuzz(word: str, script: str, weight: int, name: str) -> None:
     with house_style("page"):
-        properties = font_manager.FontProperties(weight=name)
-        assert distance(ends(TextPath((0, 0), word, size=SIZE, prop=properties)), ends(expected)) < 0.003
-    assert overlap(written(word, name), filled(expected)) > 0.9
+        drawn = TextPath((0, 0), word, size=SIZE, prop=font_manager.FontProperties(weight=name))
+    assert distance(ends(drawn), ends(reference(word, file_of(script, weight)))) < 0.003
 
 
-@pytest.mark.parametrize(("word", "script"), [(word, script) for word, script in WORDS if word not in AS_TYPED])
-def test_letters_one_after_another_would_not_pass(word: str, script: str) -> None:
-    naive = reference(word, file_of(script, 400), naive=True)
+def test_letters_one_after_another_would_not_pass() -> None:
+    naive = reference("ক্ষমা", file_of("bengali", 400), naive=True)
     with house_style("page"):
-        assert distance(ends(TextPath((0, 0), word, size=SIZE)), ends(naive)) > 0.05
-    assert overlap(written(word, "normal"), filled(naive)) < 0.8
+        assert distance(ends(TextPath((0, 0), "ক্ষমা", size=SIZE)), ends(naive)) > 0.05
 
 
 def pdf_of(figure: Figure, path: Path) -> tuple[bytes, Points]:
