@@ -29,7 +29,7 @@ def test_the_page_has_the_counts_of_the_table(project_root: Path, reading: pl.Da
         ("25 from each text", each),
         ("at random from all texts", every),
         ("of both, but for novels and manuals", both),
-        ("150 more at random, with all the neighbours below", reading.filter(sample="150 more")),
+        ("150 more at random, with all the neighbors below", reading.filter(sample="150 more")),
     ):
         right, near, wrong = counts(hits)
         row = f"| {name} | {hits.height} | {right} | {near} | {wrong} | {100 * right / hits.height:.1f}% |"
@@ -38,7 +38,7 @@ def test_the_page_has_the_counts_of_the_table(project_root: Path, reading: pl.Da
     for word, form in (("ভাই", "ভাই"), ("ছুটিতে", "ছুটি"), ("বাঁশি", "বাঁশি")):
         of_word, (right, _, wrong) = over.filter(word=form), counts(reading.filter(sample=f"left: {word}"))
         assert f"| {word} | {of_word.height} | {counts(of_word)[2]} | {wrong} | {right} |" in page
-    assert f"| all words with neighbours | {over.height} | {counts(over)[2]} | | |" in page
+    assert f"| all words with neighbors | {over.height} | {counts(over)[2]} | | |" in page
     assert f"right in {100 * counts(over)[2] / over.height:.1f}% of the hits that it removes" in page
     for word, share in (("সংসার", 47), ("বাবা", 75), ("মা", 80)):
         of_word = reading.filter(sample=f"word: {word}")
