@@ -5,7 +5,7 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
-# What stands at the head of Snakemake's own report.
+# The head of Snakemake's own report.
 report: "workflow/report/workflow.rst"
 
 
@@ -21,7 +21,7 @@ from prasanga_construction.planning import is_asked_for
 
 
 rule all:
-    """The page with every result of the study, and all that lies beside it."""
+    """The page with every result of the study, and the files that go with it."""
     default_target: True
     input:
         lambda wildcards: [*REPORT, *TABLES_OF_STUDY],
@@ -36,10 +36,10 @@ if STUDY.computed:
     include: "rules/samples.smk"
     include: "rules/models.smk"
 
-    if STUDY.models.trained:
+    if TRAINED:
         if not IS_CHECKOUT:
             raise WorkflowError(
-                f"models.{STUDY.models.trained[0]}: `train` makes a tiny model for tests, in a clone of the project only. Write"
+                f"models.{TRAINED[0]}: `train` makes a tiny model for tests, in a clone of the project only. Write"
                 " `path` or `package` instead."
             )
 
@@ -64,7 +64,7 @@ include: "rules/groups.smk"
 
 
 if FROM_RESULTS:
-    # A job that is sent elsewhere reads the rules anew, and does not know that figures alone were asked for.
+    # A job that is sent elsewhere reads the rules again, and does not know that only figures were asked for.
     workflow.localrules(*(rule.name for rule in workflow.rules))
 
 

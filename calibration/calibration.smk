@@ -4,7 +4,7 @@
 rule train_model:
     """A language model of the kind asked for with its tokenizer, trained from nothing in about a minute."""
     input:
-        corpus=ancient(STUDY.local_paths(STUDY.texts.whole_files())),
+        corpus=ancient(local_paths(STUDY.texts.whole_files())),
     output:
         multiext(
             "results/models/{family}/",
@@ -19,7 +19,7 @@ rule train_model:
     benchmark:
         "benchmarks/models/{family}.tsv"
     wildcard_constraints:
-        family=name_in(STUDY.models.trained),
+        family=name_in(TRAINED),
     params:
         # raise it when the code trains other weights
         version={"TRAINING_VERSION": 1},

@@ -1,6 +1,6 @@
 """Vectors to effect sizes: CEAT of contexts, SEAT of filled templates, WEAT of static vectors.
 
-One job a model (or set of vectors) does all categories; what jobs write is gathered in one table a method.
+One job per model (or set of vectors) does all categories; one table per method gathers what the jobs write.
 """
 
 GATHERED = {method.name: FILES.gathered(method) for method in FAMILY if STUDY.asks_for(method)}
@@ -21,12 +21,12 @@ if STUDY.labels:
         log:
             "logs/associations/ceat/{model}.log",
         wildcard_constraints:
-            model=name_in(FILES.embedded.models),
+            model=name_in(STUDY.embedded.jobs),
         params:
-            categories=STUDY.words.chosen,
+            categories=STUDY.words.chosen["ceat"],
             ceat=lambda wildcards: [
                 SETTINGS.ceat(unit, length)
-                for unit in FILES.embedded.job_of(wildcards.model)
+                for unit in STUDY.embedded.job_of(wildcards.model)
                 for length in STUDY.labels
             ],
         script:
@@ -36,19 +36,19 @@ if STUDY.labels:
 rule measure_seat:
     """SEAT of every category in a model, and in its random copies."""
     input:
-        embeddings=FILES.embedded.paths("results/embeddings/{model}/templates.json"),
+        embeddings=STUDY.embedded.paths("results/embeddings/{model}/templates.json"),
         sentences="results/samples/templates.parquet",
     output:
-        estimates=FILES.embedded.paths("results/associations/seat/{model}.parquet"),
-        words=FILES.embedded.paths("results/associations/seat/{model}.words.parquet"),
-        templates=FILES.embedded.paths("results/associations/seat/{model}.templates.parquet"),
+        estimates=STUDY.embedded.paths("results/associations/seat/{model}.parquet"),
+        words=STUDY.embedded.paths("results/associations/seat/{model}.words.parquet"),
+        templates=STUDY.embedded.paths("results/associations/seat/{model}.templates.parquet"),
     log:
         "logs/associations/seat/{model}.log",
     wildcard_constraints:
-        model=name_in(FILES.embedded.models),
+        model=name_in(STUDY.embedded.jobs),
     params:
-        categories=STUDY.words.seat_chosen,
-        seat=lambda wildcards: list(map(SETTINGS.seat, FILES.embedded.job_of(wildcards.model))),
+        categories=STUDY.words.chosen["seat"],
+        seat=lambda wildcards: list(map(SETTINGS.seat, STUDY.embedded.job_of(wildcards.model))),
     script:
         "../workflow/scripts/measure_seat.py"
 
@@ -63,7 +63,7 @@ rule measure_weat:
     log:
         "logs/associations/weat/{vectors}.log",
     params:
-        categories=STUDY.words.weat_chosen,
+        categories=STUDY.words.chosen["weat"],
         weat=lambda wildcards: SETTINGS.weat(wildcards.vectors),
     script:
         "../workflow/scripts/measure_weat.py"
@@ -80,14 +80,14 @@ rule measure_multiverse:
     log:
         "logs/associations/multiverse.log",
     params:
-        categories={"ceat": STUDY.words.chosen, "seat": STUDY.words.seat_chosen, "weat": STUDY.words.weat_chosen},
+        categories={method: STUDY.words.chosen[method] for method in ("ceat", "seat", "weat")},
         multiverse=SETTINGS.multiverse(),
     script:
         "../workflow/scripts/measure_multiverse.py"
 
 
 rule gather_estimates:
-    """The effects of all methods, with those of random copies; p corrected once, for all tests of the study.
+    """The effects of all methods and of random copies; p corrected once, for all tests of the study.
 
     With them the effects by template, and for CEAT how effects differ between lengths and between models, and from which
     length and number of draws on they stay.
@@ -102,7 +102,7 @@ rule gather_estimates:
         language=config["language"],
         methods=GATHERED,
         band=config["associations"]["band"],
-        models=STUDY.models.names,
+        models=sorted(STUDY.embedded.models),
     script:
         "../workflow/scripts/gather_estimates.py"
 

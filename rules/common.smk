@@ -1,4 +1,4 @@
-"""What all rules share: the config and what is planned from it, and how a change of code is noticed."""
+"""Shared by all rules: the config, the plan that follows from it, and how a change of code is noticed."""
 
 import logging
 import os
@@ -9,11 +9,11 @@ from pathlib import Path
 from snakemake.cli import get_argument_parser
 from snakemake.exceptions import IncompleteCheckpointException
 
-# What is shipped lies beside the Snakefile, whoever includes that; the study is the working directory.
+# Shipped files are in the folder of the Snakefile, wherever it is included; the study is the working directory.
 INSTALLATION = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 
-# The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed. A
-# wheel has the packages beside the folder of the workflow.
+# The fingerprint covers the code that runs: this checkout, wherever else the package is installed. In a wheel the packages
+# are in the parent of the workflow's folder.
 IS_CHECKOUT = (INSTALLATION / "src").is_dir()
 FOLDERS = (
     [INSTALLATION / name for name in ("src", "construction", "calibration")] if IS_CHECKOUT else [INSTALLATION.parent]
@@ -33,23 +33,31 @@ envvars:
 
 
 from prasanga.base.io import digest_of
-from prasanga.base.logs import COMMAND, collect_seldom
+from prasanga.base.logs import collect_seldom
 from prasanga.base.origin import name_old_stores
 from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.embeddings.shards import require_shards
+from prasanga.lexicon.templates import template_files
 from prasanga.likelihoods.stage import SCORES_VERSION
 from prasanga.methods import FAMILY, SEAT, names_of
 from prasanga.models.options import CHECKS_VERSION
 from prasanga.pairs.layouts import PAIRS_VERSION
-from prasanga.plan import Files, Settings, StudyPlan, digests_of
-from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results, unnoticed_changes
+from prasanga.plan import Files, Settings, StudyPlan
+from prasanga.plan import (
+    begin_config,
+    finish_config,
+    list_unnoticed_changes,
+    require_config_of_results,
+    require_results,
+)
 from prasanga.plan.files import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
 from prasanga.plan.runs import Checkpoints, attach_fingerprints, call_readably, read_arguments
 from prasanga.plan.runs import PAGE, SUMMARY, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
-from prasanga.plan.runs import count_texts, require_writable, times_of_products, vectors_at_hand
+from prasanga.plan.runs import count_texts, vectors_at_hand, watch_products
 from prasanga.plan.settings import require_scores
+from prasanga.plan.study import list_word_files, local_paths, plan_candidates
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
 
@@ -58,13 +66,13 @@ logging.raiseExceptions = False  # progress bars look for the logs of jobs that 
 readable = partial(call_readably, WorkflowError, workflow.is_main_process)
 ARGUMENTS = partial(read_arguments, get_argument_parser)
 
-# A study is one file, complete by its own keys and the defaults of the schema: that of the folder or, with --configfile,
-# another one. Whoever includes the workflow as a module may give the keys themselves.
+# A study is one file, completed with defaults: the one in the folder or, with --configfile, another one. A workflow that
+# includes this one as a module may give the keys themselves.
 CONFIGS = workflow.overwrite_configfiles
 if not CONFIGS and not workflow.modifier.skip_configfile:
     CONFIGS = [str(readable(config_of, "."))]
     if workflow.is_main_process:
-        readable(read_config, CONFIGS[0])  # Snakemake's own reader says less of what is wrong
+        readable(read_config, CONFIGS[0])  # Snakemake's own reader says less about mistakes
 
     configfile: CONFIGS[0]
 
@@ -86,7 +94,7 @@ FROM_RESULTS = ONLY_FIGURES and not vectors_at_hand(config)
 STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
-WARNINGS = [*STUDY.texts.warnings, *FILES.missing, *name_old_stores(), *unnoticed_changes(WRITTEN)]
+WARNINGS = [*STUDY.texts.warnings, *FILES.missing, *name_old_stores(), *list_unnoticed_changes(WRITTEN)]
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
     print(*count_texts(STUDY), sep="\n", file=sys.stderr)
 if FROM_RESULTS:
@@ -97,8 +105,10 @@ elif not STUDY.computed:
     readable(require_scores, SETTINGS.cached_scores())
 
 CHECKPOINTS = Checkpoints(checkpoints, IncompleteCheckpointException)
-machine_for = partial(machine_for, STUDY)
-WRITTEN_BEFORE = times_of_products()
+TO_REPORT = watch_products()
+TRAINED, PACKAGED = (
+    sorted(name for name, each in config["models"].items() if key in each) for key in ("train", "package")
+)
 
 
 # The same patterns are in prasanga.config.values (names of models, lengths).
@@ -115,7 +125,6 @@ wildcard_constraints:
 
 onstart:
     outputs = [str(output) for job in workflow.dag.needrun_jobs() for output in job.output]
-    readable(require_writable, outputs)
     if keep_vectors(outputs):
         readable(require_store)
     if not FROM_RESULTS:
@@ -125,8 +134,7 @@ onstart:
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    # the command prints them itself
-    if workflow.is_main_process and COMMAND not in os.environ and times_of_products() != WRITTEN_BEFORE:
+    if workflow.is_main_process and TO_REPORT():
         from prasanga.report.summary import print_last_words  # the page's libraries: not while planning
 
         print_last_words(SUMMARY, PAGE)

@@ -1,7 +1,7 @@
 """Segments, and SEAT's sentences, to vectors of their target words.
 
 With rules/likelihoods.smk the only ones that ask for a GPU. Their parameters hold what changes vectors and nothing else,
-so that a batch size or a device never makes them anew; vectors made once are kept in results/store and used again.
+so that another batch size or device never makes them again; vectors made once are kept in results/store and reused.
 
 One job makes the vectors of a model, and of its random copies, at all lengths, and compares a few with full precision. A study of more than
 `embeddings.shard_size` segments has a job per bucket of words, and jobs of their own for the copies.
@@ -9,8 +9,8 @@ One job makes the vectors of a model, and of its random copies, at all lengths, 
 
 # The models of a study share the cores of this machine; on a cluster a job without a GPU has one core.
 CORES = None if workflow.resource_settings.nodes else workflow.resource_settings.cores
-CORES_OF_ENCODER = cores_beside(0, len(STUDY.models.names), CORES)
-EMBEDDER = machine_for(STUDY.models.embedded)
+CORES_OF_ENCODER = cores_beside(0, len(STUDY.embedded.models), CORES)
+EMBEDDER = machine_for(STUDY.embedded.every)
 SHARDED = len(STUDY.buckets) > 1
 SHORTEST = f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"
 BUCKET = "{bucket}" if SHARDED else STUDY.buckets[0]
@@ -22,7 +22,7 @@ if STUDY.computed and STUDY.labels:
         input:
             segments=lambda wildcards: list(map(CHECKPOINTS.once_drawn, FILES.segments_read(**wildcards))),
             shortest=[] if SHARDED else lambda wildcards: CHECKPOINTS.once_drawn(SHORTEST),
-            model=CHECKPOINTS.wait_for_check(STUDY.models.embedded),
+            model=CHECKPOINTS.wait_for_check(STUDY.embedded.every),
             audit=ancient(CHECKPOINTS.wait_for_audit),
             first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
@@ -33,13 +33,13 @@ if STUDY.computed and STUDY.labels:
         log:
             f"logs/embeddings/{{model}}/{BUCKET}.log",
         wildcard_constraints:
-            model=name_in(FILES.embedded.models),
-        threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
+            model=name_in(STUDY.embedded.jobs),
+        threads: lambda wildcards: 2 if STUDY.embedded.every[wildcards.model]["cards"] else CORES_OF_ENCODER
         resources:
             **EMBEDDER,
         params:
             version={"VECTORS_VERSION": VECTORS_VERSION},
-            embedding=lambda wildcards: list(map(SETTINGS.embedding, FILES.embedded.job_of(wildcards.model))),
+            embedding=lambda wildcards: list(map(SETTINGS.embedding, STUDY.embedded.job_of(wildcards.model))),
         script:
             "../workflow/scripts/embed_segments.py"
 
@@ -49,12 +49,12 @@ if STUDY.computed and STUDY.labels:
             """How far the vectors are from those in full precision, on a few segments of the shortest length."""
             input:
                 segments=lambda wildcards: CHECKPOINTS.once_drawn(SHORTEST),
-                model=CHECKPOINTS.wait_for_check(STUDY.models.embedded),
+                model=CHECKPOINTS.wait_for_check(STUDY.embedded.every),
             output:
                 "results/embeddings/{model}/precision.json",
             log:
                 "logs/embeddings/{model}/precision.log",
-            threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
+            threads: lambda wildcards: 2 if STUDY.embedded.every[wildcards.model]["cards"] else CORES_OF_ENCODER
             resources:
                 **EMBEDDER,
             params:
@@ -89,22 +89,22 @@ if STUDY.computed and STUDY.asks_for(SEAT):
         """The vectors of all sentences of SEAT by a model and its copies; only those that the store lacks are computed."""
         input:
             segments=["results/samples/templates.parquet"],
-            model=CHECKPOINTS.wait_for_check(STUDY.models.embedded),
+            model=CHECKPOINTS.wait_for_check(STUDY.embedded.every),
             audit=ancient(CHECKPOINTS.wait_for_audit),
         output:
-            vectors=FILES.embedded.paths("results/embeddings/{model}/templates/00.parquet"),
-            left_out=FILES.embedded.paths("results/embeddings/{model}/templates/00.left_out.tsv"),
-            lists=FILES.embedded.paths("results/embeddings/{model}/templates.json"),
+            vectors=STUDY.embedded.paths("results/embeddings/{model}/templates/00.parquet"),
+            left_out=STUDY.embedded.paths("results/embeddings/{model}/templates/00.left_out.tsv"),
+            lists=STUDY.embedded.paths("results/embeddings/{model}/templates.json"),
         log:
             "logs/embeddings/{model}/templates.log",
         wildcard_constraints:
-            model=name_in(FILES.embedded.models),
-        threads: lambda wildcards: 2 if STUDY.models.embedded[wildcards.model]["cards"] else CORES_OF_ENCODER
+            model=name_in(STUDY.embedded.jobs),
+        threads: lambda wildcards: 2 if STUDY.embedded.every[wildcards.model]["cards"] else CORES_OF_ENCODER
         resources:
             **EMBEDDER,
         params:
             version={"VECTORS_VERSION": VECTORS_VERSION},
-            embedding=lambda wildcards: list(map(SETTINGS.sentence_embedding, FILES.embedded.job_of(wildcards.model))),
+            embedding=lambda wildcards: list(map(SETTINGS.sentence_embedding, STUDY.embedded.job_of(wildcards.model))),
         script:
             "../workflow/scripts/embed_segments.py"
 
@@ -113,4 +113,4 @@ rule embeddings:
     """The vectors of all models, and of their twins with random weights, at all lengths."""
     input:
         FILES.fill(LISTS, LISTS.replace("{model}", "{twin}")),
-        FILES.texts_shown()["embeddings"] if STUDY.models.names else [],
+        FILES.texts_shown()["embeddings"] if STUDY.embedded.models else [],

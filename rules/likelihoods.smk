@@ -4,9 +4,9 @@ Their parameters hold what changes scores and nothing else, as those of the embe
 not at hand are used as they are where vectors come from the cache.
 """
 
-BIAS = "pairs.n_runs pairs.share pairs.n_resamples pairs.ties pairs.equivalence_margin seed"
-JOB_OF = FILES.scored.job_of
-SCORER = machine_for(STUDY.models.scorers)
+BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
+JOB_OF = STUDY.scored.job_of
+SCORER = machine_for(STUDY.scored.every)
 
 if STUDY.computed:
 
@@ -16,18 +16,18 @@ if STUDY.computed:
             """Scores of both sentences of each pair of all sets, by a model and its random copies."""
             input:
                 pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
-                model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
+                model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
                 # none where this job scores all
                 buckets=lambda wildcards: FILES.pair_buckets(wildcards.model),
             output:
-                FILES.scored.paths(*(f"results/likelihoods/pairs/{name}/{{model}}.parquet" for name in STUDY.sets)),
+                STUDY.scored.paths(*(f"results/likelihoods/pairs/{name}/{{model}}.parquet" for name in STUDY.sets)),
             log:
                 "logs/likelihoods/pairs/{model}.log",
             wildcard_constraints:
-                model=name_in(FILES.scored.models),
-            threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
+                model=name_in(STUDY.scored.jobs),
+            threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
             resources:
-                **machine_for(STUDY.models.scorers, lambda wildcards: min(map(len, STUDY.pair_buckets.values())) > 1),
+                **machine_for(STUDY.scored.every, lambda wildcards: min(map(len, STUDY.pair_buckets.values())) > 1),
             params:
                 version={"SCORES_VERSION": SCORES_VERSION},
                 scoring=lambda wildcards: list(map(SETTINGS.pair_scores, JOB_OF(wildcards.model))),
@@ -37,46 +37,48 @@ if STUDY.computed:
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model and its random copies."""
         input:
-            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(FILES.texts_of_sentences("structures")),
             buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
         output:
-            traits=FILES.scored.paths("results/likelihoods/structures/{model}.parquet"),
-            terms=FILES.scored.paths("results/likelihoods/structures/{model}.terms.parquet"),
+            traits=STUDY.scored.paths("results/likelihoods/structures/{model}.parquet"),
+            terms=STUDY.scored.paths("results/likelihoods/structures/{model}.terms.parquet"),
         log:
             "logs/likelihoods/structures/{model}.log",
         wildcard_constraints:
-            model=name_in(FILES.scored.models),
-        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.scored.jobs),
+        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
-            **machine_for(STUDY.models.scorers, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
+            **machine_for(STUDY.scored.every, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
         params:
-            structures=lambda wildcards: {unit: SETTINGS.structures(unit) for unit in JOB_OF(wildcards.model)},
+            structures=lambda wildcards: {
+                unit: SETTINGS.sentence_scores("structures", unit) for unit in JOB_OF(wildcards.model)
+            },
         script:
             "../workflow/scripts/score_structures.py"
 
     rule score_log_probability:
         """Log-probability bias of every category, by a model and its random copies."""
         input:
-            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(FILES.texts_of_sentences("log_probability")),
             buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
         output:
-            estimates=FILES.scored.paths("results/likelihoods/log_probability/{model}.parquet"),
-            words=FILES.scored.paths("results/likelihoods/log_probability/{model}.words.parquet"),
-            sentences=FILES.scored.paths("results/likelihoods/log_probability/{model}.sentences.parquet"),
-            templates=FILES.scored.paths("results/likelihoods/log_probability/{model}.templates.parquet"),
+            estimates=STUDY.scored.paths("results/likelihoods/log_probability/{model}.parquet"),
+            words=STUDY.scored.paths("results/likelihoods/log_probability/{model}.words.parquet"),
+            sentences=STUDY.scored.paths("results/likelihoods/log_probability/{model}.sentences.parquet"),
+            templates=STUDY.scored.paths("results/likelihoods/log_probability/{model}.templates.parquet"),
         log:
             "logs/likelihoods/log_probability/{model}.log",
         wildcard_constraints:
-            model=name_in(FILES.scored.models),
-        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.scored.jobs),
+        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
             **machine_for(
-                STUDY.models.scorers, lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model)
+                STUDY.scored.every, lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model)
             ),
         params:
-            categories=STUDY.words.log_probability_chosen,
+            categories=STUDY.words.chosen["log_probability"],
             log_probability=lambda wildcards: {unit: SETTINGS.log_probability(unit) for unit in JOB_OF(wildcards.model)},
         script:
             "../workflow/scripts/score_log_probability.py"
@@ -85,14 +87,14 @@ if STUDY.computed:
         """Scores of one bucket of a set of pairs, by a model or its twins; only those that are not kept are computed."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
         output:
             "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
         log:
             "logs/likelihoods/pairs/{set}/{model}/{bucket}.log",
         wildcard_constraints:
-            model=name_in(STUDY.models.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.scored.every),
+        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
             **SCORER,
         params:
@@ -105,7 +107,7 @@ if STUDY.computed:
     rule score_sentence_bucket:
         """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
         input:
-            model=CHECKPOINTS.wait_for_check(STUDY.models.scorers),
+            model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(lambda wildcards: FILES.texts_of_sentences(wildcards.of)),
         output:
             "results/likelihoods/{of}/{model}/{bucket}.parquet",
@@ -113,13 +115,13 @@ if STUDY.computed:
             "logs/likelihoods/{of}/{model}/{bucket}.log",
         wildcard_constraints:
             of=name_in(STUDY.sentence_buckets),
-            model=name_in(STUDY.models.scorers),
-        threads: lambda wildcards: cores_beside(STUDY.models.scorers[wildcards.model]["cards"])
+            model=name_in(STUDY.scored.every),
+        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
             **SCORER,
         params:
             version={"SCORES_VERSION": SCORES_VERSION},
-            categories=STUDY.words.log_probability_chosen,
+            categories=STUDY.words.chosen["log_probability"],
             sentences=lambda wildcards: SETTINGS.scored_sentences(wildcards.of, wildcards.model),
             buckets=lambda wildcards: len(STUDY.sentence_buckets[wildcards.of]),
         script:
@@ -139,7 +141,7 @@ rule measure_bias_percentages:
         "logs/likelihoods/bias_percentages.log",
     params:
         bias=SETTINGS.select(BIAS),
-        twin_of=STUDY.models.scored_twin_of,
+        twin_of=STUDY.scored.twin_of,
     script:
         "../workflow/scripts/measure_bias_percentages.py"
 
@@ -159,10 +161,10 @@ rule gather_structures:
         "logs/likelihoods/structures.log",
     params:
         gathering={
-            "twin_of": [STUDY.models.scored_twin_of[twin] for twin in STUDY.models.masked_twins],
-            "traits": STUDY.traits,
+            "twin_of": list(STUDY.scored.masked.twin_of.values()),
+            "traits": config["log_probability"]["traits"],
             "normalization": STUDY.normalization,
-            **SETTINGS.select("associations.n_resamples seed"),
+            **SETTINGS.select("associations: n_resamples; seed"),
         },
     script:
         "../workflow/scripts/gather_structures.py"

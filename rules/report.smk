@@ -13,8 +13,8 @@ from prasanga.report.products import (
 COMPARISON = {}
 
 if config["comparison"]["paper"] != "none":
-    # a name that the study or the paper does not have is told before any job, and that no name fits
-    STUDIED = list(dict.fromkeys([*STUDY.models.names, *STUDY.models.scored, *config["static"]["vectors"]]))
+    # a name that the study or the paper does not have is reported before any job
+    STUDIED = list(dict.fromkeys([*sorted(STUDY.embedded.models), *STUDY.scored.models, *config["static"]["vectors"]]))
     COMPARISON, WHY_NONE = readable(plan_comparison, config, place("resources/published"), STUDIED, FILES.results)
     WARNINGS.append(WHY_NONE)
 
@@ -22,7 +22,7 @@ PRODUCTS = plan_products(config, FILES.results, FILES.data(), COMPARISON)
 TABLES = list_written(PRODUCTS)
 SHOWN = FILES.shown()
 
-# The figures of the study by the name of their files, each with what it is drawn from.
+# The figures of the study by the name of their files, each with its tables.
 DRAWINGS = drawings_of(
     config,
     {
@@ -31,13 +31,13 @@ DRAWINGS = drawings_of(
         **({"comparison": "results/report/comparison.csv"} if COMPARISON else {}),
         **({"methods": "results/report/tables/methods.csv"} if "agreement" in PRODUCTS else {}),
     },
-    STUDY.models.masked if "traits" in FILES.results else [],
+    list(STUDY.scored.masked.models) if "traits" in FILES.results else [],
 )
 DESCRIBED = describe_drawings(DRAWINGS, config["report"])
 ON_PAGE = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
 ON_REQUEST = [name for name in DRAWINGS if name not in ON_PAGE]
 CARDS = expand("results/report/{name}_card.md", name=["methods", "data"])
-# What belongs beside the page.
+# The files that go with the page.
 BESIDE = [*figure_files(ON_PAGE, config["report"]), *TABLES, *CARDS]
 
 
@@ -66,7 +66,7 @@ if COMPARISON:
 
 
 rule write_tables:
-    """Tables in the papers' layouts, the study beside a paper, methods compared; copies of the data behind the page."""
+    """Tables in the papers' layouts, the study next to a paper, methods compared; copies of the data behind the page."""
     input:
         list_read(PRODUCTS),
     output:
@@ -114,7 +114,7 @@ if ON_REQUEST:
 
 
 rule write_page:
-    """The page; and what was measured on what, how, and what came out, for programs, for papers and for data sets."""
+    """The page, the summary for programs, and the cards on methods and data."""
     input:
         **SHOWN,
         figures=expand("results/report/figures/{name}.svg", name=ON_PAGE),
@@ -129,7 +129,7 @@ rule write_page:
         "logs/report/page.log",
     params:
         study=SETTINGS.page(),
-        studied=STUDY.models.studied,
+        studied=STUDY.embedded.models,
         missing=FILES.missing,
         files=BESIDE,
         compared=PRODUCTS["comparison"][-1] if COMPARISON else [],

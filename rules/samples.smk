@@ -2,11 +2,11 @@
 
 A checkpoint, because what is embedded depends on what is drawn: a bucket that comes out as it was is not embedded again.
 Whoever waits for a checkpoint waits for its first output alone, so that one is named after all others: for another
-length or another number of buckets it is missing, and the samples are drawn anew. Otherwise Snakemake would go on without
+length or another number of buckets it is missing, and the samples are drawn again. Otherwise Snakemake would go on without
 the new ones, and hand out the first output in their place.
 """
 
-SHORT_BY = "samples.lengths samples.pool samples.minimum samples.window samples.longest"
+SHORT_BY = "samples: lengths pool minimum window longest"
 
 if STUDY.texts.supplement:
 

@@ -4,7 +4,7 @@
 rule extract_sentences:
     """The sentences of corpus files, or a part of one, that have a stimulus, with the sentences around them."""
     input:
-        corpus=lambda wildcards: STUDY.local_paths(STUDY.texts.shards[wildcards.shard]),
+        corpus=lambda wildcards: local_paths(STUDY.texts.shards[wildcards.shard]),
         forms="results/lexicon/forms.parquet",
     output:
         sentences="results/sentences/{shard}.parquet",
@@ -21,7 +21,7 @@ rule extract_sentences:
 use rule extract_sentences as extract_supplement with:
     # The same for the texts that are read only for stimuli with too few contexts.
     input:
-        corpus=lambda wildcards: STUDY.local_paths(STUDY.texts.supplement[wildcards.shard]),
+        corpus=lambda wildcards: local_paths(STUDY.texts.supplement[wildcards.shard]),
         forms="results/lexicon/forms.parquet",
         short="results/samples/short.json",
     output:
@@ -50,7 +50,7 @@ rule audit_sentences:
     log:
         "logs/sentences/audit.log",
     params:
-        audit=SETTINGS.select("sentences.concordance seed"),
+        audit=SETTINGS.select("sentences: concordance; seed"),
     script:
         "../workflow/scripts/audit_sentences.py"
 

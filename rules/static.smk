@@ -4,16 +4,18 @@ The corpus is cut into sentences of words once. A training depends only on these
 vocabulary; with another word list, only other words are looked up in it.
 """
 
-from prasanga.plan.models import training_options, training_resources
+from prasanga.plan.models import complete_training, estimate_training
+
+VECTORS = config["static"]["vectors"]
+TRAININGS = {name: complete_training(each["train"]) for name, each in VECTORS.items() if "train" in each}
 
 if STUDY.computed:
-    TRAININGS = {name: training_options(config["static"]["vectors"][name]["train"]) for name in STUDY.vectors.trained}
-    TRAINING = training_resources(STUDY.texts.corpus_megabytes())
+    TRAINING = estimate_training(STUDY.texts.corpus_megabytes())
 
     rule cut_corpus:
         """The corpus as a text file of sentences, read once for all trainings."""
         input:
-            corpus=STUDY.local_paths(STUDY.texts.whole_files()),
+            corpus=local_paths(STUDY.texts.whole_files()),
         output:
             "results/static/corpus.txt",
         log:
@@ -36,7 +38,7 @@ if STUDY.computed:
         log:
             "logs/static/{vectors}.train.log",
         wildcard_constraints:
-            vectors=name_in(STUDY.vectors.trained),
+            vectors=name_in(TRAININGS),
         threads: lambda wildcards: TRAININGS[wildcards.vectors].get("workers", 1)
         resources:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
@@ -48,19 +50,19 @@ if STUDY.computed:
             "../workflow/scripts/train_static.py"
 
 
-if STUDY.words.lexicon:
+if STUDY.words.lexicon.forms:
 
     rule read_trained:
         """The vectors of the study's words, from a training."""
         input:
-            ancient(FILES.word_lists()),
+            ancient(WORD_LISTS),
             trained="results/static/{vectors}.vectors.parquet",
         output:
             "results/static/{vectors}.parquet",
         log:
             "logs/static/{vectors}.log",
         wildcard_constraints:
-            vectors=name_in(STUDY.vectors.trained),
+            vectors=name_in(TRAININGS),
         params:
             reading=lambda wildcards: SETTINGS.static_reading(wildcards.vectors),
         script:
@@ -69,7 +71,7 @@ if STUDY.words.lexicon:
     use rule read_trained as read_vectors with:
         # The same from a file in one of the usual formats.
         input:
-            ancient(FILES.word_lists()),
-            file=lambda wildcards: STUDY.vectors.files[wildcards.vectors],
+            ancient(WORD_LISTS),
+            file=lambda wildcards: STUDY.vectors[wildcards.vectors],
         wildcard_constraints:
-            vectors=name_in(STUDY.vectors.files),
+            vectors=name_in(STUDY.vectors),

@@ -24,7 +24,7 @@ from transformers import AutoConfig
 
 from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer
-from prasanga.plan.models import kind_at_hand
+from prasanga.plan.models import find_kind
 
 
 class Trap:
@@ -55,7 +55,7 @@ def canary(tmp_path: Path) -> Path:
 def use(folder: Path, **options: Any) -> None:
     """All that a study does with a model, from the plan on."""
     chosen = ModelOptions(**options)
-    kind_at_hand({"path": str(folder)})
+    find_kind({"path": str(folder), "kind": "auto"})
     check_model(folder, options=chosen, stages=("embeddings", "likelihoods"))
     load_tokenizer(folder, options=chosen)
     load_model(folder, device="cpu", options=chosen)

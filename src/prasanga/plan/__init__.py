@@ -7,9 +7,9 @@ from prasanga.plan.files import Files
 from prasanga.plan.runs import (
     begin_config,
     finish_config,
+    list_unnoticed_changes,
     require_config_of_results,
     require_results,
-    unnoticed_changes,
 )
-from prasanga.plan.settings import Settings, digests_of
+from prasanga.plan.settings import Settings
 from prasanga.plan.study import StudyPlan

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +17,12 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_text
-from prasanga.base.logs import said_of_failure
+from prasanga.base.logs import COMMAND, said_of_failure
 from prasanga.base.origin import fingerprints
 from prasanga.config import read_config
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import MOST_OF_A_TWIN
+from prasanga.plan.models import estimate_memory
 from prasanga.plan.study import StudyPlan
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ def asks_only_for(target: str, arguments: Sequence[str], targets: Callable[[], C
         arguments: on Snakemake's command line.
         targets: those among them; the parser that knows them is slow to make, and asked only if it may matter.
     """
-    if not any(target in argument for argument in arguments):
-        return False
-    return all(name == target or name.startswith(f"results/report/{target}/") for name in targets())
+    mentioned = any(target in argument for argument in arguments)
+    return mentioned and all(name == target or name.startswith(f"results/report/{target}/") for name in targets())
 
 
 def vectors_at_hand(config: Mapping[str, Any]) -> bool:
@@ -62,20 +61,18 @@ def name_in(names: Iterable[str]) -> str:
 
 
 def machine_for(
-    study: StudyPlan,
-    models: Mapping[str, Mapping[str, Any]],
-    buckets: Callable[[Any], Sequence[Any]] = lambda _: (),
+    models: Mapping[str, Mapping[str, Any]], buckets: Callable[[Any], Collection[Any] | bool] = lambda _: ()
 ) -> dict[str, Callable[..., int]]:
     """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each.
 
-    A job that only puts `buckets` together asks for no card.
+    A job that only puts `buckets` together asks for no GPU.
     """
 
     def cards(wildcards: Any) -> int:
         return 0 if buckets(wildcards) else int(models[wildcards.model]["cards"])
 
     def megabytes(wildcards: Any, attempt: int) -> int:
-        return attempt * study.memory(models[wildcards.model]["family"])
+        return attempt * estimate_memory(models[wildcards.model])
 
     return {"gpu": cards, "cards": cards, "mem_mb": megabytes}
 
@@ -96,38 +93,38 @@ def keep_vectors(outputs: Iterable[str]) -> bool:
     return any(output.startswith(_WITH_VECTORS) for output in outputs)
 
 
-def require_writable(outputs: Iterable[str]) -> None:
-    """Refuse to start jobs where they could not write; Snakemake, which removes old results first, would only crash.
+def watch_products() -> Callable[[], bool]:
+    """Return whether the workflow itself, not the command, is to report a page or summary written from now on."""
 
-    Raises:
-        InputError: naming the folder.
-    """
-    paths = {Path(output).parent for output in outputs}
-    for folder in sorted({next(each for each in (path, *path.parents) if each.is_dir()) for path in paths}):
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise InputError(
-                f"{folder}: you may not write there, and jobs write results there. Let yourself write"
-                f" (`chmod u+rwx {shlex.quote(str(folder))}`), or have it made yours, and run again; no job that"
-                " is done runs again."
-            )
+    def times() -> list[int]:
+        return [path.stat().st_mtime_ns for path in (SUMMARY, PAGE) if path.exists()]
+
+    before = times()
+    return lambda: COMMAND not in os.environ and times() != before
 
 
-def times_of_products() -> list[int]:
-    """Return when summary and page were written (nanoseconds since 1970), those that are there."""
-    return [path.stat().st_mtime_ns for path in (SUMMARY, PAGE) if os.access(path, os.F_OK)]
+# ---- the config that results were made with
+
+
+_DRAWN_ONLY = {
+    *("study", "title", "note", "languages", "report", "comparison", "construction"),
+    *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.audit"),
+    *("embeddings.buckets", "embeddings.shard_size"),
+    *("pairs.buckets", "log_probability.buckets"),
+    *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
+}
+"""What may be another in figures than in the results: it changes no number, or only where numbers come from."""
 
 
 def begin_config(config: Mapping[str, Any]) -> None:
     """Note at the start of a run the complete config that it makes results with."""
     head, before = _read_kept()
-    is_mixed = head == _MIXED or (before is not None and bool(_differing(before, config)))
-    _keep(_MIXED if is_mixed else _BEGUN, config)
+    _keep(_MIXED if head == _MIXED or (before and _name_differing(before, config)) else _BEGUN, config)
 
 
 def finish_config() -> None:
     """Note at the end of a run that it has made all results with its config."""
-    _, config = _read_kept()
-    if config is not None:
+    if config := _read_kept()[1]:
         _keep(_FINISHED, config)
 
 
@@ -140,8 +137,6 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
         InputError: with what differs, and what to do.
     """
     head, made = _read_kept()
-    if made is None:  # results of an older version
-        return
     if head == _MIXED:
         raise InputError(
             f"results/ may have tables of two configs: a run with another config than before began and did not end"
@@ -155,29 +150,18 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
         )
 
 
-def unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
+def list_unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence if results were made with another config and Snakemake, without its notes, cannot notice it."""
-    _, made = _read_kept()
-    notes = Path(".snakemake/metadata")
-    if made is not None and not (notes.is_dir() and any(notes.iterdir())) and (named := _name_differing(made, config)):
+    if not any(Path(".snakemake/metadata").glob("*")) and (named := _name_differing(_read_kept()[1], config)):
         yield (
             f"results/ was made with another config than this one: {named}. Without the folder .snakemake of that run,"
             " Snakemake does not notice it. Write `--forceall` once; vectors and scores in the stores are used again."
         )
 
 
-def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return which settings differ, with both values; "" if none does."""
-    differ = _differing(made, config)
-    shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
-    return ", ".join(shown[:3]) + (f" and {len(differ) - 3} more" if len(differ) > 3 else "")
-
-
-def _read_kept() -> tuple[str, dict[str, Any] | None]:
-    """Return the first line of the config that is kept with the results, and the config; None where none is kept."""
-    if not _KEPT.is_file():
-        return "", None
-    return _KEPT.read_text(encoding="utf-8").partition("\n")[0], read_config(_KEPT)
+def _read_kept() -> tuple[str, dict[str, Any]]:
+    """Return the first line of the config that is kept with the results, and the config; empty if none is kept."""
+    return (_KEPT.read_text(encoding="utf-8").partition("\n")[0], read_config(_KEPT)) if _KEPT.is_file() else ("", {})
 
 
 def _keep(head: str, config: Mapping[str, Any]) -> None:
@@ -185,40 +169,28 @@ def _keep(head: str, config: Mapping[str, Any]) -> None:
     write_text(_KEPT, f"{head}\n{text}")
 
 
-def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the settings that decide about numbers and differ, each with both values."""
-    made, asked = dict(_deciding(there)), dict(_deciding(here))
-    both = {key: (made.get(key), asked.get(key)) for key in dict.fromkeys([*made, *asked])}
-    return {key: values for key, values in both.items() if values[0] != values[1]}
+def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return which settings that decide about numbers differ, with both values; "" if none does, or none was kept."""
+    there, here = dict(_list_deciding(made)), dict(_list_deciding(config))
+    keys = [key for key in dict.fromkeys([*there, *here]) if there.get(key) != here.get(key)] if made else []
+    shown = [f"{key} ({_shorten(there.get(key))} there, {_shorten(here.get(key))} here)" for key in keys[:3]]
+    return ", ".join(shown) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
 
 
-def _deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _list_deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the leaves of a config that decide about numbers; of models and sets their names first."""
     for key, value in config.items():
         name = f"{before}{key}"
         if name in _DRAWN_ONLY or (before.startswith("models.") and key in ("cards", "kind")):
             continue
         if name in ("models", "pairs.sets", "static.vectors"):
-            yield name, ", ".join(sorted(value))
-        if isinstance(value, Mapping):
-            yield from _deciding(value, f"{name}.")
-        else:
-            yield name, value
+            yield name, sorted(value)
+        yield from _list_deciding(value, f"{name}.") if isinstance(value, Mapping) else [(name, value)]
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-_DRAWN_ONLY = {
-    *("study", "title", "note", "languages", "outside", "report", "comparison", "construction"),
-    *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.audit"),
-    *("embeddings.buckets", "embeddings.shard_size"),
-    *("pairs.buckets", "log_probability.buckets"),
-    *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
-}
-"""What may be another in figures than in the results: it changes no number, or only where numbers come from."""
 
 
 def require_results(files: Files) -> None:
@@ -245,45 +217,32 @@ _BYTES_PER_VALUE = 2
 
 
 def count_texts(study: StudyPlan) -> Iterator[str]:
-    """Yield a sentence for each model: the texts and pairs that it and its random copies read at most, and gigabytes.
+    """Yield a sentence for each model: the texts and pairs that it and its random copies read at most, and megabytes.
 
     Args:
         study: planned, in its folder.
     """
-    most = study.config["samples"]["contexts_per_stimulus"]
-    n_contexts = len(stimuli_of(study.words.chosen)) * most * len(study.labels)
-    n_sentences = _count_sentences(study)
+    config, words = study.config, study.words
+    most = config["samples"]["contexts_per_stimulus"]
+    n_contexts = len(words.stimuli) * most * len(study.labels)
+    by_class = words.template_texts.get("classes", {})  # each word has the sentences of its class
+    n_sentences = sum(len(by_class[words.lexicon.classes[name][0]]) for name in stimuli_of(words.chosen["seat"]))
     n_pairs = sum(_count_rows(Path(settings["path"])) for settings in study.sets.values())
-    copies = {
-        each["twin_of"]: len(each["random_weights"])
-        for each in (*study.models.scored_twins.values(), *study.models.twins.values())
-    }
-    for family, settings in study.config["models"].items():
-        layers, scored = (
-            [model for model, each in models.items() if each["family"] == family]
-            for models in (study.models.studied, study.models.scored)
-        )
-        n_copies = max((copies.get(model, 0) for model in (*layers, *scored)), default=0)
-        n_texts, n_read = (n_contexts + n_sentences if layers else 0), n_pairs if scored else 0
+    for family, settings in config["models"].items():
+        n_layers = sum(each["family"] == family for each in study.embedded.models.values())
+        n_texts, n_read = (n_contexts + n_sentences) * (n_layers > 0), n_pairs * (family in study.scored.models)
         said = f"Model {family}: at most {n_texts:,} texts and {n_read:,} pairs"
+        asked = {"embeddings", "likelihoods"} & set(settings["stages"])
+        n_copies = settings.get("random_twins", config["associations"]["random_twins"]) if asked else 0
         share = min(1, n_copies * MOST_OF_A_TWIN / most)  # of the contexts that the model reads
         if n_copies:
-            of_copies = round(n_contexts * share) + n_sentences if layers else 0
-            said += f", {of_copies:,} texts and {n_read:,} pairs by its {n_copies} random copies"
-        width = _find_width(family, settings)
-        if layers and width:
-            n_vectors = n_contexts * (1 + share) + n_sentences * (1 + (n_copies > 0))
-            size = len(layers) * n_vectors * width * _BYTES_PER_VALUE
+            n_of_copies = round(n_contexts * share) + n_sentences if n_layers else 0
+            said += f", {n_of_copies:,} texts and {n_read:,} pairs by its {n_copies} random copies"
+        if width := n_layers and _find_width(family, settings):
+            n_vectors = n_layers * (n_contexts * (1 + share) + n_sentences * (1 + (n_copies > 0)))
+            size = n_vectors * width * _BYTES_PER_VALUE
             said += f"; {size / 1e9:.1f} GB of vectors" if size >= 1e9 else f"; {size / 1e6:.0f} MB of vectors"
         yield f"{said}."
-
-
-def _count_sentences(study: StudyPlan) -> int:
-    """Return the number of template sentences: each word has those of its class."""
-    if not study.words.template_texts or study.words.lexicon is None:
-        return 0
-    by_class = study.words.template_texts["classes"]
-    return sum(len(by_class[study.words.lexicon.classes[name][0]]) for name in stimuli_of(study.words.seat_chosen))
 
 
 def _count_rows(path: Path) -> int:
@@ -291,8 +250,8 @@ def _count_rows(path: Path) -> int:
         return max(sum(1 for _ in file) - 1, 0)
 
 
-def _find_width(name: str, settings: Mapping[str, Any]) -> int | None:
-    """Return the width of a model's vectors; None if it is not known before the model is checked."""
+def _find_width(name: str, settings: Mapping[str, Any]) -> int:
+    """Return the width of a model's vectors; 0 if it is not known before the model is checked."""
     if "train" in settings:
         return int(settings["train"]["hidden_size"])
     if settings.get("package") in _PACKAGED_WIDTHS:
@@ -300,8 +259,8 @@ def _find_width(name: str, settings: Mapping[str, Any]) -> int | None:
     for path in (Path(settings.get("path", ""), "config.json"), Path(f"results/models/{name}.json")):
         with suppress(OSError, ValueError, AttributeError):  # the check of the model reports a broken file
             known = json.loads(path.read_text(encoding="utf-8"))
-            return next((int(known[key]) for key in _WIDTHS if isinstance(known.get(key), int)), None)
-    return None
+            return next((int(known[key]) for key in _WIDTHS if isinstance(known.get(key), int)), 0)
+    return 0
 
 
 # --------------------
@@ -345,7 +304,7 @@ class Checkpoints:
 
     def __init__(self, checkpoints: Any, incomplete: type[Exception]) -> None:
         """Take what Snakemake offers: its checkpoints, and the exception of one that is not done."""
-        self._checkpoints, self._incomplete = checkpoints, incomplete
+        self._checkpoints = checkpoints
 
         @cache
         def undrawn(_: int) -> Exception | None:

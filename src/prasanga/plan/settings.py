@@ -7,59 +7,57 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product, starmap
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import digest_of, made_from
+from prasanga.base.io import digest_of, made_from, sha256_of_file
 from prasanga.base.places import NAMED, named
-from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand
-from prasanga.plan.study import StudyPlan, digest_of_set
+from prasanga.plan.models import find_kind, list_model_files, list_questions
+from prasanga.plan.study import StudyPlan
 from prasanga.sentences.files import Shard
 
 Values = dict[str, Any]
 
-_FOUND_BY = "sentences.match sentences.neighbours sentences.before sentences.after"
-"""Keys that decide which occurrences there are, and what stands around them."""
-_SAMPLED_BY = "samples.pool samples.contexts_per_stimulus samples.window samples.longest"
+_FOUND_BY = "sentences: match neighbours before after"
+"""Keys that decide which occurrences there are, and what is around them."""
+_SAMPLED_BY = "samples: pool contexts_per_stimulus window longest"
 _MODEL_OPTIONS = ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
 _CEAT = (
-    "associations.sample_modes associations.variance associations.tau2 associations.draws associations.repeated_words"
-    " associations.band samples.pool samples.window sentences.match sentences.neighbours seed categories"
+    "associations: sample_modes variance tau2 draws repeated_words band; samples: pool window;"
+    " sentences: match neighbours; seed categories"
 )
 _TESTED_BY = (
-    "associations.std associations.alternative associations.statistic associations.n_permutations associations.interval"
-    " associations.n_resamples associations.resample_attributes associations.n_shuffles associations.equivalence_margin"
+    "associations: std alternative statistic n_permutations interval n_resamples resample_attributes n_shuffles"
+    " equivalence_margin"
 )
+_SENTENCES = {
+    "structures": "log_probability: traits structures pieces terms",
+    "log_probability": "log_probability: categories templates exchanged pieces terms",
+}
 _OF_A_TWIN = {"n_resamples": 0, "n_shuffles": 0, "n_permutations": 1}
 """Of random copies the effect is all that is shown."""
-
-
-def digests_of(categories: Mapping[str, Any]) -> list[str]:
-    """Return a parameter for each category, its name and a digest of its words: Snakemake prints those that differ.
-
-    It fills in what stands in braces, and its report holds them among its scripts, so that those signs of a name become
-    parentheses.
-    """
-    plain = str.maketrans("{<>}", "(())")
-    return [f"category {name.translate(plain)} {digest_of(category)[:12]}" for name, category in categories.items()]
 
 
 class Settings:
     """What changes the results of jobs; a method for each kind of job that depends on more than keys of the config."""
 
     def __init__(self, study: StudyPlan) -> None:
-        self._study, self._config = study, study.config
-        self._models, self._words = study.models, study.words
+        self._study, self._config, self._words = study, study.config, study.words
+        replacements = self._config["replacements"].items()
+        # decides which sentences are found in a text, and how they are written
+        self._extraction = {
+            **self.select(f"{_FOUND_BY}; language"),
+            "normalization": study.normalization,
+            "replacements": {key: text for key, text in replacements if text is not None},
+        }
 
     def select(self, keys: str) -> Values:
-        """Return entries of the config by their last names; `keys` are paths such as `samples.pool`, with blanks."""
-        found: Values = {}
-        for path in keys.split():
-            section, _, key = path.rpartition(".")
-            found[key] = self._config[section][key] if section else self._config[key]
-        return found
+        """Return entries of the config; `keys` are of sections or of the top level: `samples: pool window; seed`."""
+        parts = [part.rpartition(": ") for part in keys.split("; ")]
+        sections = [(self._config[section] if section else self._config, names) for section, _, names in parts]
+        return {name: section[name] for section, names in sections for name in names.split()}
 
     # ---- words and texts
 
@@ -67,52 +65,51 @@ class Settings:
         """Return what one job reads: files or a part of one, with their sizes, and what it looks for there."""
         first, *more = map(_numberless, shards)
         read = {"shard": first, **({"more": more} if more else {})}
-        return {**self._extraction(), **self.select("corpus.errors"), **read}
+        return {**self._extraction, **self.select("corpus: errors"), **read}
 
     def sampled_forms(self) -> Values:
-        """Return what changes how often forms stand in the sample that tokenizers are judged by."""
+        """Return what changes how often forms occur in the sample that tokenizers are judged by."""
+        sampled = self._study.texts.sampled_files() if self._study.labels else []
         keys = ("match", "neighbours", "normalization", "replacements")
-        found, sampled = self._extraction(), self._study.sampled_files()
-        return {**{key: found[key] for key in keys}, "shards": list(map(_numberless, sampled))}
+        return {**{key: self._extraction[key] for key in keys}, "shards": list(map(_numberless, sampled))}
 
     def whole_corpus(self, *keys: str) -> Values:
         """Return what changes what is read of the whole corpus, with `language`, `normalization`, `replacements`."""
-        found, files = self._extraction(), self._study.texts.whole_files()
-        read = {**self.select("corpus.errors"), "shards": list(map(_numberless, files))}
-        return {**{key: found[key] for key in keys}, **read}
+        read = {**self.select("corpus: errors"), "shards": list(map(_numberless, self._study.texts.whole_files()))}
+        return {**{key: self._extraction[key] for key in keys}, **read}
 
     def sampling(self) -> Values:
         """Return what decides which contexts are drawn."""
-        buckets = len(self._study.buckets)
-        return {**self._config["samples"], **self.select("seed"), "stimuli": self._words.stimuli, "buckets": buckets}
+        drawn = {"stimuli": self._words.stimuli, "buckets": len(self._study.buckets)}
+        return {**self._config["samples"], **self.select("seed"), **drawn}
 
     def release(self) -> Values:
         """Return what changes the data set of sampled contexts that is made for others."""
-        corpus, texts, named_by = self._config["corpus"], self._study.texts, ("texts", "supplement")
-        entries = [(text, key == "supplement") for key in named_by for text in corpus[key]]
+        corpus, texts = self._config["corpus"], self._study.texts
+        entries = [(text, key == "supplement") for key in ("texts", "supplement") for text in corpus[key]]
         described = [[text["files"], text["title"] or text["files"], text["licence"], late] for text, late in entries]
         first, late = ([shards[name][0].text for name in sorted(shards)] for shards in (texts.shards, texts.supplement))
         return {
             **self.select("study title"),
             "texts": described,
             "of_table": [*first, *(len(corpus["texts"]) + number for number in late)],
-            # what of the config decides which sentences there are, and how they are written
+            # decides which sentences there are, and how they are written
             "settings": {
                 **self.select("language seed replacements categories samples"),
                 "normalization": self._study.normalization,
                 "sentences": self.select(_FOUND_BY),
                 "corpus": [text["files"] for text, _ in entries],
-                "forms": self._words.forms,
+                "forms": self._words.lexicon.forms,
             },
         }
 
     def templates(self) -> Values:
         """Return what decides which sentences SEAT has: the words, their classes and forms, and the templates."""
         return {
-            **self._study.words_from,
-            "words": self._words.in_templates,
-            **self.select("seat.categories"),
-            "sets": digest_of(self._words.seat_chosen),
+            **self._words.source,
+            "words": self._words.lexicon.words,
+            **self.select("seat: categories"),
+            "sets": digest_of(self._words.chosen["seat"]),
             # what the file says; a gloss in it is in no sentence
             "templates": digest_of(self._words.template_texts),
         }
@@ -129,16 +126,13 @@ class Settings:
     def model_files(self, family: str) -> dict[str, list[int]]:
         """Return the files of a model that a user may replace by others, as they are now."""
         settings = self._config["models"][family]
-        return files_of_model(settings["path"]) if "path" in settings else {}
+        return list_model_files(settings["path"]) if "path" in settings else {}
 
     def training(self, family: str) -> Values:
         """Return what changes a model that the workflow trains."""
         settings = self._config["models"][family]
-        return {
-            **settings["train"],
-            "kind": kind_at_hand(settings),
-            **self.whole_corpus("normalization", "replacements"),
-        }
+        corpus = self.whole_corpus("normalization", "replacements")
+        return {**settings["train"], "kind": find_kind(settings), **corpus}
 
     def check(self, family: str) -> Values:
         """Return what a model is checked for: what the study asks of it, and its files."""
@@ -147,10 +141,10 @@ class Settings:
         return {
             **self.model(family),
             "dtype": settings["dtype"],
-            "layers": [each["layer"] for each in self._models.studied.values() if each["family"] == family],
+            "layers": [each["layer"] for each in self._study.embedded.models.values() if each["family"] == family],
             "language_codes": settings["language_codes"],
             "sentence_vector": settings["sentence_vector"] if reads_sentences else None,
-            **asked_of_model(settings, self._config["pairs"], self._config["log_probability"]),
+            **list_questions(settings, self._config),
             # older files in place of newer ones are other files as well
             "files": self.model_files(family),
         }
@@ -164,38 +158,35 @@ class Settings:
 
     def embedding(self, model: str) -> Values:
         """Return what changes the vectors of a model or twin, and where it comes from."""
-        settings = self._models.embedded[model]
+        settings = self._study.embedded.every[model]
         own = {key: settings[key] for key in ("layer", "layers", "dtype", "pieces")}
-        return {**self._weights(settings), **own, **self.select("embeddings.stored_dtype embeddings.unknown")}
+        return {**self._weights(settings), **own, **self.select("embeddings: stored_dtype unknown")}
 
     def sentence_embedding(self, model: str) -> Values:
         """Return what changes the vectors that a model gives to sentences; each layer is a job of its own."""
-        settings = self._models.embedded[model]
+        settings = self._study.embedded.every[model]
         own = {"layers": [settings["layer"]], "sentence_vector": settings["sentence_vector"]}
         return {**self.embedding(model), **own}
 
     def cached_lists(self) -> dict[str, Values]:
         """Return the lists of vectors of the study, each with what the config says of its vectors."""
-        drawn = {**self.select(_SAMPLED_BY), **self._extraction(), **self.select("seed")}
-        measured = (*self._models.names, *self._models.twins)
-        lists = {
-            f"results/embeddings/{model}/{length}.json": {**self.embedding(model), **drawn}
-            for model, length in product(measured, self._study.labels)
-        }
-        if self._config["seat"]["categories"]:
-            lists |= {
-                f"results/embeddings/{model}/templates.json": self.sentence_embedding(model) for model in measured
-            }
+        drawn = {**self.select(_SAMPLED_BY), **self._extraction, **self.select("seed")}
+        lists = dict[str, Values]()
+        for model in self._study.embedded.every:
+            contexts = {**self.embedding(model), **drawn}
+            lists |= {f"results/embeddings/{model}/{length}.json": contexts for length in self._study.labels}
+            if self._config["seat"]["categories"]:
+                lists[f"results/embeddings/{model}/templates.json"] = self.sentence_embedding(model)
         return lists
 
     def static_reading(self, vectors: str) -> Values:
         """Return the settings that decide which static vectors the words get."""
-        settings = self._config["static"]
+        settings, lexicon = self._config["static"], self._words.lexicon
         return {
-            **self._study.words_from,
-            "words": [self._words.forms, self._words.in_templates],
+            **self._words.source,
+            "words": [lexicon.forms, lexicon.words],
             "pooling": settings["forms"],
-            "format": settings["vectors"][vectors].get("format", "auto"),
+            "format": settings["vectors"][vectors]["format"],
         }
 
     # ---- associations
@@ -203,26 +194,26 @@ class Settings:
     def ceat(self, model: str, length: str) -> Values:
         """Return what changes the CEAT of a model or its twins at a length; all of these draw as often as the model."""
         n_twins, asked = self._n_twins(model), self._config["associations"]["n_samples"]
-        of_twin = -(-(max(asked) if isinstance(asked, list) else asked) // (n_twins or 1))
+        most = max(asked) if isinstance(asked, list) else asked
         return {
             "n_twins": n_twins,
-            "n_samples": of_twin if n_twins else asked,
+            "n_samples": -(-most // n_twins) if n_twins else asked,
             "test": self._test(model),
             "effects_alone": bool(n_twins),
-            "pieces": self._models.embedded[model]["pieces"],
+            "pieces": self._study.embedded.every[model]["pieces"],
             "segment_length": self._study.labels[length],
             **self.select(_CEAT),
         }
 
     def seat(self, model: str) -> Values:
         """Return what changes the SEAT of a model or twin, besides the words."""
-        settings = self.select("seat.categories seat.unit seat.average seed")
+        settings = self.select("seat: categories unit average; seed")
         return {"n_twins": self._n_twins(model), "test": self._test(model), **settings}
 
     def weat(self, vectors: str) -> Values:
         """Return what changes the WEAT of static vectors, besides the words."""
         source = self._config["static"]["vectors"][vectors].get("path", "the study's corpus")
-        categories, settings = list(self._words.weat_chosen), self.select("static.forms seed")
+        categories, settings = list(self._words.chosen["weat"]), self.select("static: forms; seed")
         return {"categories": categories, "test": self._test(), "source": source, **settings}
 
     def multiverse(self) -> Values:
@@ -230,15 +221,15 @@ class Settings:
 
         Entries of the config with the same model, such as its layers or other pieces of words, are one model there.
         """
-        study, drawn = self._study, self.select("samples.window samples.pool")
+        drawn = self.select("samples: window pool")
         sources, names = dict[str, Values](), dict[str, str]()
-        for name, settings in self._models.studied.items():
+        for name, settings in self._study.embedded.models.items():
             which = self.model(settings["family"])
             model = names.setdefault(f"{which['model']} {which['revision']}", settings["family"])
             own = {"layer": str(settings["layer"]), "pieces": settings["pieces"]}
             lists = {
                 length: {"method": "ceat", "model": model, "choices": {**own, **drawn, "segment_length": label}}
-                for length, label in study.labels.items()
+                for length, label in self._study.labels.items()
             }
             if self._config["seat"]["categories"]:
                 lists["templates"] = {"method": "seat", "model": model, "choices": own}
@@ -246,64 +237,61 @@ class Settings:
         for name in self._config["static"]["vectors"]:
             sources[f"results/static/{name}.parquet"] = {"method": "weat", "model": name, "choices": {}}
         methods = sorted({source["method"] for source in sources.values()})
-        words = self._words
-        chosen = {"ceat": words.chosen, "seat": words.seat_chosen, "weat": words.weat_chosen}
-        categories = {method: list(chosen[method]) for method in methods}
-        return {"sources": sources, "categories": categories, **self.select("associations.repeated_words seed")}
+        categories = {method: list(self._words.chosen[method]) for method in methods}
+        return {"sources": sources, "categories": categories, **self.select("associations: repeated_words; seed")}
 
     # ---- pairs and probabilities
 
-    def set_of_pairs(self, name: str) -> Values:
+    def pair_set(self, name: str) -> Values:
         """Return what decides which pairs are in a set, the content of its file among it.
 
         Raises:
             InputError: the file cannot be read.
         """
-        settings, spoken = self._study.sets[name], self._config["language"]
-        asked = {key: settings[key] for key in ("layout", "languages")}
-        return {**asked, "spoken": spoken, "digest": digest_of_set(name, settings["path"])}
+        settings = self._study.sets[name]
+        asked = {"layout": settings["layout"], "languages": settings["languages"], "spoken": self._config["language"]}
+        return {**asked, "digest": sha256_of_file(settings["path"])}
 
     def pair_scores(self, model: str) -> Values:
         """Return what changes the scores of pairs: of the measures only those that a model of its kind has."""
-        pairs, kind = self._config["pairs"], self._models.kinds[self._models.scored_twin_of.get(model, model)]
+        pairs, settings = self._config["pairs"], self._study.scored.every[model]
         measures = {"encoder": pairs["encoder"], "encoder-decoder": pairs["encoder_decoder"]}
         return {
-            "which": self._scorer(model),
-            "measures": {key: measure for key, measure in measures.items() if kind in (key, "auto")},
-            **self.select("pairs.reduction pairs.pieces pairs.punctuation pairs.unknown normalization"),
-            "language_codes": self._models.scorers[model]["language_codes"],
+            "which": self._scorer(settings),
+            "measures": {key: measure for key, measure in measures.items() if find_kind(settings) in (key, "auto")},
+            **self.select("pairs: reduction pieces punctuation unknown; normalization"),
+            "language_codes": settings["language_codes"],
             "name": model,
         }
 
-    def structures(self, model: str) -> Values:
-        """Return what changes the scores of traits in sentence structures."""
-        keys = "log_probability.traits log_probability.structures log_probability.pieces log_probability.terms"
-        return {**self._scoring(model), **self.select(keys), **self._sentences("structures")}
+    def sentence_scores(self, of: str, model: str) -> Values:
+        """Return what changes the results of the sentences of `structures` or `log_probability`, besides tests."""
+        which, sentences = self._scorer(self._study.scored.every[model]), self._words.sentences
+        digest = {"sentences": sentences[of].digest} if sentences else {}
+        return {"which": which, "lexicon": self._words.source, **self.select(_SENTENCES[of]), **digest}
 
     def log_probability(self, model: str) -> Values:
         """Return what changes the log-probability bias of categories."""
-        keys = (
-            "log_probability.categories log_probability.templates log_probability.exchanged log_probability.pieces"
-            " log_probability.terms"
-        )
-        how = {"test": self._test(model), **self.select(keys), **self._sentences("log_probability")}
-        return {**self._scoring(model), **how, **self.select("seed")}
+        scores = self.sentence_scores("log_probability", model)
+        return {**scores, "test": self._test(model), **self.select("seed")}
 
     def scored_sentences(self, of: str, model: str) -> Values:
         """Return what changes the scores of the sentences of `structures` or `log_probability`, and nothing else."""
-        settings = self.structures(model) if of == "structures" else self.log_probability(model)
-        return {key: value for key, value in settings.items() if key not in ("test", "terms", "seed")}
+        return {key: value for key, value in self.sentence_scores(of, model).items() if key != "terms"}
 
     def cached_scores(self) -> dict[str, Values]:
         """Return the tables of scores of the study, each with what the config says of it.
 
         Files of a model are not compared: the model need not be on this machine.
         """
-        study, models, asked = self._study, self._models, self._config["log_probability"]
-        masked = (*models.masked, *models.masked_twins)
+        scored, asked = self._study.scored, self._config["log_probability"]
+        masked = scored.masked.every
         tables = {
-            **{f"pairs/{name}/{model}": self.pair_scores(model) for name, model in product(study.sets, models.scorers)},
-            **{f"structures/{model}": self.structures(model) for model in masked if asked["traits"]},
+            **{
+                f"pairs/{name}/{model}": self.pair_scores(model)
+                for name, model in product(self._study.sets, scored.every)
+            },
+            **{f"structures/{model}": self.sentence_scores("structures", model) for model in masked if asked["traits"]},
             **{f"log_probability/{model}": self.log_probability(model) for model in masked if asked["categories"]},
         }
         for settings in tables.values():
@@ -315,25 +303,16 @@ class Settings:
     def page(self) -> Values:
         """Return what the page says of the config; where vectors come from, and into how many files, is no part."""
         config = self._config
-        scored = {
-            stage: {key: value for key, value in config[stage].items() if key != "buckets"}
-            for stage in ("pairs", "log_probability")
+        stages = ("pairs", "log_probability")
+        return {
+            **config,
+            **{each: {key: value for key, value in config[each].items() if key != "buckets"} for each in stages},
+            "corpus": {**config["corpus"], "root": named(config["corpus"]["root"])},
+            "embeddings": self.select("embeddings: stored_dtype unknown audit"),
+            "normalization": self._study.normalization,
         }
-        corpus = {**config["corpus"], "root": named(config["corpus"]["root"])}
-        embeddings = self.select("embeddings.stored_dtype embeddings.unknown embeddings.audit")
-        own = {"corpus": corpus, "embeddings": embeddings, "normalization": self._study.normalization}
-        return {**config, **scored, **own}
 
     # ---- parts of the above
-
-    def _extraction(self) -> Values:
-        """Return what decides which sentences are found in a text, and what stands in them."""
-        replacements = self._config["replacements"].items()
-        return {
-            **self.select(f"{_FOUND_BY} language"),
-            "normalization": self._study.normalization,
-            "replacements": {key: text for key, text in replacements if text is not None},
-        }
 
     def _weights(self, settings: Mapping[str, Any]) -> Values:
         """Return which model it is, and of twins the seeds of their random weights; their kind changes nothing then."""
@@ -341,20 +320,13 @@ class Settings:
         del which["options"]["kind"]
         return {**which, **({"twins": settings["random_weights"]} if "random_weights" in settings else {})}
 
-    def _scorer(self, model: str) -> Values:
-        settings = self._models.scorers[model]
+    def _scorer(self, settings: Mapping[str, Any]) -> Values:
         files = self.model_files(settings["family"])
         return {**self._weights(settings), "dtype": settings["dtype"], "files": files}
 
-    def _scoring(self, model: str) -> Values:
-        return {"which": self._scorer(model), "lexicon": self._study.words_from}
-
-    def _sentences(self, of: str) -> Values:
-        return {"sentences": self._words.sentences[of].digest} if self._words.sentences else {}
-
     def _n_twins(self, name: str) -> int | None:
         """Return how many twins a job measures; None of a model."""
-        twins = {**self._models.twins, **self._models.scored_twins}.get(name)
+        twins = {**self._study.embedded.twins, **self._study.scored.twins}.get(name)
         return len(twins["random_weights"]) if twins else None
 
     def _test(self, name: str = "") -> Values:
@@ -375,34 +347,29 @@ def require_scores(tables: Mapping[str, Mapping[str, Any]]) -> None:
             says nothing is not compared.
 
     Raises:
-        InputError: how many there are, the first of them, and what to do.
+        InputError: the first of them, and what to do.
     """
-    if problems := list(filter(None, starmap(_misfit, tables.items()))):
-        more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
-        raise InputError(
-            f"embeddings.source is 'cached', but scores are missing or do not fit{more}: {problems[0]} Copy the"
-            " right ones under results/likelihoods, or let the models compute them: write `embeddings: {source:"
-            " computed}`."
-        )
+    for path, asked in tables.items():
+        problem = "" if Path(path).exists() else f"{path} is missing"
+        if not problem:
+            recorded = dict(_list_leaves(json.loads(made_from(path).get("settings", "{}"))))
+            for key, wanted in _list_leaves(asked):
+                if recorded.get(key, wanted) != wanted:
+                    problem = f"{path} was made with {key} {recorded[key]}, but the config says {wanted}"
+        if problem:
+            raise InputError(
+                f"embeddings.source is 'cached', but scores are missing or do not fit: {problem}. Copy the right ones"
+                " under results/likelihoods, or let the models compute them: write `embeddings: {source: computed}`."
+            )
 
 
-def _misfit(path: str, asked: Mapping[str, Any]) -> str:
-    """Return what is wrong with a table of scores as a sentence; empty if nothing is."""
-    if not Path(path).exists():
-        return f"{path} is not there."
-    recorded, wanted = dict(_leaves(json.loads(made_from(path).get("settings", "{}")))), dict(_leaves(asked))
-    for key in wanted.keys() & recorded.keys():
-        if _as_named(recorded[key]) != _as_named(wanted[key]):
-            return f"{path} was made with {key} {recorded[key]!r}, but the config says {wanted[key]!r}."
-    return ""
+def _list_leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the settings below others as text by their paths, such as `which.dtype`.
 
-
-def _leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the settings below others by their paths, such as `which.dtype`."""
+    Shipped files are called as the config calls them.
+    """
     for key, value in settings.items():
-        yield from _leaves(value, f"{before}{key}.") if isinstance(value, Mapping) else [(f"{before}{key}", value)]
-
-
-def _as_named(value: Any) -> str:
-    """Return a setting as text in which shipped files are called as the config calls them."""
-    return NAMED.sub(lambda path: named(path[0]), json.dumps(value))
+        if isinstance(value, Mapping):
+            yield from _list_leaves(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", NAMED.sub(lambda path: named(path[0]), json.dumps(value, ensure_ascii=False))

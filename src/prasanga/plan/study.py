@@ -19,12 +19,19 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of, read_cache, read_document, sha256_of_file, write_cache
 from prasanga.base.origin import fingerprint
 from prasanga.base.places import files_in, user_cache
-from prasanga.lexicon import model as lexicon_model
-from prasanga.lexicon.model import require_language, stimuli_of
-from prasanga.lexicon.templates import load_templates, require_classes, template_files, texts_of
+from prasanga.lexicon.model import chosen_categories, require_language, require_measurable, stimuli_of
+from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.methods import Method
 from prasanga.pairs.layouts import require_layout
-from prasanga.plan.models import ModelsPlan, VectorsPlan, megabytes_of, require_free_names, require_places
+from prasanga.plan.models import (
+    Measured,
+    find_vectors,
+    plan_embedded,
+    plan_scored,
+    require_file,
+    require_folder,
+    require_free_names,
+)
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
 from prasanga.sentences.corpus import is_remote
 from prasanga.sentences.files import Shard, find_shards, require_apart
@@ -77,9 +84,33 @@ class TextsPlan:
         files = {shard.path: shard.whole() for shards in self.shards.values() for shard in shards}
         return [files[path] for path in sorted(files)]
 
+    def sampled_files(self) -> list[Shard]:
+        """Return up to `MOST_SAMPLED` of them, evenly spread, for a quick look."""
+        files = self.whole_files()
+        return files[:: -(-len(files) // MOST_SAMPLED) or 1]
+
     def corpus_megabytes(self) -> float:
         """Return the size of the corpus on the disk."""
         return sum(shard.bytes_on_disk for shards in self.shards.values() for shard in shards) / 1e6
+
+
+def local_paths(shards: Iterable[Shard]) -> list[str]:
+    """Return the files of shards that are on this machine: what Snakemake may look at."""
+    return [shard.path for shard in shards if not is_remote(shard.path)]
+
+
+def _group_files(shards: Mapping[str, Shard]) -> dict[str, list[Shard]]:
+    """Put small local files that follow each other in an entry of the config together, by the name of the first."""
+    groups: dict[str, list[Shard]] = {}
+    last: list[Shard] = []
+    for name, shard in shards.items():
+        together = [*last, shard]
+        small = all(each.is_whole and each.text == shard.text and not is_remote(each.path) for each in together)
+        if last and small and sum(each.bytes_on_disk for each in together) <= _READ_TOGETHER:
+            last.append(shard)
+        else:
+            last = groups[name] = [shard]
+    return groups
 
 
 @dataclass(frozen=True)
@@ -89,20 +120,28 @@ class StudyPlan:
     Attributes:
         config: complete, as `prasanga.config.complete` returns it.
         from_results: whether figures are drawn from the results that are there, and nothing else is looked at.
-        models: the models and their null controls.
+        computed: whether models run; otherwise their vectors and scores are taken as they are.
+        embedded: the models whose vectors are measured, and their random copies.
+        scored: the models that are asked for probabilities, and their random copies.
         labels: the lengths, as tables name them, by their names in paths; none where no category is measured in text.
+        shortest: the shortest length, as paths name it.
         words: the words and templates.
         texts: the corpus.
-        vectors: the static vectors.
+        vectors: the files of static vectors, by name.
+        buckets: the names of the buckets of words; a job embeds the segments of one bucket at all lengths.
     """
 
     config: Mapping[str, Any]
     from_results: bool
-    models: ModelsPlan
+    computed: bool
+    embedded: Measured
+    scored: Measured
     labels: dict[str, str]
+    shortest: str
     words: WordsPlan
     texts: TextsPlan
-    vectors: VectorsPlan
+    vectors: dict[str, str]
+    buckets: list[str]
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], *, from_results: bool = False, is_job: bool = False) -> Self:
@@ -116,74 +155,50 @@ class StudyPlan:
         Raises:
             InputError: a mistake in the config, or in a file that it names.
         """
-        computed, sets = config["embeddings"]["source"] == "computed" and not from_results, config["pairs"]["sets"]
-        models = ModelsPlan.from_config(config)
-        lengths = [parse_length(length) for length in config["samples"]["lengths"]]
-        require_longest(lengths, config["samples"]["longest"])
-        labels = {length.file_name: length.label for length in lengths} if config["categories"] else {}
-        words = WordsPlan() if from_results else WordsPlan.from_config(config, computed=computed)
-        require_free_names("pairs.sets", sets, (".oddities",), ("statistics",))
+        sets, static, samples = config["pairs"]["sets"], config["static"]["vectors"], config["samples"]
+        computed = config["embeddings"]["source"] == "computed" and not from_results
+        for key, names in (("models", config["models"]), ("pairs.sets", sets), ("static.vectors", static)):
+            require_free_names(key, names)
         for name, settings in sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
-        if computed:
-            require_places(config["models"], Path.cwd())
-            for name, settings in sets.items():  # else results of an earlier run would stand in for absent pairs
-                digest_of_set(name, settings["path"])
-        texts = TextsPlan.from_config(config["corpus"], look=not is_job) if computed else TextsPlan()
-        vectors = VectorsPlan() if from_results else VectorsPlan.from_config(config["static"], cached=not computed)
-        return cls(config, from_results, models, labels, words, texts, vectors)
-
-    @property
-    def computed(self) -> bool:
-        """Return whether models run; else their vectors and scores are taken as they are."""
-        return self.config["embeddings"]["source"] == "computed" and not self.from_results
+            if computed:  # otherwise results of an earlier run would replace absent pairs
+                require_file(f"pairs.sets.{name}", settings["path"], "a file of pairs (docs/pairs.md)")
+        for name, settings in config["models"].items() if computed else ():
+            require_folder(name, settings.get("path", name))
+        lengths = [parse_length(length) for length in samples["lengths"]]
+        require_longest(lengths, samples["longest"])
+        labels = {length.file_name: length.label for length in lengths} if config["categories"] else {}
+        words = WordsPlan() if from_results else WordsPlan.from_config(config, computed=computed)
+        n_segments = len(words.stimuli) * int(samples["contexts_per_stimulus"]) * len(labels)
+        buckets = _name_buckets(config["embeddings"]["buckets"], n_segments, config["embeddings"]["shard_size"])
+        embedded, scored = plan_embedded(config, are_joined=len(buckets) == 1), plan_scored(config)
+        if shared := static.keys() & {**embedded.models, **scored.models}.keys():
+            raise InputError(
+                f"`static.vectors.{min(shared)}` has the name of a model of the study. Rename one of them."
+            )
+        return cls(
+            config=config,
+            from_results=from_results,
+            computed=computed,
+            embedded=embedded,
+            scored=scored,
+            labels=labels,
+            shortest=min(lengths, key=lambda length: length.words).file_name,
+            words=words,
+            texts=TextsPlan.from_config(config["corpus"], look=not is_job) if computed else TextsPlan(),
+            vectors={} if from_results else find_vectors(static, cached=not computed),
+            buckets=buckets,
+        )
 
     @property
     def sets(self) -> dict[str, Any]:
         """Return the sets of sentence pairs, by name."""
-        found: dict[str, Any] = self.config["pairs"]["sets"]
-        return found
-
-    @property
-    def traits(self) -> list[str]:
-        """Return the lists of traits for the sentence structures."""
-        found: list[str] = self.config["log_probability"]["traits"]
-        return found
+        return dict(self.config["pairs"]["sets"])
 
     @property
     def normalization(self) -> str:
         """Return how texts of the study's language are normalized."""
         return str(self.config["normalization"][self.config["language"]])
-
-    @property
-    def words_from(self) -> dict[str, Any]:
-        """Return where the words of the study are read from, and in which spelling."""
-        return words_from(self.config)
-
-    @property
-    def candidates_from(self) -> dict[str, Any]:
-        """Return where the candidates for new words are read from, and in which spelling."""
-        settings = self.config["lexicon"]
-        places = {"stimuli": settings["candidates"], "suffix_groups": settings["suffix_groups"]}
-        return {**places, "normalization": self.normalization}
-
-    @property
-    def template_files(self) -> list[str]:
-        """Return the files with the templates of SEAT."""
-        path = self.config["seat"]["templates"]
-        return [str(file) for file in template_files(path)] if Path(path).is_dir() else [path]
-
-    @property
-    def shortest(self) -> str:
-        """Return the shortest length, as paths name it."""
-        return min(map(parse_length, self.config["samples"]["lengths"]), key=lambda length: length.words).file_name
-
-    @cached_property
-    def buckets(self) -> list[str]:
-        """Return the names of the buckets of words; a job embeds the segments of one bucket at all lengths."""
-        embeddings, most = self.config["embeddings"], int(self.config["samples"]["contexts_per_stimulus"])
-        total = len(self.words.stimuli) * most * len(self.labels)
-        return _name_buckets(embeddings["buckets"], total, embeddings["shard_size"])
 
     @cached_property
     def pair_buckets(self) -> dict[str, list[str]]:
@@ -196,11 +211,8 @@ class StudyPlan:
     @cached_property
     def sentence_buckets(self) -> dict[str, list[str]]:
         """Return the same for the sentences of `structures` and `log_probability`."""
-        asked, none = self.config["log_probability"]["buckets"], SentencesPlan()
-        return {
-            of: _name_buckets(asked, self.words.sentences.get(of, none).number, _SENTENCES_PER_BUCKET)
-            for of in ("structures", "log_probability")
-        }
+        asked, sentences = self.config["log_probability"]["buckets"], self.words.sentences
+        return {of: _name_buckets(asked, each.number, _SENTENCES_PER_BUCKET) for of, each in sentences.items()}
 
     @property
     def drawn(self) -> str:
@@ -210,74 +222,23 @@ class StudyPlan:
             lengths = f"{len(self.labels)}-lengths-{digest_of(list(self.labels))}"
         return f"results/samples/{lengths}.of{len(self.buckets)}.json"
 
+    def find_measured(self, method: Method) -> tuple[Iterable[str], Iterable[str]]:
+        """Return the names of what the jobs of a method measure, models or static vectors, and of the random copies."""
+        if method.unit == "vectors":
+            return sorted(self.config["static"]["vectors"]), ()
+        if method.unit == "embedded models":
+            return sorted(self.embedded.models), self.embedded.twins
+        measured = self.scored.masked if method.unit == "masked models" else self.scored
+        return measured.models, measured.twins
+
     def asks_for(self, method: Method) -> bool:
         """Return whether the study asks for estimates of a method, and has a model or vectors to measure."""
-        models = self.models
-        units = {"embedded models": models.names, "masked models": models.masked, "scored models": models.scored}
-        return bool(units.get(method.unit, self.config["static"]["vectors"])) and method.is_asked_for(self.config)
-
-    def first_layer(self, model: str) -> str:
-        """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
-        alike = self.models.studied if model in self.models.studied else self.models.twins
-        return next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
-
-    def memory(self, family: str) -> int:
-        """Return the megabytes of memory that a job of a model asks for."""
-        return megabytes_of(self.config["models"][family])
-
-    @staticmethod
-    def local_paths(shards: Iterable[Shard]) -> list[str]:
-        """Return the files of these that lie on this machine: what Snakemake may look at."""
-        return [shard.path for shard in shards if not is_remote(shard.path)]
-
-    def sampled_files(self) -> list[Shard]:
-        """Return up to `MOST_SAMPLED` files of a corpus that is searched, evenly spread, for a quick look."""
-        files = self.texts.whole_files() if self.labels else []
-        return files[:: -(-len(files) // MOST_SAMPLED) or 1]
-
-    def plan_candidates(self) -> LexiconPlan:
-        """Return what the candidates for new words come to; only where the config names some.
-
-        Raises:
-            InputError: a mistake in their files, or another language.
-        """
-        candidates = plan_lexicon(self.candidates_from)
-        require_language(candidates.language, self.config["language"])
-        return candidates
-
-
-def _group_files(shards: Mapping[str, Shard]) -> dict[str, list[Shard]]:
-    """Put small local files that follow each other in an entry of the config together, by the name of the first."""
-    groups: dict[str, list[Shard]] = {}
-    for name, shard in shards.items():
-        last = list(groups.values())[-1] if groups else []
-        together = [*last, shard]
-        small = all(each.is_whole and each.text == shard.text and not is_remote(each.path) for each in together)
-        if last and small and sum(each.bytes_on_disk for each in together) <= _READ_TOGETHER:
-            last.append(shard)
-        else:
-            groups[name] = [shard]
-    return groups
+        return method.is_asked_for(self.config) and any(self.find_measured(method)[0])
 
 
 def _name_buckets(asked: int | str, amount: int, per_bucket: int) -> list[str]:
     """Return the names of as many buckets as are asked for or, with `auto`, as suit an amount."""
     return bucket_names(buckets_for(amount, per_bucket) if asked == "auto" else int(asked))
-
-
-def digest_of_set(name: str, path: str | Path) -> str:
-    """Return the sha256 of a file of pairs.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-    """
-    try:
-        return sha256_of_file(Path(path))
-    except OSError as error:
-        raise InputError(
-            f"`pairs.sets.{name}.path` is {str(path)!r}, which cannot be read: {error.strerror}. Write the path of a"
-            " file of pairs, relative to the project (docs/pairs.md)."
-        ) from error
 
 
 # --------------------
@@ -286,6 +247,10 @@ def digest_of_set(name: str, path: str | Path) -> str:
 # The meaning of YAML, and the result of normalizing a word (with Python's tables of Unicode).
 _LIBRARIES = ("ftfy", "PyYAML", "regex")
 _EXCHANGED_BY_PAPER = ("C6", "C7", "C8", "C9")
+_KEYS = {
+    **{"ceat": "categories", "seat": "seat.categories", "weat": "static.categories"},
+    "log_probability": "log_probability.categories",
+}
 Categories = dict[str, Any]
 
 
@@ -309,6 +274,9 @@ class LexiconPlan(NamedTuple):
     files: dict[str, dict[str, str]]
 
 
+_NO_LEXICON = LexiconPlan("", "", {}, "", {}, {})
+
+
 class SentencesPlan(NamedTuple):
     """What jobs that score sentences depend on: a digest of the sentences, "" without any, and their number."""
 
@@ -321,19 +289,16 @@ class WordsPlan:
     """The words that a study measures.
 
     Attributes:
-        lexicon: None where the word lists are absent, and results are used as they are.
-        categories: all categories of the lexicon.
-        chosen: the categories that CEAT measures; likewise for each other method.
+        source: where they are read from, and in which spelling: the arguments of `lexicon_of`.
+        lexicon: empty where the word lists are absent, and results are used as they are.
+        chosen: the categories of each method of word associations, by its name.
         template_texts: what SEAT's sentences take of the templates.
         sentences: of `structures` and `log_probability` a digest of their sentences, and their number.
     """
 
-    lexicon: LexiconPlan | None = None
-    categories: Categories = field(default_factory=dict)
-    chosen: Categories = field(default_factory=dict)
-    seat_chosen: Categories = field(default_factory=dict)
-    log_probability_chosen: Categories = field(default_factory=dict)
-    weat_chosen: Categories = field(default_factory=dict)
+    source: dict[str, Any] = field(default_factory=dict)
+    lexicon: LexiconPlan = _NO_LEXICON
+    chosen: dict[str, Categories] = field(default_factory=lambda: {key: {} for key in _KEYS})
     template_texts: dict[str, Any] = field(default_factory=dict)
     sentences: dict[str, SentencesPlan] = field(default_factory=dict)
 
@@ -346,56 +311,39 @@ class WordsPlan:
         Raises:
             InputError: a mistake in word lists or templates, an unknown category, a word that no template takes.
         """
-        words, seat, scored, static = words_from(config), config["seat"], config["log_probability"], config["static"]
-        lexicon = None
-        if computed or all(Path(path).exists() for path in word_files(words)):
-            lexicon = plan_lexicon(words)
+        source, seat, scored, static = words_from(config), config["seat"], config["log_probability"], config["static"]
+        lexicon = _NO_LEXICON
+        if computed or all(Path(path).exists() for path in _name_word_files(source)):
+            lexicon = plan_lexicon(source)
             require_language(lexicon.language, config["language"])
-        categories = lexicon.categories if lexicon else read_document("results/lexicon/categories.json")
-        files = lexicon.files if lexicon else {}
-
-        def choose(key: str, names: Sequence[str], *, measured: bool = True) -> Categories:
-            chosen = lexicon_model.chosen_categories(categories, names, key=key)
-            if measured:
-                in_texts = key == "categories"
-                lexicon_model.require_measurable(categories, chosen, key=key, files=files, in_texts=in_texts)
-            return chosen
-
-        chosen = choose("categories", config["categories"])
-        seat_chosen = choose("seat.categories", seat["categories"])
-        scored_chosen = choose("log_probability.categories", scored["categories"])
-        if scored_chosen:  # a misspelled name would be ignored
-            of_preset = _EXCHANGED_BY_PAPER if config["preset"] == "paper" else ()
-            own = [name for name in scored["exchanged"] if name not in of_preset]
-            choose("log_probability.exchanged", own, measured=False)
-        asked = config["categories"] if static["categories"] is None else static["categories"]
-        weat_chosen = choose("static.categories", asked, measured=bool(static["vectors"]))
+        categories = lexicon.categories or read_document("results/lexicon/categories.json")
+        asked = {"ceat": config["categories"], "seat": seat["categories"], "weat": static["categories"]}
+        asked = {**asked, "log_probability": scored["categories"]}
+        if asked["weat"] is None:
+            asked["weat"] = asked["ceat"]
+        chosen = {method: chosen_categories(categories, asked[method], key=key) for method, key in _KEYS.items()}
+        for method, key in _KEYS.items():
+            if method != "weat" or static["vectors"]:
+                in_texts = method == "ceat"
+                require_measurable(categories, chosen[method], key=key, files=lexicon.files, in_texts=in_texts)
+        if scored["categories"]:  # a misspelled name would be ignored
+            preset = _EXCHANGED_BY_PAPER if config["preset"] == "paper" else ()
+            own = [name for name in scored["exchanged"] if name not in preset]
+            chosen_categories(categories, own, key="log_probability.exchanged")
         template_texts: dict[str, Any] = {}
-        sentences: dict[str, SentencesPlan] = {}
-        if lexicon and seat["categories"]:
-            templates = load_templates(seat["templates"], normalization=words["normalization"])
+        if lexicon.forms and seat["categories"]:
+            templates = load_templates(seat["templates"], normalization=source["normalization"])
             require_language(templates.language, config["language"], key="seat.templates")
-            stimuli = stimuli_of(seat_chosen)
+            stimuli = stimuli_of(chosen["seat"])
             require_classes(lexicon.classes, stimuli, templates)
             template_texts = texts_of(templates, (lexicon.classes[name][0] for name in stimuli))
-        if lexicon and (scored["traits"] or scored["categories"]):
-            sentences = plan_sentences(scored, words, lexicon.words, scored_chosen)
-        return cls(lexicon, categories, chosen, seat_chosen, scored_chosen, weat_chosen, template_texts, sentences)
-
-    @property
-    def forms(self) -> str:
-        """Return a digest of the surface forms; "" without word lists."""
-        return self.lexicon.forms if self.lexicon else ""
-
-    @property
-    def in_templates(self) -> str:
-        """Return a digest of what templates take of the lexicon; "" without word lists."""
-        return self.lexicon.words if self.lexicon else ""
+        sentences = plan_sentences(scored, source, chosen["log_probability"]) if lexicon.forms else {}
+        return cls(source, lexicon, chosen, template_texts, sentences)
 
     @property
     def stimuli(self) -> list[str]:
         """Return the stimuli that CEAT measures."""
-        return stimuli_of(self.chosen)
+        return stimuli_of(self.chosen["ceat"])
 
 
 def words_from(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -406,7 +354,7 @@ def words_from(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **({"own": own} if own else {}), "normalization": config["normalization"][config["language"]]}
 
 
-def word_files(words: Mapping[str, Any]) -> list[str]:
+def _name_word_files(words: Mapping[str, Any]) -> list[str]:
     """Return the files and folders that the words of a study are read from; `words` as of `words_from`."""
     stimuli, groups = words["stimuli"], words["suffix_groups"]
     sides = (category[side] for category in words.get("own", {}).values() for side in ("targets", "attributes"))
@@ -418,10 +366,20 @@ def word_files(words: Mapping[str, Any]) -> list[str]:
 def list_word_files(words: Mapping[str, Any]) -> list[str]:
     """Return the files that a lexicon is compiled from; `words` as of `words_from`."""
     endings = (".yaml", ".json", ".jsonl")
-    listed = (
-        [*files_in(given, endings)] if Path(given).is_dir() else [str(Path(given))] for given in word_files(words)
-    )
+    listed = (files_in(name, endings) if Path(name).is_dir() else [str(Path(name))] for name in _name_word_files(words))
     return [path for paths in listed for path in paths]
+
+
+def plan_candidates(config: Mapping[str, Any]) -> tuple[dict[str, Any], LexiconPlan]:
+    """Return where the candidates for new words are read from, as `words_from`, and what they come to.
+
+    Raises:
+        InputError: a mistake in their files, or another language.
+    """
+    words = {**words_from({**config, "categories": []}), "stimuli": config["lexicon"]["candidates"]}
+    candidates = plan_lexicon(words)
+    require_language(candidates.language, config["language"])
+    return words, candidates
 
 
 def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
@@ -434,18 +392,17 @@ def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
         InputError: as `prasanga.lexicon.load_lexicon` does.
     """
     name = f"lexicon-{digest_of([words['stimuli'], words['suffix_groups']])}"
-    return LexiconPlan(**_recall(name, _read_lexicon, [words], map(Path, list_word_files(words)), dict(words)))
+    return LexiconPlan(**_recall(name, _read_lexicon, [dict(words)], list_word_files(words)))
 
 
 def plan_sentences(
-    asked: Mapping[str, Any], lexicon: Mapping[str, Any], words: str, categories: Mapping[str, Any]
+    asked: Mapping[str, Any], words: Mapping[str, Any], categories: Mapping[str, Any]
 ) -> dict[str, SentencesPlan]:
     """Return what a plan must know of the sentences of `structures` and of `log_probability`.
 
     Args:
         asked: `log_probability` of the config.
-        lexicon: as of `words_from`.
-        words: what the forms of the lexicon depend on (`LexiconPlan.words`).
+        words: as of `words_from`.
         categories: those of `asked`, in the layout of `categories.json`.
 
     Raises:
@@ -453,35 +410,34 @@ def plan_sentences(
     """
     files = [*asked["traits"], *([asked["structures"]] if asked["traits"] else [])]
     files += [asked["templates"]] if asked["categories"] else []
-    known_by = [dict(asked), dict(lexicon), words, dict(categories)]
-    arguments = [asked, lexicon, categories]
-    known = _recall(f"sentences-{digest_of(files)}", _read_sentences, arguments, map(Path, files), known_by)
+    if not files:
+        return {of: SentencesPlan() for of in ("structures", "log_probability")}
+    arguments = [dict(asked), dict(words), dict(categories)]
+    known = _recall(f"sentences-{digest_of(files)}", _read_sentences, arguments, [*files, *list_word_files(words)])
     return {of: SentencesPlan(*found) for of, found in known.items()}
 
 
 def _recall(
-    name: str, read: Callable[..., dict[str, Any]], arguments: Sequence[Any], files: Iterable[Path], known_by: Any
+    name: str, read: Callable[..., dict[str, Any]], arguments: Sequence[Any], files: Iterable[str]
 ) -> dict[str, Any]:
     """Return what `read` makes of its arguments; it is called only if it was not called like this before.
 
     Args:
         name: of the file in the user's cache.
         read: makes it; an edit of any code that planning words imports counts.
-        arguments: of `read`.
+        arguments: of `read`, plain values.
         files: those that it reads, whose bytes count.
-        known_by: plain values that count.
     """
     path = user_cache("plans") / f"{name}.json"
     versions = [sys.version, *map(importlib.metadata.version, _LIBRARIES)]
     try:
-        key = digest_of([[[str(each), sha256_of_file(each)] for each in files], known_by, versions, _own_code()])
-    except OSError:  # the reader of that file explains why
+        key = digest_of([[[each, sha256_of_file(each)] for each in files], arguments, versions, _own_code()])
+    except InputError:  # the reader of that file explains why
         return read(*arguments)
-    if (known := read_cache(path, key)) is not None:
-        return dict(known)
-    made = read(*arguments)
-    write_cache(path, key, made)
-    return made
+    known = read_cache(path, key)
+    if known is None:
+        write_cache(path, key, known := read(*arguments))
+    return dict(known)
 
 
 @cache
@@ -505,19 +461,19 @@ def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_sentences(
-    asked: Mapping[str, Any], lexicon: Mapping[str, Any], categories: Mapping[str, Any]
+    asked: Mapping[str, Any], words: Mapping[str, Any], categories: Mapping[str, Any]
 ) -> dict[str, SentencesPlan]:
     # Imported here: a plan that is known needs none of it.
     from prasanga.lexicon.loading import lexicon_of
     from prasanga.likelihoods.templates import read_category_sentences, read_trait_sentences
 
-    forms = lexicon_of(lexicon)
+    lexicon = lexicon_of(words)
     plan = {"structures": SentencesPlan(), "log_probability": SentencesPlan()}
     if asked["traits"]:
-        rows = read_trait_sentences(asked, forms).with_columns(gloss=pl.lit(""))
+        rows = read_trait_sentences(asked, lexicon).with_columns(gloss=pl.lit(""))
         plan["structures"] = SentencesPlan(digest_of(rows.rows()), len(rows))
     if asked["categories"]:
-        rows = read_category_sentences(asked, categories, forms)
+        rows = read_category_sentences(asked, categories, lexicon)
         digest = digest_of([part.rows() for part in rows.partition_by("category", include_key=False)])
         plan["log_probability"] = SentencesPlan(digest, len(rows))
     return plan

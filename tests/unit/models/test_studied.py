@@ -15,22 +15,37 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.models.options import KINDS
 from prasanga.plan.models import (
-    asked_of_model,
-    files_of_model,
-    kind_at_hand,
-    require_places,
-    require_scorers,
-    scored_models,
-    studied_models,
-    twins_of,
+    Measured,
+    find_kind,
+    list_model_files,
+    list_questions,
+    plan_embedded,
+    plan_scored,
+    require_folder,
+    require_free_names,
 )
 
-MURIL = {"path": "google/muril-base-cased", "revision": "abc", "layer": -1, "dtype": "auto"}
+MURIL = {
+    **{"path": "google/muril-base-cased", "revision": "abc", "layer": -1, "dtype": "auto", "kind": "auto"},
+    "stages": ["embeddings", "likelihoods"],
+}
+NOTHING: dict[str, Any] = {"sets": {}, "encoder": "p_unmodified", "encoder_decoder": "infill"}
+NO_WORDS: dict[str, Any] = {"traits": [], "categories": []}
+
+
+def study(models: dict[str, Any], **sections: Any) -> dict[str, Any]:
+    """The parts of a config that plans of models read."""
+    twins = {"associations": {"random_twins": 8}, "seed": 47}
+    return {"models": models, "pairs": NOTHING, "log_probability": NO_WORDS, **twins, **sections}
+
+
+def embedded(models: dict[str, Any]) -> Measured:
+    return plan_embedded(study(models), are_joined=True)
 
 
 def test_a_model_has_an_entry_for_each_of_its_layers() -> None:
     models = {"first": {**MURIL, "layer": 3}, "muril": {**MURIL, "layer": [12, 0, -1, -2, -13]}}
-    studied = studied_models({**models, "one": {**MURIL, "layer": [8]}})
+    studied = embedded({**models, "one": {**MURIL, "layer": [8]}}).models
     suffixes = ("12", "0", "-last", "-last-1", "-last-12")
     assert list(studied) == ["first", *(f"muril-layer{suffix}" for suffix in suffixes), "one-layer8"]
     assert [settings["layer"] for settings in studied.values()] == [3, 12, 0, -1, -2, -13, 8]
@@ -42,7 +57,7 @@ def test_a_model_has_an_entry_for_each_of_its_layers() -> None:
 def test_a_name_that_another_model_has_is_refused(other_first: bool) -> None:
     models = {"muril": {**MURIL, "layer": [8, 12]}, "muril-layer8": MURIL}
     with pytest.raises(InputError) as caught:
-        studied_models(dict(reversed(models.items())) if other_first else models)
+        embedded(dict(reversed(models.items())) if other_first else models)
     assert str(caught.value) == (
         "`models.muril.layer` is [8, 12], and its layer 8 would be called 'muril-layer8', which is the name of another"
         " model. Rename `models.muril-layer8`, or `models.muril`."
@@ -51,41 +66,29 @@ def test_a_name_that_another_model_has_is_refused(other_first: bool) -> None:
 
 def test_the_name_of_a_model_measured_by_its_own_layers_is_taken_too() -> None:
     with pytest.raises(InputError, match=r"called 'a-layer1', which is the name of another model"):
-        studied_models({"a": {**MURIL, "layer": [1]}, "a-layer1": {**MURIL, "layer": [2]}})
+        embedded({"a": {**MURIL, "layer": [1]}, "a-layer1": {**MURIL, "layer": [2]}})
 
 
 def test_the_name_of_a_file_about_another_model_is_refused() -> None:
-    assert list(studied_models({"a.tokenizer": MURIL})) == ["a.tokenizer"]
+    require_free_names("models", ["a.tokenizer"])
     for name in ("tokenizer", "words", "terms", "sentences"):
         with pytest.raises(
             InputError, match=rf"`models\.a\.{name}` has the name of a file .* about `models\.a`\. Rename .* `a-{name}`"
         ):
-            studied_models({"a": MURIL, f"a.{name}": MURIL})
+            require_free_names("models", ["a", f"a.{name}"])
 
 
-def test_folders_and_names_of_the_hub_pass(tmp_path: Path) -> None:
-    (tmp_path / "models" / "banglabert").mkdir(parents=True)
-    paths = ["models/banglabert", "./models/banglabert", "models/banglabert/", f"{tmp_path}/models", "google/muril"]
-    models = {str(i): {"path": path} for i, path in enumerate([*paths, "bert-base-uncased"])}
-    require_places({**models, "tiny": {"train": {"seed": 1}}}, tmp_path)
-
-
-@pytest.mark.parametrize("path", ["/no/model", "./model", "../model", "a/b/c", "model/", "~/model", "."])
-def test_a_path_that_only_a_folder_can_have_needs_the_folder(tmp_path: Path, path: str) -> None:
-    root = tmp_path / "project"
-    with pytest.raises(InputError) as caught:
-        require_places({"hub": MURIL, "mine": {"path": path}}, root)
-    message = str(caught.value)
-    assert message.startswith(
-        f"`models.mine.path` is {path!r}, but there is no folder {Path(root, path)}. Write the path"
-    )
-    assert "models.hub" not in message
-
-
-def test_a_file_is_no_folder_and_all_missing_models_are_named(tmp_path: Path) -> None:
+def test_a_path_that_only_a_folder_can_have_needs_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models/banglabert").mkdir(parents=True)
     (tmp_path / "model.bin").touch()
-    with pytest.raises(InputError, match=r"(?s)`models\.one\.path` is '\./model\.bin'.*\n`models\.two\.path` is ''"):
-        require_places({"one": {"path": "./model.bin"}, "two": {"path": ""}}, tmp_path / "absent/..")
+    for path in ("./models/banglabert", "models/banglabert/", f"{tmp_path}/models", ".", "google/muril", "bert-base"):
+        require_folder("mine", path)
+    for path in ("/no/model", "./model", "../model", "a/b/c", "model/", "~/model", "./model.bin"):
+        with pytest.raises(InputError) as caught:
+            require_folder("mine", path)
+        said = f"`models.mine.path` is {path!r}, but there is no folder {Path(tmp_path, path)}. Write the path"
+        assert str(caught.value).startswith(said)
 
 
 def test_a_file_replaced_by_an_older_one_is_noticed(tmp_path: Path) -> None:
@@ -96,77 +99,78 @@ def test_a_file_replaced_by_an_older_one_is_noticed(tmp_path: Path) -> None:
         (folder / name).write_text(content)
         os.utime(folder / name, ns=(changed, changed))
     (folder / "lost").symlink_to(tmp_path / "nowhere")
-    before = files_of_model(folder)
+    before = list_model_files(folder)
     assert before == {"config.json": [2, 5], "model.safetensors": [7, 2_000_000_000]}
     assert list(before) == sorted(before)
-    assert json.loads(json.dumps(before)) == before == files_of_model(str(folder))
+    assert json.loads(json.dumps(before)) == before == list_model_files(str(folder))
     older = tmp_path / "older"
     older.write_text("another")
     os.utime(older, ns=(1_000_000_000, 1_000_000_000))
     older.replace(folder / "model.safetensors")
-    assert files_of_model(folder) == {**before, "model.safetensors": [7, 1_000_000_000]}
+    assert list_model_files(folder) == {**before, "model.safetensors": [7, 1_000_000_000]}
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors").symlink_to(folder / "config.json")
-    assert files_of_model(folder)["model.safetensors"] == [2, 5]
+    assert list_model_files(folder)["model.safetensors"] == [2, 5]
 
 
 def test_a_model_of_the_hub_has_no_files_to_watch(tmp_path: Path) -> None:
-    assert files_of_model("google/muril-base-cased") == {}
+    assert list_model_files("google/muril-base-cased") == {}
     (tmp_path / "model.bin").touch()
-    assert files_of_model(tmp_path / "model.bin") == {}
+    assert list_model_files(tmp_path / "model.bin") == {}
 
 
 def test_planning_imports_no_torch() -> None:
     program = (
-        "import sys; from prasanga.plan.models import kind_at_hand; kind_at_hand({'path': 'a/b'});"
+        "import sys; from prasanga.plan.models import find_kind; find_kind({'path': 'a/b', 'kind': 'auto'});"
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 VECTORS, SCORES = {"stages": ["embeddings"]}, {"stages": ["likelihoods"]}
-SEVERAL = {"muril": {**MURIL, "layer": [12, -1]}, "bert": {**MURIL, **VECTORS}, "gpt": {"train": {}, **SCORES}}
+TRAINED = {**MURIL, "train": {}}
+del TRAINED["path"]
+SEVERAL = {"muril": {**MURIL, "layer": [12, -1]}, "bert": {**MURIL, **VECTORS}, "gpt": {**TRAINED, **SCORES}}
 
 
 def test_a_model_is_measured_by_the_stages_that_it_is_for() -> None:
-    assert list(studied_models(SEVERAL)) == ["muril-layer12", "muril-layer-last", "bert"]
-    assert scored_models(SEVERAL) == {
-        "muril": {"path": "google/muril-base-cased", "revision": "abc", "dtype": "auto", "family": "muril"},
-        "gpt": {"train": {}, **SCORES, "family": "gpt"},
-    }
-    assert scored_models({"bert": SEVERAL["bert"]}) == studied_models({"gpt": SEVERAL["gpt"]}) == {}
+    assert list(embedded(SEVERAL).models) == ["muril-layer12", "muril-layer-last", "bert"]
+    scored = plan_scored(study(SEVERAL)).models
+    assert list(scored) == ["muril", "gpt"]
+    assert scored["muril"] == {**{key: MURIL[key] for key in MURIL if key != "layer"}, "family": "muril"}
 
 
 def test_twins_of_scored_models_have_the_weights_of_the_family() -> None:
-    twins = twins_of(scored_models(SEVERAL), 47, 8)
+    twins = plan_scored(study(SEVERAL)).twins
     assert list(twins) == ["muril-random", "gpt-random"]
     assert twins["muril-random"]["twin_of"] == "muril"
-    of_vectors = twins_of(studied_models(SEVERAL), 47, 8)
+    of_vectors = embedded(SEVERAL).twins
     assert twins["muril-random"]["random_weights"] == of_vectors["muril-layer12-random"]["random_weights"]
     with pytest.raises(InputError, match=r"the twins of 'gpt' .* would be called 'gpt-random'"):
-        twins_of(scored_models({**SEVERAL, "gpt-random": {"train": {}}}), 47, 8)
+        plan_scored(study({**SEVERAL, "gpt-random": TRAINED}))
 
 
 @pytest.mark.parametrize(
-    ("kinds", "asked", "masked", "said"),
+    ("kinds", "sets", "words", "said"),
     [
-        ({}, ["pairs.sets"], ["log_probability.traits"], "`pairs.sets`: the study has no model with likelihoods"),
+        ([], {"demo": {}}, NO_WORDS, "`pairs.sets`: the study has no model with likelihoods"),
         (
-            {"a": "decoder"},
-            ["pairs.sets"],
-            ["x.a", "x.b"],
-            "`x.a` and `x.b`: the study has no encoder with likelihoods",
+            ["decoder"],
+            {"demo": {}},
+            {"traits": ["t"], "categories": []},
+            "`log_probability.traits`: .* no encoder with",
         ),
-        ({"a": "decoder"}, ["pairs.sets"], [], ""),
-        ({"a": "auto"}, [], ["log_probability.traits"], ""),
-        ({}, [], [], ""),
+        (["decoder"], {"demo": {}}, NO_WORDS, ""),
+        (["auto"], {}, {"traits": [], "categories": ["C1"]}, ""),
+        ([], {}, NO_WORDS, ""),
     ],
 )
 def test_a_study_has_a_model_for_the_probabilities_that_it_asks_for(
-    kinds: dict[str, str], asked: list[str], masked: list[str], said: str
+    kinds: list[str], sets: dict[str, Any], words: dict[str, Any], said: str
 ) -> None:
+    config = study({kind: {**MURIL, "kind": kind} for kind in kinds}, pairs={"sets": sets}, log_probability=words)
     with pytest.raises(InputError, match=said) if said else nullcontext():
-        require_scorers(kinds, asked, masked)
+        plan_scored(config)
 
 
 @pytest.mark.parametrize(
@@ -190,28 +194,28 @@ def test_the_kind_that_a_folder_says(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text(json.dumps(own))
-    assert kind_at_hand({"path": "model", "kind": "auto"}) == kind
-    assert kind_at_hand({"path": str(tmp_path / "model")}) == kind
+    assert find_kind({"path": "model", "kind": "auto"}) == kind
+    assert find_kind({"path": str(tmp_path / "model"), "kind": "auto"}) == kind
 
 
 def test_the_kind_that_the_config_says_goes_before() -> None:
-    assert kind_at_hand({"path": "google/mt5-small", "kind": "encoder-decoder"}) == "encoder-decoder"
-    assert kind_at_hand({"train": {}, "kind": "decoder"}) == "decoder"
-    assert kind_at_hand({"train": {}, "kind": "auto"}) == "encoder"
+    assert find_kind({"path": "google/mt5-small", "kind": "encoder-decoder"}) == "encoder-decoder"
+    assert find_kind({"train": {}, "kind": "decoder"}) == "decoder"
+    assert find_kind({"train": {}, "kind": "auto"}) == "encoder"
 
 
 def test_what_is_not_at_hand_is_auto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert kind_at_hand({"path": "google/mt5-small"}) == "auto"
+    assert find_kind({"path": "google/mt5-small", "kind": "auto"}) == "auto"
     (tmp_path / "model").mkdir()
-    assert kind_at_hand({"path": "model"}) == "auto"
+    assert find_kind({"path": "model", "kind": "auto"}) == "auto"
     (tmp_path / "model" / "config.json").write_text("{")
-    assert kind_at_hand({"path": "model"}) == "auto"
+    assert find_kind({"path": "model", "kind": "auto"}) == "auto"
     (tmp_path / "model" / "config.json").write_bytes(b"\xff")
-    assert kind_at_hand({"path": "model"}) == "auto"
+    assert find_kind({"path": "model", "kind": "auto"}) == "auto"
 
 
-def test_the_kind_at_hand_is_never_another_one_than_the_models(tmp_path: Path) -> None:
+def test_the_kind_found_is_never_another_one_than_the_models(tmp_path: Path) -> None:
     from transformers import CONFIG_MAPPING
     from transformers.models.auto import modeling_auto
 
@@ -226,16 +230,15 @@ def test_the_kind_at_hand_is_never_another_one_than_the_models(tmp_path: Path) -
         config = CONFIG_MAPPING[family]()
         config.architectures = [name]
         (tmp_path / "config.json").write_text(json.dumps(config.to_diff_dict(), default=str))
-        found = kind_at_hand({"path": str(tmp_path)})
+        found = find_kind({"path": str(tmp_path), "kind": "auto"})
         assert found in (model_kind(config), "auto"), family
         told += found != "auto"
     assert told > 25
 
 
-NOTHING: dict[str, Any] = {"sets": {}, "encoder": "p_unmodified", "encoder_decoder": "infill"}
 PAIRS: dict[str, Any] = {**NOTHING, "sets": {"demo": {}}}
 BOTH = ["embeddings", "likelihoods"]
-NO_WORDS, WORDS = {"traits": [], "categories": []}, {"traits": [], "categories": ["C1"]}
+WORDS = {"traits": [], "categories": ["C1"]}
 
 
 @pytest.mark.parametrize(
@@ -269,7 +272,8 @@ NO_WORDS, WORDS = {"traits": [], "categories": []}, {"traits": [], "categories":
 def test_what_is_asked_of_a_model(
     kind: str, pairs: dict[str, Any], words: dict[str, Any], expected: tuple[list[str], list[str], list[str]]
 ) -> None:
-    found = asked_of_model({"path": "someone/model", "kind": kind}, pairs, words)
+    config = {"pairs": pairs, "log_probability": words}
+    found = list_questions({**MURIL, "kind": kind}, config)
     assert (found["stages"], found["kinds"], found["masked"]) == expected
-    alone = asked_of_model({"path": "someone/model", "kind": kind, **VECTORS}, pairs, words)
+    alone = list_questions({**MURIL, "kind": kind, **VECTORS}, config)
     assert alone == {"stages": ["embeddings"], "kinds": list(KINDS), "masked": []}

@@ -20,12 +20,12 @@ from prasanga.plan import (
     Settings,
     StudyPlan,
     begin_config,
-    digests_of,
     finish_config,
+    list_unnoticed_changes,
     require_config_of_results,
     require_results,
-    unnoticed_changes,
 )
+from prasanga.plan.study import list_word_files, plan_candidates
 from prasanga.report.products import plan_comparison, plan_products
 
 Config = dict[str, Any]
@@ -77,22 +77,21 @@ def write(*paths: str) -> None:
 
 def test_the_demo_measures_these_models(planned: Planned) -> None:
     study = planned()
-    assert study.models.names == ["tiny-narrow", "tiny-wide"]
-    assert study.models.twin_of == {"tiny-narrow-random": "tiny-narrow", "tiny-wide-random": "tiny-wide"}
-    assert list(study.models.scored) == ["tiny-narrow", "tiny-decoder", "tiny-encoder-decoder"]
-    assert study.models.masked == ["tiny-narrow"]
-    assert study.models.masked_twins == ["tiny-narrow-random"]
+    assert list(study.embedded.models) == ["tiny-narrow", "tiny-wide"]
+    assert study.embedded.twin_of == {"tiny-narrow-random": "tiny-narrow", "tiny-wide-random": "tiny-wide"}
+    assert list(study.scored.models) == ["tiny-narrow", "tiny-decoder", "tiny-encoder-decoder"]
+    assert list(study.scored.masked.every) == ["tiny-narrow-random", "tiny-narrow"]
     assert study.labels == {"9": "9", "25": "25", "75": "75", "over75": ">75"}
     assert study.shortest == "9"
     assert study.drawn == "results/samples/9-25-75-over75.of1.json"
-    assert list(study.words.chosen) == [f"C{number}" for number in range(1, 10)] == list(study.words.weat_chosen)
-    assert study.vectors.trained == ["glove", "word2vec"]
+    assert list(study.words.chosen["ceat"]) == [f"C{number}" for number in range(1, 10)]
+    assert study.words.chosen["weat"] == study.words.chosen["ceat"]
 
 
 def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Planned) -> None:
     study = planned({"models": {"tiny-wide": {"layer": [-1, 1]}}, "embeddings": {"buckets": 2}})
     last, first = "tiny-wide-layer-last", "tiny-wide-layer1"
-    assert study.models.names == ["tiny-narrow", last, first]
+    assert list(study.embedded.models) == ["tiny-narrow", last, first]
     files = Files(study)
     lengths = ("9", "25", "75", "over75")
     assert files.first_layer(first, bucket="01") == [f"results/embeddings/{last}/{each}/01.parquet" for each in lengths]
@@ -117,7 +116,7 @@ def settings_of(study: StudyPlan) -> dict[str, Any]:
     settings = Settings(study)
     shard = study.texts.shards[min(study.texts.shards)]
     return {
-        "forms": study.words.forms,
+        "forms": study.words.lexicon.forms,
         "sentences": settings.shard(shard),
         "samples": settings.sampling(),
         "training": settings.training("tiny-narrow"),
@@ -130,11 +129,11 @@ def settings_of(study: StudyPlan) -> dict[str, Any]:
         "ceat of a twin": settings.ceat("tiny-narrow-random", "9"),
         "seat": settings.seat("tiny-narrow"),
         "weat": settings.weat("glove"),
-        "pairs": settings.set_of_pairs("demo"),
+        "pairs": settings.pair_set("demo"),
         "scores": settings.pair_scores("tiny-narrow"),
-        "structures": settings.structures("tiny-narrow"),
+        "structures": settings.sentence_scores("structures", "tiny-narrow"),
         "log_probability": settings.log_probability("tiny-narrow"),
-        "categories": digests_of(study.words.chosen),
+        "categories": study.words.chosen["ceat"],
     }
 
 
@@ -244,13 +243,6 @@ def test_many_lengths_have_a_name_that_a_file_can_have(planned: Planned) -> None
     assert many != others
 
 
-def test_no_category_is_filled_in_by_snakemake_or_ends_its_script() -> None:
-    assert [text[:14].rstrip() for text in digests_of({"a <{model}": {}, "b": {}})] == [
-        "category a ((m",
-        "category b 441",
-    ]
-
-
 def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
     everything = Files(planned()).results
     without = {"seat": {"categories": []}, "pairs": {"sets": {"demo": None}}, "static": {"vectors": {"glove": None}}}
@@ -337,11 +329,9 @@ def test_buckets_of_scores_follow_from_the_size_of_a_set(planned: Planned, tmp_p
 
 
 def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
-    with pytest.raises(InputError, match=r"lexicon[.]candidates is null, so there is nothing to rank"):
-        Files(planned()).candidates()
-    study = planned({"lexicon": {"candidates": "resources/candidates/bn"}})
-    assert study.plan_candidates().language == "bn"
-    assert Files(study).candidates()[-1] == "resources/suffix_groups/bn.yaml"
+    words, candidates = plan_candidates(planned({"lexicon": {"candidates": "resources/candidates/bn"}}).config)
+    assert candidates.language == "bn"
+    assert list_word_files(words)[-1] == "resources/suffix_groups/bn.yaml"
 
 
 @pytest.mark.parametrize(
@@ -379,7 +369,7 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
         ({"pairs": {"sets": {"demo.oddities": {"path": "p"}}}}, "`pairs.sets.demo.oddities` has the name of a file"),
         (
             {"pairs": {"sets": {"statistics": {"path": "p"}}}},
-            "about all of `pairs.sets`. Rename it, for example to `st",
+            "about all. Rename it, for example to `st",
         ),
         (
             {"static": {"vectors": {"glove.train": {"path": "p"}}}},
@@ -411,7 +401,7 @@ def test_a_comparison_names_models_of_the_study_and_of_the_paper(planned: Planne
     def of(models: Mapping[str, str]) -> str:
         comparison = {"paper": "sadhu2024", "models": models}
         study = planned({"comparison": comparison})
-        folder, names = project_root / "resources/published", study.models.names
+        folder, names = project_root / "resources/published", list(study.embedded.models)
         return plan_comparison(study.config, folder, names, Files(study).results)[1]
 
     assert of({"tiny-wide": "muril_large_cased"}) == ""
@@ -424,15 +414,11 @@ def test_a_comparison_names_models_of_the_study_and_of_the_paper(planned: Planne
 def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> None:
     models = {"e5": {"package": "multilingual-e5-small", "stages": ["embeddings"]}}
     study = planned({"models": {**models, "smollm2": {"package": "smollm2-135m-instruct", "stages": ["likelihoods"]}}})
-    assert study.models.packaged == ["e5", "smollm2"]
     assert study.config["models"]["e5"]["cards"] == 0
-    assert study.models.kinds["smollm2"] == "decoder"
-    assert "smollm2" not in study.models.masked
-    assert study.memory("e5") == 3000
+    assert "smollm2" not in study.scored.masked.models
     files = Files(study)
-    assert files.origin_of_model("e5") == ["results/models/e5/package.json"]
-    assert files.origin_of_model("tiny-wide") == ["results/models/tiny-wide/training.json"]
-    assert "results/models/e5/model.safetensors" in files.model("e5")
+    assert files.model("e5")[1::3] == ["results/models/e5/model.safetensors", "results/models/e5/package.json"]
+    assert files.model("tiny-wide")[-1] == "results/models/tiny-wide/training.json"
 
 
 @pytest.mark.parametrize(
@@ -473,14 +459,14 @@ def test_a_change_that_snakemake_cannot_notice_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     made, other = complete(demo), complete(merged(demo, {"seed": 48}))
-    assert list(unnoticed_changes(other)) == [], "no results"
+    assert list(list_unnoticed_changes(other)) == [], "no results"
     begin_config(made)
     finish_config()
-    assert list(unnoticed_changes(made)) == []
-    (sentence,) = unnoticed_changes(other)
+    assert list(list_unnoticed_changes(made)) == []
+    (sentence,) = list_unnoticed_changes(other)
     assert "another config than this one: seed (47 there, 48 here). Without the folder .snakemake" in sentence
     (tmp_path / ".snakemake/metadata/abc").mkdir(parents=True)
-    assert list(unnoticed_changes(other)) == []
+    assert list(list_unnoticed_changes(other)) == []
 
 
 def test_tables_of_two_configs_are_not_drawn(demo: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -502,14 +488,17 @@ def test_tables_of_two_configs_are_not_drawn(demo: Config, tmp_path: Path, monke
 def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(planned: Planned, tmp_path: Path) -> None:
     study = planned()
     paths = sorted(shard.path for shards in study.texts.shards.values() for shard in shards)
-    assert [(shard.path, shard.start, shard.end) for shard in study.sampled_files()] == [(p, 0, None) for p in paths]
+    assert [(shard.path, shard.start, shard.end) for shard in study.texts.sampled_files()] == [
+        (p, 0, None) for p in paths
+    ]
     sampled = Settings(study).sampled_forms()
     assert [shard["size"] for shard in sampled["shards"]] == [Path(path).stat().st_size for path in paths]
-    assert planned({"categories": []}).sampled_files() == [], "sentences of templates are all that it reads"
+    no_text = Settings(planned({"categories": []})).sampled_forms()
+    assert no_text["shards"] == [], "sentences of templates are all that it reads"
     for number in range(130):
         tmp_path.joinpath(f"{number:03}.txt").write_text(f"{number} ফুল\n", encoding="utf-8")
     many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "*.txt"}]}})
-    looked_at = [Path(shard.path).name for shard in many.sampled_files()]
+    looked_at = [Path(shard.path).name for shard in many.texts.sampled_files()]
     assert looked_at == [f"{number:03}.txt" for number in range(0, 130, 3)]
 
 
@@ -533,12 +522,12 @@ def test_a_job_of_a_model_has_all_lengths_and_the_random_copies_of_a_small_study
     lengths = ("9", "25", "75", "over75")
     names = ("{model}", "{model}-random")
     assert vectors == [f"results/embeddings/{name}/{length}/00.parquet" for name in names for length in lengths]
-    assert Files(small).embedded.models == ["tiny-narrow", "tiny-wide"]
-    assert Files(small).embedded.job_of("tiny-wide") == ["tiny-wide", "tiny-wide-random"]
+    assert small.embedded.jobs == ["tiny-narrow", "tiny-wide"]
+    assert small.embedded.job_of("tiny-wide") == ["tiny-wide", "tiny-wide-random"]
     assert len(large.buckets) > 1
-    assert Files(large).embedded.models == ["tiny-narrow", "tiny-wide", "tiny-narrow-random", "tiny-wide-random"]
-    assert Files(large).embedded.job_of("tiny-wide") == ["tiny-wide"]
+    assert large.embedded.jobs == ["tiny-narrow", "tiny-wide", "tiny-narrow-random", "tiny-wide-random"]
+    assert large.embedded.job_of("tiny-wide") == ["tiny-wide"]
     # where only some models have copies, every job is one of its own
     some = planned({"models": {"tiny-wide": {"random_twins": 0}}})
-    assert Files(some).embedded.models == ["tiny-narrow", "tiny-wide", "tiny-narrow-random"]
+    assert some.embedded.jobs == ["tiny-narrow", "tiny-wide", "tiny-narrow-random"]
     assert Files(some).segments_read() == [f"results/samples/{length}/00.parquet" for length in lengths]

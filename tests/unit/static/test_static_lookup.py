@@ -17,7 +17,7 @@ import prasanga
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
 from prasanga.lexicon import Lexicon, Stimulus, SurfaceForm
-from prasanga.plan.models import EPOCHS, VectorsPlan, training_options, training_resources
+from prasanga.plan.models import EPOCHS, complete_training, estimate_training, find_vectors
 from prasanga.static import (
     Spellings,
     Trained,
@@ -146,19 +146,11 @@ def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path, monkeypatch:
         "file": {"path": str(file)},
         "kept": {"path": gone},
     }
-    plan = VectorsPlan.from_config({"vectors": asked}, cached=True)
-    assert (plan.trained, plan.files, plan.kept) == (["own"], {"file": str(file)}, ["kept"])
-    assert VectorsPlan.from_config({"vectors": {}}) == VectorsPlan()
+    assert find_vectors(asked, cached=True) == {"file": str(file)}
     with pytest.raises(InputError, match="no such file"):
-        VectorsPlan.from_config({"vectors": asked})
-    with pytest.raises(InputError, match="no such file"):
-        VectorsPlan.from_config({"vectors": {**asked, "kept": {"path": "other.txt"}}}, cached=True)
-    for wrong, message in (
-        ({"v": {"path": "gone.txt"}}, "`static.vectors.v.path` is 'gone.txt', but there is no such file"),
-        ({"v": {"train": {}}, "v.vectors": {"train": {}}}, "Rename it, for example to `v-vectors`"),
-    ):
-        with pytest.raises(InputError, match=message):
-            VectorsPlan.from_config({"vectors": wrong})
+        find_vectors(asked, cached=False)
+    with pytest.raises(InputError, match=r"`static.vectors.kept.path` is 'other.txt', but there is no such file"):
+        find_vectors({**asked, "kept": {"path": "other.txt"}}, cached=True)
 
 
 def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:
@@ -169,15 +161,15 @@ def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:
 
 
 def test_passes_suit_the_method_where_none_are_given() -> None:
-    assert training_options({"method": "glove", "epochs": None, "dimensions": 3}) == {
+    assert complete_training({"method": "glove", "epochs": None, "dimensions": 3}) == {
         "dimensions": 3,
         "epochs": 25,
         "method": "glove",
     }
-    assert training_options({"method": "word2vec", "epochs": None})["epochs"] == 5
-    assert training_options({"method": "glove", "epochs": 7})["epochs"] == 7
+    assert complete_training({"method": "word2vec", "epochs": None})["epochs"] == 5
+    assert complete_training({"method": "glove", "epochs": 7})["epochs"] == 7
     # another order is no other training
-    assert list(training_options({"method": "glove", "epochs": 7, "dimensions": 3})) == [
+    assert list(complete_training({"method": "glove", "epochs": 7, "dimensions": 3})) == [
         "dimensions",
         "epochs",
         "method",
@@ -187,8 +179,8 @@ def test_passes_suit_the_method_where_none_are_given() -> None:
 
 
 def test_a_training_is_given_more_for_a_larger_corpus() -> None:
-    assert training_resources(0.2) == {"mem_mb": 1025, "runtime": 60}
-    assert training_resources(27_500) == {"mem_mb": 30_958, "runtime": 2810}
+    assert estimate_training(0.2) == {"mem_mb": 1025, "runtime": 60}
+    assert estimate_training(27_500) == {"mem_mb": 30_958, "runtime": 2810}
 
 
 def test_words_come_from_a_training_or_from_a_file(tmp_path: Path) -> None:
