@@ -1,4 +1,4 @@
-"""What every stage stands on."""
+"""Errors, files, seeds and logs, on which every stage builds."""
 
 from __future__ import annotations
 

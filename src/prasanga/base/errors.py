@@ -12,7 +12,7 @@ _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\
 class InputError(ValueError):
     """Input that cannot be used: a config, a word list, a corpus, a model, a results file.
 
-    The message is for the person who can mend it: the file, the line or key, the value found, what is allowed,
+    The message is for the person who can correct it: the file, the line or key, the value found, what is allowed,
     and what to write instead. What it quotes comes from anywhere, so it is made printable (`printable`).
     """
 
@@ -31,15 +31,10 @@ def printable(text: str, longest: int | None = _LONGEST) -> str:
     return _UNPRINTABLE.sub(_escaped, text)
 
 
-def gave_up(error: BaseException) -> bool:
-    """Return whether a library in Rust met what it did not foresee; Python gets its panic as no `Exception`."""
-    return type(error).__name__ == "PanicException"
-
-
 def reason(error: BaseException) -> str:
     """Return what a library or the system says of a failure, to be quoted within a sentence.
 
-    Arrow and YAML write several lines; a message whose end stands on another line than its file is not found in a log.
+    Arrow and YAML write several lines; in a log, the end of a message belongs on the same line as its file.
 
     Returns:
         One line without the full stop at its end; the name of the error's class if it says nothing.

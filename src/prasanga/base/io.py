@@ -1,4 +1,4 @@
-"""Files of the project: Parquet that says what it was made from, JSON, tables as text, and rows kept for later runs."""
+"""Files of the project: Parquet with a record of its making, JSON, tables as text, and rows kept for later runs."""
 
 from __future__ import annotations
 
@@ -67,24 +67,18 @@ def remade_by(stage: str) -> str:
 
 _PREFIX = "prasanga."
 _UNWRITABLE = {
-    **dict.fromkeys(
-        [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO],
-        "Make room in {folder} or let yourself write there, and run again: finished work is kept.",
-    ),
-    **dict.fromkeys(
-        [errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY],
-        "Move away what has this name, and run again: finished work is kept.",
-    ),
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO),
+    *(errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY),
 }
 _BYTES_PER_ROW_GROUP = 1 << 25
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to `path` when the block ends well and removed when it does not.
+    """Yield a temporary path in the same folder, renamed to `path` when the block ends well and removed otherwise.
 
     The temporary name holds host, process and a random part: two processes that write the same file do not meet, and
-    whoever reads `path` sees a whole file or none. The data are on disk (fsync) before the rename.
+    a reader of `path` sees a whole file or none. The data are on disk (fsync) before the rename.
 
     Raises:
         InputError: if the disk is full, a quota used up, the folder may not be written to, or a folder is in the way.
@@ -102,11 +96,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterator[None]:
-    """Say in a sentence that there is no room for a file, no permission to write it, or something in its way.
+    """Explain in a sentence why a file cannot be written: a full disk, no permission, or something in its way.
 
     Args:
         path: the file, or the folder for temporary ones.
-        folder: what is written in; `path` itself if that is one, and else what holds it.
+        folder: the folder that is written to; `path` itself if it is a folder, otherwise its parent.
 
     Raises:
         InputError: in place of the OSError.
@@ -120,18 +114,23 @@ def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterat
             raise
         raise InputError(
             f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there."
-            f" {_UNWRITABLE[error.errno].format(folder=folder)}"
+            f" Make room in {folder}, let yourself write there, or move the file or folder of this name, and run again:"
+            " finished work is kept."
         ) from error
 
 
 def temporary_beside(path: Path) -> Path:
-    """Return a name for what is to take the place of `path`, file or folder, that no other process uses.
+    """Return a name for a new `path`, file or folder, that no other process uses.
 
-    The folder that holds it is made if need be, and what a process that was killed has left there for `path` removed.
+    Its folder is made if necessary. Files that a killed process of this host left there for `path` are removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_what_the_dead_left(path)
-    return path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    begin = f".{path.name}.{socket.gethostname()}."
+    for left in path.parent.glob(f"{glob.escape(begin)}*.tmp"):
+        process = left.name.removeprefix(begin).partition(".")[0]
+        if process.isdecimal() and not _is_running(int(process)):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    return path.with_name(f"{begin}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
 
 
 def reach_the_disk(path: Path) -> None:
@@ -143,33 +142,21 @@ def reach_the_disk(path: Path) -> None:
         os.close(descriptor)
 
 
-def _remove_what_the_dead_left(path: Path) -> None:
-    """Remove temporary files of `path` whose process, on this host, is no more: it was killed while it wrote."""
-    beginning = f".{path.name}.{socket.gethostname()}."
-    for left in path.parent.glob(f"{glob.escape(beginning)}*.tmp"):
-        if is_gone(left.name.removeprefix(beginning).partition(".")[0]):
-            if left.is_dir():
-                shutil.rmtree(left, ignore_errors=True)
-            else:
-                left.unlink(missing_ok=True)
-
-
-def is_gone(process: str) -> bool:
-    """Return whether a process of this host is no more, by the number in a file's name; False if it is no number."""
+def _is_running(process: int) -> bool:
     try:
-        os.kill(int(process), 0)
+        os.kill(process, 0)
     except ProcessLookupError:
-        return True
-    except (OSError, ValueError, OverflowError):
         return False
-    return False
+    except (OSError, OverflowError):  # of another user
+        return True
+    return True
 
 
 def as_frame(name: str, table: Any) -> pl.DataFrame:
     """Return a table that somebody gives as a polars frame: of polars, pandas or Arrow, or a dict of columns.
 
     Raises:
-        InputError: with `name`, where it is none of these.
+        InputError: with `name`, for anything else.
     """
     if isinstance(table, pl.DataFrame):
         return table
@@ -277,7 +264,7 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
 
 
 def read_where(path: str | Path, columns: Sequence[str], column: str, values: Collection[str]) -> pa.Table:
-    """Return the rows in which `column` has one of `values`; row groups that have none of them are not read.
+    """Return the rows in which `column` has one of `values`; row groups without them are not read.
 
     The file is mapped into memory; a damaged one is an `InputError`.
     """
@@ -354,23 +341,19 @@ def reading(path: str | Path) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
-    except OSError as error:
-        if error.errno is None:  # Arrow's, about the content
-            raise DamagedFileError(path, reason(error)) from error
+    except (OSError, pa.ArrowException, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # otherwise it is Arrow's, about the content
+            raise _explain_unreadable(path, error) from error
         raise InputError(
-            f"{path}: cannot be read ({error.strerror or reason(error)}). Let yourself read it (`chmod u+r`), or check"
-            " the disk or the network, and run again."
+            f"{path}: not a whole Parquet file ({reason(error)}). Delete it and run the workflow again."
         ) from error
-    except (pa.ArrowException, ValueError) as error:
-        raise DamagedFileError(path, reason(error)) from error
 
 
-class DamagedFileError(InputError):
-    """A Parquet file that is cut short or has lost a byte; `what` is the message without what to do about it."""
-
-    def __init__(self, path: str | Path, why: str) -> None:
-        self.what = f"{path}: not a whole Parquet file ({why})."
-        super().__init__(f"{self.what} Delete it and run the workflow again.")
+def _explain_unreadable(path: str | Path, error: OSError) -> InputError:
+    return InputError(
+        f"{path}: cannot be read ({error.strerror or error}). Restore it, let yourself read it (`chmod u+r`), or check"
+        " the disk or the network, and run again."
+    )
 
 
 def require_every_page(path: str | Path) -> None:
@@ -415,19 +398,21 @@ def read_frame(path: str | Path, columns: Sequence[str] | None = None) -> pl.Dat
 # Digests of files and of plain values, and values that are kept under the digest of what they were computed from.
 #
 # What is kept saves work and is never needed nor trusted: with another key, in a damaged file or in none it is
-# computed anew, and where a folder cannot be written it is computed again next time. So nothing here fails and
+# computed again, and where a folder cannot be written it is computed again next time. So nothing here fails and
 # nothing is said.
 
 
-def sha256_of(data: bytes) -> str:
-    """Return the sha256 of bytes, 64 hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
 def sha256_of_file(path: str | Path) -> str:
-    """Return the sha256 of a file's bytes, in hexadecimal."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """Return the sha256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        InputError: the file is absent, or cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _explain_unreadable(path, error) from error
 
 
 def read_rows(file: Traversable) -> list[dict[str, str]]:
@@ -436,43 +421,25 @@ def read_rows(file: Traversable) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def unreadable(path: str | Path, error: OSError) -> InputError:
-    """Return what to say of a file that is there and cannot be read."""
-    mend = (
-        "Let yourself read it (`chmod u+r`)" if isinstance(error, PermissionError) else "Restore it, or see to the disk"
-    )
-    return InputError(f"{path}: cannot be read ({error.strerror or error}). {mend}, and run again.")
-
-
-def digest_of_file(path: str | Path) -> str:
-    """Return the sha256 of a file.
-
-    Raises:
-        InputError: the file is absent by now, or cannot be read.
-    """
-    try:
-        return sha256_of_file(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
 def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
-    """Return the sha256 of each file, by its path; as `digest_of_file`."""
-    return {str(path): digest_of_file(path) for path in paths}
+    """Return the sha256 of each file, by its path; as `sha256_of_file`."""
+    return {str(path): sha256_of_file(path) for path in paths}
 
 
 def digest_of(value: Any) -> str:
     """Return a short digest (16 hexadecimal digits) of plain values: numbers, strings, lists, mappings in any order."""
-    return hashlib.sha256(
-        json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    ).hexdigest()[:16]
+    return _digest_text(json.dumps(value, sort_keys=True, ensure_ascii=False))[:16]
+
+
+def _digest_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_cache(path: Path, key: str) -> Any:
     """Return the value that was written with `key`; None if the file is absent, damaged, or of another key."""
     try:
         head, text = path.read_text(encoding="utf-8").split("\n", 1)
-        return json.loads(text) if json.loads(head) == [key, sha256_of(text.encode())] else None
+        return json.loads(text) if json.loads(head) == [key, _digest_text(text)] else None
     except (OSError, ValueError):
         return None
 
@@ -481,7 +448,7 @@ def write_cache(path: Path, key: str, value: Any) -> None:
     """Keep plain values (what JSON gives back as it was) under `key`, in place of what the file held; whole or not."""
     text = json.dumps(value, ensure_ascii=False) + "\n"
     with suppress(InputError, OSError):
-        write_text(path, f"{json.dumps([key, sha256_of(text.encode())])}\n{text}")
+        write_text(path, f"{json.dumps([key, _digest_text(text)])}\n{text}")
 
 
 # --------------------
@@ -506,7 +473,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise _explain_unreadable(path, error) from None
     except ValueError as error:
         raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from None
     return content
@@ -560,7 +527,7 @@ def unguarded_text(text: str) -> str:
 
 
 # --------------------
-# Rows that survive: vectors and scores, kept beside the workflow's outputs under what they were computed from.
+# Rows that survive: vectors and scores, kept apart from the workflow's outputs under a digest of what made them.
 
 KEY = "key.json"
 """The file that describes the rows of a folder."""
@@ -612,7 +579,7 @@ class Store:
         if not (self.folder / KEY).exists():
             content = {**self._describes, "key": self.key}
             write_text(self.folder / KEY, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-        name = hashlib.sha256("".join(table.column(0).to_pylist()).encode()).hexdigest()[:32]
+        name = _digest_text("".join(table.column(0).to_pylist()))[:32]
         table = table.select(self.columns)
         write_row_groups(self.folder / f"{name}.parquet", table.schema, [table], {"key": self.key})
 

@@ -17,28 +17,20 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from prasanga.base.errors import InputError, gave_up, printable, reason
+from prasanga.base.errors import InputError, printable
 
 COMMAND = "PRASANGA_COMMAND"
 """Environment variable that the command sets for Snakemake and its jobs."""
 
 _SELDOM = 7_000
 """New objects between two collections of the youngest generation; Python's default is 700."""
-_REFUSED = {
-    "Let yourself read it (`chmod u+rX`), or name another file.": (errno.EACCES, errno.EPERM),
-    "Make room in the folders of results, of TMPDIR and of the cache of models, or take other folders.": (
-        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
-    ),
-    "Too many files are open: raise the limit (`ulimit -n`).": (errno.EMFILE, errno.ENFILE),
-    "Check the disk or the network that has the files.": (errno.EIO, errno.ESTALE, errno.EROFS),
-}
-"""What to do about errors of the system, which do not always name the file."""
+_REFUSED = (errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.EIO, errno.EROFS)
+"""Errors of the system about which a user can do something; they do not always name the file."""
 _TALKATIVE = ("fontTools", "matplotlib")
 """Libraries that log every table of every font."""
 
@@ -47,7 +39,7 @@ def collect_seldom() -> None:
     """Collect garbage a tenth as often, and not at the end of the process.
 
     Imports of torch and transformers make half a million objects, none of them garbage. Going through them again and
-    again takes a third of the CPU time of a job that runs a small model, and a quarter of that of a plan.
+    again takes a third of the CPU time of a job that runs a small model, and a quarter for a plan.
     """
     gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
     atexit.register(gc.freeze)
@@ -89,7 +81,7 @@ def log_to(path: str | Path) -> None:
 
 
 def said_of_failure(error: BaseException, log: str | Path) -> str:
-    """Return what to tell the user about an unforeseen error.
+    """Return a message for the user about an unforeseen error.
 
     The user can do something about memory and about files that the system refuses. Anything else is a defect, whose
     traceback is kept in `<log>.traceback`.
@@ -100,16 +92,12 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
             f"Out of memory ({kind}). Give the job more (`mem_mb` of its rule in the profile), or run fewer at a time;"
             " finished work is kept."
         )
-    if gave_up(error) and "tokenizers" in sys.modules:
+    if isinstance(error, OSError) and error.errno in _REFUSED:
+        path = f"{error.filename}: " if error.filename else ""
         return (
-            f"The library tokenizers gave up ({reason(error)[:300]}): a tokenizer.json is damaged. Fetch the model of"
-            " this job again."
+            f"{path}{error.strerror}. Let yourself read and write there, make room there and in TMPDIR, or see to the"
+            " disk. Run again; finished work is kept."
         )
-    if isinstance(error, OSError):
-        for remedy, numbers in _REFUSED.items():
-            if error.errno in numbers:
-                path = f"{error.filename}: " if error.filename else ""
-                return f"{path}{error.strerror}. {remedy} Run again; finished work is kept."
     where = _place_traceback(Path(log))
     with suppress(OSError):
         where.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +130,7 @@ def _log_exception(
 
 
 # --------------------
-# Log how far a long job is: a line every so often with the rate and the expected end.
+# Log how far a long job is: a line every so often with the time that is left.
 
 SHORT = 5.0
 """Seconds of work without a line."""
@@ -152,10 +140,8 @@ BYTES = "bytes"
 clock: Callable[[], float] = time.time
 """Seconds since 1970; tests put another one in its place."""
 
-_SHORT_WITHIN = 60.0  # the same for work within other work
 _EVERY, _GROWTH = 30.0, 0.35  # seconds between lines at least, and as a share of the time that has passed
 _LOG = logging.getLogger(__name__)
-_running: list[Progress] = []
 
 T = TypeVar("T")
 
@@ -168,7 +154,7 @@ class Progress:
 
         Args:
             name: the work, at the beginning of every line.
-            total: the amount of work; None where it is not known.
+            total: the amount of work; None or 0 where it is not known.
             unit: of the amount, in the plural; `bytes` are shown as MB.
         """
         self.name, self.total, self.unit = name, total, "MB" if unit == BYTES else unit
@@ -179,19 +165,15 @@ class Progress:
     def __enter__(self) -> Self:
         """Begin."""
         self._begin = clock()
-        self._short = _SHORT_WITHIN if _running else SHORT
-        self._due = self._begin + self._short
-        _running.append(self)
+        self._due = self._begin + SHORT
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """End, and say what was done if it took long enough."""
-        _running.remove(self)
+        """End, and log the amount and the time if it took long enough."""
         seconds = clock() - self._begin
-        if seconds >= self._short:
+        if seconds >= SHORT:
             end = "stopped after " if kind else ""
-            rate = f", {self._pace(self._done / seconds)}" if self._done and not kind else ""
-            _LOG.info("%s: %s%s in %s%s", self.name, end, self._count(), _duration(seconds), rate)
+            _LOG.info("%s: %s%s in %s", self.name, end, self._count(), _format_duration(seconds))
 
     def advance(self, n: float = 1) -> None:
         """Count `n` more. It costs a microsecond: in a hot loop, call it for a batch."""
@@ -202,13 +184,9 @@ class Progress:
                 return
             passed = now - self._begin
             self._due = now + max(_EVERY, _GROWTH * passed)
-        said = [self._count()]
-        if rate := self._done / passed:
-            said.append(self._pace(rate))
-            if self.total and self._done < self.total:
-                left = (self.total - self._done) / rate
-                said += [f"{_duration(left)} left", f"done about {datetime.fromtimestamp(now + left):%Y-%m-%d %H:%M}"]
-        _LOG.info("%s: %s", self.name, ", ".join(said))
+        left = (self.total or 0) - self._done
+        end = f", {_format_duration(left * passed / self._done)} left" if left > 0 and self._done else ""
+        _LOG.info("%s: %s in %s%s", self.name, self._count(), _format_duration(passed), end)
 
     def over(self, items: Iterable[T], every: int = 1) -> Iterator[T]:
         """Yield the items; `every` so many are counted together, when the next one is asked for."""
@@ -221,23 +199,14 @@ class Progress:
 
     def _count(self) -> str:
         """Return the amount that is done: "12,400 of 50,000 segments (25%)"."""
-        done = self._done * self._scale
-        digits = 1 if self._scale < 1 and done < 10 else 0
-        if not self.total or self._done >= self.total:
-            return f"{done:,.{digits}f} {self.unit}"
-        share = int(100 * self._done / self.total)
-        return f"{done:,.{digits}f} of {self.total * self._scale:,.{digits}f} {self.unit} ({share}%)"
-
-    def _pace(self, rate: float) -> str:
-        """Return a rate per unit of time in which something happens: 830 per second, 15 per minute."""
-        rate *= self._scale
-        units = {"second": 1, "minute": 60, "hour": 3600}
-        name = next((name for name, seconds in units.items() if rate * seconds >= 1), "hour")
-        number, unit = rate * units[name], "MB " if self._scale < 1 else ""
-        return f"{number:,.{int(number < 10)}f} {unit}per {name}"
+        total, digits = self.total or 0, 1 if self._scale < 1 else 0
+        done = f"{self._done * self._scale:,.{digits}f}"
+        if self._done >= total:
+            return f"{done} {self.unit}"
+        return f"{done} of {total * self._scale:,.{digits}f} {self.unit} ({int(100 * self._done / total)}%)"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     """Return 45 s, 12 min, 3 h 20 min."""
     minutes = round(seconds / 60)
     if seconds < 120:

@@ -1,8 +1,8 @@
 """What a result was made from: the record in its metadata, the check of a study's results by it, and the origin of one.
 
 A record says stage, settings, versions of libraries, and the digests of the inputs. Parquet files have it in their
-metadata, figures in that of their SVG, lists of vectors in `made_from`. CSV, Markdown and LaTeX files have none. Then
-the fingerprints of code, which tell Snakemake whether a script has changed.
+metadata, figures in the metadata of their SVG, lists of vectors in `made_from`. CSV, Markdown and LaTeX files are
+without. Then the fingerprints of code, by which Snakemake notices that a script has changed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import importlib.metadata
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
 
 import xxhash
@@ -26,7 +27,6 @@ from prasanga.base.io import (
     made_from,
     read_cache,
     read_document,
-    sha256_of,
     sha256_of_file,
     write_cache,
 )
@@ -72,7 +72,7 @@ def describe(
 
 
 def read_record(file: Path) -> dict[str, Any]:
-    """Return the record of a result; All but `stage` and `fingerprint` are mappings. Empty if the file has none.
+    """Return the record of a result, all but `stage` and `fingerprint` as mappings; `inputs` alone if it has none.
 
     Raises:
         InputError: the file is damaged.
@@ -84,11 +84,10 @@ def read_record(file: Path) -> dict[str, Any]:
         listed = read_document(file)
         shards = {f"{file.parent}/{name}": sha256 for name, sha256 in listed.get("shards", {}).items()}
         record = {**listed.get("made_from", {}), "inputs": json.dumps(shards)} if shards else {}
-    elif file.suffix == ".svg":
-        source = ElementTree.parse(file).find(_SOURCE)
-        record = json.loads(source.text or "{}") if source is not None else {}
+    elif file.suffix == ".svg" and (source := ElementTree.parse(file).find(_SOURCE)) is not None:
+        record = json.loads(source.text or "{}")
     maps = {key: json.loads(record.get(key) or "{}") for key in ("inputs", "settings", "version", "versions")}
-    return {**record, **maps} if any(record.values()) else {}
+    return {**record, **maps} if any(record.values()) else {"inputs": {}}
 
 
 def check_results(folder: Path) -> tuple[list[str], str]:
@@ -100,26 +99,28 @@ def check_results(folder: Path) -> tuple[list[str], str]:
     Returns:
         A sentence per problem, and one on how much was compared.
     """
-    users: dict[tuple[str, str], list[str]] = defaultdict(list)
+    users: dict[tuple[str, str], list[Path]] = defaultdict(list)
     problems, n_records = [], 0
-    for file in _result_files(folder):
+    for file in sorted(folder.rglob("[!.]*")):
+        is_kept = any(file.is_relative_to(folder / name) for name in _KEPT_FOLDERS)
+        if file.suffix not in _WITH_RECORD or not file.is_file() or is_kept:
+            continue
         try:
             record = read_record(file)
         except InputError as error:
             problems.append(str(error))
             continue
-        n_records += bool(record)
-        for path, digest in record.get("inputs", {}).items():
-            users[path, digest].append(str(file))
-    states = {(path, digest): _compare(path, digest) for path, digest in users}
-    for (path, digest), state in sorted(states.items()):
-        if state == _CHANGED:
-            files = users[path, digest]
-            problems.append(
-                f"{path}: it has changed since {len(files)} file(s) were made from it, such as {files[0]}. Run the"
-                " study again. If nothing runs, the change does not matter."
-            )
-    absent = sum(state == _ABSENT for state in states.values())
+        n_records += "stage" in record
+        for item in record["inputs"].items():
+            users[item].append(file)
+    states = {item: _compare(*item) for item in sorted(users)}
+    problems += [
+        f"{item[0]}: it has changed since {len(users[item])} file(s) were made from it, such as {users[item][0]}."
+        " Run the study again. If nothing runs, the change does not matter."
+        for item, state in states.items()
+        if state == _CHANGED
+    ]
+    absent = list(states.values()).count(_ABSENT)
     missing = f" {absent} of these inputs are not here." if absent else ""
     return problems, f"Compared: {len(states)} inputs of {n_records} results.{missing}"
 
@@ -135,26 +136,25 @@ def tell_origin(file: Path) -> str:
     """
     if not file.is_file():
         raise InputError(f"{file}: no such file. Name a table or a figure.")
-    own = file if file.suffix in _WITH_RECORD else _beside(file)
-    if not (record := read_record(own)):
+    places = [file, file.with_suffix(".parquet"), file.with_suffix(".svg"), file.parent.parent / f"{file.stem}.svg"]
+    own = next((place for place in places if place.suffix in _WITH_RECORD and place.is_file()), file)
+    record = read_record(own)
+    if "stage" not in record:
         raise InputError(
             f"{own}: it has no record of what it was made from. Name a Parquet table, a figure or a list of vectors;"
             " the page has its record under `How it was made`."
         )
-    sources: dict[str, str] = {}
-    inputs, reached = dict(record["inputs"]), [record]
+    sources, reached = dict[str, str](), [record]
     for one in reached:
-        for path, digest in one["inputs"].items():
-            if path not in sources:
-                sources[path] = digest
-                inner = read_record(Path(path)) if Path(path).suffix in _WITH_RECORD and Path(path).is_file() else {}
-                reached += [inner] if inner else []
+        for path in one["inputs"].keys() - sources.keys():
+            sources[path] = one["inputs"][path]
+            reached += [read_record(Path(path))] if Path(path).is_file() else []
     ours = {path for path in sources if Path(path).parts[:1] == file.parts[:1]}
     said = {
         str(own): {"stage": record["stage"], **record["version"]},
         "Settings": {key: json.dumps(value, ensure_ascii=False) for key, value in record["settings"].items()},
         "Libraries": record["versions"],
-        "Made from": {path: f"{digest}, {_compare(path, digest)}" for path, digest in inputs.items()},
+        "Made from": {path: f"{digest}, {_compare(path, digest)}" for path, digest in record["inputs"].items()},
         "Sources": {
             path: f"{sources[path]}, {_compare(path, sources[path])}" for path in sorted(sources.keys() - ours)
         },
@@ -176,19 +176,6 @@ def name_old_stores() -> Iterator[str]:
             )
 
 
-def _beside(file: Path) -> Path:
-    """Return the file with the record of the job that made another one: the SVG of a figure, the Parquet of a table."""
-    places = [file.with_suffix(".parquet"), file.with_suffix(".svg"), file.parent.parent / f"{file.stem}.svg"]
-    return next((place for place in places if place.is_file()), file)
-
-
-def _result_files(folder: Path) -> Iterator[Path]:
-    for file in sorted(folder.rglob("[!.]*")):
-        kept = any(file.is_relative_to(folder / name) for name in _KEPT_FOLDERS)
-        if file.suffix in _WITH_RECORD and file.is_file() and not kept:
-            yield file
-
-
 def _compare(path: str, digest: str) -> str:
     """Return whether a file still has a digest: sha256, or of a corpus file the xxh3 of 128 bits."""
     if not Path(path).is_file():
@@ -206,20 +193,8 @@ def _to_json(value: object) -> str:
 # Fingerprints of code: one per script, of the script and all modules of the project that it imports.
 
 _PACKAGES = {"prasanga": "src", "prasanga_construction": "construction", "prasanga_calibration": "calibration"}
-"""The packages of the project, each with its folder in a checkout; a wheel has all of them beside each other."""
+"""The packages of the project, each with its folder in a checkout; a wheel has all of them in one folder."""
 _KEPT = 2000
-
-
-class _Source(NamedTuple):
-    """What a source file says.
-
-    Attributes:
-        code: digest of its syntax tree.
-        imports: (module, name or "", name in this file) of each import from packages of the project.
-    """
-
-    code: str
-    imports: list[list[str]]
 
 
 def fingerprint(file: Path) -> str:
@@ -237,11 +212,38 @@ def fingerprints(files: Iterable[Path]) -> dict[Path, str]:
     Raises:
         ImportError: a file imports a module of the project that does not exist.
     """
-    cache, key = user_cache("plans") / "code.json", sha256_of(Path(__file__).read_bytes())
-    project = _Project(read_cache(cache, key) or {})
-    found = {file: digest_of(sorted(project.digests(file))) for file in files}
-    if project.has_news:
-        write_cache(cache, key, dict(list(project.known.items())[-_KEPT:]))
+    cache_file, key = user_cache("plans") / "code.json", sha256_of_file(Path(__file__))
+    known: dict[str, Any] = read_cache(cache_file, key) or {}
+    n_known = len(known)
+
+    @cache
+    def read(path: Path) -> tuple[str, list[list[str]]]:
+        """Return a digest of a file's code, and (module, name or "", name in this file) of each import."""
+        digest = sha256_of_file(path)
+        if digest not in known:
+            known[digest] = _learn(path)
+        code, imports = known[digest]
+        return code, imports
+
+    @cache
+    def find(module: str, name: str) -> Path:
+        """Return the file that defines a name of a module."""
+        if name and (inner := _locate(f"{module}.{name}")):
+            return inner
+        path = module_file(module)
+        passed_on = read(path)[1] if name and path.name == "__init__.py" else []
+        return next((find(other, there) for other, there, here in passed_on if here == name), path)
+
+    found = {}
+    for file in files:
+        reached, digests = [file], list[str]()
+        for path in reached:
+            code, imports = read(path)
+            digests += [code, *(map(sha256_of_file, _data_files(path.parent)) if path.name == "__init__.py" else ())]
+            reached += {find(module, name) for module, name, _ in imports} - set(reached)
+        found[file] = digest_of(sorted(digests))
+    if len(known) > n_known:
+        write_cache(cache_file, key, dict(list(known.items())[-_KEPT:]))
     return found
 
 
@@ -263,56 +265,7 @@ def _locate(module: str) -> Path | None:
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 
 
-class _Project:
-    """The source files of the project, each read once.
-
-    Attributes:
-        known: what is known of files, by the digest of their bytes.
-        has_news: whether a file was read that was not known before.
-    """
-
-    def __init__(self, known: dict[str, list[Any]]) -> None:
-        self.known = known
-        self.has_news = False
-        self._sources: dict[Path, _Source] = {}
-        self._places: dict[tuple[str, str], Path] = {}
-
-    def digests(self, file: Path) -> Iterator[str]:
-        """Yield digests of all code that a file reaches, and of the data files of the packages among it."""
-        queue, reached = [file], {file}
-        for path in queue:
-            source = self._read(path)
-            yield source.code
-            if path.name == "__init__.py":
-                yield from map(sha256_of_file, _data_files(path.parent))
-            new = {self._find(module, name) for module, name, _ in source.imports} - reached
-            reached |= new
-            queue += new
-
-    def _read(self, path: Path) -> _Source:
-        if path not in self._sources:
-            text = path.read_bytes()
-            if (digest := sha256_of(text)) not in self.known:
-                self.known[digest] = list(_learn(text, is_package=path.name == "__init__.py"))
-                self.has_news = True
-            self._sources[path] = _Source(*self.known[digest])
-        return self._sources[path]
-
-    def _find(self, module: str, name: str) -> Path:
-        """Return the file that defines a name of a module."""
-        if (module, name) not in self._places:
-            self._places[module, name] = self._look_up(module, name)
-        return self._places[module, name]
-
-    def _look_up(self, module: str, name: str) -> Path:
-        if name and (inner := _locate(f"{module}.{name}")):
-            return inner
-        path = module_file(module)
-        passed_on = self._read(path).imports if name and path.name == "__init__.py" else []
-        return next((self._find(other, there) for other, there, here in passed_on if here == name), path)
-
-
-def _learn(text: bytes, *, is_package: bool) -> _Source:
+def _learn(path: Path) -> tuple[str, list[list[str]]]:
     imports: list[list[str]] = []
 
     def write(node: object) -> str:
@@ -334,11 +287,11 @@ def _learn(text: bytes, *, is_package: bool) -> _Source:
         Packages pass names on by such imports (`prasanga.base.offered`).
         """
         if isinstance(node, ast.If):
-            return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" and not is_package
+            return ast.unparse(node.test) == "TYPE_CHECKING" and path.name != "__init__.py"
         return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
-    code = sha256_of(write(ast.parse(text)).encode())
-    return _Source(code, [each for each in imports if each[0].split(".")[0] in _PACKAGES])
+    code = hashlib.sha256(write(ast.parse(path.read_bytes())).encode()).hexdigest()
+    return code, [each for each in imports if each[0].split(".")[0] in _PACKAGES]
 
 
 def _data_files(folder: Path) -> Iterator[Path]:

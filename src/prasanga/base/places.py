@@ -1,10 +1,10 @@
-"""Find the files that a study names: in its own folder or, if it has none of that name, in the installation.
+"""Find the files that a study names: in its own folder or, if it lacks them, in the installation.
 
 A study is a folder, and the working directory of every process that works on it. The installation is a checkout, or
-what a wheel has put beside the package: Snakefile, rules, scripts, schemas, profiles and `resources/`. It has another
-path on every machine, and results must not: so a study reaches it by a link in its own folder (`SHIPPED`), and what it
-takes from there has a path that is the same everywhere and says that the file was shipped. A file of `resources/` in
-the study's folder takes precedence.
+the files that a wheel installs with the package: Snakefile, rules, scripts, profiles and `resources/`. It has another
+path on every machine, and results must not depend on it. So a study reaches the installation by a link in its own
+folder (`SHIPPED`): a shipped file has the same path everywhere, which says that it was shipped. A file of `resources/`
+in the study's folder takes precedence.
 
 Further down: the store of vectors and scores that studies share.
 """
@@ -15,14 +15,12 @@ import json
 import os
 import re
 import shutil
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from prasanga.base.errors import InputError
 
@@ -31,8 +29,8 @@ SHIPPED = ".snakemake/prasanga/shipped"
 _MERGED = ".snakemake/prasanga/merged"
 """Folders of links: what is shipped, with the files of the study's own before it."""
 _RESOURCES = "resources"
-_ABSOLUTE = re.compile(r"""(?:^|(?<=["']))/[^"'\\\n]+""")
-"""An absolute path, by itself or in quotation marks."""
+_ABSOLUTE = re.compile(r"""(?<=["'])/[^"'\\\n]+""")
+"""An absolute path in quotation marks."""
 T = TypeVar("T")
 NAMED = re.compile(
     rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
@@ -128,8 +126,9 @@ def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
     """Return the folder that patterns of texts start from: the installation's if all of them name what is shipped."""
     shipped, patterns = PurePosixPath(SHIPPED, root), list(patterns)
     named = bool(patterns) and all(_is_resource(PurePosixPath(root, pattern).as_posix()) for pattern in patterns)
-    is_shipped = named and not any(_any(Path(root), each) for each in patterns)
-    return shipped.as_posix() if is_shipped and all(_any(Path(shipped), each) for each in patterns) else root
+    is_own = any(any(Path(root).glob(pattern)) for pattern in patterns)
+    is_shipped = named and not is_own and all(any(Path(shipped).glob(pattern)) for pattern in patterns)
+    return shipped.as_posix() if is_shipped else root
 
 
 def named(path: str) -> str:
@@ -148,49 +147,29 @@ def shareable(value: T, config: Mapping[str, Any]) -> T:
     """Return plain values without the folders of this machine, for what is sent to others; all if the config says so.
 
     Args:
-        value: texts, lists and mappings; also JSON within a text.
+        value: what JSON can write; also JSON within a text.
         config: the study's. An absolute path of it is shown by its last name, and one below it from there on; any
             other one below the study's folder from there, and else by its last name. With `report: {paths: whole}`
             nothing is changed.
     """
     if config.get("report", {}).get("paths") == "whole":
         return value
-    roots = sorted((text for text in _texts(config) if text.startswith("/")), key=len, reverse=True)
-    here = Path.cwd().as_posix()
+    roots = sorted(_ABSOLUTE.findall(json.dumps(config, ensure_ascii=False)), key=len, reverse=True)
+    here = Path.cwd()
 
-    def shown(found: re.Match[str]) -> str:
+    def show(found: re.Match[str]) -> str:
         path = PurePosixPath(found[0])
-        root = next((root for root in roots if path.is_relative_to(root)), None)
-        if path.is_relative_to(here):
-            return path.relative_to(here).as_posix()
-        return path.name if root is None else PurePosixPath(PurePosixPath(root).name, path.relative_to(root)).as_posix()
+        root = here if path.is_relative_to(here) else next(filter(path.is_relative_to, roots), path.as_posix())
+        below = path.relative_to(root).as_posix()
+        return below if root is here else PurePosixPath(PurePosixPath(root).name, below).as_posix()
 
-    def inside(value: Any) -> Any:
-        if isinstance(value, str):
-            return _ABSOLUTE.sub(shown, value)
-        if isinstance(value, Mapping):
-            return {inside(key): inside(each) for key, each in value.items()}
-        return type(value)(map(inside, value)) if type(value) in (list, tuple) else value
-
-    changed: T = inside(value)
+    changed: T = json.loads(_ABSOLUTE.sub(show, json.dumps(value, ensure_ascii=False)))
     return changed
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(each)
 
 
 def _is_resource(path: str) -> bool:
     parts = PurePosixPath(path).parts
     return parts[:1] == (_RESOURCES,) and ".." not in parts
-
-
-def _any(root: Path, pattern: str) -> bool:
-    return any(True for _ in root.glob(pattern))
 
 
 def _merge(path: str) -> str:
@@ -222,31 +201,29 @@ def _lead(link: Path, target: Path) -> None:
 # --------------------
 # Where vectors and scores are kept that studies share.
 #
-# A study reaches the store by links in its own folder. Unless another is named it lies beside the studies, under a
+# A study reaches the store by links in its own folder. By default it is in the same folder as the studies, under a
 # hidden name: patterns such as `studies/*` pass it over. It has a folder for vectors and one for scores, and in each a
 # folder for every key (`prasanga.base.io`).
 
 
 BESIDE = ".prasanga-store"
-"""The store of studies that lie beside each other."""
+"""The store of the studies in one folder."""
 _PARTS = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 """What a study keeps for later runs, and its name in a store that studies share."""
 _TOLD = (
     *("layer", "pooling", "pieces", "sentence_vector"),
     *("dtype", "stored_dtype", "quantization", "random_weights"),
 )
-"""What tells one key of a model from another, where a person is told of it."""
-_SHARDS = "[!.]*.parquet"
+"""Settings that distinguish the keys of a model, for people."""
 _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
-_DAY = 24 * 60 * 60
 _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
 
 
 def store_beside(study: Path) -> Path | None:
-    """Return the store that a study shares with those beside it unless another is named.
+    """Return the store that a study shares with the other studies in its folder unless another is named.
 
     None where it has used a store before, or has kept both vectors and scores in its own folder; where it is the
-    checkout itself, whose results are its own; and where nothing can be written beside it.
+    checkout itself, whose results are its own; and where its parent cannot be written to.
     """
     study = study.resolve()
     before = [study / name for name in _PARTS]
@@ -273,7 +250,6 @@ def link_store(store: str) -> None:
             f"PRASANGA_STORE is {store!r}, a relative path, and Snakemake may be in another folder by now than the one"
             " that it was typed in. Write the whole path, or take `prasanga run --store`."
         )
-    _require_folders(_WRITTEN)
     for name, inside in _PARTS.items() if store else ():
         link, folder = Path(name), Path(store, inside)
         try:
@@ -285,20 +261,13 @@ def link_store(store: str) -> None:
                 f"{folder}: this store cannot be used ({error.strerror}). Name another folder: `--store`, or the"
                 " variable PRASANGA_STORE."
             ) from None
-    _require_folders(_PARTS)
-
-
-def _require_folders(names: Iterable[str]) -> None:
-    """Refuse files and links to nowhere in place of the folders that a run writes in."""
-    for path in map(Path, names):
-        if path.is_symlink() and not path.exists():
+    for path in map(Path, (*_WRITTEN, *_PARTS)):
+        if os.path.lexists(path) and not path.is_dir():
+            leads = f" leads to {str(path.readlink())!r}, which is not there" if path.is_symlink() else " is a file"
             raise InputError(
-                f"{path} leads to {str(path.readlink())!r}, which is not there: it was moved, deleted or is on a disk"
-                f" that is not mounted. Bring it back, or delete the link (`rm {path}`); what is not found is computed"
-                " again."
+                f"{path}{leads}, and a study keeps a folder of that name. Bring the folder back, or delete what has its"
+                f" name (`rm {path}`); what is not found is computed again."
             )
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file, and a study keeps a folder of that name. Move it, or rename it.")
 
 
 def require_store() -> None:
@@ -322,35 +291,28 @@ def require_store() -> None:
             ) from None
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """What is kept of one key: vectors of a model, or its scores.
 
     Attributes:
-        folder: of the key.
         what: vectors or scores.
         model: its path or name on the hub; "" where the folder does not say it.
         details: what else tells it from others of the model, in words.
-        shards: its files.
-        n_bytes: of these.
+        folder: of the key.
+        n_bytes: of its files.
         changed: when the newest of them was written, in seconds.
     """
 
-    folder: Path
     what: str
     model: str
     details: str
-    shards: tuple[Path, ...]
+    folder: Path
     n_bytes: int
     changed: float
 
-    def is_unused(self, days: float) -> bool:
-        """Return whether these are vectors to which nothing was added for so many days. Scores are small, and stay."""
-        return self.what == "vectors" and self.changed < time.time() - days * _DAY
-
 
 def parts_of(folder: Path) -> dict[str, Path]:
-    """Return where vectors and scores are of a study, or of a store, or of the store beside the folders in it.
+    """Return the folders of vectors and scores of a study, of a store, or of the store of the studies in a folder.
 
     Raises:
         InputError: the folder is none of these.
@@ -372,9 +334,13 @@ def list_store(folder: Path) -> list[Kept]:
     Raises:
         InputError: as `parts_of`.
     """
-    keys = [(key, what) for what, part in parts_of(folder).items() for key in part.iterdir() if key.is_dir()]
-    found = [_kept(key, what) for key, what in keys if any(key.glob(_SHARDS))]
-    return sorted(found, key=lambda kept: (kept.what, kept.model, kept.details, kept.folder))
+    kept = list[Kept]()
+    for what, part in parts_of(folder).items():
+        for key in part.glob("*/"):
+            if states := [shard.stat() for shard in key.glob("[!.]*.parquet")]:
+                n_bytes, changed = sum(state.st_size for state in states), max(state.st_mtime for state in states)
+                kept.append(Kept(what, *_read_description(key), key, n_bytes, changed))
+    return sorted(kept)
 
 
 def prune(kept: Iterable[Kept]) -> int:
@@ -386,31 +352,12 @@ def prune(kept: Iterable[Kept]) -> int:
     return freed
 
 
-def _kept(folder: Path, what: str) -> Kept:
-    shards, statuses = tuple(sorted(folder.glob(_SHARDS))), list[os.stat_result]()
-    for shard in shards:
-        with suppress(FileNotFoundError):  # merged into another meanwhile
-            statuses.append(shard.stat())
-    model, details = _described(folder)
-    return Kept(
-        folder=folder,
-        what=what,
-        model=model,
-        details=details,
-        shards=shards,
-        n_bytes=sum(status.st_size for status in statuses),
-        changed=max((status.st_mtime for status in statuses), default=0.0),
-    )
-
-
-def _described(folder: Path) -> tuple[str, str]:
-    """Return the model and, in words, the settings that a key's folder tells of itself."""
-    from prasanga.base.io import KEY
-
+def _read_description(folder: Path) -> tuple[str, str]:
+    """Return the model of a key's folder and, in words, its settings."""
     try:
-        said: dict[str, Any] = json.loads((folder / KEY).read_text(encoding="utf-8"))
-        which = {**said, **((said.get("settings") or {}).get("which") or {})}  # a key of scores tells it there
-        words = [f"{name} {which[name]}" for name in _TOLD if which.get(name) not in (None, "", "none", False)]
-        return str(which.get("model") or which.get("path") or ""), ", ".join(words)
-    except (OSError, ValueError, AttributeError, TypeError):
+        said = json.loads((folder / "key.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return "", "its key.json cannot be read"
+    which = {**said, **said.get("settings", {}).get("which", {})}  # where a key of scores has it
+    words = [f"{name} {which[name]}" for name in _TOLD if which.get(name) not in (None, "", "none", False)]
+    return str(which.get("model") or which.get("path") or ""), ", ".join(words)

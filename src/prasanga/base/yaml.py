@@ -33,7 +33,7 @@ class _Loader(_SafeLoader):
             if isinstance(key, yaml.ScalarNode):
                 line = key.start_mark.line + 1
                 if key.value in first:
-                    problem = f"the key `{key.value}` is there twice (first: line {first[key.value]}). Delete one."
+                    problem = f"the key `{key.value}` is there twice (first: line {first[key.value]})"
                     raise yaml.constructor.ConstructorError(problem=problem, problem_mark=key.start_mark)
                 first[key.value] = line
         return super().construct_mapping(node, deep)
@@ -62,13 +62,13 @@ def find_line(path: str | Path, keys: Sequence[str | int]) -> int:
     line = 0
     for key in keys:
         if isinstance(node, yaml.MappingNode):
-            found = next(((name, value) for name, value in node.value if name.value == str(key)), None)
+            found = [pair for pair in node.value if pair[0].value == str(key)]
         else:
             items = node.value if isinstance(node, yaml.SequenceNode) and isinstance(key, int) else []
-            found = next(((item, item) for item in items[int(key) :][:1]), None) if items else None
-        if found is None:
+            found = [(item, item) for item in items[int(key) :][:1]] if items else []
+        if not found:
             break
-        line, node = found[0].start_mark.line + 1, found[1]
+        line, node = found[0][0].start_mark.line + 1, found[0][1]
     return line
 
 
@@ -84,11 +84,12 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
     """
     content = _load(path, read_text(path), _EntryLoader)
     if not isinstance(content, Entry):
-        found = "nothing" if content is None else f"a {type(content).__name__}"
-        raise InputError(f"{path}: found {found}, but the file must hold keys: `key: value`.")
+        raise InputError(f"{path}: found {content!r:.60}, but a file has keys: `key: value`.")
     normalize = normalized(content)
-    for entry in _entries(content):
+    entries = [content]
+    for entry in entries:
         entry.path, entry.normalized = path, normalize
+        entries += _list_entries([*entry.values()])
     return content
 
 
@@ -120,20 +121,10 @@ def read_json_object(path: Path) -> dict[str, Any]:
     """
     try:
         content = json.loads(read_text(path))
-        json.dumps(content, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
+        json.dumps(content, ensure_ascii=False).encode()  # fails for half a character
+    except (RecursionError, ValueError) as error:
         raise InputError(
-            f"{path}, line {error.lineno}: not JSON: {error.msg}. The file must hold one JSON object, not one per line."
-        ) from None
-    except UnicodeEncodeError as error:
-        around = error.object[max(0, error.start - 40) : error.start + 1]
-        raise InputError(
-            f"{path}: half of a character (an escape from \\ud800 to \\udfff without its partner) at the end of"
-            f" {around!r}. Write the character itself."
-        ) from None
-    except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
-        raise InputError(
-            f"{path}: JSON that cannot be read ({reason(error)}). One object is expected: {{...}}."
+            f"{path}: not JSON ({reason(error)}). The file must hold one JSON object, not one per line."
         ) from None
     if not isinstance(content, dict):
         raise InputError(f"{path}: found a JSON {type(content).__name__}, but the file must hold one object: {{...}}.")
@@ -190,65 +181,53 @@ class Entry(dict[str, Any]):
 
     def text(self, key: str, default: str = "", *, may_be_empty: bool = False) -> str:
         """Return the text under `key`, normalized; it is empty where it may be, or where the key and `default` are."""
-        text = self._text(self.get(key, default), key)
+        text = self.clean(self._require_type(key, self.get(key, default), str))
         if key in self and not text and not may_be_empty:
             raise InputError(f"{self.place}: `{key}` is empty. Give it a value.")
         return text
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Return the truth value under `key`."""
-        value = self.get(key, default)
-        if not isinstance(value, bool):
-            raise InputError(f"{self.place}: `{key}` is {value!r}. Write `{key}: true` or `{key}: false`.")
-        return value
+        return self._require_type(key, self.get(key, default), bool)
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return the texts under `key`, normalized: none if it is missing or null, one if it is a text itself."""
-        value = self.get(key)
-        if isinstance(value, str):
-            return (self._text(value, key),)
-        return tuple(self._text(item, key) for item in self.items_of(key))
+        items = [self[key]] if isinstance(self.get(key), str) else self.items_of(key)
+        return tuple(self.clean(self._require_type(key, item, str)) for item in items)
 
     def items_of(self, key: str) -> list[Any]:
         """Return the list under `key`; a missing key or null is an empty list."""
         value = self.get(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise InputError(f"{self.place}: `{key}` is {value!r}, but must be a list. Write `{key}: [...]`.")
-        return value
+        return [] if value is None else self._require_type(key, value, list)
 
     def entries_of(self, key: str) -> list[Entry]:
         """Return the list of mappings under `key`."""
-        items = self.items_of(key)
-        for item in items:
-            if not isinstance(item, Entry):
-                raise InputError(
-                    f"{self.place}: `{key}` holds {item!r}, but each item must be a mapping: `{{key: value}}`."
-                )
-        return items
+        return [self._require_type(key, item, Entry) for item in self.items_of(key)]
 
     def entry_of(self, key: str) -> Entry:
         """Return the mapping under `key`; a missing key or null is an empty one."""
-        value = self.get(key)
-        if value is None:
-            value = Entry()
-            value.path, value.line, value.normalized = self.path, self.line, self.normalized
-        if not isinstance(value, Entry):
-            raise InputError(f"{self.place}: `{key}` is {value!r}, but must be a mapping: `{key}: {{key: value}}`.")
-        return value
+        if (value := self.get(key)) is not None:
+            return self._require_type(key, value, Entry)
+        empty = Entry()
+        empty.path, empty.line, empty.normalized = self.path, self.line, self.normalized
+        return empty
 
     def clean(self, text: str) -> str:
         """Return a text of the file as the corpus would spell it, without white space at the ends."""
         return self.normalized(text).strip()
 
-    def _text(self, value: object, key: str) -> str:
-        if not isinstance(value, str):
-            raise InputError(
-                f"{self.place}: `{key}` holds {value!r}, but must be text. Give it a value, in quotation"
-                " marks if need be."
-            )
-        return self.clean(value)
+    def _require_type(self, key: str, value: Any, kind: type[T]) -> T:
+        if not isinstance(value, kind):
+            raise InputError(f"{self.place}: `{key}` has {value!r}, but needs {_SHAPES[kind]}.")
+        return value
+
+
+_SHAPES: dict[type, str] = {
+    str: "text (in quotation marks if need be)",
+    bool: "true or false",
+    list: "a list: `[...]`",
+    Entry: "a mapping: `{key: value}`",
+}
 
 
 def as_entry(value: Any, key: str, normalized: Callable[[str], str]) -> Any:
@@ -265,26 +244,11 @@ def as_entry(value: Any, key: str, normalized: Callable[[str], str]) -> Any:
 def _load(path: str | Path, text: str, loader: type[_Loader]) -> Any:
     try:
         return yaml.load(text, Loader=loader)
-    except yaml.constructor.ConstructorError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{path}, line {line}: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise _not_yaml(path, text, error) from None
-    except ValueError as error:
-        raise InputError(
-            f"{path}: a value in it looks like a number or a date and is none ({reason(error)}). Write it in"
-            " quotation marks."
-        ) from None
-
-
-def _not_yaml(path: str | Path, text: str, error: yaml.YAMLError) -> InputError:
-    """Return what to raise for a syntax error, with its line."""
-    mark = getattr(error, "problem_mark", None)
-    line = f", line {mark.line + 1}" if mark is not None else ""
-    problem = getattr(error, "problem", None) or reason(error)
-    if mark is not None and text[mark.index : mark.index + 1] == "\t":
-        problem = "a tab, where YAML has spaces"
-    return InputError(f"{path}{line}: not YAML: {problem}. Correct that line or the one before it.")
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or reason(error)
+        raise InputError(f"{path}{line}: not YAML: {problem}. Correct that line or the one before it.") from None
 
 
 def _construct_entry(loader: _EntryLoader, node: yaml.MappingNode) -> Iterator[Entry]:
@@ -298,10 +262,10 @@ def _construct_entry(loader: _EntryLoader, node: yaml.MappingNode) -> Iterator[E
 _EntryLoader.add_constructor("tag:yaml.org,2002:map", _construct_entry)
 
 
-def _entries(content: object) -> Iterator[Entry]:
-    """Yield all mappings below `content`."""
-    if isinstance(content, Entry):
-        yield content
-    if isinstance(content, dict | list):
-        for child in content.values() if isinstance(content, dict) else content:
-            yield from _entries(child)
+def _list_entries(values: Iterable[Any]) -> list[Entry]:
+    """Return the mappings among values and in lists of them."""
+    return [
+        entry
+        for value in values
+        for entry in ([value] if isinstance(value, Entry) else _list_entries(value) if isinstance(value, list) else [])
+    ]

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.logs import COMMAND, said_of_failure
@@ -51,8 +52,24 @@ _REASONS = {
 # ---- the program, its options, and how a command ends
 
 
+class _Commands(TyperGroup):
+    """Commands that end with a sentence on any error; the traceback of an unforeseen one goes to a file."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):  # of typer itself
+                raise
+            said = str(error) if isinstance(error, InputError) else said_of_failure(error, "logs/command.log")
+        typer.echo(said, err=True)
+        raise typer.Exit(UNUSABLE)
+
+
 app = typer.Typer(
     name="prasanga",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -74,26 +91,20 @@ StudyFile = Annotated[
 ]
 Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
 Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.", callback=_require_cores)]
-Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
+Gpus = Annotated[int | None, typer.Option(help="GPUs to use; all that are found if left out.")]
 Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show everything that Snakemake prints.")]
 Store = Annotated[
     Path | None,
     typer.Option(
         envvar=STORE,
-        help="A folder of vectors and scores that studies share; .prasanga-store beside the study if left out.",
+        help="A folder of vectors and scores that studies share; .prasanga-store next to the study if left out.",
     ),
 ]
 
 
-@app.callback()
-def _begin() -> None:
-    if named := os.environ.get(STORE):  # relative to where the command was typed; Snakemake works in another folder
-        os.environ[STORE] = str(Path(named).absolute())
-
-
 def use_store(store: Path | None, study: Path) -> None:
-    """Have Snakemake keep vectors and scores in a named store, or in the one beside the study."""
+    """Have Snakemake keep vectors and scores in a named store, or in the one next to the study."""
     if kept := store or store_beside(study):
         os.environ[STORE] = str(kept.absolute())
 
@@ -113,25 +124,6 @@ def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))  # brackets in names are no markup
     console.print(table)
-
-
-def stop(text: str) -> NoReturn:
-    """End the command, which cannot be done, with a sentence."""
-    typer.echo(text, err=True)
-    raise typer.Exit(UNUSABLE)
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """End the command with a sentence on any error; the traceback of an unforeseen one goes to a file."""
-    try:
-        yield
-    except InputError as error:
-        stop(str(error))
-    except (typer.Exit, typer.Abort):
-        raise
-    except Exception as error:
-        stop(said_of_failure(error, "logs/command.log"))
 
 
 # ---- the command line of Snakemake
@@ -204,10 +196,13 @@ def count_gpus(proc: Path = Path("/proc")) -> int:
     return len(list(proc.glob("driver/nvidia/gpus/*/information")))
 
 
-def _environment() -> dict[str, str]:
+def make_environment() -> dict[str, str]:
+    """Return the environment of Snakemake."""
     given = os.getenv("PYTHONPATH", "").split(os.pathsep)  # an empty entry is the working folder
     width = {} if sys.stderr.isatty() else {"COLUMNS": "120"}
-    return {**width, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, given)), COMMAND: "1"}
+    # from where the command was typed; Snakemake works in another folder
+    store = {STORE: str(Path(os.environ[STORE]).absolute())} if STORE in os.environ else {}
+    return {**width, **os.environ, **store, "PYTHONPATH": os.pathsep.join(filter(None, given)), COMMAND: "1"}
 
 
 # ---- a run
@@ -226,10 +221,9 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
         The exit status.
     """
     is_free = asked.get("dry_run") or "--unlock" in asked.get("others", ())
-    with told():
-        line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
-        with nullcontext() if is_free else only_run(folder) as held:
-            status = follow(line, held)
+    line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
+    with nullcontext() if is_free else only_run(folder) as held:
+        status = follow(line, held)
     if status == INTERRUPTED:
         typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED)
@@ -252,11 +246,11 @@ def follow(line: Sequence[str], held: int | None = None) -> int:
         Its exit status, or `INTERRUPTED`.
     """
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if name == signal.SIGINT or signal.getsignal(name) != signal.SIG_IGN:  # ignored under nohup
+        if name != signal.SIGHUP or signal.getsignal(name) != signal.SIG_IGN:  # ignored under nohup
             signal.signal(name, signal.default_int_handler)
     process = subprocess.Popen(
         line,
-        env=_environment(),
+        env=make_environment(),
         pass_fds=[] if held is None else [held],
         start_new_session=True,  # so that each signal reaches the jobs once, from here
         stdin=subprocess.DEVNULL,
@@ -322,7 +316,6 @@ def only_run(folder: Path) -> Iterator[int]:
     with file:
         file.seek(0)
         before = file.read(200).strip()
-        locks = list((folder / _NOTES / "locks").glob("*"))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -332,12 +325,7 @@ def only_run(folder: Path) -> Iterator[int]:
             ) from None
         except OSError:  # a file system without such locks, as of some clusters: Snakemake has a lock of its own
             pass
-        if locks and not before:  # nobody who was killed is named
-            raise InputError(
-                f"{folder}: Snakemake has locked this folder: it is at work there, or was killed. If it is not running"
-                " any more, type `prasanga run -- --unlock`, and then the same command again."
-            )
-        for lock in locks:
+        for lock in (folder / _NOTES / "locks").glob("*") if before else ():  # a run of ours was killed
             lock.unlink(missing_ok=True)
         file.truncate(0)
         file.write(f"process {os.getpid()} on {os.uname().nodename} since {datetime.now():%Y-%m-%d %H:%M}")
@@ -345,8 +333,7 @@ def only_run(folder: Path) -> Iterator[int]:
         try:
             yield file.fileno()
         finally:
-            with suppress(OSError):
-                file.truncate(0)
+            file.truncate(0)
 
 
 # ---- a plan
@@ -354,9 +341,8 @@ def only_run(folder: Path) -> Iterator[int]:
 
 def show_plan(folder: Path, **asked: Any) -> None:
     """Show what a run would do: the jobs of each stage with a reason, and what each model reads at most."""
-    with told():
-        line = snakemake_command(folder, dry_run=True, **asked)
-    done = subprocess.run(line, env=_environment(), capture_output=True, text=True, errors="replace", check=False)
+    line = snakemake_command(folder, dry_run=True, **asked)
+    done = subprocess.run(line, env=make_environment(), capture_output=True, text=True, errors="replace", check=False)
     said = [printable(text) for text in done.stderr.splitlines() if not text.startswith("Using workflow specific")]
     if done.returncode:
         typer.echo("\n".join([*said, *done.stdout.strip().splitlines()[-1:]]), err=True)

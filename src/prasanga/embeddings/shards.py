@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import (
-    digest_of_file,
     made_from,
     open_parquet,
     read_document,
     read_table,
     read_where,
     require_equal,
+    sha256_of_file,
     write_document,
 )
 
@@ -124,7 +124,7 @@ def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
             total.update(json.loads(said.get(name, "{}")))
     names = {Path(relpath(path, Path(output).parent)).as_posix(): Path(path) for path in paths}
     listed = {
-        "shards": {name: digest_of_file(path) for name, path in names.items()},
+        "shards": {name: sha256_of_file(path) for name, path in names.items()},
         "sizes": {name: path.stat().st_size for name, path in names.items()},
         "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
         "segment_length": lengths[0] if lengths else None,

@@ -58,18 +58,17 @@ def test_an_interrupted_job_waits_for_no_thread(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (PermissionError(13, "Permission denied", "a/b"), "a/b: Permission denied. Let yourself read it"),
-        (OSError(28, "No space left on device"), "No space left on device. Make room"),
+        (PermissionError(13, "Permission denied", "a/b"), "a/b: Permission denied. Let yourself read and write there"),
+        (
+            OSError(28, "No space left on device"),
+            "No space left on device. Let yourself",
+        ),
         (MemoryError(), "Out of memory (MemoryError). Give the job more (`mem_mb`"),
         (RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes."), "Out of memory"),
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"), "Out of memory"),
-        (type("PanicException", (BaseException,), {})("index out of bounds"), "The library tokenizers gave up (index"),
     ],
 )
-def test_failures_that_the_user_can_mend_are_no_defects(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str
-) -> None:
-    monkeypatch.setitem(sys.modules, "tokenizers", object())
+def test_failures_that_the_user_can_mend_are_no_defects(tmp_path: Path, error: BaseException, said: str) -> None:
     assert said_of_failure(error, tmp_path / "a.log").startswith(said)
     assert not list(tmp_path.iterdir())
 

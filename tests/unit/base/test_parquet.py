@@ -101,7 +101,7 @@ def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").mkdir()
     with pytest.raises(InputError, match=r"t\.parquet: not a whole Parquet file \(.* is a directory\)"):
         read_table(tmp_path / "t.parquet")
-    with pytest.raises(InputError, match=r"t\.parquet: could not be written .*Move away what has this name"):
+    with pytest.raises(InputError, match=r"t\.parquet: could not be written .*move away what has this name"):
         write_table(tmp_path / "t.parquet", TABLE, {})
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
 

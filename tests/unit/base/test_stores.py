@@ -23,6 +23,7 @@ from prasanga.base.places import (
     store_beside,
 )
 from prasanga.cli import app
+from prasanga.cli.running import STORE, make_environment
 
 COLUMNS = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("value", pa.int64())])
 
@@ -99,7 +100,7 @@ def test_a_relative_path_is_that_from_where_the_command_was_typed(
     monkeypatch.setenv("PRASANGA_STORE", "shared")
     seen = []
     for name in ("work", "show_plan"):
-        monkeypatch.setattr(f"prasanga.cli.studies.{name}", lambda *_, **__: seen.append(os.environ["PRASANGA_STORE"]))
+        monkeypatch.setattr(f"prasanga.cli.studies.{name}", lambda *_, **__: seen.append(make_environment()[STORE]))
     for command in ("run", "plan", "figures"):
         assert prasanga(command, "study")[0] == 0
         monkeypatch.setenv("PRASANGA_STORE", "shared")
@@ -159,7 +160,7 @@ def test_a_folder_that_is_a_file_or_a_link_to_nowhere(
     link_store("")
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).symlink_to("/scratch/purged")
-    with pytest.raises(InputError, match=rf"{name} leads to '/scratch/purged', which is not there: .*`rm {name}`"):
+    with pytest.raises(InputError, match=rf"{name} leads to '/scratch/purged', which is not there, .*`rm {name}`"):
         link_store("")
     Path(name).unlink()
     Path(name).write_text("")

@@ -39,11 +39,11 @@ def test_the_line_of_a_value_is_found_as_far_as_the_file_has_it(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb: {c: 1,\n  c: 2}\n", r"f, line 3: the key `c` is there twice \(first: line 2\)\. Delete one\."),
+        ("a: 1\nb: {c: 1,\n  c: 2}\n", r"f, line 3: not YAML: the key `c` is there twice \(first: line 2\)"),
         ("a: 1\nb: [1\n", "f, line 3: not YAML: "),
-        ("a:\n\t- 1\n", "f, line 2: not YAML: a tab, where YAML has spaces"),
-        ("a: !!python/object:os.system x\n", "f, line 1: could not determine a constructor for the tag"),
-        ("a: 2024-13-01\n", "f: a value in it looks like a number or a date and is none"),
+        ("a:\n\t- 1\n", "f, line 2: not YAML: "),
+        ("a: !!python/object:os.system x\n", "f, line 1: not YAML: could not determine a constructor for the tag"),
+        ("a: 2024-13-01\n", "f: not YAML: month must be in 1..12"),
     ],
 )
 def test_mistakes_are_told_with_their_line(text: str, message: str) -> None:

@@ -31,7 +31,7 @@ def test_syntax_error_names_file_and_line(files: Any) -> None:
 
 def test_a_file_without_keys(files: Any) -> None:
     files.path("good").write_text("", encoding="utf-8")
-    assert "good.yaml: found nothing, but the file must hold keys" in message(files)
+    assert "good.yaml: found None, but a file has keys" in message(files)
 
 
 def test_a_file_that_is_not_utf8(files: Any) -> None:

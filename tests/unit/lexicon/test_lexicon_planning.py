@@ -92,22 +92,6 @@ def test_a_changed_byte_counts_whatever_the_times_say(files: Any, plan: Plan, re
     assert (before.categories["glosses"]["গোলাপ"], after.categories["glosses"]["গোলাপ"]) == ("rose", "Rose")
 
 
-def test_times_alone_do_not_count(files: Any, plan: Plan, readings: list[object]) -> None:
-    plan()
-    for name in ("flowers", "categories", "groups"):
-        os.utime(files.path(name), ns=(0, 0))
-    plan()
-    assert len(readings) == 1
-
-
-def test_a_suffix_changes_the_forms(files: Any, plan: Plan) -> None:
-    before = plan()
-    files.change("groups", "suffixes: [গুলো]", "suffixes: [গুলো, গুলি]")
-    after = plan()
-    assert after.forms != before.forms
-    assert after.categories == before.categories
-
-
 @pytest.mark.parametrize("change", ["renamed", "added"])
 def test_the_names_of_the_files_count(files: Any, plan: Plan, readings: list[object], change: str) -> None:
     """Words stand in the order of their files, which is one of names."""
@@ -119,14 +103,6 @@ def test_the_names_of_the_files_count(files: Any, plan: Plan, readings: list[obj
     after = plan()
     assert len(readings) == 2
     assert after.forms != before.forms
-
-
-def test_another_normalization_is_another_lexicon(files: Any, plan: Plan, readings: list[object]) -> None:
-    files.change("flowers", "stimulus: গোলাপ,", "stimulus: গোলাপ, variants: [পাহা\u09dc],")
-    bangla, none = plan("bangla"), plan("none")
-    assert len(readings) == 2
-    assert bangla.forms != none.forms
-    assert plan("bangla") == bangla
 
 
 def test_other_code_reads_the_lexicon_anew(plan: Plan, readings: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,8 +117,6 @@ def test_other_code_reads_the_lexicon_anew(plan: Plan, readings: list[object], m
     [
         pytest.param(lambda text: text[: len(text) // 2], id="cut short"),
         pytest.param(lambda text: text.replace("rose", "nose"), id="another word"),
-        pytest.param(lambda _: "[]", id="another layout"),
-        pytest.param(lambda _: "\udcff", id="not UTF-8"),
     ],
 )
 def test_a_damaged_cache_is_not_used(
@@ -157,45 +131,11 @@ def test_a_damaged_cache_is_not_used(
     assert len(readings) == 2
 
 
-def test_a_folder_that_cannot_be_written_is_done_without(
-    files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    first = plan_lexicon(words(files.stimuli, files.groups))
-    assert plan_lexicon(words(files.stimuli, files.groups)) == first
-    assert (tmp_path / "file").read_text() == "no folder"
-
-
-def test_a_mistake_is_told_every_time(files: Any, plan: Plan, cache: Path) -> None:
-    plan()
-    before = kept(cache).read_bytes()
-    files.change("flowers", "group: thing}", "group: things}")
-    for _ in range(2):
-        with pytest.raises(InputError, match=r"flowers\.yaml, line 4: .*`things`"):
-            plan()
-    assert kept(cache).read_bytes() == before
-
-
 def test_a_file_that_is_absent_is_told_as_ever(files: Any, plan: Plan) -> None:
     plan()
     files.groups.unlink()
     with pytest.raises(InputError, match=r"groups\.yaml: no such file"):
         plan()
-
-
-def test_files_that_change_while_they_are_read_are_read_again(
-    files: Any, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def changing(*arguments: Any, **options: Any) -> Any:
-        lexicon = load_lexicon(*arguments, **options)
-        files.change("flowers", "gloss: rose", "gloss: Rose")
-        return lexicon
-
-    monkeypatch.setattr(loading, "load_lexicon", changing)
-    assert plan().categories["glosses"]["গোলাপ"] == "rose"
-    monkeypatch.undo()
-    assert plan().categories["glosses"]["গোলাপ"] == "Rose"
 
 
 def test_every_file_that_the_reader_opens_counts(

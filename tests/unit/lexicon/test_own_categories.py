@@ -77,7 +77,7 @@ def test_a_set_may_be_a_file_or_one_of_the_lexicon(tmp_path: Path) -> None:
         ({"a": "none.yaml", "insects": None}, r"`categories.M1` in the config: the set `a` is 'none.yaml', which"),
         ({"flowers": FRUITS, "insects": None}, r"categories.M1.flowers: the word set `flowers` is in .* too"),
         (["flowers", "insekts"], r"names the word set `insekts` under `targets`, and there is no set of .*`insects`"),
-        ({"a": [3], "insects": None}, r"`categories.M1.a` in the config: `words` holds 3, but each item must be"),
+        ({"a": [3], "insects": None}, r"`categories.M1.a` in the config: `words` has 3, but needs a mapping"),
         ({"a": [{"stimulus": "ক", "gruop": "x"}], "insects": None}, "unknown key `gruop` in a word.*`group`"),
         ({"a": [{"stimulus": "গোলাপ", "group": "thing_a"}], "insects": None}, "A word of several sets is one stimulus"),
     ],

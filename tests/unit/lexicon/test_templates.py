@@ -139,7 +139,7 @@ def test_sets_of_both_sides_may_not_share_words_once_joined(named: Any) -> None:
 
 def test_searched_must_be_true_or_false(files: Any) -> None:
     files.change("flowers", "words:", "searched: perhaps\nwords:")
-    assert "`searched` is 'perhaps'. Write `searched: true` or `searched: false`." in message(files)
+    assert "`searched` has 'perhaps', but needs true or false." in message(files)
 
 
 def test_a_joined_set_has_the_words_of_its_parts(named: Any) -> None:
