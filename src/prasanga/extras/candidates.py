@@ -48,7 +48,7 @@ def read_candidates(folder: str | Path, normalization: str | None = None) -> lis
         normalization: the corpus's, if it is not the language's default; as in `load_lexicon`.
 
     Raises:
-        InputError: no such folder, no set in it, two sets with one name, or a file that cannot be read.
+        InputError: no such folder, no set in it, or a file that cannot be read.
     """
     folder = Path(folder)
     paths = [path for path in sorted(folder.glob("*.yaml")) if path.name != CATEGORIES_FILE]
@@ -58,16 +58,15 @@ def read_candidates(folder: str | Path, normalization: str | None = None) -> lis
             " resources/candidates/bn, or null."
         )
     language = read_yaml(folder / CATEGORIES_FILE).text("language")
-    found: dict[str, Candidates] = {}
-    for path in paths:
-        content = read_yaml(path, language, normalization)
-        content.require("a word set", required=["set", "words"], optional=["gloss"])
-        name = content.text("set")
-        if name in found:
-            raise InputError(f"{path}: there is another file with `set: {name}`. Rename one of the sets.")
-        words = {entry.text("stimulus"): _to_plain(entry) for entry in content.entries_of("words")}
-        found[name] = Candidates(name, content.text("gloss", name), words)
-    return list(found.values())
+    contents = [read_yaml(path, language, normalization) for path in paths]
+    return [
+        Candidates(
+            content.text("set"),
+            content.text("gloss", content.text("set")),
+            {entry.text("stimulus"): _to_plain(entry) for entry in content.entries_of("words")},
+        )
+        for content in contents
+    ]
 
 
 def count_stimuli(batches: Iterable[pa.RecordBatch]) -> pa.Table:

@@ -9,7 +9,7 @@ type are the same; the sentences are not: Sahoo et al. measured 705 or 800 pairs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -18,7 +18,7 @@ from prasanga.base.io import guarded
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as grids
 from prasanga.report.paper_tables import choose_percentage, write_notes
-from prasanga.report.published import EXCHANGED, PAPERS, PUBLISHED_AS, REPEATED, match_models, printed_at
+from prasanga.report.published import EXCHANGED, PAPERS, PUBLISHED_AS, REPEATED, describe_both, match_models, printed_at
 from prasanga.report.sheet import Sheet, list_numbers, markdown_list, sheet_to_markdown
 from prasanga.schema import TABLES
 
@@ -53,6 +53,7 @@ def compare(
         [pl.DataFrame(schema=_OURS), *(_select_estimates(method, table) for method, table in tables.items())],
         how="diagonal_relaxed",
     )
+    names = pl.DataFrame({"model": [*matched], "published_model": [*matched.values()]}, schema_overrides=_NAMES)
     here, codes = pl.col("exchanged"), pl.col("doubts").fill_null("").str.split(" ").list
     is_exchanged = codes.contains(EXCHANGED)
     order = [pl.when(each).then(pl.lit("exchanged")).otherwise(pl.lit("as described")) for each in (here, is_exchanged)]
@@ -61,17 +62,18 @@ def compare(
         {"model": "published_model", "n_samples": "published_n_samples", "significant": "published_significant"}
     )
     rows = theirs.with_columns(mode_of_printed(), published="effect_size").join(
-        _name_models(matched).join(ours, on="model", maintain_order="left_right"),
+        names.join(ours, on="model", maintain_order="left_right"),
         on=["method", "category", "published_model", "sample_mode", "segment_length"],
         nulls_equal=True,
         maintain_order="left_right",
     )
     notes = pl.concat_str(pl.when(here != is_exchanged).then(turned), "note", separator="; ", ignore_nulls=True)
     rows = rows.with_columns(note=notes.replace("", None)).select(name for name in SCHEMA.names if name in rows.columns)
-    nothing = _why_nothing(published, matched, studied, [language], "effect sizes")
+    nothing = describe_both([language], studied, published, matched)
     return _measure_distances(pl.concat([pl.DataFrame(schema=SCHEMA.polars), rows], how="diagonal"), nothing)
 
 
+_NAMES = dict.fromkeys(("model", "published_model"), pl.String())
 _OURS = {
     **dict.fromkeys(("method", "category", "model", "sample_mode", "segment_length", "note"), pl.String()),
     **dict.fromkeys(("measured", "ci_low", "ci_high"), pl.Float64()),
@@ -85,10 +87,6 @@ def _select_estimates(method: str, table: pl.DataFrame) -> pl.DataFrame:
         pl.Series("note", map(_describe, table.iter_rows(named=True)), dtype=pl.String), method=pl.lit(method)
     )
     return rows.select(pl.col(name).cast(kind) for name, kind in _OURS.items() if name in rows.columns)
-
-
-def _name_models(matched: Mapping[str, str]) -> pl.DataFrame:
-    return pl.DataFrame([*matched.items()], schema=dict.fromkeys(("model", "published_model"), pl.String), orient="row")
 
 
 def compare_pairs(
@@ -119,8 +117,7 @@ def compare_pairs(
         if (group.language, name) == (theirs["language"], theirs["model"])
         and (ours := grid.at(group, model, theirs["bias_type"])) is not None
     ]
-    languages = sorted({group.language for group in grid.groups})
-    nothing = _why_nothing(published, matched, grid.models, languages, "bias percentages")
+    nothing = describe_both(sorted({group.language for group in grid.groups}), grid.models, published, matched)
     return _measure_distances(pl.DataFrame(rows, schema=SCHEMA.polars, orient="row"), nothing, even=50)
 
 
@@ -163,7 +160,8 @@ def _measure_distances(rows: pl.DataFrame, nothing: str, *, even: float = 0.0) -
     Of the rows of one cell of the study the published N nearest to the study's is taken, by ratio, and vice versa.
     """
     if rows.is_empty():
-        return pl.DataFrame([{"note": nothing}], schema=SCHEMA.polars)
+        same = "Method, category or bias type, segment length and sample mode must be the same as well."
+        return pl.DataFrame([{"note": f"Nothing to compare: {nothing} {same}"}], schema=SCHEMA.polars)
     published, measured, low, high = map(pl.col, ("published", "measured", "ci_low", "ci_high"))
     has_interval = low.is_finite() & high.is_finite()
     is_exact = pl.col("bound").is_null() & measured.is_finite()
@@ -179,26 +177,6 @@ def _measure_distances(rows: pl.DataFrame, nothing: str, *, even: float = 0.0) -
         difference=pl.when(is_exact).then(measured - published),
         same_sign=pl.when(has_signs).then((measured > even) == (published > even)),
         published_inside=pl.when(is_exact & has_interval).then(published.is_between(low, high)),
-    )
-
-
-def _why_nothing(
-    published: pl.DataFrame,
-    matched: Mapping[str, str],
-    studied: Iterable[str],
-    languages: Sequence[str],
-    what: str,
-) -> str:
-    """Return what a study and a paper without a common row have each, and what to do about it."""
-    if published.is_empty():
-        return f"Nothing to compare: the paper prints no {what}."
-    theirs, names = (", ".join(published[name].unique(maintain_order=True)) for name in ("language", "model"))
-    same = ", ".join(f"{ours} as {name}" for ours, name in matched.items()) or "none"
-    return (
-        f"Nothing to compare: the study's {what} are for {', '.join(languages)} and the models"
-        f" {', '.join(studied) or 'none'}, the paper's for {theirs} and {names}. Models that match: {same}; say in"
-        " `comparison.models` which is which. Method, category or bias type, segment length and sample mode must be the"
-        " same as well."
     )
 
 

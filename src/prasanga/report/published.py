@@ -163,18 +163,25 @@ def why_nothing_to_compare(
                 f"`comparison.models` has {unknown[0]!r}, which is no model of {whose}. Allowed:"
                 f" {', '.join(known) or 'none'}. Write `name in the study: name in the paper`."
             )
-    languages = sorted(published["language"].unique())
-    start = f"`comparison.paper` is {paper}, but nothing will be compared:"
-    if language not in languages and not (pairs and len(percentages)):
-        others = [other for other in PAPERS if language in read_published(folder, other)["language"]]
-        instead = " or ".join(f"`comparison: {{paper: {other}}}`" for other in (*others, "none"))
-        return f"{start} its numbers are for {', '.join(languages)}, and `language` is {language}. Write {instead}."
-    if not match_models(models, studied, theirs):
-        return (
-            f"{start} no model of the study has the name of one of the paper's, and none is matched with one. Write"
-            f" `comparison: {{models: {{name in the study: name in the paper}}}}`; the paper's are {', '.join(theirs)}."
-        )
-    return ""
+    matched = match_models(models, studied, theirs)
+    if matched and (language in published["language"] or (pairs and len(percentages))):
+        return ""
+    both = describe_both([language], studied, published, matched)
+    return (
+        f"`comparison.paper` is {paper}, but nothing will be compared: {both} Or write `comparison: {{paper: none}}`."
+    )
+
+
+def describe_both(
+    languages: Iterable[str], studied: Iterable[str], published: pl.DataFrame, matched: Mapping[str, str]
+) -> str:
+    """Return which languages and models a study and a paper have, in sentences on what to write if they differ."""
+    theirs, names = (", ".join(published[name].unique(maintain_order=True)) for name in ("language", "model"))
+    same = ", ".join(f"{ours} as {name}" for ours, name in matched.items()) or "none"
+    return (
+        f"the study has {', '.join(languages)} and the models {', '.join(studied) or 'none'}, the paper {theirs} and"
+        f" {names}. Models that match: {same}. Say in `comparison.models` which is which."
+    )
 
 
 def published_files(folder: str | Path, paper: str) -> list[Path]:

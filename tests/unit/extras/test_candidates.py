@@ -137,8 +137,6 @@ def test_the_word_set_has_the_same_entries(tmp_path: Path, names: Candidates) ->
     ("files", "message"),
     [
         ({"categories": HEAD}, "no folder with candidate word sets"),
-        ({"categories": HEAD, "a": NAMES, "b": NAMES}, "there is another file with `set: names`"),
-        ({"categories": HEAD, "a": "set: names\n"}, "lacks the key `words`"),
     ],
 )
 def test_folders_that_cannot_be_used(tmp_path: Path, files: dict[str, str], message: str) -> None:
