@@ -289,11 +289,8 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     )
     limits = canvas.widen([0.0, *points["fixed"], *points["random"]], 0.06)
     for panel, part in zip(panels, shown.values(), strict=False):
-        _draw_equality(panel, limits, 0.0)
-        for model, style in looks.items():
-            of_model = part.filter(model=model)
-            panel.plot(of_model["fixed"], of_model["random"], **{**style, "alpha": 0.75})
-    few_ticks(panels[0].xaxis, panels[0].yaxis)
+        rows = part.select("model", x="fixed", y="random", is_open=pl.lit(value=False))
+        _draw_equality(panel, rows, limits, 0.0, {model: {**style, "alpha": 0.75} for model, style in looks.items()})
     return figure
 
 
@@ -303,12 +300,19 @@ def _describe_distances(points: pl.DataFrame) -> str:
     return f"median{_FIXED}{middle}, max{_FIXED}{largest}"
 
 
-def _draw_equality(panel: Any, limits: tuple[float, float], middle: float) -> None:
-    """Draw the line on which both numbers are the same, and thin ones where each is of no bias."""
+def _draw_equality(
+    panel: Any, rows: pl.DataFrame, limits: tuple[float, float], even: float, looks: Mapping[str, dict[str, Any]]
+) -> None:
+    """Draw points (model, x, y, is_open), the line on which both numbers are the same, and thin ones of no bias."""
     for draw_line in (panel.axhline, panel.axvline):
-        draw_line(middle, color=LINE, linewidth=0.6, zorder=1)
+        draw_line(even, color=LINE, linewidth=0.6, zorder=1)
     panel.plot(limits, limits, color=MUTED, linewidth=0.7, zorder=1.5)
+    for model, style in looks.items():
+        for is_open, face in ((False, style["color"]), (True, PAPER)):
+            points = rows.filter(model=model, is_open=is_open)
+            panel.plot(points["x"], points["y"], **{**style, "markerfacecolor": face})
     panel.set(xlim=limits, ylim=limits)
+    few_ticks(panel.xaxis, panel.yaxis)
 
 
 @canvas.drawn
@@ -359,17 +363,13 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
         sharex=False,
         sharey=False,
     )
+    looks = {model: dots(n, sizes, 0.9) for n, model in enumerate(models)}
     for panel, (method, part) in zip(panels, methods.items(), strict=False):
-        _draw_equality(panel, limits[method], even[method])
-        for number, model in enumerate(models):
-            of_model, style = part.filter(model=model), dots(number, sizes, 0.9)
-            for doubtful, face in ((False, style["color"]), (True, PAPER)):
-                of_kind = of_model.filter(doubtful=doubtful)
-                panel.plot(of_kind["published"], of_kind["measured"], **{**style, "markerfacecolor": face})
-            bars = of_model.filter("barred").select("published", "ci_low", "ci_high").to_numpy().T
+        rows = part.select("model", x="published", y="measured", is_open="doubtful")
+        _draw_equality(panel, rows, limits[method], even[method], looks)
+        for model, style in looks.items():
+            bars = part.filter("barred", model=model).select("published", "ci_low", "ci_high").to_numpy().T
             panel.vlines(*bars, color=style["color"], linewidth=sizes["line"] * 0.6, alpha=_PALER, zorder=2)
-        panel.set(xlim=limits[method], ylim=limits[method])
-        few_ticks(panel.xaxis, panel.yaxis)
     return figure
 
 
