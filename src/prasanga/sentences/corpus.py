@@ -303,22 +303,13 @@ def _require_allowed(url: str) -> str:
     """Return the protocol of a URL."""
     parts = urlsplit(url)
     is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")
-    if parts.scheme not in PROTOCOLS and not is_local:
+    has_secrets = parts.username or parts.password or parts.query or parts.fragment
+    if has_secrets or not (parts.scheme in PROTOCOLS or is_local) or not parts.path.lower().endswith(".parquet"):
         raise InputError(
-            f"corpus.texts: {url!r} has the protocol {parts.scheme!r}. Allowed are hf:// (the hub's data sets), s3://"
-            " and https://; fetch other files, and name them by their path."
-        )
-    if parts.username or parts.password or parts.query or parts.fragment:
-        shown = f"{parts.scheme}://{parts.hostname}{parts.path}"
-        raise InputError(
-            f"corpus.texts: the address of {shown!r} has a user, a password, or something after `?` or `#` in it."
-            " Results keep the config, so it must have no secrets. Write the address without them; credentials belong"
-            " in the environment (docs/my_text.md)."
-        )
-    if not parts.path.lower().endswith(".parquet"):
-        raise InputError(
-            f"corpus.texts: {url!r} does not end in .parquet. Only Parquet is read from the network, because its parts"
-            " can be fetched one by one; fetch other files, and name them by their path."
+            f"corpus.texts: the address {parts.scheme}://{parts.hostname}{parts.path} cannot be read. Write the address"
+            " of a Parquet file with hf:// (the hub's data sets), s3:// or https://, without a user, a password, or"
+            " anything after `?` or `#`: results keep the config, and credentials belong in the environment"
+            " (docs/my_text.md). Fetch other files, and name them by their path."
         )
     return "https" if is_local else parts.scheme
 

@@ -216,8 +216,7 @@ def _find_files(
     servers: _Servers,
 ) -> dict[str, Shard]:
     """Return the files, whole, by name."""
-    shards: dict[str, Shard] = {}
-    sources: dict[str, str] = {}  # by real path
+    found: list[Shard] = []
     for number, text in enumerate(texts):
         columns = text.get("columns", {})
         like = Shard(
@@ -229,45 +228,34 @@ def _find_files(
             text=number,
         )
         if is_remote(text["files"]):
-            found = [
+            found += [
                 like._replace(path=url, source=url, format="parquet", size=size, state=state)
                 for url, size, state in servers.find(text["files"])
             ]
         else:
-            found = _find_local(root, text, like, sources, say)
-        for whole in found:
-            name = _name(whole.source)
-            if name in shards:
-                raise _named_twice(whole, shards[name])
-            shards[name] = whole
+            found += _find_local(root, text, like)
+    real = {whole.path: whole.path if is_remote(whole.path) else os.path.realpath(whole.path) for whole in found}
+    own: dict[str, Shard] = {}  # of several names of a file, the one without links counts
+    for whole in sorted(found, key=lambda whole: real[whole.path] not in (whole.path, os.path.abspath(whole.path))):  # noqa: PTH100
+        own.setdefault(real[whole.path], whole)
+    shards: dict[str, Shard] = {}
+    links = [whole for whole in found if own[real[whole.path]].path != whole.path]
+    if links:
+        more = f" (and {len(links) - 1} more)" if len(links) > 1 else ""
+        say(f"the file {links[0].source!r} is {own[real[links[0].path]].source!r} by a link{more}, and counts once.")
+    for whole in (whole for whole in found if own[real[whole.path]].path == whole.path):
+        if (name := _name(whole.source)) in shards:
+            raise _named_twice(whole, shards[name])
+        shards[name] = whole
     return shards
 
 
-def _find_local(
-    root: Path, text: Mapping[str, Any], like: Shard, sources: dict[str, str], say: Callable[[str], object]
-) -> list[Shard]:
-    """Return the files of an entry; each is added to `sources`, by its real path."""
-    pattern, wanted = text["files"], text.get("format", "auto")
-    named = _list_files(root, pattern, wanted)
+def _find_local(root: Path, text: Mapping[str, Any], like: Shard) -> list[Shard]:
+    """Return the files of an entry on this machine."""
+    wanted, shards = text.get("format", "auto"), []
+    named = _list_files(root, text["files"], wanted)
     require_no_braces(named)
-    real = {source: os.path.realpath(root / source) for source in named}
-    links: list[str] = []
-    own: dict[str, str] = {}  # of several names of a file, the one without links counts
-    for source in sorted(named, key=lambda source: real[source] != os.path.abspath(root / source)):  # noqa: PTH100
-        if own.setdefault(real[source], source) != source:
-            links.append(source)
-    if links:
-        more = f" (and {len(links) - 1} more)" if len(links) > 1 else ""
-        say(f"the file {links[0]!r} is {own[real[links[0]]]!r} by a link{more}, and counts once.")
-    shards = []
     for source, its_format in named.items():
-        if own[real[source]] != source:
-            continue
-        if (other := sources.setdefault(real[source], source)) != source:
-            raise InputError(
-                f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
-                f" pattern {pattern!r}, so that it counts once."
-            )
         path = (root / source).as_posix()
         status = os.stat(path)  # noqa: PTH116 - a hundred thousand times
         if not stat.S_ISREG(status.st_mode):
@@ -374,24 +362,19 @@ def _is_data(folder: Path, name: str) -> bool:
     state_file = folder / "state.json"
     if not state_file.is_file():
         return name.startswith("data") or not (folder / "dataset_info.json").is_file()
+    names: list[str] = []
     try:
         state = json.loads(state_file.read_text(encoding="utf-8"))
         names = [file["filename"] for file in state["_data_files"]]
-        is_selection = bool(state.get("_indices_data_files"))
+        missing = [each for each in names if not (folder / each).is_file()]
+        problem = f"has no file {missing[0]!r}, which is one of its parts" if missing else ""
+        problem = "is a selection from its files" if state.get("_indices_data_files") else problem
     except (ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"cannot be read as the library datasets writes it ({reason(error)})"
+    if problem:
         raise InputError(
-            f"{state_file}: cannot be read as the library datasets writes it ({type(error).__name__}: {reason(error)})."
-            " Save the data set again, or name its files by a pattern such as `folder/*.arrow`."
-        ) from None
-    if is_selection:
-        raise InputError(
-            f"{state_file}: this data set is a selection from its files (`_indices_data_files`). Save it with"
-            " `dataset.flatten_indices().save_to_disk(...)`, so that the files are the data set."
-        )
-    if missing := [name for name in names if not (folder / name).is_file()]:
-        raise InputError(
-            f"{folder}: the data set has no file {missing[0]!r}, which is one of its parts. Fetch it or save it again,"
-            " or take it out of `corpus.texts`."
+            f"{state_file}: the data set {problem}. Save it again with `dataset.flatten_indices().save_to_disk(...)`,"
+            " or name its files by a pattern such as `folder/*.arrow`."
         )
     return name in names
 

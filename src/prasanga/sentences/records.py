@@ -186,38 +186,35 @@ def _read_json_lines(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
 
 def _text_in_json(raw: bytes, line: int, offset: int, field: str) -> str:
     """Return the text under `field` of one line, or raise an _UnusableError."""
-    example = f'Each line must be one object, such as {{"{field}": "..."}}. Correct it, {_SKIP}.'
     try:
         record: object = _DECODER.decode(raw.decode())
     except UnicodeDecodeError as error:
         raise _not_utf8(error, line, offset) from None
     except (ValueError, RecursionError) as error:
         begins = repr(raw[:60].decode(errors="replace").strip())
-        raise _UnusableError(f"line {line} is not JSON ({error}); it begins with {begins}. {example}") from None
+        raise _UnusableError(
+            f"line {line} is not JSON ({error}); it begins with {begins}. Each line must be one object, such as"
+            f' {{"{field}": "..."}}. Correct it, {_SKIP}.'
+        ) from None
     # a name may itself have a dot in it
     for name in [field] if isinstance(record, dict) and field in record else field.split("."):
-        if not isinstance(record, dict):
+        if not isinstance(record, dict) or name not in record:
+            found = _listed("Fields", list(record)) if isinstance(record, dict) else f"Found: {_shorten(record)}"
             raise _UnusableError(
-                f"line {line} has {_kind(record)} where an object with the field {name!r} is wanted (`field: {field}`)."
-                f" {example}"
-            )
-        if name not in record:
-            raise _UnusableError(
-                f"line {line} has no field {name!r} (`field: {field}`). {_listed('Fields', list(record))}. Write the"
-                f" one with the text as `field:` of this entry of `corpus.texts`, {_SKIP}."
+                f"line {line} has no field {name!r} (`field: {field}`). {found}. Write the one with the text as"
+                f" `field:` of this entry of `corpus.texts`, {_SKIP}."
             )
         record = record[name]
-    if not isinstance(record, str):
+    if not isinstance(record, str) or (b"\\u" in raw and not _is_unicode(record)):
         raise _UnusableError(
-            f"line {line} has {_kind(record)} in the field {field!r}, where text (a string) is wanted. Name another"
-            f" field (`field:` of this entry of `corpus.texts`), {_SKIP}."
-        )
-    if b"\\u" in raw and not _is_unicode(record):
-        raise _UnusableError(
-            f"line {line} has half of a character (an escape from \\ud800 to \\udfff without its partner) in the field"
-            f" {field!r}. Correct it, {_SKIP}."
+            f"line {line} has {_shorten(record)} in the field {field!r}, where text (a string of whole characters) is"
+            f" wanted. Name another field (`field:` of this entry of `corpus.texts`), correct it, {_SKIP}."
         )
     return record
+
+
+def _shorten(value: object) -> str:
+    return json.dumps(value)[:60]
 
 
 def _is_unicode(value: str) -> bool:
@@ -227,12 +224,6 @@ def _is_unicode(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _kind(value: object) -> str:
-    """Return the JSON name of a value's type."""
-    kinds = {dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number")
 
 
 def _listed(what: str, names: Sequence[str]) -> str:
@@ -342,18 +333,13 @@ def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, int, p
 
 
 def _require_strings(shard: Shard, schema: pa.Schema) -> None:
-    if schema.names.count(shard.field) != 1:
-        kinds = ", ".join(f"{field.name!r} ({field.type})" for field in list(schema)[:20])
-        raise InputError(
-            f"{shard.path}: there is no column {shard.field!r}. Columns found: {kinds or 'none'}. Write the one with"
-            " the text as `field:` of this entry of `corpus.texts`."
-        )
-    kind = schema.field(shard.field).type
+    kind = schema.field(shard.field).type if schema.names.count(shard.field) == 1 else pa.null()
     values = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not (pa.types.is_string(values) or pa.types.is_large_string(values) or pa.types.is_string_view(values)):
+        kinds = ", ".join(f"{field.name!r} ({field.type})" for field in list(schema)[:20])
         raise InputError(
-            f"{shard.path}: the column {shard.field!r} is of type {kind}, where text (string) is wanted. Write the"
-            " column with the text as `field:` of this entry of `corpus.texts`."
+            f"{shard.path}: there is no column {shard.field!r} of text (string). Columns found: {kinds or 'none'}."
+            " Write the one with the text as `field:` of this entry of `corpus.texts`."
         )
 
 

@@ -168,12 +168,15 @@ BAD_LINES = {
     "not JSON": (b'{"text": "a"', r"line 2 is not JSON \(.*\); it begins with '\{\"text\": \"a\"'"),
     "cut by zeros": (bytes(8), "line 2 is not JSON"),
     "deep": (b"[" * 100_000, "line 2 is not JSON"),
-    "no object": (b'["a"]', "line 2 has an array where an object with the field 'text' is wanted"),
+    "no object": (b'["a"]', r"line 2 has no field 'text' .*Found: \[\"a\"\]"),
     "no field": (b'{"body": "a", "id": 1}', r"line 2 has no field 'text' .*Fields found: 'body', 'id'\. Write"),
-    "no text": (b'{"text": 7}', "line 2 has a number in the field 'text'"),
+    "no text": (b'{"text": 7}', "line 2 has 7 in the field 'text'"),
     "null": (b'{"text": null}', "line 2 has null in the field 'text'"),
-    "list": (b'{"text": ["a"]}', "line 2 has an array in the field 'text'"),
-    "half a character": (b'{"text": "\\ud83d"}', "line 2 has half of a character"),
+    "list": (b'{"text": ["a"]}', r"line 2 has \[\"a\"\] in the field 'text'"),
+    "half a character": (
+        b'{"text": "\\ud83d"}',
+        r"line 2 has .* in the field 'text', where text \(a string of whole characters",
+    ),
     "not UTF-8": (b'{"text": "ab\xff\xfe"}', r"not UTF-8 at byte 28 .*\(line 2\): found the bytes ff fe 22 7d"),
 }
 
@@ -201,7 +204,7 @@ def test_an_object_that_is_missing_on_the_path(tmp_path: Path) -> None:
     path = json_lines(tmp_path / "a.jsonl", {"meta": {"title": "x"}})
     with pytest.raises(InputError, match=r"no field 'body' \(`field: meta\.body`\)\. Fields found: 'title'\."):
         records(path, field="meta.body")
-    with pytest.raises(InputError, match="has text where an object with the field 'body' is wanted"):
+    with pytest.raises(InputError, match="no field 'body' .* Found: \"x\""):
         records(path, field="meta.title.body")
 
 
@@ -239,9 +242,9 @@ def test_columns_of_all_kinds_of_text_with_nulls_counted(tmp_path: Path, kind: p
 
 def test_a_column_that_is_missing_or_no_text(tmp_path: Path) -> None:
     for path, format in both(tmp_path, pa.table({"id": [1], "body": ["a"]})):
-        with pytest.raises(InputError, match=r"no column 'text'\. Columns found: 'id' \(int64\), 'body' \(string\)\."):
+        with pytest.raises(InputError, match=r"no column 'text' of text .*: 'id' \(int64\), 'body' \(string\)\."):
             records(path, format)
-        with pytest.raises(InputError, match="the column 'id' is of type int64, where text"):
+        with pytest.raises(InputError, match="no column 'id' of text"):
             records(path, format, field="id")
 
 
