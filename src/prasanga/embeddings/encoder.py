@@ -227,18 +227,6 @@ class Encoder:
         """
         return self._read_and_run(texts, spans, Pooling("target", pieces), roots)[0]
 
-    def embed_layers(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]],
-        *,
-        pieces: str = "all",
-        roots: Sequence[int] | None = None,
-    ) -> dict[int, Vectors]:
-        """Embed targets at every layer that the encoder was loaded with, by its number as given; one pass for all."""
-        vectors = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
-        return dict(zip(self.layers, vectors, strict=True))
-
     def encode(self, texts: Sequence[str], pooling: str = "cls") -> Vectors:
         """Return sentence vectors, (n, d) float32, in order, at the first layer that the encoder was loaded with.
 

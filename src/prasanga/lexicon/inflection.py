@@ -78,18 +78,6 @@ def ending_class(stem: str) -> str:
     return "consonant" if _is_consonant(last) or last in _CODAS else OTHER
 
 
-def ends_as(stem: str, endings: tuple[str, ...]) -> bool:
-    """Return whether a stem has one of these endings.
-
-    It is of one of these ending classes, or has one of the endings written out (-ी), or any ending will do.
-    """
-    return (
-        ANY in endings
-        or ending_class(stem) in endings
-        or any(stem.endswith(ending[1:]) for ending in endings if is_written_out(ending))
-    )
-
-
 def is_written_out(ending: str) -> bool:
     """Return whether an ending stands for itself, not for a class: -ी."""
     return len(ending) > 1 and ending.startswith("-")
@@ -225,8 +213,9 @@ class SuffixGroup:
     capitalized: bool = False
 
     def fits(self, stem: str) -> bool:
-        """Return whether the stem ends as this group's stems do."""
-        return ends_as(stem, self.endings)
+        """Return whether the stem ends as this group's stems do: in one of their classes or written-out endings."""
+        written = [ending[1:] for ending in self.endings if is_written_out(ending)]
+        return ANY in self.endings or ending_class(stem) in self.endings or stem.endswith(tuple(written))
 
     def altered(self, stem: str) -> str:
         """Return the stem as it stands before a case or number ending that begins with a vowel."""

@@ -42,10 +42,11 @@ from prasanga.schema import TABLES
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
 _POOLING_FILE = "1_Pooling/config.json"
-_POOLINGS = {"cls": "cls", "mean": "mean", "lasttoken": "last"}
-"""Vectors of a sentence by their names in sentence-transformers (`pooling_mode`, since 5.4); it has other modes."""
-_OLDER = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "lasttoken"}
-"""As sentence-transformers wrote them before 5.4."""
+_POOLINGS = {
+    **{"cls": "cls", "mean": "mean", "lasttoken": "last"},
+    **{"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"},
+}
+"""Vectors of a sentence by their names in sentence-transformers, since 5.4 and before; it has other modes."""
 
 
 def check_model(
@@ -130,9 +131,9 @@ def check_model(
     own_pooling, unknown_pooling = (package.get("sentence_vector"), "") if package else _find_pooling(source)
     if unknown_pooling and sentence_vector == "auto":
         raise InputError(
-            f"model {source.name}: {_POOLING_FILE} has {unknown_pooling}; allowed is one of the modes"
-            f" {', '.join(_POOLINGS)}. Name the vector of a sentence under this model in the config:"
-            " `sentence_vector: mean`, or cls, last, word."
+            f"model {source.name}: {_POOLING_FILE} has {unknown_pooling}; allowed is one of the modes cls, mean,"
+            " lasttoken. Name the vector of a sentence under this model in the config: `sentence_vector: mean`, or cls,"
+            " last, word."
         )
 
     def count_bytes(size: Size) -> int:
@@ -172,17 +173,11 @@ def _find_pooling(source: Source) -> tuple[str | None, str]:
         settings = dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None, "no JSON object"
-    if "pooling_mode" in settings:
-        found, named = f"pooling_mode: {json.dumps(settings['pooling_mode'])[:200]}", settings["pooling_mode"]
-    else:
-        keys = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
-        found, named = (
-            ", ".join(f"{key}: true" for key in keys) or "no pooling_mode",
-            list(map(_OLDER.get, keys)),
-        )
+    older = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
+    named = settings.get("pooling_mode", older)
     modes = named if isinstance(named, list) else [named]
     known = [_POOLINGS[mode] for mode in modes if isinstance(mode, str) and mode in _POOLINGS]
-    return (known[0], "") if len(modes) == len(known) == 1 else (None, found)
+    return (known[0], "") if len(modes) == len(known) == 1 else (None, f"pooling_mode: {json.dumps(named)[:200]}")
 
 
 # --------------------
@@ -249,25 +244,21 @@ class TokenizerAudit:
         ]
         if not problems:
             return
-        remedy = (
-            "Write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents: false}` under the model (whichever"
-            " its tokenizer has), or use another model"
-            if shares["marks_lost"] > 0
-            else "Use a model whose tokenizer tells these words apart"
-            if shares["unknown"] <= limits["unknown"]
-            else "Use a model whose tokenizer knows these words"
-        )
-        n_forms, n_unseen = shares["n_forms"], shares["n_unseen"]
-        seen = (
-            f"the {n_forms:,} forms, so that each counts once."
-            if n_forms == n_unseen
-            else f"{n_unseen:,} of the {n_forms:,} forms; they weigh nothing."
-        )
-        raise InputError(
-            f"model {model}: its tokenizer spoils words of the lexicon.\n"
-            + "\n".join([*problems, f"A sample of the study's text has none of {seen}"])
-            + f"\n{remedy}; to go on all the same, allow a larger share under embeddings.audit."
-        )
+        remedy = "Use a model whose tokenizer knows these words and tells them apart"
+        if shares["marks_lost"] > 0:
+            remedy = (
+                "Write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents: false}` under the model"
+                " (whichever its tokenizer has), or use another model"
+            )
+        seen = shares["n_forms"] - shares["n_unseen"]
+        weighed = f"{seen:,} of the {shares['n_forms']:,} forms; the others weigh nothing"
+        lines = [
+            f"model {model}: its tokenizer spoils words of the lexicon.",
+            *problems,
+            f"A sample of the study's text has {weighed if seen else 'none of the forms, so that each counts once'}.",
+            f"{remedy}; to go on all the same, allow a larger share under embeddings.audit.",
+        ]
+        raise InputError("\n".join(lines))
 
 
 _FINDINGS = {

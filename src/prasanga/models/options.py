@@ -66,14 +66,12 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing here, whoever made the options."""
-        if self.quantization not in QUANTIZATIONS:
-            raise InputError(f"quantization is {self.quantization!r}; write {' or '.join(QUANTIZATIONS)}.")
-        if self.kind not in ("auto", *KINDS):
-            raise InputError(f"kind is {self.kind!r}; write auto, {', '.join(KINDS)}.")
-        if self.cards < 0:
-            raise InputError(f"cards is {self.cards}; write 1 or more, or 0 for the processor.")
-        if self.random_weights is not None and not 0 <= self.random_weights < 1 << 64:
-            raise InputError(f"random_weights is {self.random_weights}; write a seed from 0 to {(1 << 64) - 1}.")
+        if self.quantization not in QUANTIZATIONS or self.kind not in ("auto", *KINDS) or self.cards < 0:
+            raise InputError(
+                f"quantization is {self.quantization!r}, kind {self.kind!r} and cards {self.cards}. Write"
+                f" quantization: {' or '.join(QUANTIZATIONS)}; kind: auto, {', '.join(KINDS)}; and cards: 1 or more,"
+                " or 0 for the CPU."
+            )
         if self.cards > 1 and self.quantization != "none":
             raise InputError(
                 f"cards is {self.cards} and quantization is {self.quantization!r}, which do not go together. Write"

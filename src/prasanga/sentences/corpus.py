@@ -32,7 +32,6 @@ from prasanga.base.logs import BYTES, progress
 
 logger = logging.getLogger(__name__)
 
-Documents = Literal["blank-line", "line", "file"]
 Errors = Literal["stop", "skip-line"]
 Told = Callable[[int], object] | None
 """Gets the number of bytes, whenever some have been read from the disk."""

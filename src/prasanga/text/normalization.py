@@ -150,11 +150,7 @@ def normalize(
 
     Where two of the three fit, the first one counts, in the order URL, emoji, punctuation. A replacement goes through
     the later steps as the text around it does.
-
-    Raises:
-        InputError: for another `form`.
     """
-    _check_form(form)
     text = ftfy.fix_text(order_marks(text)).translate(_QUOTES)
     text = _replace(text, urls=urls, punctuation=punctuation, emoji=emoji)
     text = _PIECES.sub(lambda match: _JOINED.get(match[0]) or f"{match['between']}\u09cc", text).translate(_PLAIN)
@@ -178,11 +174,7 @@ def normalize_batch(
         urls: see `normalize`. With a replacement asked for, texts are normalized one by one.
         punctuation: likewise.
         emoji: likewise.
-
-    Raises:
-        InputError: for another `form`.
     """
-    _check_form(form)
     if not (urls is None and punctuation is None and emoji is None):
         return [normalize(text, form=form, urls=urls, punctuation=punctuation, emoji=emoji) for text in texts]
     return _BANGLA[form](texts)
@@ -279,18 +271,6 @@ class Normalizer:
             # Halves of characters are no UTF-8, and yet some text.
             text = written[start:end].decode("utf-8", "surrogatepass")
             yield self.one(texts[number]) if number in halved else text
-
-
-def _check_form(form: str) -> None:
-    """Refuse a name that is no Unicode form.
-
-    Raises:
-        InputError: with the forms that exist.
-    """
-    if form not in get_args(Form):
-        raise InputError(
-            f"form: {form!r} is no Unicode form; allowed are {', '.join(get_args(Form))}. Write form='NFKC'."
-        )
 
 
 def _fold_nukta(text: str) -> str:

@@ -45,14 +45,14 @@ def test_blocks_above_the_layers_do_not_run(tiny_model: TinyModel, targets: Targ
     encoder = load_encoder(tiny_model("bert"), device="cpu", layer=layers)
     for block in encoder.loaded.encoder.encoder.layer[1:]:
         block.forward = lambda *_, **__: pytest.fail("a block above the layer ran")
-    assert len(encoder.embed_layers(targets[0][:2], targets[1][:2])) == len(encoder.layers)
+    assert len(encoder.run(encoder.read(targets[0][:2], targets[1][:2], Pooling()))) == len(encoder.layers)
 
 
 def test_layers_share_a_pass(tiny_model: TinyModel, targets: Targets) -> None:
     encoder = load_encoder(tiny_model("gpt2"), device="cpu", layer=[0, 2, -1])
     runs = []
     encoder.loaded.encoder.h[0].register_forward_hook(lambda *_: runs.append(1))
-    encoder.embed_layers(targets[0][:3], targets[1][:3])
+    encoder.run(encoder.read(targets[0][:3], targets[1][:3], Pooling()))
     assert len(runs) == encoder.report.passes == 1
 
 
@@ -103,9 +103,8 @@ def test_unknown_pieces_are_counted(tiny_model: TinyModel, kind: str, n_unknown:
 def test_targets_that_are_refused(tiny_model: TinyModel, kind: str, asked: tuple[Any, ...], message: str) -> None:
     encoder = load_encoder(tiny_model(kind), device="cpu")
     more = dict(zip(("pieces", "roots"), asked[2:], strict=False))
-    for embed in (encoder.embed, encoder.embed_layers):
-        with pytest.raises(InputError, match=message):
-            embed(*asked[:2], **more)
+    with pytest.raises(InputError, match=message):
+        encoder.embed(*asked[:2], **more)
     assert encoder.report.passes == 0
 
 
@@ -165,5 +164,5 @@ def test_too_little_memory_for_one_text_is_said(tiny_model: TinyModel, monkeypat
 def test_no_texts_give_no_vectors(tiny_model: TinyModel) -> None:
     encoder = load_encoder(tiny_model("bert"), device="cpu", layer=[0, -1])
     assert encoder.embed([], []).shape == (0, 32)
-    assert {layer: found.shape for layer, found in encoder.embed_layers([], []).items()} == {0: (0, 32), -1: (0, 32)}
+    assert [found.shape for found in encoder.run(encoder.read([], [], Pooling()))] == [(0, 32), (0, 32)]
     assert encoder.encode([]).shape == (0, 32)

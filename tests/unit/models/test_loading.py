@@ -302,12 +302,10 @@ def test_a_slow_tokenizer_is_refused(tiny: Folder, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"quantization": "int4"}, r"quantization is 'int4'; write none or int8"),
-        ({"kind": "causal"}, r"kind is 'causal'; write auto, encoder, decoder, encoder-decoder"),
-        ({"cards": -1}, r"cards is -1; write 1 or more, or 0 for the processor"),
+        ({"quantization": "int4"}, r"quantization is 'int4'.* Write quantization: none or int8"),
+        ({"kind": "causal"}, r"kind 'causal'.* kind: auto, encoder, decoder, encoder-decoder"),
+        ({"cards": -1}, r"cards -1.* cards: 1 or more, or 0 for the CPU"),
         ({"cards": 2, "quantization": "int8"}, r"do not go together"),
-        ({"random_weights": -1}, r"random_weights is -1; write a seed from 0 to 18446744073709551615"),
-        ({"random_weights": 1 << 64}, r"write a seed from 0 to"),
     ],
 )
 def test_options_are_checked_when_they_are_made(wrong: dict[str, Any], message: str) -> None:

@@ -204,7 +204,7 @@ def test_an_object_that_is_missing_on_the_path(tmp_path: Path) -> None:
     path = json_lines(tmp_path / "a.jsonl", {"meta": {"title": "x"}})
     with pytest.raises(InputError, match=r"no field 'body' \(`field: meta\.body`\)\. Fields found: 'title'\."):
         records(path, field="meta.body")
-    with pytest.raises(InputError, match="no field 'body' .* Found: \"x\""):
+    with pytest.raises(InputError, match=r"no field 'body' .* Found: \"x\""):
         records(path, field="meta.title.body")
 
 

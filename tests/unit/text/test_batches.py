@@ -154,11 +154,6 @@ def test_a_batch_of_long_lines_is_divided(monkeypatch: pytest.MonkeyPatch) -> No
     assert normalize_batch(batch) == [normalize(text) for text in batch]
 
 
-def test_unknown_form_is_refused_even_without_texts() -> None:
-    with pytest.raises(InputError, match="form: 'utf-8'"):
-        normalize_batch([], form="utf-8")  # type: ignore[arg-type]
-
-
 def test_normalizers_by_name() -> None:
     text = "\u09df  “½”"
     assert normalizer("bangla")([text]) == ['\u09af\u09bc "1⁄2"']

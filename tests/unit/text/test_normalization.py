@@ -104,11 +104,6 @@ def test_every_text_takes_linear_time(name: str, text: str) -> None:
     assert normalizer(name)([text, "ফুল"])[0] == one
 
 
-def test_unknown_form_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'nfc'.*NFC, NFD, NFKC, NFKD"):
-        normalize("ক", form="nfc")  # type: ignore[arg-type]
-
-
 def test_replacements() -> None:
     text = "দেখো, www.example.com/a?b=1। 😀👨🏻‍🎨 ভালো! © ❤"
     assert normalize(text) == text
