@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.base.errors import InputError
 from prasanga.text import normalize
 from prasanga.text.normalization import normalizer
 from prasanga.text.words import unicode_form
