@@ -9,7 +9,7 @@ from prasanga.base import offered
 if TYPE_CHECKING:
     from prasanga.sentences.corpus import ReadingReport, fetch
     from prasanga.sentences.files import Shard, common_settings, find_shards
-    from prasanga.sentences.matcher import Forms, Match, Matcher, read_forms
+    from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
     from prasanga.sentences.passages import extract_shard, read_sentences
     from prasanga.sentences.records import read_records
     from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA, ExtractionReport

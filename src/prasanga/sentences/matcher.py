@@ -131,7 +131,7 @@ class Matcher:
     def find(self, text: str) -> list[Match]:
         """Return every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.
 
-        Both মা-কে and the word মা in it are found where both are forms.
+        Both মা-কে and the word মা in it are found where both are forms; `longest` leaves the longer one.
         """
         data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         _, hits = self.scan(data, np.zeros(1, np.int64), np.array([len(data)], dtype=np.int64))
@@ -158,6 +158,16 @@ def _fold_claims(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[s
         spelled = fold(form).replace("\u2010", "-")
         merged[spelled] = sorted({*merged.get(spelled, ()), *found})
     return merged
+
+
+def longest(matches: Sequence[Match]) -> list[Match]:
+    """Keep only the longest of a stimulus's matches that begin at the same place: মা-কে, and not the মা in it.
+
+    Args:
+        matches: in the order of `Matcher.find`, which is also the order of the result.
+    """
+    best = {(match.stimulus, match.start): match for match in matches}  # later is longer
+    return [match for match in matches if best[match.stimulus, match.start] is match]
 
 
 # --------------------

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
-from prasanga.sentences import Match, Matcher
+from prasanga.sentences import Match, Matcher, longest
 
 ZWNJ, ZWJ, CANDRABINDU = "\u200c", "\u200d", "\u0981"
 
@@ -117,10 +117,16 @@ def test_overlaps_are_all_found() -> None:
     assert spans("মা মা মা") == [("মা", 0, 2), ("দুবার", 0, 5), ("মা", 3, 5), ("দুবার", 3, 8), ("মা", 6, 8)]
 
 
-def test_a_hyphenated_form_and_the_word_in_it_are_both_found() -> None:
+def test_a_hyphenated_form_and_the_word_in_it_are_both_found_and_longest_keeps_one() -> None:
     matches = Matcher(LEXICON).find("মা-কে বাবা মা")
     assert [(m.stimulus, m.form) for m in matches] == [
         ("মা", "মা"),
+        ("মা", "মা-কে"),
+        ("বাবা", "বাবা"),
+        ("পিতামাতা", "বাবা মা"),
+        ("মা", "মা"),
+    ]
+    assert [(m.stimulus, m.form) for m in longest(matches)] == [
         ("মা", "মা-কে"),
         ("বাবা", "বাবা"),
         ("পিতামাতা", "বাবা মা"),
@@ -130,7 +136,7 @@ def test_a_hyphenated_form_and_the_word_in_it_are_both_found() -> None:
 
 def test_the_hyphen_that_normalization_leaves_is_a_hyphen() -> None:
     """A non-breaking hyphen (U+2011) becomes U+2010 under NFKC."""
-    assert ("মা", "মা\u2010কে") in [(m.stimulus, m.form) for m in Matcher(LEXICON).find("মা\u2010কে")]
+    assert [(m.stimulus, m.form) for m in longest(Matcher(LEXICON).find("মা\u2010কে"))] == [("মা", "মা\u2010কে")]
 
 
 def test_several_words_need_the_very_same_marks_between_them() -> None:
@@ -172,6 +178,17 @@ pieces = st.sampled_from(
 @given(st.lists(pieces, max_size=14).map("".join))
 def test_find_equals_the_slow_way(text: str) -> None:
     assert Matcher(LEXICON).find(text) == oracle(text, LEXICON)
+
+
+@given(st.lists(pieces, max_size=14).map("".join))
+def test_longest_leaves_one_match_per_stimulus_and_start(text: str) -> None:
+    matches = Matcher(LEXICON).find(text)
+    kept = longest(matches)
+    expected = {}
+    for match in matches:
+        key = match.stimulus, match.start
+        expected[key] = max(expected.get(key, match), match, key=lambda m: m.end)
+    assert sorted(kept) == sorted(expected.values())
 
 
 NEIGHBOURS = {
