@@ -408,7 +408,7 @@ def test_tables_of_rejections_are_what_was_measured() -> None:
         for truth, of_words in measured["twins"].items()
         for first, (words, shares) in zip((True, False, False), of_words.items(), strict=True)
     ]
-    assert rows_after("docs/statistics.md", "### How often models are told from their twins", 12) == twins
+    assert rows_after("docs/statistics.md", "### How often a model differs from its copies", 12) == twins
     learnt = {truth: max(of["p_twins"] for of in of_words.values()) for truth, of_words in measured["twins"].items()}
     assert max(share for truth, share in learnt.items() if truth != "an association") <= 0.07
     assert rows_after("docs/statistics.md", "**Sets of different sizes**", 12) == unequal
