@@ -136,7 +136,7 @@ def _require_among(key: str, name: str | None, allowed: Collection[str], what: s
     if name is None or name not in allowed:
         raise InputError(
             f"construction.{key} names {name!r}. Write {what} there; the config has"
-            f" {', '.join(sorted(allowed)) or 'none'} (docs/pairs.md)."
+            f" {', '.join(sorted(allowed)) or 'none'} (docs/make_pairs.md)."
         )
     return name
 
@@ -146,6 +146,6 @@ def _require_returned(path: str, given_out: str) -> str:
     if not Path(path).exists():
         raise InputError(
             f"{path} is not there. Put the file that was given out in {given_out} there when it is filled in, as CSV in"
-            " UTF-8 (docs/pairs.md), or write another folder under construction.returned."
+            " UTF-8 (docs/make_pairs.md), or write another folder under construction.returned."
         )
     return path

@@ -93,7 +93,7 @@ def read_tuples(path: str | Path, language: str, *, annotators: int | None = Non
         Row({_SAME.get(name, name): value for name, value in row.cells.items()}, row.place) for row in read_rows(path)
     ]
     for column in (name for name in _NEEDED if named and name not in named[0].cells):
-        raise InputError(f"{path}, line 1: no column {column!r}. Add it; docs/pairs.md has the layout.")
+        raise InputError(f"{path}, line 1: no column {column!r}. Add it; docs/make_pairs.md has the layout.")
     tuples = [_read(row, number, language, annotators) for number, row in enumerate(named, start=1)]
     require_once((each.tuple_id, each.place) for each in tuples)
     require_once(

@@ -473,7 +473,7 @@ class LogProbabilityConfig(ConfigSection):
 
 
 class ConstructionConfig(ConfigSection):
-    """From tuples to pairs, from language to language; only when asked for (docs/pairs.md)."""
+    """From tuples to pairs, from language to language; only when asked for (docs/make_pairs.md)."""
 
     tuples: FilePath | None = None
     """Annotated tuples of identity and attribute (CSV)."""
