@@ -25,22 +25,12 @@ from prasanga.base.io import digests_of_files, guarded, read_frame, read_rows, r
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import cards, comparison, paper_tables, published, summary, templates
+from prasanga.report import cards, comparison, findings, grid, paper_tables, published, section, summary, templates
 from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.figures import COLUMN, figure_named, shown_in
-from prasanga.report.grid import METHODS, name_of_language, natural_order
-from prasanga.report.section import (
-    Section,
-    View,
-    figure_of,
-    fill_section,
-    fold,
-    hides_texts,
-    language_of,
-    page_to_html,
-    prose,
-)
-from prasanga.report.sections import associations, likelihoods, overview, words
+from prasanga.report.grid import METHODS, Grid
+from prasanga.report.section import Section, View, fill_section, fold, prose
+from prasanga.report.sections import associations, likelihoods, words
 from prasanga.report.sheet import MISSING, escape_latex, html, plural, select_columns, show_table
 from prasanga.report.study import Results, without_places
 
@@ -57,14 +47,14 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         InputError: a label of a pair is unknown.
     """
     config, results = without_places(config, results)
-    if hides_texts(config):
+    if section.hides_texts(config):
         results = results.replace(measured_sentences=pl.DataFrame())
-    return page_to_html(
+    return section.page_to_html(
         config["title"],
         page_views(config=config, results=results, made_from=made_from),
-        language=language_of(config),
+        language=section.language_of(config),
         scripts={str(config["language"]), *results["pair_scores"]["language"]},
-        panel=words.panel(config, results, language_of(config)),
+        panel=words.panel(config, results, section.language_of(config)),
     )
 
 
@@ -82,11 +72,16 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     of_texts = [*of_words, words.audit(config, results), words.embeddings(results)]
     of_paper = [beside_paper(config, results), list_figures(config, results), downloads(results)]
     return [
-        View("overview", "Overview", "Overview", [overview.overview(config, results), measured(results)]),
+        View("overview", "Overview", "Overview", [overview(config, results), measured(results)]),
         View("method-ceat", method, "CEAT", *associations.ceat_sections(config, results)),
         *(View(f"method-{name}", method, METHODS[name], sections[name]) for name in methods),
         View("method-structures", method, "Sentence structures", [likelihoods.structures(results)]),
-        View("method-pairs", method, "Sentence pairs", [likelihoods.pairs(results, texts=not hides_texts(config))]),
+        View(
+            "method-pairs",
+            method,
+            "Sentence pairs",
+            [likelihoods.pairs(results, texts=not section.hides_texts(config))],
+        ),
         View("methods-compared", method, "Compared", [associations.methods_agree(results)], choices),
         *words.category_views(config, results),
         View("data", data, data, [words.left_out(results)], of_texts),
@@ -99,6 +94,69 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
 # Sections on the study as a whole: what was measured, by which choices, from what.
 
 
+QUESTIONS = (
+    "Does the association depend on context, and in which models?",
+    "Which associations do the models have?",
+    "Which of two sentences do the models prefer?",
+    "Does the association depend on sentence structure?",
+    "What was measured",
+)
+"""Heads of the first screen, by what a study measured."""
+
+
+def overview(config: Mapping[str, Any], results: Results) -> Section:
+    """Return the section of the first screen."""
+    ceat = grid.grid_of(results["ceat"])
+    changes = findings.compare_lengths(ceat, results["differences"]) if ceat.lengths else None
+    made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
+    trained = findings.tell("trained", names=[str(name) for name, each in made.items() if each.get("train")])
+    widget = section.render(
+        "overview",
+        language=section.language_of(config),
+        measured=_list_measured(ceat, results),
+        picture=changes and _draw_picture(ceat, changes),
+        changes=changes,
+        findings=findings.list_first_findings(ceat, changes, results),
+        missing=list(map(section.with_code, results.missing)),
+        notes=list(filter(None, [config.get("note"), trained])),
+    )
+    asked = (len(ceat.lengths) > 1, results.estimates, "bias_percentages" in results, "structures" in results, True)
+    question = next(question for question, is_asked in zip(QUESTIONS, asked, strict=True) if is_asked)
+    return Section(question, "findings", widget=widget)
+
+
+def _list_measured(ceat: Grid, results: Results) -> dict[str, Any]:
+    """Return what was measured: models, and categories, lengths or numbers of each method."""
+    tables = (*results.estimates.values(), results["structures"], results["bias_percentages"])
+    others = [(METHODS[name], table["category"].n_unique()) for name, table in results.estimates.items()]
+    return {
+        "models": sorted({model for table in tables for model in table["model"]}),
+        "lengths": ", ".join(ceat.lengths),
+        "n_categories": len(ceat.categories),
+        "methods": others[bool(ceat.categories) :],
+        "has_structures": "structures" in results,
+        "n_pairs": results["bias_percentages"]["n_pairs"].max(),
+    }
+
+
+def _draw_picture(ceat: Grid, changes: findings.Changes) -> list[tuple[Any, ...]]:
+    """Return a row for each category: it, its address, and (model, picture, effects, change if shown) for each model.
+
+    The effects are those at both ends of the line, and at lengths of other texts, which are points of their own.
+    """
+    rows, ends = [], (changes.shortest, changes.longest, *changes.apart)
+    for category in ceat.categories:
+        cells = []
+        for model in ceat.models:
+            change = changes.shown.get((category.name, model))
+            effects = [findings.show_effect(ceat, category.name, model, length) for length in ends]
+            cells.append(
+                (model, associations.draw_line(ceat, category.name, model, changed=bool(change)), effects, change)
+            )
+        rows.append((category, grid.anchor_of(category.name), cells))
+    return rows
+
+
 def measured(results: Results) -> Section | None:
     """Return the section on what was measured: a row per method, with its numbers and how many are significant."""
     rows = []
@@ -107,7 +165,9 @@ def measured(results: Results) -> Section | None:
             continue
         n = next(found[key] for key in ("n_estimates", "n_percentages", "n_traits") if key in found)
         computed = found["n_traits_scored"] if name == "structures" else found["n_computed"]
-        languages = ", ".join(map(name_of_language, dict.fromkeys(row["language"] for row in found.get("overall", ()))))
+        languages = ", ".join(
+            map(grid.name_of_language, dict.fromkeys(row["language"] for row in found.get("overall", ())))
+        )
         tested = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else "intervals only"
         link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, cards.NAMES[name])
         over = prose("measured_over", found=found, languages=languages)
@@ -237,7 +297,7 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         **files,
         findings=_count_agreeing(rows),
         sheets=[comparison.agreement_sheet(rows)],
-        figures=figure_of(results, "published"),
+        figures=section.figure_of(results, "published"),
         parts=[
             fold("All rows", all_rows, sheets=[comparison.rows_sheet(rows)]),
             Section("How to read this", items=comparison.describe_reading(rows), folded=True),
@@ -338,7 +398,7 @@ def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[s
         top = path.parts[0] if len(path.parts) > 1 else ""
         found.setdefault(top, {}).setdefault(path.stem, []).append((str(path), label))
     return {
-        title: [(shown_in(stem), found[top][stem]) for stem in sorted(found[top], key=natural_order)]
+        title: [(shown_in(stem), found[top][stem]) for stem in sorted(found[top], key=grid.natural_order)]
         for top, title in _FOLDERS.items()
         if top in found
     }

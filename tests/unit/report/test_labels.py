@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import re
 from pathlib import Path
 from string import Formatter
@@ -12,30 +10,18 @@ import pytest
 from report_pages import write_page
 
 from prasanga.methods import METHODS
-from prasanga.report import templates
-from prasanga.report.findings import DOUBTS
-from prasanga.report.page import page_views
+from prasanga.report import findings, page, templates
 from prasanga.report.section import labels, said
-from prasanga.report.sections import overview
 
+TEMPLATES = Path(templates.__file__).parent
 SAME = {"CEAT", "SEAT", "WEAT"}
 """Names, which are the same in every language."""
 
 
-def texts_in(call: ast.Call) -> list[str]:
-    return [node.value for node in ast.walk(call.args[0]) if isinstance(node, ast.Constant)]
-
-
-def said_by_code() -> set[str]:
-    """The first arguments of `say(...)`, the names of `many` and `one`, and what templates send through `said`."""
-    found = {overview.SHOWN, overview.LIKELY, overview.OPEN, *DOUBTS}
-    tree = ast.parse(inspect.getsource(overview))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
-            found |= {text for text in texts_in(node) if isinstance(text, str)}
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) and "many" in ast.dump(node.targets[0]):
-            found |= {each.value for each in node.value.elts if isinstance(each, ast.Constant)}
-    for file in Path(templates.__file__).parent.glob("*.j2"):
+def said_by_templates() -> set[str]:
+    """What is sent through `said`: by code the names of how sure a finding is and the doubts, the rest by templates."""
+    found = {findings.SHOWN, findings.LIKELY, findings.OPEN, *findings.DOUBTS}
+    for file in TEMPLATES.glob("*.j2"):
         text = file.read_text("utf-8")
         found |= set(re.findall(r'"([^"]+)" \| said', text))
         for listed in re.findall(r'\[("[^\]]+")\] \| map\("said"\)', text):
@@ -46,11 +32,11 @@ def said_by_code() -> set[str]:
 def heads_in_code() -> set[str]:
     """Heads of sections that have an address of their own, entries of the navigation and names of its tabs."""
     found = {method.title for method in METHODS if method.title} | {method.label for method in METHODS}
-    of_page = Path(inspect.getfile(page_views))
-    for file in (of_page, *Path(overview.__file__).parent.glob("*.py")):
+    of_page = Path(page.__file__)
+    for file in (of_page, *of_page.parent.glob("sections/*.py")):
         for title, _ in re.findall(r'\bSection\(\s*"([^"]+)",\s*"([a-z_-]+)"', file.read_text("utf-8")):
             found.add(title)
-    prose = (Path(templates.__file__).parent / "prose.html.j2").read_text("utf-8")
+    prose = (TEMPLATES / "prose.html.j2").read_text("utf-8")
     found |= {head for head in re.findall(r"^# [\w-]+: (.*)$", prose, re.MULTILINE) if "{" not in head}
     source = of_page.read_text("utf-8")
     for entry, name in re.findall(r'View\(\s*"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', source):
@@ -58,7 +44,7 @@ def heads_in_code() -> set[str]:
     for names in re.findall(r"method, data, how, paper = (.*)", source):
         found |= set(re.findall('"([^"]+)"', names))
     found |= {
-        *overview.QUESTIONS,
+        *page.QUESTIONS,
         "Its words",
         "Which words carry the effect",
         "Words and sentences behind each number",
@@ -69,7 +55,7 @@ def heads_in_code() -> set[str]:
 
 @pytest.mark.parametrize("language", ["bn", "hi"])
 def test_every_label_is_there_in_every_language(language: str) -> None:
-    wanted = said_by_code() | heads_in_code()
+    wanted = said_by_templates() | heads_in_code()
     assert len(wanted) > 60
     assert sorted(text for text in wanted if language not in labels().get(text, {})) == []
     script = r"[\u0980-\u09ff]" if language == "bn" else r"[\u0900-\u097f]"
@@ -77,7 +63,7 @@ def test_every_label_is_there_in_every_language(language: str) -> None:
 
 
 def test_no_label_is_of_nothing() -> None:
-    assert sorted(labels().keys() - said_by_code() - heads_in_code()) == []
+    assert sorted(labels().keys() - said_by_templates() - heads_in_code()) == []
 
 
 def test_a_label_has_the_values_of_its_english() -> None:

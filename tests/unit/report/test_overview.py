@@ -12,9 +12,9 @@ from markupsafe import Markup
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.findings import SAME_BY_LABEL
+from prasanga.report.findings import OPEN, SAME_BY_LABEL, SHOWN, compare_lengths
 from prasanga.report.grid import grid_of
-from prasanga.report.sections.overview import OPEN, SHOWN, compare_lengths, overview
+from prasanga.report.page import overview
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
