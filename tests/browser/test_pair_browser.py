@@ -10,8 +10,8 @@ import polars as pl
 from browser import OpenPage, overflow
 from playwright.sync_api import expect
 
+from prasanga.report.likelihood_views import browse_pairs
 from prasanga.report.section import View, page_to_html
-from prasanga.report.sections.likelihoods import browse_pairs
 
 PAIRS = [
     ("g1", "gender", "stereo", "মেয়েটি রোজ রাঁধে।", "ছেলেটি রোজ রাঁধে।", -1.0, -1.5),

@@ -19,17 +19,7 @@ from scipy.stats import binom
 from prasanga.associations.comparisons import why_not_found
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
 from prasanga.report import grid
-from prasanga.report.grid import (
-    ALPHA,
-    HOLM,
-    METHODS,
-    Estimate,
-    Grid,
-    few_words,
-    is_number,
-    is_significant,
-    pairs_counted,
-)
+from prasanga.report.grid import ALPHA, HOLM, METHODS, Estimate, Grid, few_words, is_number
 from prasanga.report.sheet import TEMPLATES, one_decimal, two
 from prasanga.report.study import Results
 from prasanga.schema.registry import COUNTED, Reason, group_lost_words
@@ -370,12 +360,12 @@ def doubt(row: Estimate) -> str:
 
 def is_found_of_pairs(row: Estimate) -> bool:
     """Return whether a percentage is a finding: of enough pairs, it differs from 50, and there is no `doubt`."""
-    return is_ranked(row) and is_significant(row) and not doubt(row)
+    return is_ranked(row) and grid.is_significant(row) and not doubt(row)
 
 
 def is_ranked(row: Estimate) -> bool:
     """Return whether a percentage is of at least `FEWEST_PAIRS` pairs."""
-    return is_number(row["bias_percentage"]) and pairs_counted(row) >= FEWEST_PAIRS
+    return is_number(row["bias_percentage"]) and grid.pairs_counted(row) >= FEWEST_PAIRS
 
 
 def farthest_percentage(rows: Iterable[Estimate]) -> Estimate | None:
@@ -385,7 +375,12 @@ def farthest_percentage(rows: Iterable[Estimate]) -> Estimate | None:
     """
 
     def order(row: Estimate) -> tuple[Any, ...]:
-        return is_found_of_pairs(row), is_significant(row), abs(row["bias_percentage"] - 50), pairs_counted(row)
+        return (
+            is_found_of_pairs(row),
+            grid.is_significant(row),
+            abs(row["bias_percentage"] - 50),
+            grid.pairs_counted(row),
+        )
 
     return max(filter(is_ranked, rows), key=order, default=None)
 
@@ -397,8 +392,8 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
     if not known:
         yield from [tell("no_percentages", n=len(rows))] if rows else []
         return
-    different = [row for row in known if is_significant(row)]
-    others = [row for row in known if not is_significant(row) and is_number(row.get("equivalence_margin"))]
+    different = [row for row in known if grid.is_significant(row)]
+    others = [row for row in known if not grid.is_significant(row) and is_number(row.get("equivalence_margin"))]
     yield tell(
         "percentages",
         n=len(known),
@@ -427,9 +422,9 @@ def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
         "row": row,
         "title": next(group.title for group in groups if group[:2] == place),
         "type": grid.name_of_type(row["bias_type"]).lower(),
-        "n": pairs_counted(row),
+        "n": grid.pairs_counted(row),
         "exact": grid.interval(row["exact_low"], row["exact_high"], one_decimal),
-        "differs": is_significant(row),
+        "differs": grid.is_significant(row),
     }
 
 
@@ -556,7 +551,7 @@ def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:
     if bias.is_empty():
         return
     rows, row = bias.rows(named=True), farthest_percentage(bias.rows(named=True))
-    differs = row is not None and is_significant(row)
+    differs = row is not None and grid.is_significant(row)
     if row is None or not differs:
         overall = [each for each in rows if each["bias_type"] == OVERALL and is_number(each["bias_percentage"])]
         if not overall:
@@ -569,13 +564,13 @@ def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:
     balanced = is_number(row["balanced_percentage"])
     yield {
         **{"kind": "percentage", "sure": SHOWN if differs and not reason else OPEN, "reason": reason},
-        **{"differs": differs, "model": row["model"] or "", "n": pairs_counted(row)},
+        **{"differs": differs, "model": row["model"] or "", "n": grid.pairs_counted(row)},
         "has_twins": is_number(row["p_twins"]),
         "which": ", ".join(
             [grid.name_of_type(row["bias_type"]).lower()] * differs + [grid.name_of_language(row["language"])]
         ),
         **{"is_ranked": is_ranked(row), "fewest": FEWEST_PAIRS},
-        "n_few": sum(pairs_counted(each) < FEWEST_PAIRS for each in types),
+        "n_few": sum(grid.pairs_counted(each) < FEWEST_PAIRS for each in types),
         **_show_percentage(row, "bias_percentage", "exact"),
         "balanced": balanced and _show_percentage(row, "balanced_percentage", "balanced_ci"),
     }

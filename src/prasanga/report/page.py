@@ -25,12 +25,24 @@ from prasanga.base.io import digests_of_files, guarded, read_frame, read_rows, r
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import cards, comparison, findings, grid, paper_tables, published, section, summary, templates
+from prasanga.report import (
+    association_views,
+    cards,
+    comparison,
+    findings,
+    grid,
+    likelihood_views,
+    paper_tables,
+    published,
+    section,
+    summary,
+    templates,
+    word_views,
+)
 from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, prose
-from prasanga.report.sections import associations, likelihoods, words
 from prasanga.report.sheet import MISSING, escape_latex, html, plural, select_columns, show_table
 from prasanga.report.study import Results, without_places
 
@@ -54,7 +66,7 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         page_views(config=config, results=results, made_from=made_from),
         language=section.language_of(config),
         scripts={str(config["language"]), *results["pair_scores"]["language"]},
-        panel=words.panel(config, results, section.language_of(config)),
+        panel=word_views.panel(config, results, section.language_of(config)),
     )
 
 
@@ -64,28 +76,17 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     Raises:
         InputError: as `render_page`.
     """
-    method, data, how, paper = "By method", "Words and texts", "How it was measured", "For a paper"
-    methods = [name for name in results.estimates if name != "ceat"]
-    sections = {name: [associations.describe_method(name, results[name])] for name in methods}
-    choices = [associations.raw_numbers(results), associations.other_choices(results)]
-    of_words = [words.coverage(results), words.lexicon(results)]
-    of_texts = [*of_words, words.audit(config, results), words.embeddings(results)]
+    how, paper = "How it was measured", "For a paper"
+    made = [references(results), making(config, made_from)]
     of_paper = [beside_paper(config, results), list_figures(config, results), downloads(results)]
     return [
         View("overview", "Overview", "Overview", [overview(config, results), measured(results)]),
-        View("method-ceat", method, "CEAT", *associations.ceat_sections(config, results)),
-        *(View(f"method-{name}", method, METHODS[name], sections[name]) for name in methods),
-        View("method-structures", method, "Sentence structures", [likelihoods.structures(results)]),
-        View(
-            "method-pairs",
-            method,
-            "Sentence pairs",
-            [likelihoods.pairs(results, texts=not section.hides_texts(config))],
-        ),
-        View("methods-compared", method, "Compared", [associations.methods_agree(results)], choices),
-        *words.category_views(config, results),
-        View("data", data, data, [words.left_out(results)], of_texts),
-        View("how", how, how, [methods_and_models(config, results)], [references(results), making(config, made_from)]),
+        *association_views.method_views(config, results),
+        *likelihood_views.method_views(config, results),
+        association_views.comparison_view(results),
+        *word_views.category_views(config, results),
+        word_views.text_view(config, results),
+        View("how", how, how, [methods_and_models(config, results)], made),
         View("paper", paper, paper, [fill_layouts(config, results)], of_paper),
     ]
 
@@ -151,7 +152,7 @@ def _draw_picture(ceat: Grid, changes: findings.Changes) -> list[tuple[Any, ...]
             change = changes.shown.get((category.name, model))
             effects = [findings.show_effect(ceat, category.name, model, length) for length in ends]
             cells.append(
-                (model, associations.draw_line(ceat, category.name, model, changed=bool(change)), effects, change)
+                (model, association_views.draw_line(ceat, category.name, model, changed=bool(change)), effects, change)
             )
         rows.append((category, grid.anchor_of(category.name), cells))
     return rows

@@ -15,8 +15,8 @@ from report_pages import CATEGORIES, CONFIG, estimates, write_page
 from report_tables import SCHEMA, estimate
 
 from prasanga.report.grid import address_of_number
-from prasanga.report.sections.words import panel_data
 from prasanga.report.study import Results
+from prasanga.report.word_views import panel_data
 from prasanga.schema import TABLES
 
 TEXTS = {
@@ -98,7 +98,7 @@ def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypa
     )
     shown = results(measured_sentences=several)
     assert len(read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")) == 3
-    monkeypatch.setattr("prasanga.report.sections.words.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
+    monkeypatch.setattr("prasanga.report.word_views.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
     found = read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")
     assert [text for text, _, _ in found] == [f"{TEXTS['9']} 1", f"{TEXTS['9']} 2"]
 

@@ -33,15 +33,17 @@ def heads_in_code() -> set[str]:
     """Heads of sections that have an address of their own, entries of the navigation and names of its tabs."""
     found = {method.title for method in METHODS if method.title} | {method.label for method in METHODS}
     of_page = Path(page.__file__)
-    for file in (of_page, *of_page.parent.glob("sections/*.py")):
+    for file in (of_page, *of_page.parent.glob("*_views.py")):
         for title, _ in re.findall(r'\bSection\(\s*"([^"]+)",\s*"([a-z_-]+)"', file.read_text("utf-8")):
             found.add(title)
     prose = (TEMPLATES / "prose.html.j2").read_text("utf-8")
     found |= {head for head in re.findall(r"^# [\w-]+: (.*)$", prose, re.MULTILINE) if "{" not in head}
-    source = of_page.read_text("utf-8")
-    for entry, name in re.findall(r'View\(\s*"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', source):
-        found |= {entry, name} - {""}
-    for names in re.findall(r"method, data, how, paper = (.*)", source):
+    for file in (of_page, *of_page.parent.glob("*_views.py")):
+        for entry, name in re.findall(
+            r'View\(\s*f?"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', file.read_text("utf-8")
+        ):
+            found |= {entry, name} - {""}
+    for names in re.findall(r"how, paper = (.*)", of_page.read_text("utf-8")):
         found |= set(re.findall('"([^"]+)"', names))
     found |= {
         *page.QUESTIONS,

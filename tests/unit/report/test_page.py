@@ -18,8 +18,8 @@ from loss_columns import same_losses
 from report_pages import CATEGORIES, coverage
 
 import prasanga.report
+from prasanga.report.association_views import shade_of
 from prasanga.report.page import render_page
-from prasanga.report.sections.associations import shade_of
 from prasanga.report.study import EmbeddingFiles, Results
 
 VOID = {"meta", "link", "br", "wbr", "hr", "img", "input", "col"}

@@ -23,9 +23,9 @@ from prasanga.report.findings import (
     is_found_of_pairs,
 )
 from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
+from prasanga.report.likelihood_views import pairs
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
-from prasanga.report.sections.likelihoods import pairs
 from prasanga.report.study import Results
 
 

@@ -9,8 +9,8 @@ from statistics import fmean, stdev
 import polars as pl
 from page_parts import lines_of
 
-from prasanga.report.sections.words import carrying_words
 from prasanga.report.study import Results
+from prasanga.report.word_views import carrying_words
 
 FLOWERS = {"গোলাপ": 0.30, "শাপলা": 0.10, "জুঁই": 0.20}
 INSECTS = {"মশা": -0.10, "মাছি": 0.05, "উকুন": -0.30}

@@ -15,7 +15,7 @@ from prasanga.report import cards, findings, grid, sheet
 from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
 from prasanga.report.figures import FOLDER, MARKERS, MODELS, name_of
 from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number
-from prasanga.report.section import Section, conventions_note, figure_of, fill_section, fold, prose, render
+from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, prose, render
 from prasanga.report.sheet import Cell, Sheet, html, plural, show_table, two, with_sign
 from prasanga.report.study import Results
 
@@ -65,6 +65,19 @@ def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
 
 # --------------------
 # CEAT
+
+
+def method_views(config: Mapping[str, Any], results: Results) -> list[View]:
+    """Return the views of CEAT, SEAT, WEAT and log-probability bias, as far as they were measured."""
+    others = {name: describe_method(name, table) for name, table in results.estimates.items() if name != CEAT.name}
+    views = [View(f"method-{name}", "By method", METHODS[name], [section]) for name, section in others.items()]
+    return [View("method-ceat", "By method", "CEAT", *ceat_sections(config, results)), *views]
+
+
+def comparison_view(results: Results) -> View:
+    """Return the view that compares methods, vectors and choices."""
+    choices = [raw_numbers(results), other_choices(results)]
+    return View("methods-compared", "By method", "Compared", [methods_agree(results)], choices)
 
 
 def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section]]:

@@ -12,10 +12,10 @@ from markupsafe import Markup
 from prasanga.pairs.alignment import align_spans
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
 from prasanga.pairs.reading import KINDS
-from prasanga.report import findings, grid, sheet
+from prasanga.report import findings, grid, section, sheet
+from prasanga.report.association_views import shade_of
 from prasanga.report.grid import Estimate, Group, PairGrid, is_number, name_of_language, name_of_type
-from prasanga.report.section import Section, conventions_note, figure_of, fill_section, fold, prose, sheet_to_html
-from prasanga.report.sections.associations import shade_of
+from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, prose
 from prasanga.report.sheet import MARK, Cell, Sheet, html, one_decimal, plural, show_table, shown, sortable, tabulate
 from prasanga.report.study import Results
 
@@ -29,6 +29,14 @@ MOST_PAIRS = 5000
 _SHOWN_MODELS = 4
 _PAIR = ("set", "language", "pair_id", "bias_type", "label")
 _TWIN = "-random"
+
+
+def method_views(config: Mapping[str, Any], results: Results) -> list[View]:
+    """Return the views of sentence structures and of sentence pairs."""
+    return [
+        View("method-structures", "By method", "Sentence structures", [structures(results)]),
+        View("method-pairs", "By method", "Sentence pairs", [pairs(results, texts=not section.hides_texts(config))]),
+    ]
 
 
 def structures(results: Results) -> Section | None:
@@ -112,7 +120,7 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
     if bias.is_empty():
         return fill_section("pairs", {"n_tests": None}, parts=parts)
     found = grid.pair_grid_of(bias)
-    heats = Markup("").join(sheet_to_html(_percentage_heat(found, group)) for group in found.groups)
+    heats = Markup("").join(section.sheet_to_html(_percentage_heat(found, group)) for group in found.groups)
     reading = {"row": next(iter(found.rows.values())), "fewest": FEWEST_PAIRS}
     numbers = [_list_percentages(found, group) for group in found.groups]
     return fill_section(

@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from prasanga.methods import CEAT, SEAT, method_named
 from prasanga.report import grid, study
+from prasanga.report.association_views import describe_estimate, draw_chart, list_estimates
 from prasanga.report.figures import name_of
 from prasanga.report.grid import METHODS, Estimate, anchor_of, is_number, sort_lengths
 from prasanga.report.section import Section, View, fill_section, fold, hides_texts, inline_data, prose, render
-from prasanga.report.sections.associations import describe_estimate, draw_chart, list_estimates
 from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table, two
 from prasanga.report.study import Results
 
@@ -110,6 +110,12 @@ def lexicon(results: Results) -> Section | None:
 
 # --------------------
 # Contexts of words, and what the stages left out.
+
+
+def text_view(config: Mapping[str, Any], results: Results) -> View:
+    """Return the view of words and texts."""
+    folded = [coverage(results), lexicon(results), audit(config, results), embeddings(results)]
+    return View("data", "Words and texts", "Words and texts", [left_out(results)], folded)
 
 
 def coverage(results: Results) -> Section | None:

@@ -1,1 +1,0 @@
-"""The sections of the page: each takes the config and the results of a study, and returns itself, or None."""
