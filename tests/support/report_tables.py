@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -48,77 +51,29 @@ SCHEMA = {
 }
 
 
+DEFAULTS = json.loads(Path(__file__).with_name("estimate.json").read_text(encoding="utf-8"))
+"""Values of every estimate, and of those that were computed."""
+
+
 def estimate(category: str, model: str, length: str, mode: str, effect: float | None, **changes: Any) -> dict[str, Any]:
-    title, x, y, a, b = SETS[category]
-    number = effect is not None
-    return {
-        "category": category,
-        "category_title": title,
-        "target_x": x,
-        "target_y": y,
-        "attribute_a": a,
-        "attribute_b": b,
-        "model": model,
-        "segment_length": length,
-        "sample_mode": mode,
-        "effect_size": effect,
-        "ci_low": effect - 0.54 if number else None,
-        "ci_high": effect + 0.54 if number else None,
-        "interval_note": "" if number else None,
-        "interval": "bca" if number else None,
-        "difference": effect / 10 if number else None,
-        "difference_centered": effect / 5 if number else None,
-        "difference_standardized": effect / 8 if number else None,
-        "effect_centered": 0.9 * effect if number else None,
-        "effect_standardized": 0.8 * effect - 0.1 if number else None,
-        "difference_adjusted": effect / 20 if number else None,
-        "adjusted_low": effect / 20 - 0.03 if number else None,
-        "adjusted_high": effect / 20 + 0.03 if number else None,
-        "effect_adjusted": effect / 2 if number else None,
-        "p_equivalence": 0.6 if number else None,
-        "equivalent_within": 0.9 if number else None,
-        "standard_error": 0.02 if number else None,
-        "draws_low": effect - 0.04 if number else None,
-        "draws_high": effect + 0.04 if number else None,
-        "p_draws": 0.0 if number else None,
-        "log_p_draws": -1000.0 if number else None,
-        "tau2": 0.0 if number else None,
-        "q": 90.5 if number else None,
-        "i2": 0.0 if number else None,
-        "p_stimuli": 0.15 if number else None,
-        "p_attributes": 0.2 if number else None,
-        "p_association": 0.2 if number else None,
-        "p_association_holm": min(1.0, 4 * changes.get("p_association", 0.2)) if number else None,
-        "p_association_bh": min(1.0, 2 * changes.get("p_association", 0.2)) if number else None,
-        "twin_effect_size": 0.11 if number else None,
-        "n_twins": 8 if number else None,
-        "twin_sd": 0.2 if number else None,
-        "twin_difference": effect - 0.11 if number else None,
-        "twin_difference_low": effect - 0.61 if number else None,
-        "twin_difference_high": effect + 0.39 if number else None,
-        "p_twins": 0.04 if number else None,
-        "shuffled_low": -0.7 if number else None,
-        "shuffled_high": 0.7 if number else None,
-        "p_shuffled": 0.1 if number else None,
-        "leave_out_low": effect - 0.2 if number else None,
-        "leave_out_high": effect + 0.2 if number else None,
-        "smallest_effect": 1.54 if number else None,
-        "contexts_enough": 140 if number else None,
-        "draws_settled": 100 if number else None,
-        **dict.fromkeys(("n_partitions", "n_attribute_partitions"), 70 if number else None),
-        **dict.fromkeys(("p_stimuli_exact", "p_attributes_exact"), True if number else None),
-        "n_samples": 100,
-        **dict.fromkeys(("n_x", "n_y", "n_a", "n_b"), 8),
-        **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), 8),
-        "lost": [],
-        "contexts_min": 30,
-        "std": "union_ddof1",
-        "alternative": "two-sided",
-        "variance": "association",
-        "tau2_method": "dl",
-        "draws": "without-replacement",
-        "pool": "shared",
-        "band": 0.1,
-        "seed": 47,
-        **changes,
-    }
+    named = zip(("category_title", "target_x", "target_y", "attribute_a", "attribute_b"), SETS[category], strict=True)
+    where = {"category": category, **dict(named), "model": model, "segment_length": length, "sample_mode": mode}
+    computed = dict.fromkeys((*DEFAULTS["if_computed"], *DEPENDING, "p_association_holm", "p_association_bh"))
+    if effect is not None:
+        p = changes.get("p_association", 0.2)
+        computed |= {**DEFAULTS["if_computed"], **{name: change(effect) for name, change in DEPENDING.items()}}
+        computed |= {"p_association_holm": min(1.0, 4 * p), "p_association_bh": min(1.0, 2 * p)}
+    return {**where, "effect_size": effect, **computed, **DEFAULTS["always"], "lost": [], **changes}
+
+
+DEPENDING: dict[str, Callable[[float], float]] = {
+    **{"ci_low": lambda d: d - 0.54, "ci_high": lambda d: d + 0.54, "difference": lambda d: d / 10},
+    **{"difference_centered": lambda d: d / 5, "difference_standardized": lambda d: d / 8},
+    **{"effect_centered": lambda d: 0.9 * d, "effect_standardized": lambda d: 0.8 * d - 0.1},
+    **{"difference_adjusted": lambda d: d / 20, "adjusted_low": lambda d: d / 20 - 0.03},
+    **{"adjusted_high": lambda d: d / 20 + 0.03, "effect_adjusted": lambda d: d / 2},
+    **{"draws_low": lambda d: d - 0.04, "draws_high": lambda d: d + 0.04, "twin_difference": lambda d: d - 0.11},
+    **{"twin_difference_low": lambda d: d - 0.61, "twin_difference_high": lambda d: d + 0.39},
+    **{"leave_out_low": lambda d: d - 0.2, "leave_out_high": lambda d: d + 0.2},
+}
+"""What depends on the effect size."""

@@ -74,18 +74,6 @@ def read(data: dict[str, Any], address: str, word: str) -> list[tuple[str, str, 
     return found
 
 
-def test_places_are_in_units_of_a_browser() -> None:
-    """To which a character beyond the first plane is two."""
-    other = "🌹 অন্য গোলাপের কথা"
-    changed = sentences().with_columns(
-        text=pl.when(segment_length="9").then(pl.lit(other)).otherwise("text"),
-        start=pl.when(segment_length="9").then(other.index("গোলাপের")).otherwise("start").cast(pl.Int32),
-        end=pl.when(segment_length="9").then(other.index("গোলাপের") + 7).otherwise("end").cast(pl.Int32),
-    )
-    data = data_of(results(measured_sentences=changed))
-    assert read(data, "behind-ceat.C1.wide_1.9.fixed", "গোলাপ") == [(other, "গোলাপের", "news.txt")]
-
-
 def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     first = sentences().filter(segment_length="9")
     several = pl.concat(

@@ -18,7 +18,6 @@ from loss_columns import same_losses
 from report_pages import CATEGORIES, coverage
 
 import prasanga.report
-from prasanga.report.association_views import shade_of
 from prasanga.report.page import render_page
 from prasanga.report.study import EmbeddingFiles, Results
 
@@ -168,14 +167,6 @@ def test_hostile_text_is_escaped(render: Callable[..., str], small: pl.DataFrame
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
     assert Reader(page).open == []
-
-
-@pytest.mark.parametrize(
-    ("effect", "shade"),
-    [(0.0, "zero"), (0.0999, "zero"), (0.1, "plus-1"), (-0.5, "minus-3"), (1.2, "plus-5"), (-9, "minus-5")],
-)
-def test_shade_of(effect: float, shade: str) -> None:
-    assert shade_of(effect) == shade
 
 
 def luminance(colour: str) -> float:

@@ -11,7 +11,6 @@ from jinja2 import UndefinedError
 from markupsafe import Markup
 from page_parts import cells_of
 
-from prasanga.report.page import page_views
 from prasanga.report.section import (
     Section,
     conventions_note,
@@ -21,7 +20,6 @@ from prasanga.report.section import (
     with_code,
 )
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, shown
-from prasanga.report.study import Results
 
 HOSTILE = "<script>alert('x')</script>\" onload=\"y"
 CONFIG = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1, "models": {}}
@@ -96,12 +94,3 @@ def test_groups_stand_over_their_columns_and_blocks_over_their_rows() -> None:
 def test_a_name_that_a_template_lacks_is_an_error() -> None:
     with pytest.raises(UndefinedError):
         render("heat")
-
-
-def test_views_come_in_one_order_whatever_a_study_has() -> None:
-    views = [view for view in page_views(config=CONFIG, results=Results(), made_from={}) if view.contents]
-    assert [(view.entry, [section.id for section in view.contents]) for view in views] == [
-        ("Overview", ["findings"]),
-        ("How it was measured", ["methods", "references", "making"]),
-        ("For a paper", ["downloads"]),
-    ]
