@@ -417,15 +417,10 @@ def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
     if (row := farthest_percentage(rows)) is None:
         return None
     groups = grid.groups_of((row["set"] or "", row["language"]) for row in rows)
-    place = (row["set"] or "", row["language"])
-    return {
-        "row": row,
-        "title": next(group.title for group in groups if group[:2] == place),
-        "type": grid.name_of_type(row["bias_type"]).lower(),
-        "n": grid.pairs_counted(row),
-        "exact": grid.interval(row["exact_low"], row["exact_high"], one_decimal),
-        "differs": grid.is_significant(row),
-    }
+    title = next(group.title for group in groups if group[:2] == (row["set"] or "", row["language"]))
+    exact = grid.interval(row["exact_low"], row["exact_high"], one_decimal)
+    about = {"type": grid.name_of_type(row["bias_type"]).lower(), "n": grid.pairs_counted(row)}
+    return {"row": row, "title": title, "exact": exact, "differs": grid.is_significant(row), **about}
 
 
 # ---- the first screen: three findings, each with how sure it is

@@ -328,21 +328,16 @@ def _count_agreeing(rows: pl.DataFrame) -> list[str]:
 def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section of the figures with what a paper says of each: caption, methods, LaTeX."""
     values = {key: value for key, value, _ in cards.choices(config)}
-    for name, table, number, keys in (
-        ("n_pairs", "pair_differences", "difference", ("set", "language", "pair_id")),
-        ("n_traits", "traits", "corrected", ("polarity", "trait")),
-    ):
-        if table in results:
-            values[name] = f"{results[table].drop_nulls(number).select(keys).n_unique():,}"
+    pairs, traits = results["pair_differences"].drop_nulls("difference"), results["traits"].drop_nulls("corrected")
+    values["n_pairs"] = f"{pairs.n_unique(['set', 'language', 'pair_id']):,}"
+    values["n_traits"] = f"{traits.n_unique(['polarity', 'trait']):,}"
     parts = []
     for _, listed in downloads_of(results.files).get("Figures", ()):
         name = PurePosixPath(listed[0][0]).stem
         if figure := figure_named(name):
             method = re.sub(r"\{([\w.]+)\}", lambda key: values.get(key[1], "not stated"), figure.method)
             about = [html("<strong>Caption.</strong> {}", figure.caption), html("<strong>Methods.</strong> {}", method)]
-            latex = _include_figure(
-                name, [path for path, _ in listed if path.endswith((".pdf", ".png"))], figure.caption
-            )
+            latex = _include_figure(name, [path for path, _ in listed], figure.caption)
             parts.append(
                 Section(figure.label, text=about, widget=latex, files=listed, files_text="Files:", folded=True)
             )
@@ -352,7 +347,7 @@ def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
 
 def _include_figure(name: str, paths: Sequence[str], caption: str) -> Markup:
     """Return what includes a figure in LaTeX, the first of these files; nothing if LaTeX can read none of them."""
-    if not paths:
+    if not (paths := [path for path in paths if path.endswith((".pdf", ".png"))]):
         return Markup("")
     column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
     environment = "figure" if column == paths[0] else "figure*"
