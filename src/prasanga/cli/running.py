@@ -39,7 +39,7 @@ _JOB = re.compile(r"^    log: logs/(\w+)/.*?^    reason: (.*?)$", re.MULTILINE |
 _CODE = re.compile(r"'[\w.]+\.py [0-9a-f]+'")
 _REASONS = {
     "Params have changed": "setting changed",
-    "Updated input files: ": "input changed: ",
+    "Updated input files": "input changed",
     "Set of input files": "other input files than before",
     "Incomplete output files": "interrupted",
     "Missing output files": "missing",
@@ -380,14 +380,8 @@ def explain(reasons: Sequence[str]) -> str:
     """Return why the jobs of a stage run, in a few words, from what Snakemake says about each job."""
     parts = [part for reason in reasons for part in reason.split("; ")]
     for begin, why in _REASONS.items():
-        found = [part for part in parts if part.startswith(begin)]
-        if found and why.endswith(": "):
-            names = list(dict.fromkeys(name for part in found for name in part.removeprefix(begin).split(", ")))
-            return why + ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        if found and why == "setting changed" and all(map(_is_edited, found)):
-            return "code changed"
-        if found:
-            return why
+        if found := [part for part in parts if part.startswith(begin)]:
+            return "code changed" if why == "setting changed" and all(map(_is_edited, found)) else why
     return parts[0]
 
 

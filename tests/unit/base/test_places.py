@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from prasanga.base.places import (
     place,
     place_of_corpus,
     said,
+    shareable,
 )
 from prasanga.config import complete, config_of
 
@@ -137,6 +139,15 @@ def test_every_path_of_a_config_is_placed(study: Path) -> None:
     assert config["log_probability"]["traits"] == [f"{SHIPPED}/resources/pairs.csv"]
     assert config["seat"]["templates"] == f"{SHIPPED}/resources/templates/bn/seat.yaml"
     assert config["title"] == "resources/pairs.csv"
+
+
+def test_what_is_sent_to_others_names_no_folder_of_this_machine(study: Path) -> None:
+    config = {"models": {"mine": {"path": "/data/models/bert"}}, "corpus": {"root": "texts"}}
+    record = {"inputs": json.dumps({"/data/models/bert/config.json": "ab", f"{study}/results/a.parquet": "cd"})}
+    assert shareable(config, config)["models"] == {"mine": {"path": "bert"}}
+    assert json.loads(shareable(record, config)["inputs"]) == {"bert/config.json": "ab", "results/a.parquet": "cd"}
+    assert shareable(["/other/place/x.txt", "a/b", "see /etc", 1.5], config) == ["x.txt", "a/b", "see /etc", 1.5]
+    assert shareable(record, {**config, "report": {"paths": "whole"}}) == record
 
 
 def test_a_folder_without_a_config_is_no_study(tmp_path: Path) -> None:
