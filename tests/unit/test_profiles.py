@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from kubernetes_plugins import kubernetes_plugins, python_path
+from kubernetes_plugins import python_path
 
 ROOT = Path(__file__).parents[2]
 PROFILES = sorted(path.parent.name for path in (ROOT / "profiles").glob("*/profile.yaml"))
@@ -184,38 +183,3 @@ def test_the_queue_is_told_what_the_job_asks_for(queue: str, kind: str, tmp_path
     assert done.stdout == ("1001.pbs01\n" if queue == "pbs" else "1001\n")
     calls = [json.loads(call) for call in (folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()]
     assert calls == [[*ASKED[queue, kind], str(script)]]
-
-
-@pytest.mark.parametrize("cards", [0, 2])
-def test_a_pod_has_limits_and_the_cards_of_the_model(cards: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the plugin makes of the profile's resources; without limits Kubernetes refuses a pod with cards."""
-    monkeypatch.syspath_prepend(kubernetes_plugins())
-    kubernetes = importlib.import_module("snakemake_executor_plugin_kubernetes")
-    made: list[Any] = []
-    executor = kubernetes.Executor.__new__(kubernetes.Executor)
-    vars(executor).update(
-        run_namespace="test",
-        container_image=read("kubernetes")["container-image"],
-        persistent_volumes=[],
-        k8s_cpu_scalar=0.95,
-        k8s_service_account_name=None,
-        privileged=False,
-        secret_envvars={},
-        namespace="default",
-        logger=SimpleNamespace(debug=lambda _: None, info=lambda _: None),
-        batchapi=SimpleNamespace(create_namespaced_job=lambda _, body: made.append(body)),
-        format_job_exec=lambda _: "python -m snakemake",
-        report_job_submission=lambda _: None,
-        _kubernetes_retry=lambda function: function(),
-    )
-    asked = resources_of({"rule": "embed_segments", "resources": {"gpu": cards, "mem_mb": 9000}}, "kubernetes", 1)
-    job = SimpleNamespace(resources={**asked, "_cores": 2}, jobid=3, attempt=1, is_containerized=False)
-    executor.run_job(job)
-    pod = made[0].spec.template.spec
-    assert pod.containers[0].image == "registry.example.org/prasanga:latest"
-    assert pod.containers[0].resources.limits == {
-        "cpu": "2000m",
-        "memory": "9000M",
-        "ephemeral-storage": "20000M",
-        "nvidia.com/gpu": str(cards),
-    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,7 +41,6 @@ SEAT = {"banglabert-discriminator": SADHU["banglabert-discriminator"]}
 ENGLISH = {**SAHOO, "mbart": ("facebook/mbart-large-50", "encoder-decoder", {"src_lang": "en_XX"}, None)}
 STUDIES = {"sadhu2024": SADHU, "sadhu2024_seat": SEAT, "sahoo2024": SAHOO, "sahoo2024_en": ENGLISH}
 MODELS = [(study, model) for study, expected in STUDIES.items() for model in expected]
-WITH_SIZES = [(study, model) for study, model in MODELS if study != "sahoo2024_en"]  # it refers to the Hindi one
 
 #: the configs of a paper, all of whose conventions are those of its program.
 OF_PAPERS = (*STUDIES, "sadhu2024_figure1", "sadhu2024_log_probability", "sahoo2024_pairs")
@@ -93,19 +91,6 @@ def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, stu
         "stages": ["embeddings", "likelihoods"],
         "language_codes": {},
     }
-
-
-@pytest.mark.parametrize(("name", "model"), WITH_SIZES)
-def test_a_model_is_written_out_with_what_it_needs_in_memory(name: str, model: str, project_root: Path) -> None:
-    text = _text(project_root, name)
-    assert {"path", "revision", "kind", "dtype"} <= set(yaml.safe_load(text)["models"][model])
-    lines = text.split("\n")
-    line = lines.index(f"  {model}:")
-    comment = []
-    while lines[line - 1].startswith("  # "):
-        line -= 1
-        comment.insert(0, lines[line].removeprefix("  # "))
-    assert re.search(r"\d\.\d+ GB", " ".join(comment)), f"{name}, {model}: its comment says no GB"
 
 
 @pytest.mark.parametrize(("name", "table"), [("sadhu2024", "bangla_models.csv"), ("sahoo2024", "indibias_models.csv")])
