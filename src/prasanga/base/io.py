@@ -158,8 +158,6 @@ def as_frame(name: str, table: Any) -> pl.DataFrame:
     Raises:
         InputError: with `name`, for anything else.
     """
-    if isinstance(table, pl.DataFrame):
-        return table
     try:
         if table is None or isinstance(table, str | Path):  # polars would make a frame of either
             raise TypeError("no table")
@@ -330,7 +328,7 @@ def each_read(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[p
 
 @contextmanager
 def reading(path: str | Path) -> Iterator[None]:
-    """Say which Parquet file cannot be read in the block, and what to do.
+    """Say which file cannot be read in the block, and what to do.
 
     Raises:
         InputError: in place of what Arrow and the system say of a file that is absent, out of reach, or damaged.
@@ -344,9 +342,7 @@ def reading(path: str | Path) -> Iterator[None]:
     except (OSError, pa.ArrowException, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # otherwise it is Arrow's, about the content
             raise _explain_unreadable(path, error) from error
-        raise InputError(
-            f"{path}: not a whole Parquet file ({reason(error)}). Delete it and run the workflow again."
-        ) from error
+        raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from error
 
 
 def _explain_unreadable(path: str | Path, error: OSError) -> InputError:
@@ -372,17 +368,14 @@ def require_equal(paths: Sequence[str | Path], keys: Sequence[str]) -> dict[str,
     Returns those values (empty for no paths). Raises `InputError` that names the file that does not fit, the key and
     both values.
     """
-    first: dict[str, str] = {}
-    for path in paths:
-        found: dict[str, Any] = made_from(path)
-        values = {key: found.get(key, "") for key in keys}
-        first = first or values
-        for key in keys:
-            if values[key] != first[key]:
-                raise InputError(
-                    f"{path}: {key} is {values[key]!r}, but {paths[0]} has {first[key]!r}. These files do not belong"
-                    " to one run: delete the one that does not fit and run the workflow again."
-                )
+    found = {path: {key: made_from(path).get(key, "") for key in keys} for path in paths}
+    first = next(iter(found.values()), {})
+    for path, values in found.items():
+        for key in (key for key in keys if values[key] != first[key]):
+            raise InputError(
+                f"{path}: {key} is {values[key]!r}, but {paths[0]} has {first[key]!r}. These files do not belong to one"
+                " run: delete the one that does not fit and run the workflow again."
+            )
     return first
 
 
@@ -466,16 +459,10 @@ def read_document(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: the file is absent or damaged, or cannot be read.
     """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    with reading(path):
+        content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError("it does not begin with a key")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
-    except OSError as error:
-        raise _explain_unreadable(path, error) from None
-    except ValueError as error:
-        raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from None
     return content
 
 
