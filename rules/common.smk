@@ -38,7 +38,6 @@ from prasanga.base.origin import name_old_stores
 from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION
-from prasanga.embeddings.shards import require_shards
 from prasanga.lexicon.templates import template_files
 from prasanga.likelihoods.stage import SCORES_VERSION
 from prasanga.methods import FAMILY, SEAT, names_of
@@ -56,7 +55,7 @@ from prasanga.plan.files import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, 
 from prasanga.plan.runs import Checkpoints, attach_fingerprints, call_readably, read_arguments
 from prasanga.plan.runs import PAGE, SUMMARY, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
 from prasanga.plan.runs import count_texts, vectors_at_hand, watch_products
-from prasanga.plan.settings import require_scores
+from prasanga.plan.settings import require_cached
 from prasanga.plan.study import list_word_files, local_paths, plan_candidates
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
@@ -101,8 +100,7 @@ if FROM_RESULTS:
     readable(require_results, FILES)
     readable(require_config_of_results, WRITTEN)
 elif not STUDY.computed:
-    readable(require_shards, SETTINGS.cached_lists())
-    readable(require_scores, SETTINGS.cached_scores())
+    readable(require_cached, SETTINGS.cached())
 
 CHECKPOINTS = Checkpoints(checkpoints, IncompleteCheckpointException)
 TO_REPORT = watch_products()

@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "sentences",
         "samples",
         "models",
+        "embeddings",
         "static",
         "pairs",
         "likelihoods",

@@ -90,7 +90,6 @@ def _list_type(number: pa.DataType, width: int) -> pa.DataType:
 
 RUN_KEYS = ("stage", "settings", "sampling", "key")
 """Metadata that all shards of a list have in common."""
-_SETTLED_LATER = (("dtype", "auto"), ("sentence_vector", "auto"))
 
 
 def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
@@ -157,38 +156,6 @@ def shard_paths(list_path: str | Path) -> list[Path]:
                     " different models or settings are never mixed: delete the shard and the list, and run again."
                 )
     return paths
-
-
-def require_shards(list_paths: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to begin if vectors from the cache are missing, or are others than the config asks for.
-
-    Args:
-        list_paths: the lists of the study, each with what the config says of its vectors: settings of the model, of the
-            sampling and of the sentences. A setting of which a list says nothing, and `auto`, are not compared.
-
-    Raises:
-        InputError: with the number of lists that are missing or do not fit, the first of them, and what to do.
-    """
-    problems = list[str]()
-    for list_path, expected in list_paths.items():
-        try:
-            shard_paths(list_path)
-            said = _read_list(Path(list_path)).get("made_from", {})
-            recorded = {**json.loads(said.get("settings", "{}")), **json.loads(said.get("sampling", "{}"))}
-            for key, value in expected.items():
-                found = recorded.get(key, value)
-                if found != value and (key, value) not in _SETTLED_LATER:
-                    raise InputError(
-                        f"{list_path}: its vectors were made with {key} {found!r}, but the config says {value!r}."
-                    )
-        except InputError as error:
-            problems.append(str(error))
-    if problems:
-        more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
-        raise InputError(
-            f"embeddings.source is 'cached', but vectors are missing or do not fit{more}: {problems[0]} Copy the right"
-            " ones under results/embeddings, or let the models compute them: write `embeddings: {source: computed}`."
-        )
 
 
 def _difference(key: str, found: str, expected: str) -> str:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import digest_of, made_from, sha256_of_file
+from prasanga.base.io import digest_of, sha256_of_file
+from prasanga.base.origin import read_record
 from prasanga.base.places import NAMED, named
+from prasanga.embeddings.shards import shard_paths
 from prasanga.plan.models import find_kind, list_model_files, list_questions
 from prasanga.plan.study import StudyPlan
 from prasanga.sentences.files import Shard
@@ -168,17 +170,6 @@ class Settings:
         own = {"layers": [settings["layer"]], "sentence_vector": settings["sentence_vector"]}
         return {**self.embedding(model), **own}
 
-    def cached_lists(self) -> dict[str, Values]:
-        """Return the lists of vectors of the study, each with what the config says of its vectors."""
-        drawn = {**self.select(_SAMPLED_BY), **self._extraction, **self.select("seed")}
-        lists = dict[str, Values]()
-        for model in self._study.embedded.every:
-            contexts = {**self.embedding(model), **drawn}
-            lists |= {f"results/embeddings/{model}/{length}.json": contexts for length in self._study.labels}
-            if self._config["seat"]["categories"]:
-                lists[f"results/embeddings/{model}/templates.json"] = self.sentence_embedding(model)
-        return lists
-
     def static_reading(self, vectors: str) -> Values:
         """Return the settings that decide which static vectors the words get."""
         settings, lexicon = self._config["static"], self._words.lexicon
@@ -279,24 +270,28 @@ class Settings:
         """Return what changes the scores of the sentences of `structures` or `log_probability`, and nothing else."""
         return {key: value for key, value in self.sentence_scores(of, model).items() if key != "terms"}
 
-    def cached_scores(self) -> dict[str, Values]:
-        """Return the tables of scores of the study, each with what the config says of it.
+    def cached(self) -> dict[str, Values]:
+        """Return the lists of vectors and the tables of scores of the study, each with what the config says of it.
 
         Files of a model are not compared: the model need not be on this machine.
         """
-        scored, asked = self._study.scored, self._config["log_probability"]
-        masked = scored.masked.every
-        tables = {
-            **{
-                f"pairs/{name}/{model}": self.pair_scores(model)
-                for name, model in product(self._study.sets, scored.every)
-            },
-            **{f"structures/{model}": self.sentence_scores("structures", model) for model in masked if asked["traits"]},
-            **{f"log_probability/{model}": self.log_probability(model) for model in masked if asked["categories"]},
-        }
+        drawn = {**self.select(_SAMPLED_BY), **self._extraction, **self.select("seed")}
+        lists, tables = dict[str, Values](), dict[str, Values]()
+        for model in self._study.embedded.every:
+            contexts = {**self.embedding(model), **drawn}
+            lists |= {f"results/embeddings/{model}/{length}.json": contexts for length in self._study.labels}
+            if self._config["seat"]["categories"]:
+                lists[f"results/embeddings/{model}/templates.json"] = self.sentence_embedding(model)
+        asked, masked = self._config["log_probability"], self._study.scored.masked.every
+        for model in self._study.scored.every:
+            tables |= {f"pairs/{name}/{model}": self.pair_scores(model) for name in self._study.sets}
+            if model in masked and asked["traits"]:
+                tables[f"structures/{model}"] = self.sentence_scores("structures", model)
+            if model in masked and asked["categories"]:
+                tables[f"log_probability/{model}"] = self.log_probability(model)
         for settings in tables.values():
-            del settings["which"]["files"]
-        return {f"results/likelihoods/{name}.parquet": settings for name, settings in tables.items()}
+            settings["which"] = {key: said for key, said in settings["which"].items() if key != "files"}
+        return lists | {f"results/likelihoods/{name}.parquet": settings for name, settings in tables.items()}
 
     # ---- the page
 
@@ -339,28 +334,37 @@ def _numberless(shard: Shard) -> Values:
     return {**shard._asdict(), "columns": list(shard.columns), "text": 0}
 
 
-def require_scores(tables: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to begin if scores are to be used from the cache and are missing, or are others than the config asks for.
+def require_cached(files: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to begin if cached vectors or scores are missing, or are others than the config asks for.
 
     Args:
-        tables: the tables of scores, each with what the config says of it. A setting of which the table or the config
-            says nothing is not compared.
+        files: lists of vectors and tables of scores, each with what the config says of it. A setting of which the file
+            or the config says nothing, and `auto`, are not compared.
 
     Raises:
         InputError: the first of them, and what to do.
     """
-    for path, asked in tables.items():
-        problem = "" if Path(path).exists() else f"{path} is missing"
-        if not problem:
-            recorded = dict(_list_leaves(json.loads(made_from(path).get("settings", "{}"))))
-            for key, wanted in _list_leaves(asked):
-                if recorded.get(key, wanted) != wanted:
-                    problem = f"{path} was made with {key} {recorded[key]}, but the config says {wanted}"
-        if problem:
-            raise InputError(
-                f"embeddings.source is 'cached', but scores are missing or do not fit: {problem}. Copy the right ones"
-                " under results/likelihoods, or let the models compute them: write `embeddings: {source: computed}`."
-            )
+    for problem in filter(None, starmap(_find_misfit, files.items())):
+        raise InputError(
+            f"embeddings.source is 'cached', but vectors or scores are missing or do not fit: {problem} Copy the right"
+            " ones under results/embeddings and results/likelihoods, or let the models compute them: write `embeddings:"
+            " {source: computed}`."
+        )
+
+
+def _find_misfit(path: str, asked: Mapping[str, Any]) -> str:
+    """Return what is wrong with a cached file as a sentence; empty if nothing is."""
+    try:
+        if path.endswith(".json"):
+            shard_paths(path)
+        record = read_record(Path(path))
+    except InputError as error:
+        return str(error)
+    recorded = dict(_list_leaves({**record.get("settings", {}), **json.loads(record.get("sampling", "{}"))}))
+    for key, said in _list_leaves(asked):
+        if said not in (recorded.get(key, said), '"auto"'):
+            return f"{path} was made with {key} {recorded[key]}, but the config says {said}."
+    return ""
 
 
 def _list_leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

@@ -17,11 +17,10 @@ from segment_files import write_segments
 from tiny_models import FAMILIES
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import Store, made_from, write_table
+from prasanga.base.io import Store, made_from
 from prasanga.embeddings import VectorSettings, embed_shards, list_shards, load_encoder, settle_sentence_vector
 from prasanga.embeddings.pooling import Pooling, read_inputs
 from prasanga.embeddings.settings import COLUMNS
-from prasanga.embeddings.shards import require_shards
 from prasanga.embeddings.stage import Shard, Source
 from prasanga.models import ModelOptions, check_model
 
@@ -285,15 +284,3 @@ def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
     assert pq.read_table(tmp_path / "00.parquet").column("occurrence_id").to_pylist() == ["o1", "o2"]
     list_shards([tmp_path / "00.parquet"], tmp_path / "templates.json")
     assert json.loads((tmp_path / "templates.json").read_text())["left_out"] == {"গোলাপ": {"position": 1}}
-
-
-def test_cached_vectors_of_templates_may_have_settled_auto(tmp_path: Path, tiny_model: TinyModel) -> None:
-    shard(tmp_path, tiny_model("bert"), ["একটি গোলাপ"], [(5, 10)], "cls")
-    table = pq.read_table(tmp_path / "00.parquet").replace_schema_metadata()
-    settings = replace(SETTINGS, sentence_vector="cls").as_plain()
-    write_table(tmp_path / "00.parquet", table, {"stage": "embeddings", "settings": json.dumps(settings)})
-    list_shards([tmp_path / "00.parquet"], tmp_path / "templates.json")
-    require_shards({str(tmp_path / "templates.json"): {"sentence_vector": "auto"}})
-    with pytest.raises(InputError, match=r"made with sentence_vector 'cls', but the config says 'mean'"):
-        require_shards({str(tmp_path / "templates.json"): {"sentence_vector": "mean"}})
-    assert made_from(tmp_path / "00.parquet")["stage"] == "embeddings"

@@ -15,7 +15,7 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.base.io import read_document, write_row_groups
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
-from prasanga.embeddings.shards import require_shards, vectors_to_arrow
+from prasanga.embeddings.shards import vectors_to_arrow
 
 WIDTH = 4
 MADE = {
@@ -244,11 +244,3 @@ def test_what_is_missing_is_named(listed: Path) -> None:
     listed.unlink()
     with pytest.raises(InputError, match=r"9\.json: no such list of shards"):
         read_embeddings(listed)
-
-
-def test_cached_vectors_that_the_config_does_not_ask_for_are_refused(listed: Path) -> None:
-    require_shards({str(listed): {"model": "tiny", "seed": 4, "dtype": "auto", "layer": -1}})
-    with pytest.raises(InputError, match=r"9\.json: its vectors were made with seed 4, but the config says 5"):
-        require_shards({str(listed): {"model": "tiny", "seed": 5}})
-    with pytest.raises(InputError, match=r"missing or do not fit \(and 1 more like this\): .*no such list of shards"):
-        require_shards({"nowhere.json": {}, "elsewhere.json": {}})

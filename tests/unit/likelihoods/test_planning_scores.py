@@ -11,7 +11,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
-from prasanga.plan.settings import require_scores
+from prasanga.plan.settings import require_cached
 
 RECORDED = {
     "which": {"model": "models/mine", "files": {"config.json": [10, 123]}, "options": {"remote_code": False}},
@@ -34,11 +34,12 @@ def scores(tmp_path: Path) -> str:
         # where the model is not at hand, its kind is not, and the measures of all kinds are expected
         {"measures": {"encoder": "p_unmodified", "encoder-decoder": "infill"}},
         {"unknown": "keep"},
+        {"reduction": "auto"},
         {},
     ],
 )
 def test_what_fits_is_used(scores: str, expected: dict[str, Any]) -> None:
-    require_scores({scores: expected})
+    require_cached({scores: expected})
 
 
 @pytest.mark.parametrize(
@@ -54,11 +55,11 @@ def test_what_fits_is_used(scores: str, expected: dict[str, Any]) -> None:
 )
 def test_what_was_made_otherwise_is_named(scores: str, expected: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError) as error:
-        require_scores({scores: expected, f"{scores}.absent": {}})
-    assert f"do not fit: {scores} was made {what}." in str(error.value)
+        require_cached({scores: expected, f"{scores}.absent": {}})
+    assert f"do not fit: {scores} was made {what}. Copy" in str(error.value)
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent.parquet")
-    with pytest.raises(InputError, match=r"do not fit: .*absent.parquet is missing. Copy the right ones"):
-        require_scores({absent: {}})
+    with pytest.raises(InputError, match=r"do not fit: .*absent.parquet: no such file\. .* Copy the right ones"):
+        require_cached({absent: {}})

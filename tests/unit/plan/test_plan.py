@@ -202,7 +202,7 @@ def test_vectors_at_hand_must_be_of_this_model_sample_and_text(
     planned: Planned, changes: Config, keys: set[str]
 ) -> None:
     before, after = (
-        Settings(planned(changed)).cached_lists()["results/embeddings/tiny-wide/9.json"] for changed in ({}, changes)
+        Settings(planned(changed)).cached()["results/embeddings/tiny-wide/9.json"] for changed in ({}, changes)
     )
     assert {key for key in before if before[key] != after[key]} == keys
 
