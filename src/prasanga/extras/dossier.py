@@ -21,14 +21,7 @@ from prasanga.base.io import escape_markdown, write_text
 from prasanga.config import read_config
 from prasanga.report.comparison import PAIRS, comparison_rows, mode_of_printed
 from prasanga.report.grid import interval
-from prasanga.report.published import (
-    PAPERS,
-    REPEATED,
-    printed_at,
-    read_percentages,
-    read_published,
-    require_paper,
-)
+from prasanga.report.published import PAPERS, REPEATED, printed_at, read_percentages, read_published
 from prasanga.report.sheet import TEMPLATES, markdown_table, signed
 from prasanga.schema import TABLES
 
@@ -131,7 +124,9 @@ def prepare(folder: Path, paper: str, configs: Path) -> list[tuple[Study, Path]]
     Raises:
         InputError: the paper is unknown, or `changes.yaml` is no such file.
     """
-    studies = STUDIES[require_paper(paper)]
+    if paper not in STUDIES:
+        raise InputError(f"{paper!r} is no paper that can be reproduced. Write {' or '.join(STUDIES)}.")
+    studies = STUDIES[paper]
     folder.mkdir(parents=True, exist_ok=True)
     changes = _changes(folder, [study.name for study in studies])
     found = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -32,25 +31,23 @@ REPEATED = "repeats-table-5"
 EXCHANGED = "exchanged"
 """Code of cells of a category whose targets and attributes changed places."""
 
-PUBLISHED_SCHEMA = pl.Schema(
-    {
-        **dict.fromkeys(("paper", "table", "method", "category", "language", "model"), pl.String),
-        **dict.fromkeys(("sample_mode", "segment_length"), pl.String),
-        "n_samples": pl.Int64,
-        "effect_size": pl.Float64,
-        "bound": pl.String,
-        "significant": pl.Boolean,
-        "alpha": pl.Float64,
-        **dict.fromkeys(("doubts", "doubt", "mark_doubt", "model_doubt"), pl.String),
-    }
+_NUMBERS = {"n_samples": pl.Int64, "significant": pl.Boolean} | dict.fromkeys(
+    ("effect_size", "alpha", "percentage", "spread"), pl.Float64
 )
-"""Columns of `read_published`; the files have all but the last three."""
-_PERCENTAGES = pl.Schema(
-    {
-        **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
-        **dict.fromkeys(("percentage", "spread"), pl.Float64),
-    }
+
+
+def _type_columns(names: str) -> pl.Schema:
+    """Return the schema of columns by their names; those that are not known for numbers are text."""
+    return pl.Schema({name: _NUMBERS.get(name, pl.String) for name in names.split()})
+
+
+_EFFECTS = _type_columns(
+    "paper table method category language model sample_mode segment_length n_samples effect_size bound significant"
+    " alpha doubts"
 )
+_PERCENTAGES = _type_columns("paper table language model bias_type percentage spread")
+PUBLISHED_SCHEMA = pl.Schema({**_EFFECTS, **_type_columns("doubt mark_doubt model_doubt")})
+"""Columns of `read_published`."""
 
 
 def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
@@ -65,10 +62,10 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
         columns the reasons in words; empty cells are null.
 
     Raises:
-        InputError: the paper is unknown, or a file is absent or not as it should be.
+        InputError: a file is absent or not as it should be.
     """
-    table = _read_csv(Path(folder, f"{require_paper(paper)}.csv"), dict(list(PUBLISHED_SCHEMA.items())[:-3]))
-    doubts = _read_csv(Path(folder, "doubts.csv"), dict.fromkeys(("code", "concerns", "reason"), pl.String))
+    table = _read_csv(Path(folder, f"{paper}.csv"), _EFFECTS)
+    doubts = _read_csv(Path(folder, "doubts.csv"), _type_columns("code concerns reason"))
 
     def reasons(concern: str) -> pl.Expr:
         found = doubts.filter(pl.col("concerns").str.split(" ").list.contains(concern))
@@ -85,9 +82,9 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
     Bias types are in lower case, the method is `pairs`, and `model_doubt` is that of `read_published`.
 
     Raises:
-        InputError: the paper is unknown, or the file is not as it should be.
+        InputError: the file is not as it should be.
     """
-    path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
+    path = Path(folder, f"{paper}_bias_percentages.csv")
     table = _read_csv(path, _PERCENTAGES) if path.exists() else pl.DataFrame(schema=_PERCENTAGES)
     rows = table.with_columns(pl.col("bias_type").str.to_lowercase(), method=pl.lit(PAIRS.name))
     return _doubt_models(rows, folder)
@@ -95,8 +92,7 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
 
 def _doubt_models(rows: pl.DataFrame, folder: str | Path) -> pl.DataFrame:
     """Add what is doubtful about a model of the paper as one that was measured by the row's method."""
-    columns = ("paper", "model", "methods", "doubt")
-    described = _read_csv(Path(folder, "models.csv"), dict.fromkeys(columns, pl.String)).drop_nulls("doubt")
+    described = _read_csv(Path(folder, "models.csv"), _type_columns("paper model methods doubt")).drop_nulls("doubt")
     by_method = described.with_columns(method=pl.col("methods").str.split(" ")).explode("method")
     key = ["paper", "model", "method"]
     doubts = by_method.group_by(key, maintain_order=True).agg(model_doubt=pl.col("doubt").str.join("; "))
@@ -106,19 +102,6 @@ def _doubt_models(rows: pl.DataFrame, folder: str | Path) -> pl.DataFrame:
 def printed_at(table: str) -> str:
     """Return where a number is printed as a reader writes it: `Table 5`, `Figure 1`."""
     return f"Table {table}" if table.isdigit() else table
-
-
-def require_paper(paper: str) -> str:
-    """Return the paper's name, if there are numbers of it.
-
-    Raises:
-        InputError: there are none.
-    """
-    if paper not in PAPERS:
-        raise InputError(
-            f"`comparison.paper` is {paper!r}; there are numbers of {', '.join(PAPERS)}. Write one of these, or none."
-        )
-    return paper
 
 
 def match_models(models: Mapping[str, str], studied: Iterable[str], published: Iterable[str]) -> dict[str, str]:
@@ -186,11 +169,11 @@ def describe_both(
 
 def published_files(folder: str | Path, paper: str) -> list[Path]:
     """Return the files that `read_published` and `read_percentages` read."""
-    names = (f"{require_paper(paper)}.csv", f"{paper}_bias_percentages.csv", "doubts.csv", "models.csv")
+    names = (f"{paper}.csv", f"{paper}_bias_percentages.csv", "doubts.csv", "models.csv")
     return [path for path in (Path(folder, name) for name in names) if path.exists()]
 
 
-def _read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
+def _read_csv(path: Path, schema: pl.Schema) -> pl.DataFrame:
     try:
         return pl.read_csv(path, schema_overrides=schema).select(*schema)
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -232,11 +232,6 @@ def test_no_doubt_is_written_down_for_nothing(folder: Path, sadhu: pl.DataFrame,
     assert all(f"`{code}`" in readme for code in codes)
 
 
-def test_unknown_paper() -> None:
-    with pytest.raises(InputError, match=r"'sadhu'; there are numbers of sadhu2024, sahoo2024"):
-        read_published("anywhere", "sadhu")
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
