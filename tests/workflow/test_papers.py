@@ -23,7 +23,7 @@ from small_study import Study
 from prasanga.config import complete
 from prasanga.extras.dossier import CHANGES, STUDIES
 from prasanga.lexicon.authors import SIDES
-from prasanga.report.published import PAPERS, read_percentages, read_published
+from prasanga.report.comparison import PAPERS, read_percentages, read_published
 from prasanga.text.words import WORD
 
 pytestmark = pytest.mark.workflow

@@ -19,9 +19,8 @@ from jinja2 import PackageLoader
 from prasanga.base.errors import InputError
 from prasanga.base.io import escape_markdown, write_text
 from prasanga.config import read_config
-from prasanga.report.comparison import PAIRS, comparison_rows, mode_of_printed
+from prasanga.report import comparison
 from prasanga.report.grid import interval
-from prasanga.report.published import PAPERS, REPEATED, printed_at, read_percentages, read_published
 from prasanga.report.sheet import TEMPLATES, markdown_table, signed
 from prasanga.schema import TABLES
 
@@ -196,7 +195,7 @@ def write_dossier(
     changes = _changes(folder, [study.name for study, _ in studies])
     for study, place in studies:
         path, theirs = place / f"{study.comparison}.csv", read_config(configs / f"{study.name}.yaml")
-        rows = comparison_rows(pl.read_csv(path, infer_schema_length=None)) if path.is_file() else None
+        rows = comparison.comparison_rows(pl.read_csv(path, infer_schema_length=None)) if path.is_file() else None
         changed = list(_list_changes(changes.get(study.name, {}), theirs))
         ran[study.name] = rows, read_config(place / "study.yaml"), changed
     cells = _compare(published, paper, ran)
@@ -213,15 +212,15 @@ def _compare(published: Path, paper: str, ran: Mapping[str, Ran]) -> pl.DataFram
     """Return a row for each number that a paper prints (`DOSSIER_SCHEMA`), with that of the studies."""
     printed = pl.concat(
         [
-            read_published(published, paper).with_columns(published="effect_size"),
-            read_percentages(published, paper).with_columns(published="percentage", category="bias_type"),
+            comparison.read_published(published, paper).with_columns(published="effect_size"),
+            comparison.read_percentages(published, paper).with_columns(published="percentage", category="bias_type"),
         ],
         how="diagonal",
     ).rename({"model": "published_model"})
     finished = [rows.with_columns(study=pl.lit(study)) for study, (rows, _, _) in ran.items() if rows is not None]
     ours = pl.concat([pl.DataFrame(schema={**TABLES["comparison"].polars, "study": pl.String}), *finished])
     measured = ours.unique(_CELL, keep="first", maintain_order=True).select(*_CELL, *_OURS, "published_inside")
-    cells = printed.with_columns(mode_of_printed()).join(
+    cells = printed.with_columns(comparison.mode_of_printed()).join(
         measured, on=_CELL, how="left", nulls_equal=True, maintain_order="left"
     )
     inside = {True: "agrees", False: "differs"}
@@ -238,12 +237,12 @@ def _compare(published: Path, paper: str, ran: Mapping[str, Ran]) -> pl.DataFram
 def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, Ran]) -> str:
     """Return a dossier for readers: the studies, a count for each table, what the reasons mean, and every number."""
     groups = [
-        (printed_at(table), method, part)
+        (comparison.printed_at(table), method, part)
         for (table, method), part in cells.group_by("table", "method", maintain_order=True)
     ]
     return render_template(
         "dossier.md.j2",
-        paper=PAPERS[paper],
+        paper=comparison.PAPERS[paper],
         table=markdown_table,
         studies=[
             (name, "not finished" if rows is None else f"{len(rows)} numbers beside the paper's", ", ".join(changed))
@@ -264,7 +263,7 @@ def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[s
     method, study = cell["method"], cell["study"]
     if cell["verdict"] == "agrees":
         return
-    if REPEATED in (cell["doubts"] or "").split():
+    if comparison.REPEATED in (cell["doubts"] or "").split():
         yield "repeated"
     elif study is None:
         yield "not finished" if any(rows is None for rows, _, _ in ran.values()) else "not asked for"
@@ -277,9 +276,9 @@ def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[s
             "model in doubt": cell["model_doubt"],
             "stand-in": {f"models.{cell['model']}.path", f"models.{cell['model']}"} & set(keys),
             "own texts": method in ("ceat", "weat") and any(key.startswith("corpus") for key in keys),
-            "own words": method != PAIRS and stimuli.startswith("resources/"),
+            "own words": method != comparison.PAIRS and stimuli.startswith("resources/"),
             "own vectors": method == "weat" and "train" in vectors,
-            "sample of pairs": method == PAIRS,
+            "sample of pairs": method == comparison.PAIRS,
             "own settings": any(not key.startswith(_NO_SETTINGS) for key in keys),
             "few words": cell["measured"] is None or any(word in (cell["note"] or "") for word in _FEW),
         }
@@ -298,14 +297,14 @@ def _list_changes(changes: Mapping[str, Any], theirs: Mapping[str, Any], place: 
 
 def _signs(cells: pl.DataFrame) -> str:
     both = cells.filter(pl.col("measured").is_not_null() & pl.col("bound").is_null())
-    level = 50 if len(both) and both["method"][0] == PAIRS else 0
+    level = 50 if len(both) and both["method"][0] == comparison.PAIRS else 0
     same = both.filter((pl.col("measured") > level) == (pl.col("published") > level)).height
     return f"{same} of {len(both)}"
 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     def write(value: float | None) -> str:
-        return signed(value) if row["method"] != PAIRS or value is None else f"{value:.2f}"
+        return signed(value) if row["method"] != comparison.PAIRS or value is None else f"{value:.2f}"
 
     draws = ", ".join(filter(None, (row["sample_mode"], row["segment_length"])))
     printed = f"{row['bound']}{row['published']:g}" if row["bound"] else write(row["published"])

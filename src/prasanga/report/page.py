@@ -33,7 +33,6 @@ from prasanga.report import (
     grid,
     likelihood_views,
     paper_tables,
-    published,
     section,
     summary,
     templates,
@@ -288,13 +287,13 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         nothing = "The comparison was not made yet."
         if "comparison" in results:
             nothing = comparison.why_nothing_compared(results["comparison"]) or "No row of the two is the same."
-        named = published.PAPERS.get(paper, "the papers" if paper == "none" else paper)
+        named = comparison.PAPERS.get(paper, "the papers" if paper == "none" else paper)
         return fill_section("beside_paper", {"paper": named, "why_nothing": nothing}, **files)
     doubts = [f"{text} ({plural(n, 'row')})." for text, n in comparison.list_doubts(rows).items()]
     all_rows = f"{len(rows):,} numbers of the paper beside this study's"
     return fill_section(
         "beside_paper",
-        {"paper": published.PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
+        {"paper": comparison.PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
         **files,
         findings=_count_agreeing(rows),
         sheets=[comparison.agreement_sheet(rows)],
@@ -320,7 +319,7 @@ def _count_agreeing(rows: pl.DataFrame) -> list[str]:
         found = found.filter(pl.col("category") != OVERALL) if of_pairs else found
         signs, inside = found["same_sign"].drop_nulls(), found["published_inside"].drop_nulls()
         counts = {"n": len(signs), "k": signs.sum(), "n_intervals": len(inside), "n_inside": inside.sum()}
-        name = "Sentence pairs" if of_pairs else published.PUBLISHED_AS[method]
+        name = "Sentence pairs" if of_pairs else paper_tables.PUBLISHED_AS[method]
         said.append(prose("agreeing", method=name, n_rows=len(found), of_pairs=of_pairs, **counts))
     return said
 
@@ -446,11 +445,11 @@ def write_comparison(sources: Mapping[str, str], asked: Mapping[str, Any], paths
     tables, _ = _read_tables(sources, asked)
     folder, paper, models = asked["folder"], asked["paper"], asked["models"]
     bias = tables.pop(comparison.PAIRS, None)
-    effects = published.read_published(folder, paper)
+    effects = comparison.read_published(folder, paper)
     compared = comparison.compare(tables, effects, models=models, language=asked["language"])
     found = [compared] if tables or bias is None else []
     if bias is not None:
-        percentages = published.read_percentages(folder, paper)
+        percentages = comparison.read_percentages(folder, paper)
         found += [comparison.compare_pairs(bias, percentages, models=models, preset=asked["preset"])]
     for path, text in zip(paths, comparison.render_comparison(paper, found), strict=True):
         write_text(path, text)

@@ -19,8 +19,15 @@ from prasanga.methods import FAMILY, PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as grids
 from prasanga.report import sheet as sheets
-from prasanga.report.published import PUBLISHED_AS
 from prasanga.stats.intervals import FEWEST_WORDS
+
+PUBLISHED_AS: Mapping[str, str] = {
+    name: method.label
+    for name in ("weat", "seat", "ceat", "log_probability_bias")
+    for method in FAMILY
+    if method.published_as == name
+}
+"""How methods are called in a sentence or a head, in the order of Table 4 of Sadhu et al."""
 
 ENDINGS = ("csv", "md", "tex")
 PAIR_TABLE = "sahoo_table2"

@@ -10,9 +10,9 @@ from typing import Any
 from prasanga.base.io import digest_of
 from prasanga.base.origin import fingerprints, module_file
 from prasanga.methods import FAMILY, names_of
+from prasanga.report.comparison import published_files, why_nothing_to_compare
 from prasanga.report.figures import Drawing, figure_files, shown_in
 from prasanga.report.paper_tables import ENDINGS, PAIR_TABLE, layouts_of, methods_of
-from prasanga.report.published import published_files, why_nothing_to_compare
 
 _FOLDER = "results/report"
 _IN_REPORT = {".csv": ("tables", "Tables", "table"), ".svg": ("figure", "Figures", "figure")}

@@ -13,7 +13,7 @@ import yaml
 from prasanga.config import complete
 from prasanga.config.values import PAPER
 from prasanga.lexicon import load_lexicon, load_templates
-from prasanga.report.published import match_models, read_percentages, read_published
+from prasanga.report.comparison import match_models, read_percentages, read_published
 from prasanga.samples import fill_templates
 
 Study = Callable[[str], dict[str, Any]]

@@ -12,7 +12,7 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.config import complete, read_config
 from prasanga.extras.dossier import CHANGES, DOSSIER_SCHEMA, STUDIES, prepare, write_dossier
-from prasanga.report.published import PAPERS, read_percentages, read_published
+from prasanga.report.comparison import PAPERS, read_percentages, read_published
 from prasanga.schema import TABLES
 
 

@@ -10,13 +10,13 @@ import pytest
 from loss_columns import losses
 
 from prasanga.report.comparison import (
+    PUBLISHED_SCHEMA,
     compare,
     comparison_rows,
     render_comparison,
     summarize,
     why_nothing_compared,
 )
-from prasanga.report.published import PUBLISHED_SCHEMA
 from prasanga.schema import TABLES
 
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.report.published import (
+from prasanga.report.comparison import (
     PAPERS,
     PUBLISHED_SCHEMA,
     match_models,

@@ -19,10 +19,9 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 from page_parts import plain  # noqa: E402
 from report_pages import CONFIG  # noqa: E402
 
-from prasanga.report.comparison import compare, compare_pairs, render_comparison  # noqa: E402
+from prasanga.report.comparison import compare, compare_pairs, read_percentages, read_published, render_comparison  # noqa: E402  # noqa: E402
 from prasanga.report.page import page_views  # noqa: E402
 from prasanga.report.paper_tables import layouts_of, render_ceat, render_layout  # noqa: E402
-from prasanga.report.published import read_percentages, read_published  # noqa: E402
 from prasanga.report.section import Section  # noqa: E402
 from prasanga.report.sheet import sheet_to_markdown  # noqa: E402
 from prasanga.report.study import Results  # noqa: E402

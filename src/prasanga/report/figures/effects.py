@@ -27,7 +27,7 @@ from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures import LINE, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import SIZES, WIDTHS, NothingToDrawError, Width, dots, few_ticks, handle, look
 from prasanga.report.grid import METHODS, MODES, grid_of, natural_order
-from prasanga.report.published import PUBLISHED_AS
+from prasanga.report.paper_tables import PUBLISHED_AS
 from prasanga.report.sheet import MINUS
 
 FARTHEST = 2.0
