@@ -16,8 +16,7 @@ import polars as pl
 import yaml
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import open_parquet, read_batches, replacing
-from prasanga.base.logs import progress
+from prasanga.base.io import read_batches, replacing
 from prasanga.extras.dossier import render_template
 from prasanga.schema import COLUMNS, TABLES
 
@@ -70,43 +69,34 @@ def write_release(
         occurrences: from `sampled_occurrences`.
 
     Raises:
-        InputError: a table is absent or damaged, a sampled occurrence is in none of them, or no text with a licence
-            was sampled.
+        InputError: a sampled occurrence is in no table, or no text with a licence was sampled.
     """
     stimuli: dict[Text, list[str]] = {text: [] for _, text in tables}
-    n_found, wanted = 0, pl.DataFrame({"occurrence_id": sorted(occurrences)}, schema={"occurrence_id": pl.String})
-    total = sum(open_parquet(table).metadata.num_rows for table, _ in tables)
-    with replacing(path) as temporary, progress("exporting the sampled sentences", total, "occurrences") as done:
-        with temporary.open("wb") as file:
-            file.write(",".join(f'"{name}"' for name in RELEASE_COLUMNS).encode() + b"\n")
-            for table, text in tables:
-                rows = [pl.DataFrame(open_parquet(table).schema_arrow.empty_table()).select(_READ)]
-                for batch in read_batches(table, _READ):
-                    kept = pl.DataFrame(batch).join(wanted, on="occurrence_id", how="semi", maintain_order="left")
-                    rows.append(kept.select(_READ))
-                    done.advance(batch.num_rows)
-                sampled = pl.concat(rows)
-                n_found += sampled.height
-                sampled = sampled.unique(["context_id", "stimulus"], keep="first", maintain_order=True)
-                stimuli[text] += sampled["stimulus"].to_list()
-                if text.licence is not None:
-                    about = {"title": pl.lit(text.title), "licence": pl.lit(text.licence)}
-                    released = sampled.with_columns(word="stimulus", sentence="text", **about).select(*RELEASE_COLUMNS)
-                    released.write_csv(file, include_header=False, quote_style="non_numeric")
-        tallies = {text: Tally(len(words), set(words)) for text, words in stimuli.items()}
-        open_texts, closed_texts = _by_licence(tallies)
-        if n_found < len(occurrences):
-            raise InputError(
-                f"{len(occurrences) - n_found} sampled occurrence(s) are in no table of sentences. Delete"
-                " results/samples and run the workflow again."
-            )
-        if not any(tally.contexts for _, tally in open_texts):
-            names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
-            raise InputError(
-                f"There is nothing to release, as no sentence of a text with a licence was sampled: {names}. Where"
-                " terms allow it, write them into the config beside the `files` of a text: `licence: CC BY-SA 4.0`."
-            )
-    for text, tally in closed_texts:
+    released, n_found = [], 0
+    for table, text in tables:
+        occurrence = pl.col("occurrence_id").is_in(sorted(occurrences))
+        rows = pl.scan_parquet(table, glob=False).select(_READ).filter(occurrence).collect()
+        n_found += rows.height
+        sampled = rows.unique(["context_id", "stimulus"], keep="first", maintain_order=True)
+        stimuli[text] += sampled["stimulus"].to_list()
+        if text.licence is not None:
+            about = {"title": pl.lit(text.title), "licence": pl.lit(text.licence)}
+            released.append(sampled.select(pl.all(), word="stimulus", sentence="text", **about).select(RELEASE_COLUMNS))
+    tallies = {text: Tally(len(words), set(words)) for text, words in stimuli.items()}
+    if n_found < len(occurrences):
+        raise InputError(
+            f"{len(occurrences) - n_found} sampled occurrence(s) are in no table of sentences. Delete results/samples"
+            " and run the workflow again."
+        )
+    if not any(map(len, released)):
+        names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
+        raise InputError(
+            f"There is nothing to release, as no sentence of a text with a licence was sampled: {names}. Where terms"
+            " allow it, write them into the config beside the `files` of a text: `licence: CC BY-SA 4.0`."
+        )
+    with replacing(path) as temporary:
+        pl.concat(released).write_csv(temporary, quote_style="non_numeric")
+    for text, tally in _by_licence(tallies)[1]:
         logger.warning("%s: no licence in the config; %d sentence(s) are left out.", text.title, tally.contexts)
     return tallies
 

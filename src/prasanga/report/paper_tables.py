@@ -330,27 +330,11 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
         found = set(tables["log_probability_bias"].filter("exchanged")["category"])
         exchanged = [name for name in SADHU if name in found]
-    columns: Columns = {}
-    for method, label in PUBLISHED_AS.items():
-        columns |= _divide_by_model(label, tables[method]) if method in tables else {("", label): {}}
+    groups = {label: tables.get(method, pl.DataFrame()) for method, label in PUBLISHED_AS.items()}
     markings = {PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else grids.HOLM for method in tables}
-    marks: dict[str, list[str]] = {}
-    for method, table in tables.items():
-        label = PUBLISHED_AS[method]
-        marks.setdefault(markings[label].describe(table.iter_rows(named=True)), []).append(label)
-    notes = write_notes(
-        "methods",
-        marks=marks,
-        length=length,
-        mode=mode,
-        exchanged=exchanged,
-        conventions={PUBLISHED_AS[method]: _list_conventions(table) for method, table in tables.items()},
-        missing=[label for method, label in PUBLISHED_AS.items() if method not in tables],
-    )
-    lines = _label_lines(tables.values(), SADHU)
-    return _arrange(
-        "sadhu_table4", notes, _HEADS, lines, columns, lambda group, _, row: _write_effect(row, markings[group])
-    )
+    missing = [label for label in groups if label not in markings]
+    facts = {"length": length, "mode": mode, "exchanged": exchanged, "missing": missing}
+    return _arrange_groups("sadhu_table4", "methods", groups, markings, SADHU, **facts)
 
 
 def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) -> PaperTable:
@@ -361,21 +345,38 @@ def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) ->
     }
     has_p = {key: "p_sentences" in table.columns and table["p_sentences"].count() > 0 for key, table in seat.items()}
     markings = {key: (_OF_SEAT[not found] if preset == "paper" else grids.HOLM) for key, found in has_p.items()}
+    return _arrange_groups(name, "seat", seat, markings, SAHOO[name], number=name[-1])
+
+
+def _arrange_groups(
+    name: str,
+    macro: str,
+    groups: Mapping[str, pl.DataFrame],
+    markings: Mapping[str, grids.Marking],
+    tests: Sequence[str],
+    **facts: Any,
+) -> PaperTable:
+    """Return a table with a line per test and a column per group and model; a group without a table has an empty one.
+
+    In a table of SEAT large effects are bold.
+    """
+    tables = {label: groups[label] for label in markings}
     columns: Columns = {}
-    for language, table in seat.items():
-        columns |= _divide_by_model(language, table)
+    for label, table in groups.items():
+        columns |= _divide_by_model(label, table) if label in tables else {("", label): {}}
     notes = write_notes(
-        "seat",
-        number=name[-1],
-        marks={key: markings[key].describe(table.iter_rows(named=True)) for key, table in seat.items()},
-        conventions={key: _list_conventions(table) for key, table in seat.items()},
+        macro,
+        marks={label: markings[label].describe(table.iter_rows(named=True)) for label, table in tables.items()},
+        conventions={label: _list_conventions(table) for label, table in tables.items()},
+        **facts,
     )
 
-    def cell(language: str, _: Any, row: grids.Estimate) -> sheets.Cell:
-        return replace(_write_effect(row, markings[language]), bold=abs(row["effect_size"]) >= LARGE)
+    def cell(group: str, _: Any, row: grids.Estimate) -> sheets.Cell:
+        bold = macro == "seat" and abs(row["effect_size"]) >= LARGE
+        return replace(_write_effect(row, markings[group]), bold=bold)
 
-    heads, lines = ("Test", *_HEADS[1:]), _label_lines(seat.values(), SAHOO[name])
-    return _arrange(name, notes, heads, lines, columns, cell)
+    heads = ("Test" if macro == "seat" else "Category", *_HEADS[1:])
+    return _arrange(name, notes, heads, _label_lines(tables.values(), tests), columns, cell)
 
 
 def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
