@@ -89,7 +89,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     heat = render("heat", tables=tables, legend=_legend(ceat), language="en")
     sentences = findings.headline_findings(results["ceat"])
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
-    known = [each for each in cards.quantities() if CEAT.name in each["methods"]]
+    known = cards.find_wording("quantities", [CEAT.name])
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
         fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),

@@ -63,9 +63,9 @@ def methods_card(
         measured=measured,
         choices=choices(config),
         vectors=vector_conventions(config.get("models") or {}),
-        fixed=fixed_choices(measured),
-        quantities=[each for each in quantities() if set(each["methods"]) & set(measured)],
-        references=references_of(measured),
+        fixed=[each["text"] for each in find_wording("fixed", measured)],
+        quantities=find_wording("quantities", measured),
+        references=find_wording("publications", measured),
         inputs=dict(sorted((inputs or {}).items())),
     )
 
@@ -189,12 +189,6 @@ _NO_CHOICE = {
 """What changes no number of the page, or (static vectors) stands in a table of its own."""
 
 
-def fixed_choices(measured: Iterable[str]) -> list[str]:
-    """Return what is the same in every study, a sentence each, as far as these methods have to do with it."""
-    found = set(measured)
-    return [each["text"] for each in _wording()["fixed"] if found & set(each["methods"])]
-
-
 def choices(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return all keys of a study's config with their values and their meanings in the reference of the config."""
     return [
@@ -244,41 +238,31 @@ def _value_text(value: Any) -> str:
     return "none" if value is None or value == "" else said(str(value))
 
 
-def references_of(measured: Iterable[str], *, with_papers: bool = False) -> list[dict[str, Any]]:
-    """Return what a study that measured these methods should cite: authors, year, title, venue, url, link and used.
+def find_wording(kind: str, measured: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the entries of a kind that are about any of these methods.
 
     Args:
+        kind: `fixed`, what is the same in every study: text; `quantities`, the numbers that studies report: name,
+            meaning, and limit, what it does not say; `publications`: authors, year, title, venue, url, link and used.
         measured: names of methods.
-        with_papers: whether the two papers, whose tests, tables and figures these are, are listed in any case.
     """
-    found, every = set(measured), publications()
-    return [each for each in every if found & set(each["methods"]) or (with_papers and each in every[:2])]
+    found = set(measured)
+    return [each for each in _wording()[kind] if found & each["methods"]]
 
 
-def quantities() -> list[dict[str, Any]]:
-    """Return the numbers that studies report: name, methods that have it, meaning, and limit: what it does not say."""
-    return list(_wording()["quantities"])
-
-
-def publications() -> list[dict[str, Any]]:
-    """Return the publications of the methods; `link` is the address as a reader knows it."""
-    found = []
-    for row in read_rows(files(wording.__name__) / "references.tsv"):
-        link = row["url"].replace("https://arxiv.org/abs/", "arXiv:").replace("https://doi.org/", "doi:")
-        methods = _list_methods(row["methods"].split())
-        found.append({**row, "methods": methods, "year": int(row["year"]), "link": link})
-    return found
+def list_references(measured: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the publications of these methods, and the two papers, whose tests, tables and figures these are."""
+    found = find_wording("publications", measured)
+    return [each for n, each in enumerate(_wording()["publications"]) if n < 2 or each in found]
 
 
 @functools.cache
 def _wording() -> Mapping[str, Any]:
     file = files(wording.__name__) / "methods.yaml"
     texts: dict[str, Any] = load_yaml(file.name, file.read_text(encoding="utf-8"))
-    for each in (*texts["fixed"], *texts["quantities"]):
-        each["methods"] = _list_methods(each["methods"])
+    rows = read_rows(files(wording.__name__) / "references.tsv")
+    texts["publications"] = [{**row, "methods": row["methods"].split()} for row in rows]
+    for each in (*texts["fixed"], *texts["quantities"], *texts["publications"]):
+        # `words` is every method of word associations
+        each["methods"] = {*each["methods"], *(METHODS if "words" in each["methods"] else ())}
     return texts
-
-
-def _list_methods(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the methods that are named; `words` stands for all of word associations."""
-    return (*(METHODS if "words" in names else ()), *(name for name in names if name != "words"))

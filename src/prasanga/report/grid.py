@@ -13,7 +13,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import polars as pl
@@ -492,10 +491,15 @@ def measured_words(words: pl.DataFrame, category: str) -> Measured:
 
 def measured_sets(measured: Measured, word_sets: Iterable[Mapping[str, Any]]) -> list[MeasuredSet]:
     """Return the two target sets, the words of each sorted by the mean over models, those nearest to A first."""
-    return [
-        _measured_set(measured.table.filter(role=role), word_set)
-        for role, word_set in zip("xy", word_sets, strict=True)
-    ]
+    found, mean = [], pl.col("value").mean()
+    for role, word_set in zip("xy", word_sets, strict=True):
+        table = measured.table.filter(role=role)
+        by_word = table.group_by("stimulus").agg("model", "value", mean=mean)
+        ranked = by_word.sort("mean", "stimulus", descending=[True, False]).drop("mean").iter_rows()
+        words = [MeasuredWord(word, dict(zip(models, values, strict=True))) for word, models, values in ranked]
+        means = dict(table.group_by("model").agg(mean).iter_rows())
+        found.append(MeasuredSet(title_of_set(word_set), words, means, list(dict.fromkeys(word_set["stimuli"]))))
+    return found
 
 
 def title_of_set(word_set: Mapping[str, Any]) -> str:
@@ -528,17 +532,3 @@ def _standardized(associations: pl.DataFrame) -> pl.DataFrame:
     return once.with_columns(
         value=(value - value.mean().over("model")) / value.std(ddof=1).over("model").replace(0.0, None)
     ).filter(pl.col("value").is_finite())
-
-
-def _measured_set(table: pl.DataFrame, word_set: Mapping[str, Any]) -> MeasuredSet:
-    by_word: dict[str, dict[str, float]] = {}
-    for stimulus, model, value in table.select("stimulus", "model", "value").iter_rows():
-        by_word.setdefault(stimulus, {})[model] = value
-    means = {str(model): fmean(rows["value"].sort()) for (model,), rows in table.group_by("model")}
-    ranked = sorted(by_word, key=lambda stimulus: (-fmean(by_word[stimulus].values()), stimulus))
-    return MeasuredSet(
-        title_of_set(word_set),
-        [MeasuredWord(stimulus, by_word[stimulus]) for stimulus in ranked],
-        means,
-        list(dict.fromkeys(word_set["stimuli"])),
-    )

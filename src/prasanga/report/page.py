@@ -191,7 +191,7 @@ def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     choices = show_table("choices", listed)
     items = {
         "Vectors": cards.vector_conventions(config.get("models", {})),
-        "The same in every study": cards.fixed_choices(results.measured),
+        "The same in every study": [each["text"] for each in cards.find_wording("fixed", results.measured)],
     }
     return Section(
         "Models and choices",
@@ -218,7 +218,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
-    found = cards.references_of(results.measured, with_papers=True)
+    found = cards.list_references(results.measured)
     return Section("References", "references", text=[text], items=[prose("reference", each=each) for each in found])
 
 
