@@ -11,11 +11,11 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.methods import CEAT, method_named
-from prasanga.report import cards, findings, grid, sheet
+from prasanga.report import cards, findings, grid, section, sheet
 from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
 from prasanga.report.figures import FOLDER, MARKERS, MODELS, name_of
 from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number
-from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, prose, render
+from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, fold_table, prose
 from prasanga.report.sheet import Cell, Sheet, html, plural, show_table, two, with_sign
 from prasanga.report.study import Results
 
@@ -70,7 +70,7 @@ def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
 def method_views(config: Mapping[str, Any], results: Results) -> list[View]:
     """Return the views of CEAT, SEAT, WEAT and log-probability bias, as far as they were measured."""
     others = {name: describe_method(name, table) for name, table in results.estimates.items() if name != CEAT.name}
-    views = [View(f"method-{name}", "By method", METHODS[name], [section]) for name, section in others.items()]
+    views = [View(f"method-{name}", "By method", METHODS[name], [each]) for name, each in others.items()]
     return [View("method-ceat", "By method", "CEAT", *ceat_sections(config, results)), *views]
 
 
@@ -86,7 +86,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     if not ceat.categories:
         return [], settling(config, results)
     tables = {mode: _heat_sheet(ceat, mode) for mode in ceat.modes}
-    heat = render("heat", tables=tables, legend=_legend(ceat), language="en")
+    heat = section.render("heat", tables=tables, legend=_legend(ceat), language="en")
     sentences = findings.headline_findings(results["ceat"])
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
     known = cards.find_wording("quantities", [CEAT.name])
@@ -142,14 +142,14 @@ def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
         return []
     # with so few draws there is one point, which shows nothing
     has_draws = (results["ceat"]["n_samples"] > grid.FIRST_DRAWS).any()
-    listed = show_table("settling", _by_category(results["settling"]))
+    parts = fold_table("All categories and models", "settling", _by_category(results["settling"]))
     return [
         fill_section(
             "settling",
             {"band": config["associations"]["band"]},
             findings=list(findings.findings_of_differences(results["differences"], results["settling"])),
             figures=figure_of(results, *["settling", "convergence"][: 1 + has_draws]),
-            parts=[Section("All categories and models", sheets=[listed], folded=True)],
+            parts=parts,
         )
     ]
 
@@ -237,7 +237,7 @@ def raw_numbers(results: Results) -> Section | None:
         *([prose("unadjusted", n=len(rows) - len(adjusted))] if len(adjusted) < len(rows) else []),
     ]
     title = f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers"
-    parts = [Section(title, sheets=[show_table("raw_numbers", rows)], folded=True)]
+    parts = fold_table(title, "raw_numbers", rows)
     return fill_section("raw_numbers", findings=said, figures=figure_of(results, "scales"), parts=parts)
 
 
@@ -257,14 +257,14 @@ def other_choices(results: Results) -> Section | None:
     if "multiverse" not in results or (shares := shares_that_hold(results["multiverse"])).is_empty():
         return None
     shares = shares.with_columns(pl.col("method").replace(METHODS))
-    listed = show_table("other_choices", shares.rows(named=True))
     file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
     sign, star = pl.col("sign_holds"), pl.col("star_holds")
     counts = shares.group_by("method", maintain_order=True).agg(
         n=pl.len(), always=(sign == 1).sum(), starred=(star == 1).sum(), never=(star == 0).sum()
     )
     said = [prose("choices_of_method", **row) for row in counts.rows(named=True)]
-    parts = [Section(f"{plural(len(shares), 'estimate')} under all choices", sheets=[listed], folded=True)]
+    title = f"{plural(len(shares), 'estimate')} under all choices"
+    parts = fold_table(title, "other_choices", shares.rows(named=True))
     return fill_section("other_choices", {"file": file}, findings=said, parts=parts)
 
 
@@ -339,7 +339,7 @@ def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool)
     ticks = [(scale.y(value), with_sign(value, 1)) for value in scale.ticks]
     lengths = [(scale.x(n), length) for n, length in enumerate(ceat.lengths)]
     seen = {"looks": looks, "modes": ceat.modes, "panels": panels, "ticks": ticks, "lengths": lengths}
-    return render("chart", choose=choose, zero=scale.y(0.0), **seen)
+    return section.render("chart", choose=choose, zero=scale.y(0.0), **seen)
 
 
 class _Scale:

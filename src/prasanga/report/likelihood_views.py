@@ -15,7 +15,7 @@ from prasanga.pairs.reading import KINDS
 from prasanga.report import findings, grid, section, sheet
 from prasanga.report.association_views import shade_of
 from prasanga.report.grid import Estimate, Group, PairGrid, is_number, name_of_language, name_of_type
-from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, prose
+from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, fold_table, prose
 from prasanga.report.sheet import MARK, Cell, Sheet, html, one_decimal, plural, show_table, shown, sortable, tabulate
 from prasanga.report.study import Results
 
@@ -46,7 +46,9 @@ def structures(results: Results) -> Section | None:
         return None
     rows = spread.rows(named=True)
     compared = differences.filter(pl.col("quantity").is_in(findings.QUANTITIES[:2])).rows(named=True)
-    title = "Two structures compared on the same traits"
+    numbers = fold_table("Spread by structure: all numbers", "structures", rows)
+    title, text = "Two structures compared on the same traits", [prose("structures_compared")]
+    of_two = fold_table(title, "structures_compared", compared, text=text)
     n = max(row["n"] + row["n_left_out"] for row in rows)
     conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
     note = prose("structures_note", has_twins=any(is_number(row["twin_sd"]) for row in rows))
@@ -55,17 +57,7 @@ def structures(results: Results) -> Section | None:
         {"structures": ", ".join(sorted(set(spread["structure"]))), "n": n},
         findings=list(findings.findings_of_structures(spread, differences)),
         figures=figure_of(results, "structures"),
-        parts=[
-            *_hexbins(results),
-            Section("Spread by structure: all numbers", sheets=[show_table("structures", rows)], folded=True),
-            *_list_traits(results),
-            Section(
-                title,
-                text=[prose("structures_compared")],
-                sheets=[show_table("structures_compared", compared)],
-                folded=True,
-            ),
-        ],
+        parts=[*_hexbins(results), *numbers, *_list_traits(results), *of_two],
         notes=[conventions_note(conventions, note)],
     )
 
@@ -116,7 +108,8 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
     bias, described = results["bias_percentages"], results["pair_statistics"]
     if bias.is_empty() and described.is_empty():
         return None
-    parts = [browse_pairs(results["pair_scores"], texts=texts, scored=not bias.is_empty()), *_pair_sets(results)]
+    parts = [browse_pairs(results["pair_scores"], texts=texts, scored=not bias.is_empty())]
+    parts += [] if described.is_empty() else [_pair_sets(results)]
     if bias.is_empty():
         return fill_section("pairs", {"n_tests": None}, parts=parts)
     found = grid.pair_grid_of(bias)
@@ -244,28 +237,18 @@ def _difference_cell(row: Mapping[str, Any] | None) -> Cell:
 # The sets of pairs
 
 
-def _pair_sets(results: Results) -> Iterator[Section]:
-    """Yield the part on the sets of pairs: the numbers of the paper's Table 6, and the oddities of each set."""
+def _pair_sets(results: Results) -> Section:
+    """Return the part on the sets of pairs: the numbers of the paper's Table 6, and the oddities of each set."""
     statistics, odd = results["pair_statistics"], _count_oddities(results["pair_oddities"])
-    file = "data/pair_statistics.csv"
-    if not statistics.is_empty():
-        yield fill_section(
-            "pair_sets",
-            parts=[
-                *(
-                    _describe_set(statistics, group)
-                    for group in grid.groups_of(statistics.select(_PAIR[:2]).iter_rows())
-                ),
-                *([fill_section("oddities", sheets=[odd], folded=True)] if odd.rows else []),
-            ],
-            files=[(file, "CSV")] if file in results.files else [],
-            files_text="These numbers as",
-        )
+    groups = grid.groups_of(statistics.select(_PAIR[:2]).iter_rows())
+    parts = [_describe_set(statistics.filter(set=group.set, language=group.language), group.title) for group in groups]
+    parts += [fill_section("oddities", sheets=[odd], folded=True)] if odd.rows else []
+    files = [(file, "CSV") for file in ("data/pair_statistics.csv",) if file in results.files]
+    return fill_section("pair_sets", parts=parts, files=files, files_text="These numbers as")
 
 
-def _describe_set(statistics: pl.DataFrame, group: Group) -> Section:
+def _describe_set(table: pl.DataFrame, title: str) -> Section:
     """Return the statistics of one language of one set by subset."""
-    table = statistics.filter(set=group.set, language=group.language)
     n_pairs = dict(table.filter(statistic="mean_words", category=OVERALL).select("subset", "n_pairs").iter_rows())
     # a subset of all pairs would say everything twice
     subsets = [subset for subset, n in n_pairs.items() if subset == OVERALL or n < n_pairs[OVERALL]]
@@ -277,8 +260,8 @@ def _describe_set(statistics: pl.DataFrame, group: Group) -> Section:
         form = ".2f" if statistic == "mean_words" else ".1f"
         rows.append((name, *(sortable("value", values.get(subset), form) for subset in subsets)))
     columns = {_ORIGINS.get(subset, subset): "" for subset in subsets}
-    listed = show_table("pair_set", rows, columns=columns, title=group.title)
-    return fold(group.title, plural(n_pairs[subsets[0]], "pair"), sheets=[listed])
+    listed = show_table("pair_set", rows, columns=columns, title=title)
+    return fold(title, plural(n_pairs[subsets[0]], "pair"), sheets=[listed])
 
 
 def _count_oddities(oddities: pl.DataFrame) -> Sheet:

@@ -41,7 +41,7 @@ from prasanga.report import (
 from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
-from prasanga.report.section import Section, View, fill_section, fold, prose
+from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
 from prasanga.report.sheet import MISSING, escape_latex, html, plural, select_columns, show_table
 from prasanga.report.study import Results, without_places
 
@@ -175,33 +175,20 @@ def measured(results: Results) -> Section | None:
     return Section("What was measured", "measured", sheets=[show_table("measured", rows)]) if rows else None
 
 
-_OF_MODELS = (
-    *("name", "source", "revision", "commit", "sha256"),
-    *("pinned", "kind", "dimensions", "parameters", "dtype"),
-)
-
-
 def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
-    models = [
-        tuple(MISSING if model[key] is None else str(model[key]) for key in _OF_MODELS)
-        for model in summary.describe_models(config, results.embeddings)
-    ]
+    keys = ["name", "source", "revision", "commit", "sha256", "pinned", "kind", "dimensions", "parameters", "dtype"]
+    described = summary.describe_models(config, results.embeddings)
+    models = [[MISSING if model[key] is None else str(model[key]) for key in keys] for model in described]
     listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
-    choices = show_table("choices", listed)
+    parts = fold_table("Every choice that changes a number, by its name in the config", "choices", listed)
     items = {
         "Vectors": cards.vector_conventions(config.get("models", {})),
         "The same in every study": [each["text"] for each in cards.find_wording("fixed", results.measured)],
     }
-    return Section(
-        "Models and choices",
-        "methods",
-        sheets=[show_table("models_measured", models)] if models else [],
-        parts=[
-            Section("Every choice that changes a number, by its name in the config", sheets=[choices], folded=True),
-            *(Section(title, items=said, folded=True) for title, said in items.items() if said),
-        ],
-    )
+    parts += [Section(title, items=said, folded=True) for title, said in items.items() if said]
+    sheets = [show_table("models_measured", models)] if models else []
+    return Section("Models and choices", "methods", sheets=sheets, parts=parts)
 
 
 def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
@@ -211,7 +198,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     title = f"Digests of the {len(inputs)} files that the page was made from"
     fingerprint = html("<code>{}</code>", made_from.get("fingerprint", "not stated"))
     record = {"Study": str(config["study"]), "Seed": str(config["seed"]), "Fingerprint": fingerprint, **versions}
-    parts = [Section(title, sheets=[show_table("digests", rows)], folded=True)] if inputs else []
+    parts = fold_table(title, "digests", rows)
     return Section("How it was made", "making", definitions=list(record.items()), parts=parts, look="record")
 
 

@@ -24,7 +24,7 @@ from prasanga.base.io import read_rows
 from prasanga.report import templates, vendor
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.grid import anchor_of
-from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, shown
+from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, show_table, shown
 from prasanga.report.study import Results
 from prasanga.schema import HEADINGS
 
@@ -313,6 +313,11 @@ def page_to_html(
 def fold(name: str, more: str, **parts: Any) -> Section:
     """Return a folded part whose head is a name, set off, and more after it."""
     return Section(html("<strong>{}</strong> {}", name, more), folded=True, **parts)
+
+
+def fold_table(title: str, name: str, rows: Sequence[Any], **parts: Any) -> list[Section]:
+    """Return a folded part with a table of `templates/tables.tsv`; nothing if it has no rows."""
+    return [Section(title, sheets=[show_table(name, rows)], folded=True, **parts)] if rows else []
 
 
 def figure_of(results: Results, *names: str, label: str = "") -> list[Figure]:

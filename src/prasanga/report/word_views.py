@@ -14,7 +14,17 @@ from prasanga.report import grid, study
 from prasanga.report.association_views import describe_estimate, draw_chart, list_estimates
 from prasanga.report.figures import name_of
 from prasanga.report.grid import METHODS, Estimate, anchor_of, is_number, sort_lengths
-from prasanga.report.section import Section, View, fill_section, fold, hides_texts, inline_data, prose, render
+from prasanga.report.section import (
+    Section,
+    View,
+    fill_section,
+    fold,
+    fold_table,
+    hides_texts,
+    inline_data,
+    prose,
+    render,
+)
 from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table, two
 from prasanga.report.study import Results
 
@@ -250,25 +260,13 @@ def embeddings(results: Results) -> Section | None:
         for key in ("left_out", "cut")
         for stimulus, length, model, reason, n in files.count_left_out(key)
     ]
-    notes = [prose("left_out_of_vectors")]
+    parts = fold_table("Lost targets", "lost_targets", lost, notes=[prose("left_out_of_vectors")])
+    sheets = [show_table("models", models)]
+    sheets.append(show_table("vectors", vectors, columns={f"{length} words": "" for length in lengths}))
     kinds = [(kind, [name for name, has, *_ in models if has == kind]) for kind in ("decoder", "encoder-decoder")]
-    return Section(
-        "Embeddings",
-        "embeddings",
-        text=[prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in kinds if names],
-        sheets=[
-            show_table("models", models),
-            show_table("vectors", vectors, columns={f"{length} words": "" for length in lengths}),
-        ],
-        parts=[
-            *(
-                [Section("Lost targets", sheets=[show_table("lost_targets", lost)], notes=notes, folded=True)]
-                if lost
-                else []
-            ),
-            *_audit_tokenizers(results, glosses),
-        ],
-    )
+    text = [prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in kinds if names]
+    parts += _audit_tokenizers(results, glosses)
+    return Section("Embeddings", "embeddings", text=text, sheets=sheets, parts=parts)
 
 
 def _describe_model(files: study.EmbeddingFiles, name: str) -> tuple[str, ...]:
@@ -312,8 +310,8 @@ def _audit_tokenizers(results: Results, glosses: Mapping[str, str]) -> Iterator[
             pieces.append((*texts, *lost, ", ".join(row["identical_to"]), examples))
     if not rows:
         return
-    of_words = show_table("pieces", sorted(pieces, key=lambda row: not row[-1]))
-    parts = [Section("All stimuli in pieces, damaged ones first", sheets=[of_words], folded=True)] if pieces else []
+    pieces.sort(key=lambda row: not row[-1])
+    parts = fold_table("All stimuli in pieces, damaged ones first", "pieces", pieces)
     sheets = [show_table("tokenizers", rows)]
     yield Section("Audit of the tokenizers", text=[prose("tokenizers")], sheets=sheets, parts=parts)
 
