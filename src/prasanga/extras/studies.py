@@ -105,8 +105,6 @@ def read_summary(file: Path) -> dict[str, Any]:
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
         raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
-    if summary.get("schema") == 1:  # it has one key more, a fingerprint of the code
-        summary = {**summary, "schema": SCHEMA}
     if summary.get("schema") != SCHEMA:
         raise InputError(
             f"{file}: layout {summary.get('schema')!r} of prasanga {program.get('version')}; this version reads"
@@ -369,12 +367,8 @@ def _heads(found: Iterable[Number]) -> dict[int, str]:
     for number in found:
         is_pairs, length = number["method"] == PAIRS.name, number["segment_length"]
         title = number["category_title"] if is_pairs else f"{number['category']}, {number['category_title']}"
-        where = [
-            title,
-            name_of_language(number["language"]),
-            f"{length} words" if length else "",
-            number["sample_mode"],
-        ]
+        words = f"{length} words" if length else ""
+        where = [title, name_of_language(number["language"]), words, number["sample_mode"]]
         places.setdefault(" · ".join(filter(None, where)), {}).setdefault(number["block"], number)
     heads = {}
     for said, there in places.items():

@@ -235,7 +235,7 @@ STUDY = drawn_study(categories=["C1"], models=["m"], lengths=("9",), n_traits=3,
             lambda: plot_structures(STUDY.spread.with_columns(median=pl.lit(None, pl.Float64))),
             "no structure has a number.",
         ),
-        (lambda: plot_hexbins(STUDY.traits, model="gpt"), "gpt has no row in the table of traits."),
+        (lambda: plot_hexbins(STUDY.traits, model="gpt"), "gpt has no trait with a prior and a corrected score."),
         (
             lambda: plot_hexbins(STUDY.traits.with_columns(prior=pl.lit(None, pl.Float64)), model="m"),
             "m has no trait with a prior and a corrected score.",

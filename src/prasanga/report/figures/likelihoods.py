@@ -147,8 +147,6 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         InputError: another width.
     """
     of_model = traits.filter(model=model)
-    if of_model.is_empty():
-        raise NothingToDrawError(f"{model} has no row in the table of traits.")
     known = of_model.filter(pl.col("prior").is_finite() & pl.col("corrected").is_finite())
     if known.is_empty():
         raise NothingToDrawError(f"{model} has no trait with a prior and a corrected score.")
