@@ -134,7 +134,7 @@ def measure(
     there = {hit.stimulus for _, hit in found}
     X, Y, A, B = ([word for word in each["stimuli"] if word in there] for each in sets)
     if empty := [each["name"] for each, present in zip(sets, (X, Y, A, B), strict=True) if not present]:
-        raise InputError(f"texts: no word of {' and none of '.join(empty)} stands in them. Give more, or others.")
+        raise InputError(f"texts: no word of {' and none of '.join(empty)} is in them. Give more texts, or others.")
     if isinstance(model, str | Path):
         from prasanga.embeddings import load_encoder
 

@@ -40,7 +40,7 @@ class Candidates(NamedTuple):
 def read_candidates(folder: str | Path, normalization: str | None = None) -> list[Candidates]:
     """Read the candidate sets of a folder, sorted by file name.
 
-    The layout is that of `resources/stimuli/<language>`, with a `categories.yaml` that names only the language.
+    The layout follows `resources/stimuli/<language>`, with a `categories.yaml` that names only the language.
     `prasanga.lexicon.load_lexicon` reads the same folder for the words' forms and checks the entries.
 
     Args:

@@ -1,7 +1,7 @@
 """All studies of a paper, and a dossier: each number that it prints, ours, the interval, and why they differ.
 
-A study is one of the configs of the paper (`config/`), with what `changes.yaml` says laid over it. Each has a folder of
-its own below that of the dossier, so that it can be run, looked at and run again like any other.
+A study is one of the paper's configs (`config/`), merged with `changes.yaml`. Each has a folder below the dossier's, so
+you can run it, look at it and run it again like any other study.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Study(NamedTuple):
 
     @property
     def comparison(self) -> str:
-        """The study's numbers beside the paper's, below its folder, without the ending."""
+        """The comparison with the paper, relative to the study's folder, without the ending."""
         return f"results/report/comparison{f'_{self.method}' if self.method else ''}"
 
 
@@ -51,13 +51,13 @@ STUDIES: Mapping[str, tuple[Study, ...]] = {
     ),
     "sahoo2024": (Study("sahoo2024", "seat"), Study("sahoo2024_en", "seat"), Study("sahoo2024_pairs")),
 }
-"""The studies of each paper. Of numbers that two of them have, that of the first counts."""
+"""The studies of each paper. Where two have a number, the first counts."""
 
 CHANGES = "changes.yaml"
 _SHARED = "corpora"
 _NO_CHANGES = """\
-# What is laid over the configs of the paper: study, then keys as in its config. For example commits in full, digests of
-# pickles, or models that stand in for others; null takes a key out. `prasanga reproduce` reads this file in each run.
+# Changes to the configs of the paper: study, then keys as in its config. For example full commits, digests of pickles,
+# or models that replace others; null removes a key. `prasanga reproduce` reads this file in each run.
 #
 # {example}:
 #   models:
@@ -65,7 +65,7 @@ _NO_CHANGES = """\
 """
 
 VERDICTS = ("agrees", "differs", "no interval", "not measured")
-"""Whether a published number lies in our interval; `templates/dossier.md.j2` says it in words."""
+"""Whether a published number is in our interval; `templates/dossier.md.j2` says it in words."""
 
 DOSSIER_SCHEMA = {
     name: TABLES["comparison"].polars.get(name, pl.String())
@@ -93,7 +93,7 @@ def reproduced(
         folder: of the dossier, and of the studies below it.
         paper: sadhu2024 or sahoo2024.
         installation: where the configs and the published numbers are.
-        run: runs a study, by its folder and what is asked for; whether it was finished.
+        run: runs a study, given its folder and targets; returns whether it finished.
 
     Returns:
         `dossier.md`, and whether all studies were finished.
@@ -113,7 +113,7 @@ def reproduced(
 def prepare(folder: Path, paper: str, configs: Path) -> list[tuple[Study, Path]]:
     """Write the studies of a paper, each into a folder of its own, and return them with these.
 
-    Paths that begin with `corpora/` lead to one folder for all, beside the studies' own.
+    Paths that begin with `corpora/` lead to one folder next to the studies' folders.
 
     Args:
         folder: of the dossier.
@@ -121,10 +121,10 @@ def prepare(folder: Path, paper: str, configs: Path) -> list[tuple[Study, Path]]
         configs: the folder of the papers' configs.
 
     Raises:
-        InputError: the paper is unknown, or `changes.yaml` is no such file.
+        InputError: the paper is unknown, or `changes.yaml` names another study.
     """
     if paper not in STUDIES:
-        raise InputError(f"{paper!r} is no paper that can be reproduced. Write {' or '.join(STUDIES)}.")
+        raise InputError(f"paper {paper!r} is not known. Write {' or '.join(STUDIES)}.")
     studies = STUDIES[paper]
     folder.mkdir(parents=True, exist_ok=True)
     changes = _changes(folder, [study.name for study in studies])
@@ -136,7 +136,7 @@ def prepare(folder: Path, paper: str, configs: Path) -> list[tuple[Study, Path]]
         place = folder / study.name
         place.mkdir(exist_ok=True)
         text = yaml.safe_dump(_beside(config), allow_unicode=True, sort_keys=False)
-        head = f"# Written by `prasanga reproduce`: config/{study.name}.yaml with ../{CHANGES} laid over it.\n"
+        head = f"# Written by `prasanga reproduce`: config/{study.name}.yaml with the changes of ../{CHANGES}.\n"
         if not (place / "study.yaml").is_file() or (place / "study.yaml").read_text(encoding="utf-8") != head + text:
             write_text(place / "study.yaml", head + text)
         found.append((study, place))
@@ -157,7 +157,7 @@ def _changes(folder: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_changes(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a config with changes laid over it, key by key; None takes a key out."""
+    """Return a config with changes, key by key; None removes a key."""
     merged = {
         key: _with_changes(config[key], value)
         if isinstance(value, Mapping) and isinstance(config.get(key), Mapping)
@@ -209,7 +209,7 @@ Ran = tuple[pl.DataFrame | None, Mapping[str, Any], Sequence[str]]
 
 
 def _compare(published: Path, paper: str, ran: Mapping[str, Ran]) -> pl.DataFrame:
-    """Return a row for each number that a paper prints (`DOSSIER_SCHEMA`), with that of the studies."""
+    """Return a row per printed number (`DOSSIER_SCHEMA`), with the studies' number."""
     printed = pl.concat(
         [
             comparison.read_published(published, paper).with_columns(published="effect_size"),
@@ -286,7 +286,7 @@ def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[s
 
 
 def _list_changes(changes: Mapping[str, Any], theirs: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    """Yield the keys that are changed in a config of the paper; a commit that is completed is no change."""
+    """Yield the keys that are changed in a config of the paper; a completed commit is not a change."""
     for key, value in changes.items():
         old = theirs.get(key)
         if isinstance(value, Mapping) and isinstance(old, Mapping):

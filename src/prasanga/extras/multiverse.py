@@ -1,6 +1,6 @@
 """Every estimate under every combination of choices that the vectors at hand allow (specification curves).
 
-An effect that stands in one analysis may be gone in another that is as good. Where all are computed, it can be said
+An effect of one analysis may vanish in another that is as good. When all are computed, we can say
 in how many its sign holds and in how many its star (Simonsohn, Simmons and Nelson 2020, Specification curve analysis,
 Nature Human Behaviour 4). Choices are crossed: the denominator of d, and what the vectors hold. CEAT: layer, pieces,
 segment length, window and pool. SEAT: layer, pieces, pooling of the sentence, what is averaged, set of templates.
@@ -43,7 +43,7 @@ from prasanga.stats.permutation import holm
 ALL_TEMPLATES = "all"
 
 MULTIVERSE_SCHEMA = TABLES["multiverse"].arrow()
-"""One row a method, category, model and specification that has a number."""
+"""One row per method, category, model and specification with a number."""
 
 _DRAWS = 64
 _PARTITIONS = 9_999
@@ -58,7 +58,7 @@ class Variant(NamedTuple):
     cosines: CrossedScores
     """Whose mean effect over draws is reported."""
     tested: CrossedScores
-    """Whose words are permuted; in CEAT those of all contexts."""
+    """Whose words are permuted; for CEAT over all contexts."""
 
 
 class Source(NamedTuple):
@@ -141,8 +141,8 @@ def measure_multiverse(
 def permutation_p_values(scores: FloatArray, n_first: int, *, seed: int) -> FloatArray:
     """Return two-sided p of many studies with sets of one size, (m,), from their words' (m, n) scores.
 
-    The statistic is that of `permutation_test`: the difference of means, over its standard error where sets differ in
-    size. All partitions are counted if they are no more than 20,000, else 9,999 are drawn, the same for all.
+    As in `permutation_test`, the statistic is the difference of means, over its standard error where sets differ in
+    size. Up to 20,000 partitions are all counted; otherwise 9,999 are drawn, the same for all studies.
     """
     m, n = scores.shape
     total = comb(n, n_first)
@@ -151,12 +151,12 @@ def permutation_p_values(scores: FloatArray, n_first: int, *, seed: int) -> Floa
     else:
         order = np.tile(np.arange(n), (_PARTITIONS, 1))
         chosen = generator(seed, "multiverse", n_first, n).permuted(order, axis=1)[:, :n_first]
-    chosen = np.concatenate([[range(n_first)], chosen])  # what was observed, then all others
+    chosen = np.concatenate([[range(n_first)], chosen])  # the observed partition, then all others
     in_first = np.zeros((n, len(chosen)))
     in_first[chosen.T, np.arange(len(chosen))] = 1.0
     # of each study what lies apart from its mean, so that sums lose no digits
     apart, found = scores - scores.mean(axis=1, keepdims=True), np.empty(m)
-    for start in range(0, m, 256):  # so that what is held stays small
+    for start in range(0, m, 256):  # bounds memory
         block = slice(start, start + 256)
         statistics = np.abs(_statistics(apart[block], in_first, n_first))
         counts = np.count_nonzero(statistics[:, 1:] >= statistics[:, :1] * (1 - 1e-9), axis=1)

@@ -1,11 +1,11 @@
-"""Several studies beside each other, from their summaries alone: one table, ranks with their intervals, a page.
+"""Several studies side by side, from their summaries only: one table, ranks with their intervals, a page.
 
-What may be compared stands in one block: the same method, category, words or pairs, language, segment length, sample
+Comparable numbers share a block: the same method, category, words or pairs, language, segment length, sample
 mode and conventions. Nothing is ranked across blocks, and nothing is added up to one score.
 
 Ranks are of the distance from no bias (0 for effects, 50 for percentages), 1 the farthest. Their intervals come from a
-parametric bootstrap (as Goldstein and Spiegelhalter 1996 do for league tables): each estimate is drawn anew from a
-normal distribution around it, whose spread below and above is that of its 95 % interval, and all are ranked again. The
+parametric bootstrap (as Goldstein and Spiegelhalter 1996 do for league tables): each estimate is drawn from a normal
+distribution around it, as wide below and above as its 95% interval, and all are ranked again. The
 estimates of a block are drawn independently. Where they share their words, the truth is surer than these intervals.
 """
 
@@ -34,13 +34,13 @@ from prasanga.report.summary import SCHEMA
 from prasanga.stats.permutation import holm
 
 SEED, N_RESAMPLES = 0, 10_000
-"""Of the intervals of ranks; the seed is named, for each estimate, by what it is of."""
+"""For the intervals of ranks; each estimate's seed is named by its study, method, model and category."""
 
 AMOUNTS = ("n_resamples", "n_shuffles", "n_permutations", "n_samples", "seed", "band")
 """Conventions that say how often something is drawn: with others a number is more or less sure, and is the same."""
 
 OF_MODELS = ("sentence_vector", "kind", "method", "vectors")
-"""Conventions that go by the model: models that differ in them are compared all the same, and it is told."""
+"""Conventions of a model: models that differ in them are still compared, and the page says so."""
 
 _COMPARABLE = {
     **dict.fromkeys(AMOUNTS, ". Numbers are more or less sure for it, and may be compared."),
@@ -134,7 +134,7 @@ Keys are `_COLUMNS`, `conventions` by name, those that make it another number (`
 or of the file of pairs; empty where it is not known) and `seed`, the names of its draws. `value` is an effect size or a
 percentage, None with the reason in `note`; `twin` the mean of the same numbers of the model's copies with random
 weights; `p_holm_of_study` is corrected over the tests of its study, `p_holm` over all that are compared; `block`
-numbers what it may be compared with; `few_words` has words used of words listed, where they are few.
+numbers the groups of comparable numbers; `few_words` has words used of words listed, where they are few.
 """
 
 _COLUMNS = (
@@ -215,7 +215,7 @@ def _without_bias(method: str) -> float:
 
 
 def _rank(block: Sequence[Number]) -> None:
-    """Rank the numbers of a block by their distance from no bias; one alone has no rank."""
+    """Rank the numbers of a block by their distance from no bias; a single one has no rank."""
     if len(block) < 2:
         return
     value, low, high = (np.array([[number[key]] for number in block]) for key in ("value", "ci_low", "ci_high"))
@@ -241,7 +241,7 @@ def _correct(family: Sequence[Number]) -> None:
 
 
 def comparison_to_csv(found: Sequence[Number]) -> str:
-    """Return all numbers as CSV, one a row; those of the same `block` may be compared."""
+    """Return all numbers as CSV, one per row; numbers of one `block` are comparable."""
     rows = [
         {**number, "conventions": json.dumps(number["conventions"], ensure_ascii=False, sort_keys=True)}
         for number in found
@@ -348,7 +348,7 @@ def _section(method: str, found: Sequence[Number]) -> pages.Section:
     show = sheets.one_decimal if method == PAIRS.name else sheets.with_sign
     columns = ("percentage" if method == PAIRS.name else "effect", "95 % interval", "p", "twin", "rank", "its interval")
     heads, label = _heads(of_method), method_named(method).label
-    # a head stands above the first row of its block
+    # a head is above the first row of its block
     rows = [_row(number, heads.pop(number["block"], None), show) for number in of_method]
     deciding = sorted({f"{name} {value}" for number in of_method for name, value in number["deciding"]})
     return pages.Section(

@@ -27,8 +27,7 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the estimates of several methods in one table.
 
     Args:
-        tables: estimates by name of the method; of CEAT those of the longest segment length and the first sample mode
-            are taken.
+        tables: estimates by name of the method; for CEAT the longest segment length and the first sample mode count.
 
     Returns:
         The table `methods` of the registry, in the order of methods, categories and models; estimates without a number

@@ -1,4 +1,4 @@
-"""What the papers print, a study's numbers beside it, how far apart they are, and what is doubtful.
+"""Published numbers next to a study's: how far apart they are, and which are doubtful.
 
 The numbers of both papers are read from `resources/published` (its README has sources, conventions and doubts), in one
 tidy layout: a row for each printed number, with the reason of every doubt in words. A doubt concerns the number
@@ -67,7 +67,7 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
     """Return the effect sizes that a paper prints.
 
     Args:
-        folder: `resources/published`, or a folder laid out like it.
+        folder: `resources/published`, or a folder with the same layout.
         paper: sadhu2024 or sahoo2024.
 
     Returns:
@@ -104,7 +104,7 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
 
 
 def _doubt_models(rows: pl.DataFrame, folder: str | Path) -> pl.DataFrame:
-    """Add what is doubtful about a model of the paper as one that was measured by the row's method."""
+    """Add the doubts about a row's model as measured by the row's method."""
     described = _read_csv(Path(folder, "models.csv"), _type_columns("paper model methods doubt")).drop_nulls("doubt")
     by_method = described.with_columns(method=pl.col("methods").str.split(" ")).explode("method")
     key = ["paper", "model", "method"]
@@ -138,10 +138,10 @@ def why_nothing_to_compare(
     studied: Sequence[str],
     pairs: bool = False,
 ) -> str:
-    """Return why a study will have nothing beside a paper's numbers, as far as its config tells; empty if it may.
+    """Return why a study cannot be compared with a paper, as far as its config shows; empty if it may.
 
     Args:
-        folder: `resources/published`, or a folder laid out like it.
+        folder: `resources/published`, or a folder with the same layout.
         paper: sadhu2024 or sahoo2024.
         language: of the study (bn, hi, en).
         models: `comparison.models`.
@@ -156,7 +156,7 @@ def why_nothing_to_compare(
     for names, known, whose in ((models, studied, "the study"), (models.values(), theirs, "the paper")):
         if unknown := [name for name in names if name not in known]:
             raise InputError(
-                f"`comparison.models` has {unknown[0]!r}, which is no model of {whose}. Allowed:"
+                f"`comparison.models` has {unknown[0]!r}, which is not a model of {whose}. Allowed:"
                 f" {', '.join(known) or 'none'}. Write `name in the study: name in the paper`."
             )
     matched = match_models(models, studied, theirs)
@@ -348,7 +348,7 @@ def _measure_distances(rows: pl.DataFrame, nothing: str, *, even: float = 0.0) -
 
 
 # --------------------
-# Agreement, and the tables of the page and of the files beside it.
+# Agreement, and the tables for the page and for files.
 
 
 def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ N_OF_TABLE_6 = 1000
 """Draws of CEAT by which Table 6 of Sadhu et al. differs from Table 5."""
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
-"""Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` that of bias percentages."""
+"""Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` the bias percentages."""
 
 _COLUMNS, _LINES = 6, 40
 """Columns of numbers and rows of a part in LaTeX, at most."""
@@ -217,7 +217,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         ceat = _require_table("ceat", tables, name, SADHU)
         return _arrange_ceat(name, ceat, grids.NOT_BY_DRAWS if preset == "paper" else grids.HOLM)
     if name not in SAHOO:
-        raise InputError(f"there is no layout {name!r}; `layouts_of` lists those of a study.")
+        raise InputError(f"there is no layout {name!r}; `layouts_of` lists the layouts of a study.")
     return _arrange_languages(name, {language: tables}, preset)
 
 
@@ -274,8 +274,8 @@ def _arrange(
     """Return a table from the labels of its lines and the results of its columns.
 
     The first of `notes` is the caption. `cell` writes a result that has a number, given its group and the key of its
-    line; `why` says why a result has no number. These reasons come after the notes; a column without any result has
-    none.
+    line; `why` says why a result has no number. These reasons come after the notes; a column without any result
+    needs none.
     """
     rows, missing = [], dict[str, list[str]]()
     for key, labels in lines.items():
@@ -382,7 +382,7 @@ def _arrange_groups(
 def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     """Return Table 2 of Sahoo et al.: bias percentages by type, language and model.
 
-    With `preset: paper` the numbers are means over runs, as the paper's; else those of all pairs, with a test against
+    With `preset: paper` the numbers are means over runs, as the paper's; else over all pairs, with a test against
     50.
     """
     value = choose_percentage(bias, preset)
@@ -438,7 +438,7 @@ def _list_conventions(table: pl.DataFrame) -> str:
 
 
 def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[Any, tuple[str, ...]]:
-    """Return the labels of those of the named categories that some table has, in this order."""
+    """Return the labels of the named categories that a table has, in this order."""
     found: dict[str, tuple[str, ...]] = {}
     for row in (row for table in tables for row in table.unique("category", keep="first").iter_rows(named=True)):
         # in the paper's words: "hindu male names" for hindu male first names, without caliskan

@@ -1,4 +1,4 @@
-"""Plan the files beside the page: what writes each of them, from which tables. The rules ask while they plan."""
+"""Plan the files next to the page: the writer and the tables of each. The rules ask while they plan."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def plan_comparison(
 def plan_products(
     config: Mapping[str, Any], results: Mapping[str, str], data: Mapping[str, str], comparison: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """Return the files beside the page, by their writer (`prasanga.report.page.WRITERS`), with its arguments.
+    """Return the files next to the page, by their writer (`prasanga.report.page.WRITERS`), with its arguments.
 
     Args:
         config: of the study, complete.
         results: tables by name.
-        data: tables that are copied, by their names beside the page.
+        data: tables that are copied, by the names of their copies.
         comparison: of `plan_comparison`; empty without one.
     """
     found: dict[str, list[Any]] = {}
@@ -103,7 +103,7 @@ def list_read(products: Mapping[str, Sequence[Any]]) -> list[str]:
 
 
 def _numbers_of_draws(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the numbers of draws of CEAT, where estimates of fewer draws stand beside the others."""
+    """Return the numbers of draws of CEAT, where the study asks for several."""
     asked = config["associations"]["n_samples"]
     return {"n_samples": asked} if isinstance(asked, list) else {}
 
@@ -131,7 +131,7 @@ def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]
 
 
 def mark_files(mark: Callable[..., str], paths: Iterable[str]) -> list[str]:
-    """Return files beside the page as a rule's output; CSV tables and SVG figures go into Snakemake's own report.
+    """Return files next to the page as a rule's output; CSV tables and SVG figures go into Snakemake's own report.
 
     Args:
         mark: Snakemake's function that marks a file for its report.

@@ -76,7 +76,7 @@ def test_the_studies_of_a_paper_are_its_configs_in_folders_of_their_own(
 
 def test_changes_are_laid_over_the_configs(tmp_path: Path, configs: Path) -> None:
     prepare(tmp_path, "sadhu2024", configs)
-    assert (tmp_path / CHANGES).read_text(encoding="utf-8").startswith("# What is laid over the configs")
+    assert (tmp_path / CHANGES).read_text(encoding="utf-8").startswith("# Changes to the configs")
     changes = {
         "sadhu2024": {"models": {"muril": None, "xlm-roberta": {"path": "mine"}}, "associations": {"n_samples": 9}}
     }

@@ -258,9 +258,9 @@ def test_a_comparison_of_nothing_is_told_beforehand(folder: Path) -> None:
         "`comparison.paper` is sahoo2024, but nothing will be compared: the study has bn and the models Muril, the"
     )
     assert "Models that match: none. Say in `comparison.models` which is which." in why("sadhu2024", "bn", "bert")
-    with pytest.raises(InputError, match=r"has 'bert', which is no model of the study\. Allowed: none"):
+    with pytest.raises(InputError, match=r"has 'bert', which is not a model of the study\. Allowed: none"):
         why("sadhu2024", "bn", bert="glove")
-    with pytest.raises(InputError, match=r"has 'glov', which is no model of the paper\. Allowed: word2vec, glove"):
+    with pytest.raises(InputError, match=r"has 'glov', which is not a model of the paper\. Allowed: word2vec, glove"):
         why("sadhu2024", "bn", "bert", bert="glov")
 
 

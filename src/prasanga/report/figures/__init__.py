@@ -144,7 +144,7 @@ def _safe(name: str) -> str:
 
 
 # --------------------
-# Names of what lies beside the page.
+# Names of the files next to the page.
 
 
 _NAMES = {
@@ -180,8 +180,8 @@ def shown_in(stem: str) -> str:
 # --------------------
 # Colours, here so that the page can give them a dark counterpart without a drawing library.
 #
-# Those of the models are by Okabe and Ito (2008): people with any of the common forms of colour blindness tell them
-# apart. The yellow that vanishes on white is left out, and black comes last. Marker shapes differ besides.
+# The colours of models are by Okabe and Ito (2008): people with any common form of colour blindness can distinguish
+# them. The yellow that vanishes on white is left out, and black comes last. Marker shapes differ as well.
 
 
 INK = "#22262b"

@@ -60,7 +60,7 @@ COLUMNS = 3
 """Panels side by side, at most."""
 
 NOTE = 0.92
-"""Size of notes and second lines, as a share of that of other text: 5.5 points at column width, and not less."""
+"""Size of notes and second lines relative to other text: 5.5 points at column width, and not less."""
 
 SCRIPTS = {"Bengali": "fonts/noto-sans-bengali-{}.ttf", "Devanagari": "fonts/noto-sans-devanagari-{}.ttf"}
 """The scripts of Bangla and Hindi as Unicode calls them, with their fonts below `prasanga.report.vendor`, by weight."""
@@ -231,7 +231,7 @@ def lay_out(
         keys: handles for the legend, in as many columns as fit. Long labels are shortened.
         note: sentences below the panels.
         panel: height of a panel in inches, None for the usual one.
-        left: room for the ticks and the label of the vertical axis in points, None for that of numbers.
+        left: room for the ticks and the label of the vertical axis in points, None for ticks that are numbers.
         shared: arguments of `Figure.subplots`; by default panels share both axes, with labels at the outer ones only.
     """
     inches, sizes, n_panels = WIDTHS[width], SIZES[width], len(heads)
@@ -250,7 +250,7 @@ def lay_out(
     panels: list[Any] = list(figure.subplots(n_rows, n_columns, squeeze=False, **shared).flat)
     for number, axes in enumerate(panels):
         axes.set_visible(number < n_panels)
-        axes.tick_params(labelsize=font)  # ticks are made when a figure is drawn, in whichever style is in force then
+        axes.tick_params(labelsize=font)  # ticks are made when a figure is drawn, in the style in force at that time
         if shared["sharex"]:  # panels above an empty place keep their labels, which a shared axis would take away
             axes.tick_params(axis="x", labelbottom=number + n_columns >= n_panels)
     small = {"fontsize": title * NOTE, "linespacing": 1.1, "textcoords": "offset points", "xycoords": "axes fraction"}
@@ -286,7 +286,7 @@ def lay_out_categories(
         grid: the estimates; its categories are the panels, its models the lines.
         width: "column" or "page".
         labels: of the horizontal and of the vertical axis.
-        keys: handles for the legend besides those of the models.
+        keys: handles for the legend, after the models'.
         note: a sentence or two below the panels.
         draws: labels of an axis of draws by their number; without these the axis has the grid's lengths, from 0 on.
             Labels are upright where they are wider than a panel.
@@ -382,7 +382,7 @@ def _fold(text: str, size: float, room: float) -> list[str]:
 
 def _arrange_keys(names: Sequence[str], font: float, room: float) -> tuple[int, list[str]]:
     """Return how many columns a legend may have, and its labels; long ones that would look the same get a number."""
-    besides = 3.4 * font  # a handle and the room beside it
+    besides = 3.4 * font  # a handle and the room next to it
     short = [shortened(name, font, room - besides - 3 * font) for name in names]
     labels = [f"{name} ({n})" if short.count(name) > 1 else name for n, name in enumerate(short, start=1)]
     entries = np.array([width_of(label, font) + besides for label in labels])

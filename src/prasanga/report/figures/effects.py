@@ -1,4 +1,4 @@
-"""The figures of effects: by context length and number of draws, by word, by method, beside a paper, by choices.
+"""The figures of effects: by context length and number of draws, by word, by method, against a paper, by choices.
 
 Other than Figure 1 of Sadhu et al. (2024), `plot_effect_by_length` shows every estimate, whatever its p. In
 `plot_convergence` and `plot_settling` a marker is filled where the effect has settled: from there on it stays within
@@ -31,8 +31,8 @@ from prasanga.report.paper_tables import PUBLISHED_AS
 from prasanga.report.sheet import MINUS
 
 FARTHEST = 2.0
-"""An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars
-are cut here, unless an effect lies beyond; intervals of the bootstrap-t may be of any width."""
+"""Effect sizes are rarely larger: two target sets of one size are at most two standard deviations apart. Bars
+are cut here, unless an effect is larger; intervals of the bootstrap-t may be of any width."""
 
 MOST: dict[Width, int] = {"column": 34, "page": 60}
 """Words of a set that are drawn, at most: more do not fit on a sheet of paper. By width."""
@@ -67,7 +67,7 @@ def _estimates(ceat: pl.DataFrame) -> pl.DataFrame:
 
 
 def _at_lengths(rows: pl.DataFrame, lengths: Sequence[str], **place: str) -> pl.DataFrame:
-    """Return the rows of a place, one for each length; null where there is none, so that a line has a gap."""
+    """Return the rows of a place, one for each length; null where one is missing, so that a line has a gap."""
     every = pl.DataFrame({"segment_length": lengths})
     return every.join(rows.filter(**place), on="segment_length", how="left", maintain_order="left")
 
@@ -76,8 +76,8 @@ def _at_lengths(rows: pl.DataFrame, lengths: Sequence[str], **place: str) -> pl.
 def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot effect size against segment length, one panel per category, with 95% intervals over words as pale bars.
 
-    Every estimate is drawn; bars are those of the first sample mode (fixed, where there is such a mode), as those
-    of the other modes are about the same words and would hide the lines.
+    Every estimate is drawn; bars belong to the first sample mode (fixed, where there is such a mode), because
+    bars of other modes are about the same words and would hide the lines.
 
     Args:
         ceat: the table of estimates.
@@ -329,7 +329,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     """
     rows = comparison_rows(table)
     by_type = rows.filter((pl.col("method") != PAIRS) | (pl.col("category") != OVERALL))
-    # the row over all pairs repeats those of the bias types, and is left out of their agreement as well
+    # the row over all pairs repeats the bias types, and their agreement leaves it out as well
     rows = by_type if len(by_type) else rows
     has_interval = (pl.col("ci_low").is_finite() & pl.col("ci_high").is_finite()).fill_null(value=False)
     points = rows.filter(
@@ -607,7 +607,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         panel.set_ylim(n_rows + 0.5, -0.5)
         panel.grid(axis="y")
     few_ticks(panels[0].xaxis, most=5)
-    if not is_page:  # it may be wider than the panel, beside which the words are
+    if not is_page:  # it may be wider than the panel, which shares its row with the words
         panels[-1].set_xlabel(direction, loc="right")
     return figure
 
