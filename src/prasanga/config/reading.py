@@ -101,46 +101,38 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
     """Yield keys that do not fit each other, with a sentence each."""
     language, stimuli = study.language, study.lexicon.stimuli
     if study.languages != [language]:
-        yield (
-            ("language",),
-            f"`language` is {language!r}, and `languages` is {study.languages}. Write `languages` only.",
-        )
+        both = f"`language` is {language!r}, and `languages` is {study.languages}"
+        yield ("language",), f"{both}. Write `languages` only."
     if language not in NORMALIZATION and stimuli == f"resources/stimuli/{language}" and not exists(stimuli):
-        yield (
-            ("language",),
+        sentences = (
             f"`language` is {language!r}, and there are no words of it: no folder {stimuli}. Write one of"
-            f" {', '.join(NORMALIZATION)}, or make that folder (docs/my_language.md says how).",
+            f" {', '.join(NORMALIZATION)}, or make that folder (docs/my_language.md says how)."
         )
+        yield ("language",), sentences
     if study.corpus.supplement and not study.samples.minimum:
-        yield (
-            ("corpus", "supplement"),
+        sentences = (
             "`corpus.supplement` is never read with `samples.minimum` 0, because no word has fewer contexts. Write e.g."
-            " `minimum: 100` under `samples`, or leave the supplement out.",
+            " `minimum: 100` under `samples`, or leave the supplement out."
         )
-    for name, model in study.models.items():
-        origins = [f"`{key}`" for key in ("path", "train", "package") if getattr(model, key) is not None]
-        if len(origins) != 1:
-            found = " and ".join(origins) or "none of `path`, `train`, `package`"
-            yield (
-                ("models", name),
-                f"`models.{name}` has {found}; a model needs exactly one of them. Write e.g. `{name}: {{path:"
-                " folder/or/hub-name}`.",
+        yield ("corpus", "supplement"), sentences
+    models, vectors = study.models.items(), study.static.vectors.items()
+    owners: list[tuple[str, str, Any, tuple[str, ...]]] = [
+        *(("models", name, model, ("path", "package", "train")) for name, model in models),
+        *(("static.vectors", name, each, ("path", "train")) for name, each in vectors),
+    ]
+    for section, name, entry, keys in owners:
+        given = [f"`{key}`" for key in keys if getattr(entry, key) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or f"none of {', '.join(f'`{key}`' for key in keys)}"
+            said = f"`{section}.{name}` has {found}, but needs exactly one. Write e.g. `{name}: {{path: ...}}`."
+            yield (*section.split("."), name), said
+    for name, train in ((name, model.train) for name, model in models if model.train):
+        if train.hidden_size % train.heads:
+            sentences = (
+                f"`models.{name}.train.hidden_size` is {train.hidden_size}, but must be a multiple of `heads`"
+                f" ({train.heads}). Write e.g. `hidden_size: {train.heads * (train.hidden_size // train.heads + 1)}`."
             )
-        if model.train and model.train.hidden_size % model.train.heads:
-            heads, width = model.train.heads, model.train.hidden_size
-            yield (
-                ("models", name, "train"),
-                f"`models.{name}.train.hidden_size` is {width}, but must be a multiple of `heads` ({heads})."
-                f" Write e.g. `hidden_size: {heads * (width // heads + 1)}`.",
-            )
-    for name, vectors in study.static.vectors.items():
-        if (vectors.path is None) == (vectors.train is None):
-            found = "neither `path` nor `train`" if vectors.path is None else "both `path` and `train`"
-            yield (
-                ("static", "vectors", name),
-                f"`static.vectors.{name}` has {found}; vectors need exactly one of them. Write e.g."
-                f" `{name}: {{path: vectors.txt}}`, or `{name}: {{train: {{method: word2vec}}}}`.",
-            )
+            yield ("models", name, "train"), sentences
 
 
 def _explain_errors(error: ValidationError, config: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
