@@ -393,9 +393,9 @@ def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[s
 Paths = Sequence[str]
 
 
-def write_ceat_table(source: str, paths: Paths) -> None:
+def write_ceat_table(sources: Mapping[str, str], paths: Paths) -> None:
     """Write the estimates of CEAT in the paper's layout, as CSV, Markdown and LaTeX."""
-    for path, text in zip(paths, paper_tables.render_ceat(read_frame(source)), strict=True):
+    for path, text in zip(paths, paper_tables.render_ceat(read_frame(sources["ceat"])), strict=True):
         write_text(path, text)
 
 
@@ -461,7 +461,6 @@ def copy_data(copies: Mapping[str, str]) -> None:
 WRITERS: Mapping[str, Callable[..., None]] = {
     "ceat_table": write_ceat_table,
     "layouts": write_layouts,
-    "pair_layouts": write_layouts,
     "agreement": write_agreement,
     "comparison": write_comparison,
     "data": copy_data,

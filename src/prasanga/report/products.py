@@ -59,25 +59,19 @@ def plan_products(
     )
     draws = _numbers_of_draws(config)
     first = {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
-    preset, estimates = {"preset": config["preset"]}, estimates_by_method(asked, results)
+    estimates = estimates_by_method(asked, results)
     pairs = {"pairs": results["bias_percentages"]} if "bias_percentages" in results else {}
     compared = {name: results[name] for name in names_of(FAMILY) if name in results}
     if "ceat" in results:
-        found["ceat_table"] = [results["ceat"], _tables("ceat")]
-    if layouts := layouts_of(asked):
-        settings = {**preset, "language": config["language"], **draws}
-        found["layouts"] = [{**estimates, **first}, settings, _tables(*layouts)]
-    if pairs:
-        found["pair_layouts"] = [pairs, preset, _tables(PAIR_TABLE)]
+        found["ceat_table"] = [{"ceat": results["ceat"]}, _tables("ceat")]
+    if layouts := [*layouts_of(asked), *([PAIR_TABLE] if pairs else [])]:
+        settings = {"preset": config["preset"], "language": config["language"], **draws}
+        found["layouts"] = [{**estimates, **first, **pairs}, settings, _tables(*layouts)]
     if len(compared) > 1:
         found["agreement"] = [compared, [f"{_FOLDER}/tables/{name}.csv" for name in ("methods", "agreement")]]
     if comparison:
-        beside = {name: [path] for name, path in {**estimates, **pairs}.items()}
-        found["comparison"] = [
-            {**beside, **first},
-            comparison,
-            [f"{_FOLDER}/comparison.{end}" for end in ("csv", "md")],
-        ]
+        paths = [f"{_FOLDER}/comparison.{end}" for end in ("csv", "md")]
+        found["comparison"] = [{**estimates, **pairs, **first}, comparison, paths]
     if data:
         found["data"] = [{f"{_FOLDER}/data/{name}": path for name, path in data.items()}]
     return found
@@ -95,11 +89,7 @@ def list_written(products: Mapping[str, Sequence[Any]]) -> list[str]:
 
 def list_read(products: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return the files that products read."""
-    data = products.get("data", [{}])[0].values()
-    first = [arguments[0] for name, arguments in products.items() if name != "data"]
-    sources = [each for read in first for each in ([read] if isinstance(read, str) else read.values())]
-    flat = [path for each in sources for path in ([each] if isinstance(each, str) else each)]
-    return list(dict.fromkeys([*flat, *data]))
+    return list(dict.fromkeys(path for sources, *_ in products.values() for path in sources.values()))
 
 
 def _numbers_of_draws(config: Mapping[str, Any]) -> dict[str, Any]:
