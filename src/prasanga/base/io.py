@@ -129,7 +129,7 @@ def temporary_beside(path: Path) -> Path:
     for left in path.parent.glob(f"{glob.escape(begin)}*.tmp"):
         process = left.name.removeprefix(begin).partition(".")[0]
         if process.isdecimal() and not _is_running(int(process)):
-            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
     return path.with_name(f"{begin}{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
 
 
@@ -430,18 +430,16 @@ def _digest_text(text: str) -> str:
 
 def read_cache(path: Path, key: str) -> Any:
     """Return the value that was written with `key`; None if the file is absent, damaged, or of another key."""
-    try:
-        head, text = path.read_text(encoding="utf-8").split("\n", 1)
-        return json.loads(text) if json.loads(head) == [key, _digest_text(text)] else None
-    except (OSError, ValueError):
-        return None
+    with suppress(OSError, ValueError):
+        known, value = json.loads(path.read_text(encoding="utf-8"))
+        return value if known == key else None
+    return None
 
 
 def write_cache(path: Path, key: str, value: Any) -> None:
     """Keep plain values (what JSON gives back as it was) under `key`, in place of what the file held; whole or not."""
-    text = json.dumps(value, ensure_ascii=False) + "\n"
     with suppress(InputError, OSError):
-        write_text(path, f"{json.dumps([key, _digest_text(text)])}\n{text}")
+        write_text(path, json.dumps([key, value], ensure_ascii=False))
 
 
 # --------------------

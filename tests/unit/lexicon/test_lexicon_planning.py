@@ -112,19 +112,10 @@ def test_other_code_reads_the_lexicon_anew(plan: Plan, readings: list[object], m
     assert len(readings) == 2
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        pytest.param(lambda text: text[: len(text) // 2], id="cut short"),
-        pytest.param(lambda text: text.replace("rose", "nose"), id="another word"),
-    ],
-)
-def test_a_damaged_cache_is_not_used(
-    plan: Plan, cache: Path, readings: list[object], damage: Callable[[str], str]
-) -> None:
+def test_a_damaged_cache_is_not_used(plan: Plan, cache: Path, readings: list[object]) -> None:
     expected = plan()
     path = kept(cache)
-    path.write_bytes(damage(path.read_text(encoding="utf-8")).encode("utf-8", "surrogateescape"))
+    path.write_text(path.read_text(encoding="utf-8")[:100], encoding="utf-8")
     assert plan() == expected
     assert len(readings) == 2
     assert plan() == expected
