@@ -356,8 +356,11 @@ def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
     """
     hidden, glosses = hides_texts(config), grid.glosses_of(results.categories)
     words: dict[str, int] = {}
+    no_words = results["seat_words"].clear()  # all methods have the same columns
     estimates = {
-        grid.address_of_number(method, row): _describe_number(method, row, results[f"{method}_words"], words)
+        grid.address_of_number(method, row): _describe_number(
+            method, row, results.tables.get(f"{method}_words", no_words), words
+        )
         for method, row in list_all_estimates(results)
         if is_number(row["effect_size"])
     }
