@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
@@ -303,7 +304,7 @@ def draw_line(ceat: Grid, category: str, model: str, *, changed: bool) -> Markup
     Contexts above a length (">75") are other texts: their effect is a point apart from the line.
     """
     scale = _Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4)
-    rows = [ceat.at(category, model, length, ceat.modes[0]) for length in ceat.lengths]
+    rows = ceat.list_lengths(category, model, ceat.modes[0])
     n_fixed = sum(not length.startswith(">") for length in ceat.lengths)  # the others come last
     line, points = scale.draw(rows[:n_fixed] if n_fixed > 1 else rows)[0], scale.draw(rows)[1]
     circle = '<circle class="{}" r="2.6" cx="{}" cy="{}"/>'
@@ -324,22 +325,9 @@ def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool)
     """
     scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
     looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
-    panels = []
-    for category in categories:
-        lines = []
-        for mode, (model, color, _) in product(ceat.modes, looks):
-            rows = [ceat.at(category.name, model, length, mode) for length in ceat.lengths]
-            line, found = scale.draw(rows, color)
-            points = [
-                (x, y, not findings.is_found(row), describe_estimate(row), grid.address_of_number(CEAT.name, row))
-                for row, x, y in found
-            ]
-            lines.append((line, points))
-        panels.append((category, grid.anchor_of(category.name), lines))
-    ticks = [(scale.y(value), with_sign(value, 1)) for value in scale.ticks]
-    lengths = [(scale.x(n), length) for n, length in enumerate(ceat.lengths)]
-    seen = {"looks": looks, "modes": ceat.modes, "panels": panels, "ticks": ticks, "lengths": lengths}
-    return section.render("chart", choose=choose, zero=scale.y(0.0), **seen)
+    shown: dict[str, Any] = {"is_found": findings.is_found, "describe": describe_estimate, "sign": with_sign}
+    shown["address"] = partial(grid.address_of_number, CEAT.name)
+    return section.render("chart", ceat=ceat, categories=categories, choose=choose, looks=looks, scale=scale, **shown)
 
 
 class _Scale:
@@ -361,7 +349,7 @@ class _Scale:
         return round(self._left + n * self._step, 1)
 
     def y(self, effect: float) -> float:
-        """Return where an effect is; what is beyond the picture, the end of an interval, is at its edge."""
+        """Return the height of an effect; the end of an interval beyond the picture is at its edge."""
         share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
         return float(round(self._top + share * self._height, 1))
 

@@ -106,7 +106,7 @@ def data_card(
 
 
 def escape(value: object) -> Markup:
-    """Return plain text that Markdown shows as it is, in one line, wherever it stands; a dash for none."""
+    """Return plain text that Markdown shows as it is, in one line, wherever it is used; a dash for None."""
     if isinstance(value, Markup):
         return value
     if value is None:
@@ -150,7 +150,7 @@ def _list_digests(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]
 
 
 def _find_origin(path: str) -> str:
-    """Return what is known of where a file of words, sentences or pairs comes from."""
+    """Return the known origin of a file of words, sentences or pairs."""
     return OWN_WORDS if PurePosixPath(named(path)).parts[:1] == (OWN_FOLDER,) else NOT_STATED
 
 
@@ -186,7 +186,7 @@ _NO_CHOICE = {
     *("embeddings.source", "embeddings.buckets", "pairs.buckets", "log_probability.buckets"),
     *("comparison.paper", "comparison.models", "static.vectors"),
 }
-"""What changes no number of the page, or (static vectors) stands in a table of its own."""
+"""Keys that change no number of the page, or (static vectors) have a table of their own."""
 
 
 def choices(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -242,8 +242,8 @@ def find_wording(kind: str, measured: Iterable[str]) -> list[dict[str, Any]]:
     """Return the entries of a kind that are about any of these methods.
 
     Args:
-        kind: `fixed`, what is the same in every study: text; `quantities`, the numbers that studies report: name,
-            meaning, and limit, what it does not say; `publications`: authors, year, title, venue, url, link and used.
+        kind: `fixed`, conventions of every study: text; `quantities`, the numbers that studies report: name,
+            meaning, and limit; `publications`: authors, year, title, venue, url, link and used.
         measured: names of methods.
     """
     found = set(measured)

@@ -57,7 +57,7 @@ def is_found(row: Estimate) -> bool:
 
 
 def is_near_zero(row: Estimate) -> bool:
-    """Return whether an effect is shown to lie within the margin that counts as no association, or no preference."""
+    """Return whether the equivalence test shows that an effect or a preference is within the margin around none."""
     p = row.get("p_equivalence")
     return isinstance(p, float) and p < ALPHA
 

@@ -104,6 +104,10 @@ class Grid:
             if key in self.estimates
         ]
 
+    def list_lengths(self, category: str, model: str, mode: str) -> list[Estimate | None]:
+        """Return the estimates of a category and model at all lengths."""
+        return [self.at(category, model, length, mode) for length in self.lengths]
+
     def at(self, category: str, model: str, length: str, mode: str) -> Estimate | None:
         """Return the estimate of one cell; None if the table has no row for it."""
         return self.estimates.get((category, model, length, mode))

@@ -14,6 +14,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -114,8 +115,10 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         "overview",
         language=section.language_of(config),
         measured=_list_measured(ceat, results),
-        picture=changes and _draw_picture(ceat, changes),
+        ceat=ceat,
         changes=changes,
+        line=association_views.draw_line,
+        effect=partial(findings.show_effect, ceat),
         findings=findings.list_first_findings(ceat, changes, results),
         missing=list(map(section.with_code, results.missing)),
         notes=list(filter(None, [config.get("note"), trained])),
@@ -137,24 +140,6 @@ def _list_measured(ceat: Grid, results: Results) -> dict[str, Any]:
         "has_structures": "structures" in results,
         "n_pairs": results["bias_percentages"]["n_pairs"].max(),
     }
-
-
-def _draw_picture(ceat: Grid, changes: findings.Changes) -> list[tuple[Any, ...]]:
-    """Return a row for each category: it, its address, and (model, picture, effects, change if shown) for each model.
-
-    The effects are those at both ends of the line, and at lengths of other texts, which are points of their own.
-    """
-    rows, ends = [], (changes.shortest, changes.longest, *changes.apart)
-    for category in ceat.categories:
-        cells = []
-        for model in ceat.models:
-            change = changes.shown.get((category.name, model))
-            effects = [findings.show_effect(ceat, category.name, model, length) for length in ends]
-            cells.append(
-                (model, association_views.draw_line(ceat, category.name, model, changed=bool(change)), effects, change)
-            )
-        rows.append((category, grid.anchor_of(category.name), cells))
-    return rows
 
 
 def measured(results: Results) -> Section | None:
@@ -507,7 +492,7 @@ def write_study(
 def _read_tables(
     sources: Mapping[str, str | Paths], asked: Mapping[str, Any]
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
-    """Return the tables by method, those of CEAT with fewer draws where the study asks for several numbers."""
+    """Return the tables by method; CEAT has further rows where the study asks for several numbers of draws."""
     asked, paths = dict(asked), {name: [path] if isinstance(path, str) else path for name, path in sources.items()}
     tables = {name: pl.concat(map(read_frame, each)) for name, each in paths.items()}
     first, n_samples = tables.pop("first_draws", None), asked.pop("n_samples", 0)

@@ -102,7 +102,7 @@ def show_value(name: str, value: object, form: str = "") -> str:
     Args:
         name: of the column.
         value: any.
-        form: Python's format of its numbers, if another than that of the registry.
+        form: Python's format of its numbers; by default the one in the registry.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -258,7 +258,7 @@ def list_numbers(
         caption: of the table.
         lists: columns of few values, which a reader chooses from a list.
         hidden: columns that are shown when they are chosen.
-        forms: formats of numbers, if others than those of the registry.
+        forms: formats of numbers by column; by default the ones in the registry.
         look: classes of the table on the page.
         cells: for some columns, what sets a cell off by its row.
     """
@@ -290,8 +290,8 @@ def show_table(
 ) -> Sheet:
     """Return a table of the page, which has its caption, its look and its columns from `templates/tables.tsv`.
 
-    There `columns` and `hidden` are columns of the registry, with a format after a colon where it is another than that
-    of the registry; `heads` are those of other tables, with their kinds. The look `auto` is explorable if it is long.
+    There `columns` and `hidden` name columns of the registry, with a format after a colon if it differs from the
+    registry's; other tables have `heads` with their kinds. The look `auto` makes a long table explorable.
 
     Args:
         name: of the table.

@@ -107,7 +107,7 @@ class Results:
         corpus: what was read and left out of each corpus file.
         embeddings: what the embeddings stage says of models and vectors.
         figures: SVG by name of the figure.
-        files: tables, figures and cards that lie beside the page, as paths from it.
+        files: tables, figures and cards beside the page, as paths relative to it.
         missing: what a finished study would have besides, a sentence each.
     """
 
@@ -160,10 +160,10 @@ def read_results(
     """Read the results of a study from their files.
 
     Args:
-        inputs: paths by name of the table; an empty list, or no entry, for what is not there. `words` and `audit` are
-            several tables, `embeddings` all small files of that stage, `corpus` JSON files, `figures` SVG
-            files, `comparison` the CSV file and the Markdown file, `files` all that lies beside the page.
-        page: the page that `files` lie beside.
+        inputs: paths by name of the table; an empty list, or no entry, for a missing table. `words` and `audit` are
+            several tables, `embeddings` all small files of that stage, `corpus` JSON files, `figures` SVG files,
+            `comparison` the CSV file and the Markdown file, `files` all files beside the page.
+        page: path of the page.
         studied: settings of the models whose vectors were measured, by name.
         missing: see `Results`.
     """
@@ -308,7 +308,7 @@ def losses_of(results: Results) -> Losses | None:
 
 
 Counted = tuple[str, str, str, int, Mapping[str, int]]
-"""Stage, what is counted, what happened to it, of how many, and numbers by reason."""
+"""Stage, things counted, what happened to them, their total, and numbers by reason."""
 
 
 def _count_corpus(read: Mapping[str, int]) -> Iterator[Counted]:

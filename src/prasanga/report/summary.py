@@ -38,12 +38,12 @@ SCHEMA = 2
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
 
 FOLDER = "report"
-"""Where the page lies, from the folder of the summary."""
+"""Folder of the page, relative to the summary."""
 
 PAGE = f"{FOLDER}/index.html"
 
 _IN_STUDY = "trained in this study"
-_GLOSSES = "glosses"  # stand among the categories of `categories.json`
+_GLOSSES = "glosses"  # a key among the categories of `categories.json`
 
 
 def study_summary(
@@ -57,7 +57,7 @@ def study_summary(
 
     Args:
         config: the study's config, defaults filled in.
-        results: what is there of its results.
+        results: its results so far.
         made_from: what `prasanga.base.origin.describe` says of the summary's making.
         records: what the files of the results say of theirs (`prasanga.base.io.made_from`): versions and digests.
 
@@ -133,7 +133,7 @@ def digests_of_words(categories: Mapping[str, Any]) -> dict[str, str]:
 
 
 def describe_models(config: Mapping[str, Any], files: EmbeddingFiles) -> list[dict[str, Any]]:
-    """Return what is known of the models of the config: of their own names, all layers measured, and their weights."""
+    """Return the models of the config, each with its names in the results, its layers and its weights."""
     return [_describe_model(name, settings, files) for name, settings in (config.get("models") or {}).items()]
 
 
