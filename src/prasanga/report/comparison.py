@@ -31,7 +31,6 @@ SCHEMA = TABLES["comparison"]
 PAIRS = "pairs"
 """The method of the rows of sentence pairs in a comparison."""
 
-CELLS = ("all", "without doubtful cells")
 _FEWEST_RANKS = 3
 
 
@@ -364,22 +363,19 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
     """
     is_pairs = pl.col("method") == PAIRS
     titles: dict[tuple[Any, ...], str] = {(method, None, None): title for method, title in PUBLISHED_AS.items()}
-    titles |= {(PAIRS, group.language, group.set): f"Sentence pairs, {group.title}" for group in groups_in(rows)}
+    pairs = rows.filter(is_pairs).select(pl.col("set").fill_null(""), "language")
+    titles |= {
+        (PAIRS, each.language, each.set): f"Sentence pairs, {each.title}" for each in grids.groups_of(pairs.rows())
+    }
     found = []
     for (*named, model, theirs), part in rows.filter(
         pl.col("measured").is_not_null() & ~(is_pairs & (pl.col("category") == OVERALL))
     ).group_by("method", pl.when(is_pairs).then("language"), "set", "model", "published_model", maintain_order=True):
-        certain = part.filter(pl.col("doubt").is_null())
-        for cells, chosen in zip(CELLS, (part, certain)[: 1 + (len(certain) < len(part))], strict=False):
-            head = {"method": titles[tuple(named)], "model": model, "published_model": theirs, "cells": cells}
-            found.append(head | _measure_agreement(chosen))
+        head = {"method": titles[tuple(named)], "model": model, "published_model": theirs}
+        found.append(head | {"cells": "all"} | _measure_agreement(part))
+        if len(certain := part.filter(pl.col("doubt").is_null())) < len(part):
+            found.append(head | {"cells": "without doubtful cells"} | _measure_agreement(certain))
     return found
-
-
-def groups_in(rows: pl.DataFrame) -> tuple[grids.Group, ...]:
-    """Return the languages and sets of compared pairs."""
-    pairs = rows.filter(method=PAIRS)
-    return grids.groups_of((name or "", language) for name, language in pairs.select("set", "language").iter_rows())
 
 
 def _measure_agreement(rows: pl.DataFrame) -> dict[str, Any]:

@@ -78,8 +78,7 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     if boxes.is_empty():
         raise NothingToDrawError("no structure has a number.")
     models, structures = boxes["model"].unique(maintain_order=True), sorted(set(boxes["structure"]))
-    there = set(boxes.select("quantity", "polarity").iter_rows())
-    kinds = [kind for kind in product(_QUANTITIES, _POLARITIES) if kind in there]
+    kinds = list(product(_QUANTITIES, _POLARITIES))
     sizes, across = SIZES[width], 1 if width == "column" else 2
     line, room = sizes["line"] * 0.8, 0.8 / len(kinds)
     styles: list[dict[str, Any]] = [
