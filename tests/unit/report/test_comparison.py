@@ -139,40 +139,27 @@ def test_columns_of_estimates_do_not_hide_those_of_the_paper() -> None:
     assert (row["table"], row["difference"]) == ("4", pytest.approx(-0.1))
 
 
-def test_a_bound_has_no_sign_and_no_difference() -> None:
-    published = paper(printed("GR1", 0.001, bound="<", doubts="no-sign", doubt="no sign"))
-    rows = compare({"seat": study(measured("GR1", 0.1))}, published, models={"ours": "Big"}, language="hi")
-    assert rows.select("difference", "same_sign", "published_inside").row(0) == (None, None, None)
-    assert (rows["published"][0], rows["bound"][0]) == (0.001, "<")
-
-
-def test_zero_has_no_sign() -> None:
-    published = paper(printed("GR1", 0.0), printed("GR2", 0.3))
-    seat = study(measured("GR1", 0.1), measured("GR2", 0.0))
-    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi")
-    assert rows["same_sign"].to_list() == [None, None]
-    assert rows["difference"].to_list() == [0.1, -0.3]
-
-
-def test_a_measured_number_of_few_words_says_so() -> None:
-    seat = study(measured("GR1", 0.4, n_x=2, listed_x=14, n_y=3, listed_y=14), measured("GR2", 0.4))
-    published = paper(printed("GR1", 0.5), printed("GR2", 0.5))
-    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi")
-    assert rows["note"].to_list() == ["few words: 2/14 v 3/14", None]
-
-
-def test_what_was_not_computed_says_why() -> None:
+def test_numbers_without_a_sign_or_an_interval_and_what_the_notes_say() -> None:
+    published = paper(
+        printed("GR1", 0.001, bound="<", doubts="no-sign", doubt="no sign"),
+        printed("GR2", 0.0),
+        *(printed(f"GR{n}", 0.3) for n in range(3, 7)),
+    )
     seat = study(
-        measured("GR1", None, lost=losses("a: no vector; not computed: one word left")),
-        measured("GR2", 0.4, ci_low=None, ci_high=None, interval_note="fewer than 8 words"),
+        measured("GR1", 0.1),
+        measured("GR2", 0.1),
+        measured("GR3", 0.0),
+        measured("GR4", 0.4, n_x=2, listed_x=14, n_y=3, listed_y=14),
+        measured("GR5", None, lost=losses("a: no vector; not computed: one word left")),
+        measured("GR6", 0.4, ci_low=None, ci_high=None, interval_note="fewer than 8 words"),
     )
-    comparison = compare(
-        {"seat": seat}, paper(printed("GR1", 0.5), printed("GR2", 0.5)), models={"ours": "Big"}, language="hi"
-    )
-    assert comparison["note"].to_list() == ["one word left", "fewer than 8 words"]
-    assert comparison["measured"].to_list() == [None, 0.4]
-    (every,) = summarize(comparison)
-    assert (every["n_rows"], every["n_intervals"]) == (1, 0)
+    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi")
+    assert rows["same_sign"].to_list() == [None, None, None, True, None, True]
+    assert rows["difference"].to_list() == [None, 0.1, -0.3, pytest.approx(0.1), None, pytest.approx(0.1)]
+    assert rows["published_inside"].to_list() == [None, True, False, True, None, None]
+    assert rows["note"].to_list() == [*[None] * 3, "few words: 2/14 v 3/14", "one word left", "fewer than 8 words"]
+    every, _ = summarize(rows)
+    assert (every["n_rows"], every["n_signs"], every["n_intervals"]) == (5, 2, 3)
 
 
 def test_of_two_published_n_the_nearer_is_taken() -> None:

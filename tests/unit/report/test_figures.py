@@ -175,14 +175,6 @@ def test_texts_fit(study: str, plot: str, width: str, monkeypatch: pytest.Monkey
     assert min(shown) > 0.3 / max(1, round(1 / max(shown)))
 
 
-def test_a_text_over_another_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    figure = plot_sample_modes(drawn_study(categories=["C1"], models=["m"], n_traits=1).ceat, width="column")
-    figure.text(0.5, 0.01, "another", va="bottom", ha="center")
-    boxes = [(text.get_text(), box) for text, box in drawn_texts(figure, monkeypatch)]
-    note = next(box for text, box in boxes if text.startswith("Each point"))
-    assert next(box for text, box in boxes if text == "another").overlaps(note)
-
-
 def test_long_names_keep_their_ends() -> None:
     figure = PLOTS["effect_by_length"](study_of("long names"), "column")
     names = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
