@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,6 +106,8 @@ def read_summary(file: Path) -> dict[str, Any]:
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
         raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
+    if summary.get("schema") == 1:  # it has one key more, a fingerprint of the code
+        summary = {**summary, "schema": SCHEMA}
     if summary.get("schema") != SCHEMA:
         raise InputError(
             f"{file}: layout {summary.get('schema')!r} of prasanga {program.get('version')}; this version reads"
@@ -131,10 +134,11 @@ Number = dict[str, Any]
 """An estimate or a percentage of a study, with its place, and what comes out of comparing it.
 
 Keys are `_COLUMNS`, `conventions` by name, those that make it another number (`deciding`), `material` (digest of words
-or of the file of pairs; empty where it is not known) and `seed`, the names of its draws. `value` is an effect size or a
-percentage, None with the reason in `note`; `twin` the mean of the same numbers of the model's copies with random
-weights; `p_holm_of_study` is corrected over the tests of its study, `p_holm` over all that are compared; `block`
-numbers the groups of comparable numbers; `few_words` has words used of words listed, where they are few.
+or of the file of pairs; empty where it is not known), `place` (what the numbers of a block share), `test` (which test p
+is of) and `seed`, the names of its draws. `value` is an effect size or a percentage, None with the reason in `note`;
+`twin` the mean of the same numbers of the model's copies with random weights; `p_holm_of_study` is corrected over the
+tests of its study, `p_holm` over all that are compared; `block` numbers the groups of comparable numbers; `few_words`
+has words used of words listed, where they are few.
 """
 
 _COLUMNS = (
@@ -142,6 +146,7 @@ _COLUMNS = (
     *("value", "ci_low", "ci_high", "p", "p_holm", "p_holm_of_study", "twin", "few_words"),
     *("block", "rank", "rank_low", "rank_high", "n_ranked", "note"),
 )
+_ORDER = {method.name: number for number, method in enumerate(METHODS)}
 _NAMES = {
     False: ("effect_size", "p_association", "p_association_holm", "twin_effect_size"),
     True: ("bias_percentage", "p_binomial", "p_binomial_holm", "twin_bias_percentage"),
@@ -152,26 +157,14 @@ _NAMES = {
 def compared(studies: Sequence[Study]) -> list[Number]:
     """Return every number of these studies, block by block, the farthest from no bias first, ranked and corrected."""
     found = [number for study in studies for number in _list_numbers(study)]
-    order = {method.name: place for place, method in enumerate(METHODS)}
-
-    def block(number: Number) -> tuple[Any, ...]:
-        place = (order[number["method"]], natural_order(number["category"]), number["language"])
-        length = number["segment_length"]
-        material = number["material"] or number["study"]
-        return (*place, natural_order(length.lstrip(">")), length, number["sample_mode"], material, number["deciding"])
-
-    def rest(number: Number) -> tuple[Any, ...]:
-        value = number["value"]
-        return (value is None, 0 if value is None else -_distance(number), number["study"], number["model"])
-
-    found.sort(key=lambda number: (block(number), rest(number)))
-    for place, (_, members) in enumerate(groupby(found, key=block), start=1):
+    found.sort(key=lambda number: (number["place"], number["value"] is None, -_distance(number), number["test"]))
+    for block, (_, members) in enumerate(groupby(found, key=itemgetter("place")), start=1):
         together = list(members)
         for number in together:
-            number["block"] = place
+            number["block"] = block
         _rank([number for number in together if None not in map(number.get, ("value", "ci_low", "ci_high"))])
-    for family in ([method.name for method in FAMILY], [PAIRS.name]):
-        _correct([number for number in found if number["method"] in family])
+    for is_pairs in (False, True):
+        _correct([number for number in found if (number["method"] == PAIRS.name) == is_pairs])
     return found
 
 
@@ -191,6 +184,10 @@ def _list_numbers(study: Study) -> Iterator[Number]:
                 used = templates if words and method in ("seat", "log_probability") else []
                 title, material = row["category_title"], "-".join([words, *used])
             conventions = {**common, **row["conventions"]}
+            deciding = sorted((k, str(value)) for k, value in conventions.items() if k not in _COMPARABLE)
+            language, length = row.get("language", summary["language"]), row.get("segment_length") or ""
+            words = (natural_order(length.lstrip(">")), length, row.get("sample_mode") or "")
+            place = (natural_order(category), language, *words, material or study.label, deciding)
             note = f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else ""
             yield {
                 **dict.fromkeys(_COLUMNS),
@@ -198,16 +195,16 @@ def _list_numbers(study: Study) -> Iterator[Number]:
                 **{name: row[name] for name in ("model", "ci_low", "ci_high")},
                 **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.get, _NAMES[is_pairs]), strict=True)),
                 **{"study": study.label, "method": method, "category": category, "category_title": title},
-                **{"language": row.get("language", summary["language"]), "n_ranked": 0},
+                **{"language": language, "n_ranked": 0, "deciding": deciding, "place": (_ORDER[method], *place)},
                 **{"material": material, "conventions": conventions, "note": reasons.get(_NAMES[is_pairs][0]) or note},
-                "deciding": sorted((k, str(value)) for k, value in conventions.items() if k not in _COMPARABLE),
+                "test": (study.label, row["model"], method, row.get("set") or "", language, category, length),
                 "seed": ("rank", study.digest, method, row["model"], *(str(row[key]) for key in named_by)),
             }
 
 
 def _distance(number: Number) -> float:
-    """Return how far a number is from no bias."""
-    return abs(float(number["value"]) - _without_bias(number["method"]))
+    """Return how far a number is from no bias; 0 without a number."""
+    return 0.0 if number["value"] is None else abs(float(number["value"]) - _without_bias(number["method"]))
 
 
 def _without_bias(method: str) -> float:
@@ -233,20 +230,20 @@ def _rank(block: Sequence[Number]) -> None:
 
 def _correct(family: Sequence[Number]) -> None:
     """Correct p over all tests that are compared; the sample modes of an estimate have one test."""
-    named_by = ("study", "method", "model", "set", "language", "category", "segment_length")
-    tests = {tuple(map(number.get, named_by)): number["p"] for number in family if number["p"] is not None}
-    adjusted = dict(zip(tests, holm(np.array(list(tests.values()), dtype=np.float64)).tolist(), strict=True))
+    tests = {number["test"]: number["p"] for number in family if number["p"] is not None}
+    adjusted = dict(zip(tests, holm(list(tests.values())).tolist(), strict=True))
     for number in family:
-        number["p_holm"] = None if number["p"] is None else adjusted[tuple(map(number.get, named_by))]
+        number["p_holm"] = None if number["p"] is None else adjusted[number["test"]]
 
 
 def comparison_to_csv(found: Sequence[Number]) -> str:
     """Return all numbers as CSV, one per row; numbers of one `block` are comparable."""
     rows = [
-        {**number, "conventions": json.dumps(number["conventions"], ensure_ascii=False, sort_keys=True)}
+        {name: number[name] for name in _COLUMNS}
+        | {"conventions": json.dumps(number["conventions"], ensure_ascii=False, sort_keys=True)}
         for number in found
     ]
-    table = pl.DataFrame(rows, infer_schema_length=None).select(*_COLUMNS, "conventions")
+    table = pl.DataFrame(rows, infer_schema_length=None)
     return guarded(table).with_columns(pl.selectors.string().replace("", None)).write_csv(line_terminator="\n")
 
 
