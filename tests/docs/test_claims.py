@@ -109,7 +109,7 @@ def rejected(n_studies: int, shift: float) -> tuple[float, float]:
 
 
 def test_p_association_keeps_its_level_where_p_stimuli_does_not() -> None:
-    assert "`p_association` rejects in at most 6 % of studies where nothing differs" in read("docs/statistics.md")
+    assert "`p_association` rejects in at most 6% of studies where nothing differs" in read("docs/statistics.md")
     assert max(rejected(300, 0)) <= 0.08
     of_targets, of_both = rejected(200, 1)
     assert of_targets == pytest.approx(0.45, abs=0.07)
@@ -175,7 +175,7 @@ def test_the_trust_boundary_names_tests_that_there_are_and_all_of_them() -> None
 
 def test_a_twin_reads_as_many_contexts_as_were_found_to_be_enough() -> None:
     page, measured = read("docs/statistics.md"), json.loads(read("docs/measured/twins_of_texts.json"))["results"]
-    rows = re.findall(r"^\| (\d+) \| (\.\d{3}) \| ([\d.]+) % \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| (\.\d{3}) \| ([\d.]+)% \|$", page, re.MULTILINE)
     assert len(rows) == 5
     for n, spread, wider in rows:
         row = measured["contexts"][n]
