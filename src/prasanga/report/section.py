@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import pass_context
 from markupsafe import Markup, escape
@@ -50,20 +50,10 @@ FIRST = ("style.css", "theme.js")
 """The style sheet that the page's others build on, and the script that runs before anything is drawn."""
 
 
-class Assets(NamedTuple):
-    """What `index.html.j2` writes: `policy` and `first` and `style` into the head, `scripts` at the end of the body.
+def page_assets(languages: Iterable[str] = ("bn", "hi")) -> dict[str, Any]:
+    """Return the `policy`, the `style` and the `first` script for the head of the page, and the `scripts` for its end.
 
     Each script has its own element with no other character in it; otherwise its digest would differ.
-    """
-
-    policy: str
-    style: str
-    first: str
-    scripts: list[str]
-
-
-def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
-    """Return everything that the page needs to be dressed and to run.
 
     Args:
         languages: those whose fonts the page is to bring along; one that needs none is passed over. The name of the
@@ -75,7 +65,7 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
     )
     style = "\n".join([font_faces({"bn", *languages}), *map(_read_library, LIBRARY_STYLES), *styles])
     scripts = [*map(_read_library, LIBRARIES), *scripts]
-    return Assets(policy_of([first, *scripts]), style, first, scripts)
+    return {"policy": policy_of([first, *scripts]), "style": style, "first": first, "scripts": scripts}
 
 
 def policy_of(scripts: Iterable[str]) -> str:
@@ -156,14 +146,6 @@ def inline(svg: str, *, label: str) -> Markup:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure of the page, and the sentence below it."""
-
-    svg: Markup
-    caption: str
-
-
-@dataclass(frozen=True)
 class Section:
     """A section of the page, or a part of one.
 
@@ -177,7 +159,7 @@ class Section:
         findings: what came out, a sentence each.
         widget: HTML (`Markup`) of its own.
         sheets: tables.
-        figures: figures.
+        figures: SVG and caption of each figure.
         definitions: what terms mean.
         items: a list of sentences.
         parts: sections within it.
@@ -195,7 +177,7 @@ class Section:
     findings: Sequence[str] = ()
     widget: str = ""
     sheets: Sequence[Sheet] = ()
-    figures: Sequence[Figure] = ()
+    figures: Sequence[tuple[Markup, str]] = ()
     definitions: Sequence[tuple[str, str]] = ()
     items: Sequence[str] = ()
     parts: Sequence[Section] = ()
@@ -320,7 +302,7 @@ def fold_table(title: str, name: str, rows: Sequence[Any], **parts: Any) -> list
     return [Section(title, sheets=[show_table(name, rows)], folded=True, **parts)] if rows else []
 
 
-def figure_of(results: Results, *names: str, label: str = "") -> list[Figure]:
+def figure_of(results: Results, *names: str, label: str = "") -> list[tuple[Markup, str]]:
     """Return the figures with these names that the study has drawn, with their captions.
 
     Args:
@@ -330,7 +312,7 @@ def figure_of(results: Results, *names: str, label: str = "") -> list[Figure]:
     """
     # as an attribute a label has no tags
     return [
-        Figure(inline(results.figures[name], label=prose(label or f"{name}_label").striptags()), entry.caption)
+        (inline(results.figures[name], label=prose(label or f"{name}_label").striptags()), entry.caption)
         for name in names
         if name in results.figures and (entry := figure_named(name))
     ]

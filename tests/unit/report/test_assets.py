@@ -14,13 +14,13 @@ from prasanga.report.section import LIBRARIES, page_assets, policy_of
 
 def test_the_policy_names_each_script_and_nothing_else() -> None:
     assets = page_assets()
-    texts = [assets.first, *assets.scripts]
+    texts = [assets["first"], *assets["scripts"]]
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
-    policy = dict(part.strip().split(" ", 1) for part in assets.policy.split(";"))
+    policy = dict(part.strip().split(" ", 1) for part in assets["policy"].split(";"))
     assert policy["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
     assert policy["default-src"] == "'none'"
     assert policy["img-src"] == policy["font-src"] == "data:"
-    assert '"' not in assets.policy
+    assert '"' not in assets["policy"]
     assert "script-src 'none';" in policy_of([])
 
 
@@ -29,7 +29,7 @@ def test_the_policy_names_each_script_and_nothing_else() -> None:
     [([], {"Bengali"}), (["hi"], {"Bengali", "Devanagari"}), (["en"], {"Bengali"})],
 )
 def test_a_page_brings_the_fonts_of_its_languages(languages: list[str], families: set[str]) -> None:
-    style = page_assets(languages).style
+    style = page_assets(languages)["style"]
     found = re.findall(r'@font-face \{ font-family: "Noto Sans (\w+)"; font-style: normal; font-weight: (\d+)', style)
     assert set(found) == {(family, weight) for family in families for weight in ("400", "700")}
     assert re.findall(r"url\((?![\"']?data:)", style) == []
@@ -37,7 +37,7 @@ def test_a_page_brings_the_fonts_of_its_languages(languages: list[str], families
 
 def test_licences_go_with_the_libraries() -> None:
     assets = page_assets()
-    whole = "\n".join([assets.style, *assets.scripts])
+    whole = "\n".join([assets["style"], *assets["scripts"]])
     for name in {entry.licence_file for file, entry in vendor.vendored().items() if file.endswith((".js", ".css"))}:
         assert vendor.text_of(name).strip() in whole
     for name in LIBRARIES:
@@ -46,5 +46,5 @@ def test_licences_go_with_the_libraries() -> None:
 
 def test_no_script_and_no_style_ends_its_own_element() -> None:
     assets = page_assets()
-    for element, texts in (("script", [assets.first, *assets.scripts]), ("style", [assets.style])):
+    for element, texts in (("script", [assets["first"], *assets["scripts"]]), ("style", [assets["style"]])):
         assert not any(re.search(f"</{element}|<!--|\r", text, re.IGNORECASE) for text in texts)
