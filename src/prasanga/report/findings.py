@@ -337,8 +337,6 @@ UNTOLD = (
     " sentence cannot be told from a stereotype."
 )
 LIKE_COPIES = "The percentage differs from 50, but not from that of copies of the model with random weights."
-DOUBTS = (SAME_BY_LABEL, OPPOSITE, UNTOLD, LIKE_COPIES)
-"""Why a percentage that differs from 50 is no finding."""
 
 
 def doubt(row: Estimate) -> str:

@@ -62,7 +62,6 @@ class Category:
     """A test category with the names of its sets as a reader sees them ("male names", not "male_names")."""
 
     name: str
-    title: str
     target_x: str
     target_y: str
     attribute_a: str
@@ -269,7 +268,7 @@ def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
 
 def category_of(row: Estimate) -> Category:
     """Return the category of an estimate."""
-    return Category(row["category"], row["category_title"], *names_of_sets(row))
+    return Category(row["category"], *names_of_sets(row))
 
 
 def _pair(first: str, second: str) -> str:

@@ -445,7 +445,7 @@ def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[A
         x, y, a, b = (
             each.removesuffix(" caliskan").replace("first names", "names") for each in grids.names_of_sets(row)
         )
-        category = grids.Category(row["category"], "", *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
+        category = grids.Category(row["category"], *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
         found.setdefault(category.name, (category.name, category.targets, category.attributes))
     return {name: found[name] for name in names if name in found}
 

@@ -262,20 +262,6 @@ def coverage_by_length(coverage: pl.DataFrame) -> list[dict[str, Any]]:
     return [found[length] for length in sort_lengths(found)]
 
 
-def stimuli_without_contexts(coverage: pl.DataFrame) -> list[tuple[str, str, str]]:
-    """Return the stimuli that have no contexts at some length, each with these lengths in words and the reason."""
-    n_lengths = coverage["segment_length"].n_unique()
-    missing = coverage.sort("stimulus").filter(sampled=0).group_by("stimulus", "reason", maintain_order=True)
-    return [
-        (
-            stimulus,
-            "all lengths" if len(lengths) == n_lengths else ", ".join(sort_lengths(lengths)),
-            WORDING["stimuli"].get(reason, reason),
-        )
-        for stimulus, reason, lengths in missing.agg("segment_length").iter_rows()
-    ]
-
-
 def totals(counts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return the sums over all corpus files of what was read and left out, and their number as `files`."""
     if not counts:

@@ -222,11 +222,11 @@ def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
     """Return contexts by length, and how many stimuli have none, by reason."""
     if coverage.is_empty():
         return None
-    missing = study.stimuli_without_contexts(coverage)
+    missing = coverage.filter(sampled=0).unique(["stimulus", "reason"])
     return {
         "n_stimuli": coverage["stimulus"].n_unique(),
-        "n_without_contexts": len({stimulus for stimulus, _, _ in missing}),
-        "without_contexts": by_reason(Counter(reason for _, _, reason in missing)),
+        "n_without_contexts": missing["stimulus"].n_unique(),
+        "without_contexts": by_reason(Counter(study.WORDING["stimuli"].get(why, why) for why in missing["reason"])),
         "lengths": [known(each, "coverage") for each in study.coverage_by_length(coverage)],
     }
 
