@@ -316,11 +316,9 @@ class WordsPlan:
         if computed or all(Path(path).exists() for path in _name_word_files(source)):
             lexicon = plan_lexicon(source)
             require_language(lexicon.language, config["language"])
-        categories = lexicon.categories or read_document("results/lexicon/categories.json")
-        asked = {"ceat": config["categories"], "seat": seat["categories"], "weat": static["categories"]}
-        asked = {**asked, "log_probability": scored["categories"]}
-        if asked["weat"] is None:
-            asked["weat"] = asked["ceat"]
+        categories = lexicon.categories if lexicon.forms else read_document("results/lexicon/categories.json")
+        asked = {"ceat": config["categories"], "seat": seat["categories"], "log_probability": scored["categories"]}
+        asked["weat"] = asked["ceat"] if static["categories"] is None else static["categories"]
         chosen = {method: chosen_categories(categories, asked[method], key=key) for method, key in _KEYS.items()}
         for method, key in _KEYS.items():
             if method != "weat" or static["vectors"]:
