@@ -1,4 +1,4 @@
-"""Which files a study has: patterns are filled in with its models, lengths, sets and words.
+"""List the files of a study: patterns are filled in with its models, lengths, sets and words.
 
 A file belongs to one of three stages. Texts, models and their reports are made where models run. Vectors, scores and
 estimates are made unless figures alone are drawn. Tables of results are what these come to. A file that this run does
@@ -228,7 +228,7 @@ class Files:
         }
 
     def data(self) -> dict[str, str]:
-        """Return the tables of earlier stages that go with the page, by their names beside it."""
+        """Return the tables of earlier stages that go with the page, by their names in its folder."""
         is_hidden = self._config["report"]["texts"] == "hidden"
         copied = {
             table.beside: f"results/{table.path}{Path(table.beside).suffix}"

@@ -20,7 +20,7 @@ from prasanga.models.packaged import PACKAGED
 
 Models = dict[str, dict[str, Any]]
 _TWIN = "-random"
-# Files beside `<name>.parquet` of a model, of static vectors, of a set of pairs: what has such a name is about another.
+# Endings of files about a model, static vectors or a set of pairs; a name with such an ending is taken.
 _TAKEN = {
     "models": (".words", ".tokenizer", ".terms", ".sentences", ".json", ".check", ".parquet"),
     "static.vectors": (".vectors", ".words", ".train"),
@@ -74,7 +74,7 @@ class Measured:
         return [model, f"{model}{_TWIN}"] if self.are_joined else [model]
 
     def paths(self, *patterns: str) -> list[str]:
-        """Return files of a job as patterns with `{model}`: those of the model, then those of its random copies."""
+        """Return files of a job as patterns with `{model}`: first for the model, then for its random copies."""
         copies = [pattern.replace("{model}", f"{{model}}{_TWIN}") for pattern in patterns]
         return [*patterns, *copies] if self.are_joined else [*patterns]
 
@@ -148,7 +148,7 @@ def _add_twins(models: Models, config: Mapping[str, Any], *, are_joined: bool) -
 
     Returns:
         Each entry of copies has its model's settings, `twin_of`, the model's name, and `random_weights`, the seeds of
-        the copies' weights. All layers of a model have the same copies; the first of more copies are those of fewer.
+        the copies' weights. All layers of a model have the same copies, and more copies begin with the same ones.
 
     Raises:
         InputError: a model of the study has the name of the copies.
@@ -210,7 +210,7 @@ def find_kind(settings: Mapping[str, Any]) -> str:
         return str(settings["kind"])
     if "path" not in settings:
         return PACKAGED[settings["package"]].kind if "package" in settings else "encoder"
-    with suppress(OSError, ValueError, RecursionError):  # the job that opens a folder says what is wrong with it
+    with suppress(OSError, ValueError, RecursionError):  # the job that opens the folder reports its mistakes
         own = json.loads(Path(settings["path"], "config.json").read_text(encoding="utf-8"))
         return _read_kind(own) if isinstance(own, dict) else "auto"
     return "auto"
@@ -236,7 +236,7 @@ _MASKED_TOO = (
 
 
 def require_folder(name: str, path: str) -> None:
-    """Refuse the path of a model that can only be a folder, not a name on the hub, where there is no such folder."""
+    """Refuse the path of a model that cannot be a name on the hub and leads to no folder."""
     is_folder = path.startswith(("/", ".", "~")) or path.endswith("/") or path.count("/") > 1
     if is_folder and not Path(path).is_dir():
         raise InputError(
@@ -246,7 +246,7 @@ def require_folder(name: str, path: str) -> None:
 
 
 def require_file(key: str, path: str, what: str) -> None:
-    """Refuse a path of the config where there is no such file."""
+    """Refuse a path of the config that leads to no file."""
     if not Path(path).is_file():
         raise InputError(f"`{key}.path` is {path!r}, but there is no such file. Write the path of {what}.")
 
@@ -266,7 +266,7 @@ def list_model_files(path: str | Path) -> dict[str, list[int]]:
     """Return what can be seen of a model's files without reading them.
 
     Snakemake compares times with those of its outputs, which says nothing about a file that was replaced by an older
-    one; compared with what is noted here, every change shows.
+    one; these notes show every change.
 
     Returns:
         Bytes and time of the last change (nanoseconds since 1970) of each file directly in the folder, by name; links
@@ -313,7 +313,7 @@ EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
 
 
 def find_vectors(vectors: Mapping[str, Any], *, cached: bool) -> dict[str, str]:
-    """Return the files that static vectors are read from, by name; those that the workflow trains have none.
+    """Return the files that static vectors are read from, by name; vectors that the workflow trains are left out.
 
     Args:
         vectors: `static.vectors` of the config.

@@ -1,4 +1,4 @@
-"""What the rules ask about a run: what was asked for, what its jobs need and cost, where they write, what came out."""
+"""Answer the questions of rules about a run: its targets, the needs of its jobs, its config, and its products."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def cores_beside(cards: int, models: int = 1, cores: int | None = None) -> int:
     """Return the cores of a job that runs a model.
 
     Args:
-        cards: GPUs of the job; beside them two cores are enough.
+        cards: GPUs of the job; with a GPU two cores are enough.
         models: number of models, between whose jobs the cores of this machine are divided; may be 0.
         cores: cores that Snakemake may use; None on a cluster, where a job has one.
     """
@@ -315,11 +315,11 @@ class Checkpoints:
             return None
 
         # Snakemake looks through all lengths and buckets for the answer, which depends on the outputs of checkpoints
-        # that are known by then. There are only ever more of these, so their number tells.
+        # that are known by then. There are only ever more of these, so their number is enough.
         self._undrawn = undrawn
 
     def once_drawn(self, path: str) -> str:
-        """Return a path once samples are drawn; until then, tell Snakemake to come back."""
+        """Return a path once samples are drawn; until then, ask Snakemake to come back."""
         if error := self._undrawn(len(self._checkpoints.created_output)):
             raise error.with_traceback(None)
         return path
@@ -341,7 +341,7 @@ class Checkpoints:
 def attach_fingerprints(workflow: Any, installation: Path) -> None:
     """Give each rule the fingerprint of its script's code as a parameter, unless it has a version constant instead.
 
-    Scripts of whoever includes the workflow are theirs.
+    Scripts of a workflow that includes this one are left alone.
     """
     scripts = {}
     for rule in workflow.rules:

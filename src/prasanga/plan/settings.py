@@ -1,4 +1,4 @@
-"""What changes the results of each job: the parameters that Snakemake compares with those of the last run.
+"""Find what changes the results of each job: the parameters that Snakemake compares with the last run.
 
 Values are plain (numbers, text, lists, dictionaries), since Snakemake passes over all others without a word.
 """
@@ -23,7 +23,7 @@ from prasanga.sentences.files import Shard
 Values = dict[str, Any]
 
 _FOUND_BY = "sentences: match neighbours before after"
-"""Keys that decide which occurrences there are, and what is around them."""
+"""Keys that decide which occurrences there are, and their contexts."""
 _SAMPLED_BY = "samples: pool contexts_per_stimulus window longest"
 _MODEL_OPTIONS = ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
 _CEAT = (
@@ -64,7 +64,7 @@ class Settings:
     # ---- words and texts
 
     def shard(self, shards: Sequence[Shard]) -> Values:
-        """Return what one job reads: files or a part of one, with their sizes, and what it looks for there."""
+        """Return what one job reads, files or a part of one, with their sizes, and how it searches them."""
         first, *more = map(_numberless, shards)
         read = {"shard": first, **({"more": more} if more else {})}
         return {**self._extraction, **self.select("corpus: errors"), **read}
@@ -76,7 +76,7 @@ class Settings:
         return {**{key: self._extraction[key] for key in keys}, "shards": list(map(_numberless, sampled))}
 
     def whole_corpus(self, *keys: str) -> Values:
-        """Return what changes what is read of the whole corpus, with `language`, `normalization`, `replacements`."""
+        """Return what changes the reading of the whole corpus; `keys` such as `language` or `normalization`."""
         read = {**self.select("corpus: errors"), "shards": list(map(_numberless, self._study.texts.whole_files()))}
         return {**{key: self._extraction[key] for key in keys}, **read}
 
@@ -296,7 +296,7 @@ class Settings:
     # ---- the page
 
     def page(self) -> Values:
-        """Return what the page says of the config; where vectors come from, and into how many files, is no part."""
+        """Return what the page says of the config, without where vectors come from and into how many files."""
         config = self._config
         stages = ("pairs", "log_probability")
         return {
@@ -353,7 +353,7 @@ def require_cached(files: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _find_misfit(path: str, asked: Mapping[str, Any]) -> str:
-    """Return what is wrong with a cached file as a sentence; empty if nothing is."""
+    """Return the problem with a cached file as a sentence; empty if it fits."""
     try:
         if path.endswith(".json"):
             shard_paths(path)

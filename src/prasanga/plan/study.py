@@ -1,4 +1,4 @@
-"""Plan a study from its config before any job runs: what is measured on what, and which files a job reads.
+"""Plan a study from its config before any job runs: its models, words and texts, and the files that a job reads.
 
 Mistakes that show in the config, the word lists, the templates and the names of files are refused here.
 """
@@ -53,7 +53,7 @@ class TextsPlan:
     Attributes:
         shards, supplement: what each job reads of the corpus, and of the texts that are read for rare stimuli only, by
             the name of its results: small files, a large one, or a part of it.
-        warnings: sentences for the user that are no reason to stop.
+        warnings: sentences for the user; none of them stops a run.
     """
 
     shards: dict[str, list[Shard]] = field(default_factory=dict)
@@ -306,7 +306,7 @@ class WordsPlan:
     def from_config(cls, config: Mapping[str, Any], *, computed: bool) -> Self:
         """Read the lexicon, choose the categories, and read the templates.
 
-        Without word lists (cached vectors on another machine) the categories are those of the results.
+        Without word lists (cached vectors on another machine) the categories come from the results.
 
         Raises:
             InputError: a mistake in word lists or templates, an unknown category, a word that no template takes.
@@ -401,7 +401,7 @@ def plan_sentences(
     Args:
         asked: `log_probability` of the config.
         words: as of `words_from`.
-        categories: those of `asked`, in the layout of `categories.json`.
+        categories: of log-probability, in the layout of `categories.json`.
 
     Raises:
         InputError: a mistake in a file, a word without a form that a sentence asks for, a category without sentences.
