@@ -42,7 +42,7 @@ from prasanga.lexicon.templates import template_files
 from prasanga.likelihoods.stage import SCORES_VERSION
 from prasanga.methods import FAMILY, SEAT, names_of
 from prasanga.models.options import CHECKS_VERSION
-from prasanga.pairs.layouts import PAIRS_VERSION
+from prasanga.pairs.reading import PAIRS_VERSION
 from prasanga.plan import Files, Settings, StudyPlan
 from prasanga.plan import (
     begin_config,

@@ -34,8 +34,8 @@ from prasanga.lexicon.inflection import capitalize
 from prasanga.lexicon.model import read_yaml
 from prasanga.lexicon.templates import INDEFINITE, SLOT, begins_sentence, with_article
 from prasanga.pairs.alignment import Span
-from prasanga.pairs.layouts import canonical
 from prasanga.pairs.preferences import LABELS, LANGUAGES
+from prasanga.pairs.reading import canonical
 from prasanga_construction.sheets import require_once
 from prasanga_construction.tuples import POLARITIES, WORD_CLASSES, BiasTuple
 

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from prasanga.base.errors import InputError
 from prasanga.base.io import guarded_text, write_text
 from prasanga.base.seeds import generator
-from prasanga.pairs.layouts import canonical
+from prasanga.pairs.reading import canonical
 from prasanga_construction.planning import INSTRUCTIONS, check_annotators
 from prasanga_construction.sheets import Row, csv_text, fill_instructions, read_filled, read_rows, require_once
 

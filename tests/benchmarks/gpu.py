@@ -200,9 +200,9 @@ def scores(bench: Bench) -> None:
 
     pairs, scorer, encoder = bench.pairs(200), bench.scorer(), bench.encoder()
     score_pairs(scorer, pairs[:2])
-    before = scorer.report.pieces
+    before = scorer.pieces
     seconds = timed(lambda: score_pairs(scorer, pairs))
-    ours = (scorer.report.pieces - before) / seconds
+    ours = (scorer.pieces - before) / seconds
     segments = bench.segments(9, 20_000)
     encoder.embed(*segments.first(10))
     before = encoder.report.pieces

@@ -183,8 +183,8 @@ def test_one_call_gives_a_percentage_with_its_interval(tmp_path: Path) -> None:
     pl.DataFrame({**more, "pair_id": ["1", "2", "3"]}).write_csv(file)
     for given in (pandas.DataFrame(more), file, more):
         assert prasanga.measure_pairs(loaded, given).percentage == pytest.approx(100 - 100 * preferred / 3)
-    assert loaded.report.passes > 0, "the loaded one was asked"
-    with pytest.raises(InputError, match=r"row 0 \(pair 1\) has no language"):
+    assert loaded.passes > 0, "the loaded one was asked"
+    with pytest.raises(InputError, match="row 0 has no language"):
         prasanga.measure_pairs(loaded, columns)
     with pytest.raises(InputError, match=r"pairs: in bn, en\. Name the language"):
         prasanga.measure_pairs(loaded, {**columns, "language": ["bn", "en", "bn"]})
@@ -230,4 +230,4 @@ def test_a_model_of_a_package_is_written_once(tmp_path: Path, monkeypatch: pytes
         prasanga.measure("multilingual-e5-small", category="C1", texts=texts, language="en") for _ in range(2)
     )
     assert [path.parent for path in written] == [tmp_path / "prasanga/models"]
-    assert once.target_scores.tolist() == twice.target_scores.tolist()
+    assert once.scores.mean(axis=0).tolist() == twice.scores.mean(axis=0).tolist()

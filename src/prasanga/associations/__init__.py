@@ -18,7 +18,6 @@ from prasanga.associations.comparisons import differences, settling
 from prasanga.associations.effects import (
     Seat,
     Weat,
-    association_scores,
     effect_size,
     permutation_test,
     sc_weat,

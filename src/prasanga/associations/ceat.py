@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import pairwise, repeat
+from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -93,10 +93,8 @@ def named_draws(
     listed twice is drawn twice. `names` say what else the draws belong to, for example the sample mode and the
     category, and the model where models do not share draws. `replacement`: `without-replacement` or `with-replacement`.
 
-    Raises `InputError` as `draw_contexts` does, and for numbers of contexts that are not one for each word.
+    Raises `InputError` as `draw_contexts` does.
     """
-    if len(words) != len(n_contexts):
-        raise InputError(f"n_contexts: {len(n_contexts)} numbers for {len(words)} words. Give one for each word.")
     rngs = (generator(seed, "ceat", *names, word, turn) for word, turn in count_turns(words))
     return _draw(n_contexts, n_samples, rngs, replacement)
 
@@ -117,11 +115,7 @@ def _draw(
     counts = sequence_of("n_contexts", n_contexts, "a list, the number of contexts of each word")
     draws = np.empty((n_samples, len(counts)), dtype=np.int64)
     for column, (n, rng) in enumerate(zip(counts, rngs, strict=False)):
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-            raise InputError(
-                f"n_contexts: word {column} has {n!r} contexts. Give whole numbers, and leave out words without"
-                " contexts."
-            )
+        n = whole_number(f"n_contexts, word {column}", n, least=1)
         once = replacement == "without-replacement" and n >= n_samples
         draws[:, column] = rng.permutation(n)[:n_samples] if once else rng.integers(n, size=n_samples)
     return draws
@@ -198,11 +192,6 @@ class Ceat(Shown):
     def cosines(self) -> CrossedScores:
         """Of some draws, for the interval."""
         return self.draw_cosines()
-
-    @property
-    def target_scores(self) -> FloatArray:
-        """(nx + ny,), the mean association over all draws of every target word, X before Y."""
-        return np.asarray(self.scores.mean(axis=0))
 
     @property
     def heterogeneity(self) -> RandomEffects:
@@ -323,10 +312,7 @@ def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Seque
     outside = ((array < 0) | (array >= np.asarray(n_contexts))).any(axis=0)
     if outside.any():
         j = int(np.flatnonzero(outside)[0])
-        raise InputError(
-            f"draws: column {j} ({words[j]!r}) goes from {array[:, j].min()} to {array[:, j].max()}, but the word has"
-            f" {n_contexts[j]} contexts: 0 to {n_contexts[j] - 1}."
-        )
+        raise InputError(f"draws: column {j} ({words[j]!r}) has numbers beyond its contexts, 0 to {n_contexts[j] - 1}.")
     return array.astype(np.int64)
 
 
@@ -360,17 +346,13 @@ def convergence(
         effects: (N,) effect sizes of the draws, in the order in which they were drawn.
         variances: (N,) their in-sample variances.
         tau2: see `combine`.
-        sizes: numbers of draws, rising; those of `sizes_up_to` if None. N is added where it is missing.
+        sizes: numbers of draws, from 1 to N; those of `sizes_up_to` if None. N is added where it is missing.
 
     Raises:
-        InputError: sizes that do not rise or go beyond N; otherwise as `combine`.
+        InputError: as `combine`.
     """
     y, v = finite_vector("effects", effects), finite_vector("variances", variances)
-    taken = list(sizes_up_to(y.size) if sizes is None else sizes)
-    if taken[-1:] != [y.size]:
-        taken.append(y.size)
-    if taken[0] < 1 or any(n >= later for n, later in pairwise(taken)):
-        raise InputError(f"sizes: {taken[:10]}. Give whole numbers that rise, from 1 to at most {y.size} draws.")
+    taken = sorted({*(sizes_up_to(y.size) if sizes is None else sizes), y.size})
     results = [combine(y[:n], v[:n], tau2=tau2) for n in taken]
     return [Combined(n, each.effect, each.standard_error) for n, each in zip(taken, results, strict=True)]
 

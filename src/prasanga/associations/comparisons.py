@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from prasanga.base.logs import progress
 from prasanga.schema import TABLES
 from prasanga.schema.registry import join_losses
 from prasanga.stats.controls import adjusted_difference, beside_twins
-from prasanga.stats.effects import COSINE_NOISE, FloatArray, finite_or_none, largest_effect
+from prasanga.stats.effects import COSINE_NOISE, finite_or_none, largest_effect
 from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
 from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm, smallest_effect_at
 
@@ -75,26 +75,22 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
         and sample mode.
     """
     table = pa.concat_tables(estimates)
-    of_twins = defaultdict(list)
+    beside: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for model, tables in twins.items():
         for twin in pa.concat_tables(tables).to_pylist():
-            of_twins[_cell_of({**twin, "model": model})].append(twin)
-    rows = [{**row, **_compare_with_twins(row, of_twins[_cell_of(row)], permuted)} for row in table.to_pylist()]
+            if twin["effect_size"] is not None:
+                beside[_cell_of({**twin, "model": model})].append(twin)
+    rows = table.to_pylist()
+    for row in rows:
+        alike = [
+            twin["effect_size"]
+            for twin in beside[_cell_of(row)]
+            if all(twin[f"n_{side}"] >= _KEPT * row[f"n_{side}"] for side in "xyab")
+        ]
+        n_x, n_y = (row[f"n_{side}"] for side in permuted)
+        most = 2 * largest_effect(n_x, n_y, row["std"]) if alike and row["effect_size"] is not None else math.inf
+        row |= beside_twins(row["effect_size"], row["ci_low"], row["ci_high"], alike, most=most)
     return pa.Table.from_pylist(rows, schema=table.schema)
-
-
-def _compare_with_twins(
-    row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]], permuted: str
-) -> dict[str, float | None]:
-    """Return the columns of `beside_twins`, by the twins whose effect is about nearly the same words."""
-    effects = [
-        twin["effect_size"]
-        for twin in twins
-        if twin["effect_size"] is not None and all(twin[f"n_{side}"] >= _KEPT * row[f"n_{side}"] for side in "xyab")
-    ]
-    n_x, n_y = (row[f"n_{side}"] for side in permuted)
-    most = 2 * largest_effect(n_x, n_y, row["std"]) if effects and row["effect_size"] is not None else math.inf
-    return beside_twins(row["effect_size"], row["ci_low"], row["ci_high"], effects, most=most)
 
 
 def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | None = None) -> dict[str, pa.Table]:
@@ -270,15 +266,6 @@ def _adjust_effect(estimate: Mapping[str, Any], targets: Sequence[Mapping[str, A
 # cannot be paired; their difference has no interval.
 
 
-class _Estimate(NamedTuple):
-    effect: float | None
-    why_no_interval: str | None
-    words: str
-    of_replicates: float
-    """The effect of the draws that the replicates rest on."""
-    replicates: FloatArray
-
-
 def differences(estimates: pa.Table, resamples: pa.Table, *, models: Sequence[str] | None = None) -> pa.Table:
     """Return all paired differences of a study: the table `differences`.
 
@@ -292,32 +279,27 @@ def differences(estimates: pa.Table, resamples: pa.Table, *, models: Sequence[st
         resamples: the table `resamples`. An estimate without a row here gets no intervals.
         models: in the order of `first` and `second`; None takes them as `estimates` has them.
     """
-    resampled = {_cell_of(row): row for row in resamples.to_pylist()}
-    cells: dict[tuple[str, str], dict[tuple[str, str], _Estimate]] = defaultdict(dict)
-    for row in estimates.select([*_CELL, "effect_size", "ci_low", "interval_note"]).to_pylist():
-        drawn = resampled.get(_cell_of(row), {})
-        replicates, of_replicates = np.asarray(drawn.get("replicates") or (), np.float64), drawn.get("effect_size")
-        why = row["interval_note"] if row["ci_low"] is None else None
-        if of_replicates is None or not replicates.size:
-            why = why or "no resamples"
-        effect, words = finite_or_none(row["effect_size"]), drawn.get("words", "")
-        estimate = _Estimate(effect, why, words, of_replicates or 0.0, replicates)
-        cells[row["category"], row["sample_mode"]][row["model"], row["segment_length"]] = estimate
-    lengths = sorted_lengths(estimates["segment_length"].to_pylist())
-    models = list(dict.fromkeys(estimates["model"].to_pylist())) if models is None else models
+    on = [*_CELL]
+    drawn = pl.DataFrame(resamples).select(*on, "words", "replicates", of_replicates="effect_size")
+    effects = pl.DataFrame(estimates).select(*on, "effect_size", "ci_low", "interval_note")
+    cells: dict[tuple[str, str], dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
+    for row in effects.join(drawn, on=on, how="left", maintain_order="left").iter_rows(named=True):
+        cells[row["category"], row["sample_mode"]][row["model"], row["segment_length"]] = row
+    order = {
+        "model": effects["model"].unique(maintain_order=True).to_list() if models is None else models,
+        "segment_length": sorted_lengths(effects["segment_length"]),
+    }
     rows: list[dict[str, Any]] = []
     with progress("comparing lengths and models", len(cells), "categories") as done:
         for (category, mode), there in done.over(cells.items()):
-            curves: list[tuple[str, str | None, str | None, list[tuple[str, str]]]]
-            curves = [("length", model, None, [(model, length) for length in lengths]) for model in models]
-            curves += [("model", None, length, [(model, length) for model in models]) for length in lengths]
-            for kind, model, length, places in curves:
-                key: dict[str, str | None] = {"kind": kind, "category": category, "sample_mode": mode}
-                key |= {"model": model, "segment_length": length}
-                for one, other in combinations([place for place in places if place in there], 2):
-                    first, second = (place[kind == "length"] for place in (one, other))
-                    compared = _subtract(first, there[one], second, there[other])
-                    rows.append({**key, "first": first, "second": second, **compared})
+            for kind, fixed, moving in (("length", "model", "segment_length"), ("model", "segment_length", "model")):
+                for value in order[fixed]:
+                    places = ({fixed: value, moving: label} for label in order[moving])
+                    found = (there.get((place["model"], place["segment_length"])) for place in places)
+                    for one, other in combinations(filter(None, found), 2):
+                        key = {"kind": kind, "category": category, "sample_mode": mode, fixed: value}
+                        key |= {"first": one[moving], "second": other[moving]}
+                        rows.append({**key, **_subtract(one[moving], one, other[moving], other)})
     return pa.Table.from_pylist(rows, schema=TABLES["differences"].arrow())
 
 
@@ -326,23 +308,26 @@ def sorted_lengths(labels: Iterable[str]) -> list[str]:
     return sorted(set(labels), key=lambda label: (int(label.removeprefix(">")), label.startswith(">")))
 
 
-def _subtract(first: str, one: _Estimate, second: str, other: _Estimate) -> dict[str, Any]:
+def _subtract(first: str, one: Mapping[str, Any], second: str, other: Mapping[str, Any]) -> dict[str, Any]:
     """Return the difference of two effects, its interval, and what to know of it, or why there is none."""
-    row: dict[str, Any] = {"effect_first": one.effect, "effect_second": other.effect}
-    named = ((first, one), (second, other))
-    if one.effect is None or other.effect is None:
-        return {**row, "note": f"no effect of {' and '.join(name for name, each in named if each.effect is None)}"}
-    difference = row["difference"] = other.effect - one.effect
-    for name, each in named:
-        if each.why_no_interval:
-            return {**row, "note": f"{name}: {each.why_no_interval}"}
-    if one.words != other.words:
+    effects = {first: finite_or_none(one["effect_size"]), second: finite_or_none(other["effect_size"])}
+    row: dict[str, Any] = {"effect_first": effects[first], "effect_second": effects[second]}
+    if missing := [name for name, effect in effects.items() if effect is None]:
+        return {**row, "note": f"no effect of {' and '.join(missing)}"}
+    difference = row["difference"] = row["effect_second"] - row["effect_first"]
+    for name, each in ((first, one), (second, other)):
+        if each["ci_low"] is None and each["interval_note"]:
+            return {**row, "note": f"{name}: {each['interval_note']}"}
+        if each["of_replicates"] is None or not each["replicates"]:
+            return {**row, "note": f"{name}: no resamples"}
+    if one["words"] != other["words"]:
         return {**row, "note": f"no interval: {first} and {second} were not measured with the same words"}
-    found = difference_interval(other.replicates, one.replicates, other.of_replicates, one.of_replicates)
+    ours, theirs = (np.asarray(each["replicates"], np.float64) for each in (one, other))
+    found = difference_interval(theirs, ours, other["of_replicates"], one["of_replicates"])
     row["note"] = found.note or None
     if found.low is not None and found.high is not None:
         # The effects reported rest on more draws than the replicates: the interval is around their difference.
-        shift = difference - (other.of_replicates - one.of_replicates)
+        shift = difference - (other["of_replicates"] - one["of_replicates"])
         row |= {"ci_low": found.low + shift, "ci_high": found.high + shift}
     return row
 
@@ -376,13 +361,8 @@ def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.T
     effects: dict[Any, dict[str, float | None]] = defaultdict(dict)
     for *curve, length, effect in _iterate(estimates, *_CURVE, "segment_length", "effect_size"):
         effects[tuple(curve)][length] = finite_or_none(effect)
-    within = {
-        (tuple(curve), first, second)
-        for kind, *curve, first, second, low, high in _iterate(
-            differences, "kind", *_CURVE, "first", "second", "ci_low", "ci_high"
-        )
-        if kind == "length" and low is not None and high is not None and -band <= low <= high <= band
-    }
+    within = pl.DataFrame(differences).filter(pl.col("kind") == "length", pl.col("ci_low", "ci_high").abs() <= band)
+    sure = {*within.select(*_CURVE, "first", "second").iter_rows()}
     order = comparable_lengths(estimates["segment_length"].to_pylist())
     rows = []
     for curve, own in effects.items():
@@ -393,15 +373,12 @@ def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.T
             continue
         last = own[there[-1]]
         distances = [None if last is None or (effect := own[length]) is None else effect - last for length in there]
-        known, settled = (
-            [abs(distance) for distance in distances if distance is not None],
-            find_settled(distances, band),
-        )
+        known, settled = [abs(each) for each in distances if each is not None], find_settled(distances, band)
         row = dict(zip(_CURVE, curve, strict=True)) | {"band": band, "longest": there[-1] if known else None}
         row["largest_distance"] = max(known) if len(known) > 1 else None
         if settled is not None:
             row["settled_length"] = there[settled]
-            row["sure"] = all((curve, length, there[-1]) in within for length in there[settled:-1])
+            row["sure"] = all((*curve, length, there[-1]) in sure for length in there[settled:-1])
         rows.append(row)
     return pa.Table.from_pylist(rows, schema=TABLES["settling"].arrow())
 

@@ -26,7 +26,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -63,18 +63,14 @@ SEED = 47
 Rng: TypeAlias = np.random.Generator | int | None
 
 
-def association_scores(W: npt.ArrayLike, A: npt.ArrayLike, B: npt.ArrayLike) -> FloatArray:
-    """Return the association of each row w of `W` with A rather than B.
+class PermutationOptions(TypedDict, total=False):
+    """How partitions are compared, counted and drawn, as in `permutation_test`."""
 
-    It is defined as follows (Caliskan et al. 2017; Sadhu et al. 2024, app. B.1).
-
-        s(w, A, B) = mean over a in A of cos(w, a)  -  mean over b in B of cos(w, b)
-
-    `W`, `A`, `B` are (n, d), (na, d), (nb, d); the result is (n,), within [-2, 2]. Raises `InputError` for arrays of
-    other shapes, different dimensions, NaN, and zero vectors.
-    """
-    w, a, b = unit_sets(W=W, A=A, B=B)
-    return np.asarray(w @ (a.mean(axis=0) - b.mean(axis=0)))
+    alternative: str
+    method: str
+    n_resamples: int
+    rng: Rng
+    statistic: str
 
 
 def effect_size(
@@ -84,16 +80,17 @@ def effect_size(
 
     Each set is (n, d) with one vector per word.
 
+        s(w, A, B) = mean over a in A of cos(w, a)  -  mean over b in B of cos(w, b)
         d = (mean of s(x, A, B) over X  -  mean of s(y, A, B) over Y) / std of s
 
-    with s as in `association_scores`. `std` is one of `union_ddof1`, over X and Y together, divided by n - 1 (Caliskan,
+    `std` is one of `union_ddof1`, over X and Y together, divided by n - 1 (Caliskan,
     Bryson and Narayanan 2017; Sadhu et al. 2024, appendix B.1; the default), `union_ddof0`, the same divided by n, and
     `pooled`, within X and within Y (Cohen's d). Hypothesis and test: `permutation_test`.
 
     Positive if X is associated with A rather than B more than Y is. The sets may differ in size. With one word on each
-    side, `union_ddof1` gives +-1.414 whatever the vectors. Raises `InputError` for bad arrays (as
-    `association_scores`), an unknown `std`, too few words for it, and scores that are all the same
-    (`ConstantScoresError`).
+    side, `union_ddof1` gives +-1.414 whatever the vectors. Raises `InputError` for arrays of other
+    shapes, different dimensions, NaN and zero vectors, an unknown `std`, too few words for it, and scores that are all
+    the same (`ConstantScoresError`).
     """
     return _compute_word_cosines(X, Y, A, B).effect(std)
 
@@ -130,7 +127,7 @@ def permutation_test(
     Otherwise p would be small too often where the smaller set is the more varied one; with sets of one size both
     statistics have the same p. `statistic="difference"` compares S itself, as the papers' programs do.
 
-    `X`, `Y`, `A`, `B` are (n, d) arrays, one vector per word, of any sizes; s as in `association_scores`.
+    `X`, `Y`, `A`, `B` are (n, d) arrays, one vector per word, of any sizes; s as in `effect_size`.
     `alternative`: `two-sided` counts |statistic| >= |observed|, `greater` statistic >= observed, `less` the opposite;
     ties within 1e-9 of the largest score count. `method`: `exact` counts all partitions (up to 44 words, or more if one
     set is small; 17 million partitions of a studentized difference), `sampled`
@@ -138,15 +135,16 @@ def permutation_test(
     can be. If all scores are the same, every partition is a tie and p is 1. Raises `InputError` for bad arrays, unknown
     names, and `exact` with too many words.
     """
-    cosines = _compute_word_cosines(X, Y, A, B)
-    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples, "statistic": statistic}
-    return _test_sides(np.split(cosines.word_scores(), [cosines.n_x]), rng=rng, **options)[0]
+    how = PermutationOptions(
+        alternative=alternative, method=method, n_resamples=n_resamples, statistic=statistic, rng=rng
+    )
+    return _test_sides(_compute_word_cosines(X, Y, A, B).split()[0], **how)[0]
 
 
-def _test_sides(*sides: Sequence[FloatArray], rng: Rng, **options: Any) -> list[PermutationTest]:
+def _test_sides(*sides: Sequence[FloatArray], **options: Unpack[PermutationOptions]) -> list[PermutationTest]:
     """Test the scores of two sets on each side; one generator draws the partitions of all."""
-    options |= {"rng": generator_from(rng), "noise": COSINE_NOISE}
-    return [permutation_test_of_scores(*scores, **options) for scores in sides]
+    options["rng"] = generator_from(options.get("rng"))
+    return [permutation_test_of_scores(*scores, noise=COSINE_NOISE, **options) for scores in sides]
 
 
 class Shown:
@@ -276,11 +274,7 @@ def weat(
     B: npt.ArrayLike,
     *,
     std: str = "union_ddof1",
-    alternative: str = "two-sided",
-    method: str = "auto",
-    n_resamples: int = 100_000,
-    rng: Rng = None,
-    statistic: str = "studentized",
+    **options: Unpack[PermutationOptions],
 ) -> Weat:
     """Compute the WEAT of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d), one vector per word.
 
@@ -301,20 +295,15 @@ def weat(
         A: attribute vectors (na, d).
         B: attribute vectors (nb, d).
         std: convention of the denominator: union_ddof1 (Caliskan et al.), union_ddof0, pooled (`effects`).
-        alternative: two-sided, greater or less.
-        method: auto, exact or sampled (`permutation`).
-        n_resamples: partitions drawn where they are sampled.
-        rng: their generator, or a seed.
-        statistic: what partitions are compared by, studentized or difference (`permutation_test`).
+        **options: `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples`, `rng` and
+            `statistic` (studentized, difference), as in `permutation_test`.
 
     Raises:
         InputError: NaN, zero vectors, different dimensions, sets without words, an unknown name; `ConstantScoresError`
             if all words have the same association.
     """
     cosines = _compute_word_cosines(X, Y, A, B)
-    targets, attributes = cosines.split()
-    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples, "statistic": statistic}
-    test, test_attributes = _test_sides(targets, attributes, rng=rng, **options)
+    test, test_attributes = _test_sides(*cosines.split(), **options)
     return Weat(cosines.effect(std), test, test_attributes, std, cosines)
 
 
@@ -327,11 +316,7 @@ def seat(
     unit: str = "word",
     average: str = "associations",
     std: str = "union_ddof1",
-    alternative: str = "two-sided",
-    method: str = "auto",
-    n_resamples: int = 100_000,
-    rng: Rng = None,
-    statistic: str = "studentized",
+    **options: Unpack[PermutationOptions],
 ) -> Seat:
     """Compute the SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
 
@@ -349,12 +334,8 @@ def seat(
         average: `associations`, or `vectors` for one vector per word, the mean of its sentences' (Sadhu et al.); then
             the two units are the same.
         std: of the denominator: union_ddof1, union_ddof0 or pooled, as in `effect_size`.
-        alternative: of the test: two-sided, greater or less.
-        method: auto, exact or sampled, as in `permutation_test`.
-        n_resamples: partitions drawn where they are sampled.
-        rng: a generator or a seed, for partitions drawn at random.
-        statistic: what partitions of words are compared by, studentized or difference (`permutation_test`); those of
-            sentences always by the difference, as in the papers.
+        **options: `alternative`, `method`, `n_resamples`, `rng` and `statistic`, as in `permutation_test`; partitions
+            of sentences are always compared by the difference, as in the papers.
 
     Raises:
         InputError: a set without words, a word without sentences, NaN, zero vectors, different dimensions, unknown
@@ -369,10 +350,9 @@ def seat(
     require_other_words({name: sets[name] for name in "XY"}, {name: sets[name] for name in "AB"})
     cosines = compute_sentence_cosines(list(sets.values()), average)
     effect, (targets, attributes) = cosines.effect(std), cosines.split(unit)
-    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples}
-    rng, by = generator_from(rng), statistic if unit == "word" else "difference"
-    (test,) = _test_sides(targets, rng=rng, statistic=by, **options)
-    (test_attributes,) = _test_sides(attributes, rng=rng, statistic=statistic, **options)
+    options["rng"] = generator_from(options.get("rng"))
+    of_targets = options if unit == "word" else PermutationOptions(**{**options, "statistic": "difference"})
+    (test,), (test_attributes,) = _test_sides(targets, **of_targets), _test_sides(attributes, **options)
     return Seat(effect, test, test_attributes, std, cosines)
 
 
@@ -402,10 +382,7 @@ def sc_weat(
     B: npt.ArrayLike,
     *,
     std: str = "union_ddof1",
-    alternative: str = "two-sided",
-    method: str = "auto",
-    n_resamples: int = 100_000,
-    rng: Rng = None,
+    **options: Unpack[PermutationOptions],
 ) -> SingleTarget:
     """Compute the SC-WEAT (WEFAT) of one target set `W` with the attribute sets `A`, `B`.
 
@@ -415,8 +392,8 @@ def sc_weat(
 
     and for the set with the mean of cos(w, .) over W (Caliskan, Bryson and Narayanan 2017, there WEFAT; May et al.
     2019: SC-WEAT). Hypothesis of no association: the attribute words could change sides. `std` (union_ddof1,
-    union_ddof0, pooled) as in `effect_size`; `alternative` (two-sided, greater, less), `method` (auto, exact, sampled),
-    `n_resamples` and `rng` as in `permutation_test`. Raises `InputError` for bad arrays (as `association_scores`),
+    union_ddof0, pooled) as in `effect_size`; `alternative`, `method`, `n_resamples`, `rng` and `statistic` as in
+    `permutation_test`. Raises `InputError` for bad arrays (as `effect_size`),
     unknown names, and `ConstantScoresError` if the set is equally near to all attribute words.
     """
     w, a, b = unit_sets(W=W, A=A, B=B)
@@ -426,12 +403,5 @@ def sc_weat(
         with contextlib.suppress(ConstantScoresError):
             of_words[i] = effect_size_of_scores(of_a, of_b, std, noise=COSINE_NOISE)
     of_set = [side.mean(axis=0) for side in cosines]
-    try:
-        effect = effect_size_of_scores(of_set[0], of_set[1], std, noise=COSINE_NOISE)
-    except ConstantScoresError:
-        raise ConstantScoresError(
-            "W is equally near to all attribute words: the effect size, a difference over the spread of its cosines"
-            " with them, does not exist. Are A and B the same word?"
-        ) from None
-    options = {"alternative": alternative, "method": method, "n_resamples": n_resamples}
-    return SingleTarget(effect, of_words, *_test_sides(of_set, rng=rng, **options))
+    effect = effect_size_of_scores(of_set[0], of_set[1], std, noise=COSINE_NOISE)
+    return SingleTarget(effect, of_words, *_test_sides(of_set, **options))

@@ -35,8 +35,8 @@ from prasanga.stats.crossed import (
 from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError, FloatArray, IndexArray, finite_or_none
 from prasanga.stats.intervals import (
     FEWEST_TEMPLATES,
+    ResampledTemplates,
     Resampling,
-    crossed_interval,
     draw_counts,
     draw_resampling,
     interval,
@@ -419,9 +419,8 @@ def measure_templates(
         effects(resampling.target_counts, resampling.attribute_counts, counts, std)
         for counts in (np.ones((1, n)), draw_counts(n, settings.n_resamples, rng))
     )
-    found = crossed_interval(
-        cosines, resampling, of_words, of_both, lambda std: effects(once, None, 1 - each, std), std=std
-    )
+    templates = ResampledTemplates(of_words, lambda std: effects(once, None, 1 - each, std))
+    found = interval(cosines, resampling, of_both, std=std, templates=templates)
     ends = {"ci_templates_low": found.low, "ci_templates_high": found.high, "templates_note": found.note or None}
     return {**columns, **ends}, rows
 

@@ -51,7 +51,6 @@ from prasanga.associations.estimates import (
     used_words,
 )
 from prasanga.associations.vectors import (
-    SMALLEST_LENGTH,
     VECTORS,
     Change,
     DirectedVectors,
@@ -140,7 +139,7 @@ def measure_weat(
     reasons = {word: missing.get(word) or "no vector" for category in parsed for word in category.words}
     for word in [word for word in reasons if word in vectors]:
         vector = np.asarray(vectors[word], dtype=np.float64)[None]
-        if np.abs(vector).max() < SMALLEST_LENGTH:
+        if not vector.any():
             reasons[word] = "zero vector"
         else:
             usable[word] = vector

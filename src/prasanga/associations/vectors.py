@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -24,43 +24,12 @@ Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[s
 """The words of X, Y, A and B."""
 
 VECTORS = "(n, d) numbers: one vector a row, all rows of the same length"
-_NEAREST_TO_ITSELF = (
-    "and a word is nearest to itself, whatever the model has learnt. Leave it out of the targets or of the attributes."
-)
-SMALLEST_LENGTH = float(np.finfo(np.float64).tiny)
-"""Shorter vectors have lost digits, and one over their length may be no number any more."""
 _ROWS = 256  # converted to float64 at a time, which stay in the processor's cache
 _CHUNK = 1 << 28  # bytes of the vectors of all words in some draws
 _ROUNDING = 1e-12  # a float64 difference is wrong by about 1e-16 of its numbers, that of a mean of many by more
 
 # --------------------
 # Words.
-
-
-def _word_list(name: str, words: object) -> list[str]:
-    listed = sequence_of(name, words, "a list of words, such as ['rose', 'lily']")
-    for word in listed:
-        if not isinstance(word, str):
-            raise InputError(f"{name}: a word is {word!r}. Give a list of words, such as ['rose', 'lily'].")
-    return listed
-
-
-def _pair_of_word_lists(name: str, sets: object, sides: str) -> tuple[list[str], list[str]]:
-    """Return the two sets of `targets` (`sides` XY) or of `attributes` (AB), which have no word in common."""
-    wanted = f"({sides[0]}, {sides[1]}), two lists of words"
-    both = sequence_of(name, sets, wanted)
-    if len(both) != 2:
-        raise InputError(f"{name}: {len(both)} sets. Give {wanted}.")
-    first, second = (_word_list(f"{name}, {side}", words) for side, words in zip(sides, both, strict=True))
-    if not first or not second:
-        raise InputError(f"{name}: a set without words. Every set needs at least one.")
-    for word in first:
-        if word in second:
-            raise InputError(
-                f"{name}: {word!r} is in {sides[0]} and in {sides[1]}, and a word cannot differ from itself. Leave it"
-                " out of one of them, or of both."
-            )
-    return first, second
 
 
 def each_once(words: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -104,23 +73,20 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
     Where rows have `ids`, messages name them by these; `mend` says what to do about a row that cannot be used.
 
     Raises `InputError` if the array is not two-dimensional, is empty, is not numeric, or has a row that holds NaN or
-    infinity, is all zeros (such a vector has no direction) or shorter than what float64 holds in full.
+    infinity, or is all zeros (such a vector has no direction).
     """
     array = to_floating(name, vectors)
-    norms = _compute_norms(array)
-    for is_bad, problem, advice in (
-        (~np.isfinite(norms), "holds NaN or infinity.", "Make this vector again, or leave it out."),
-        (norms == 0, "is a zero vector, which has no direction.", "Leave it out."),
-        (
-            norms < SMALLEST_LENGTH,
-            "has the length {:.3g}, too small for its direction to be computed.",
-            "Multiply it by a number such as 1e200, or leave it out.",
-        ),
-    ):
-        if is_bad.any():
-            row = int(is_bad.argmax())
-            which = f"row {row}, the vector of {ids[row]}," if row < len(ids) else f"row {row}"
-            raise InputError(f"{name}: {which} {problem.format(norms[row])} {mend or advice}")
+    norms = np.empty(len(array))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(array), _ROWS):
+            block = array[start : start + _ROWS].astype(np.float64)
+            np.vecdot(block, block, out=norms[start : start + _ROWS])
+    norms = np.sqrt(norms)
+    if (wrong := ~np.isfinite(norms) | (norms == 0)).any():
+        row = int(wrong.argmax())
+        which = f"row {row}, the vector of {ids[row]}," if row < len(ids) else f"row {row}"
+        problem = "holds NaN or infinity." if norms[row] else "is a zero vector, which has no direction."
+        raise InputError(f"{name}: {which} {problem} {mend or 'Make this vector again, or leave it out.'}")
     return DirectedVectors(array, 1.0 / norms)
 
 
@@ -131,23 +97,6 @@ def to_floating(name: str, vectors: npt.ArrayLike) -> npt.NDArray[Any]:
         raise InputError(f"{name}: an array of shape {array.shape}. Give (n, d): one vector per row, at least one.")
     native = array.dtype.newbyteorder("=")
     return array.astype(native if native in (np.float16, np.float32, np.float64) else np.float64, copy=False)
-
-
-def _compute_norms(array: npt.NDArray[Any]) -> FloatArray:
-    """Return the lengths of the rows, in float64."""
-    norms = np.empty(len(array))
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for start in range(0, len(array), _ROWS):
-            block = array[start : start + _ROWS].astype(np.float64)
-            np.vecdot(block, block, out=norms[start : start + _ROWS])
-    norms = np.sqrt(norms)
-    # Squares of numbers such as 1e-200 or 1e200 vanish or overflow: these rows are measured in units of their largest.
-    for row in np.flatnonzero(~((norms > 1e-100) & (norms < 1e100))):
-        wide = array[row].astype(np.float64)
-        largest = np.abs(wide).max()
-        if 0 < largest < np.inf:
-            norms[row] = largest * np.sqrt(np.vecdot(wide / largest, wide / largest))
-    return norms
 
 
 def embed_again(model: str) -> str:
@@ -194,7 +143,7 @@ def require_other_words(targets: Mapping[str, Iterable[Any]], attributes: Mappin
             key, i = next(iter(shared.items()))
             raise InputError(
                 f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} that both"
-                f" have, {_NEAREST_TO_ITSELF}"
+                f" have, and a word is nearest to itself. Leave it out of one of them."
             )
 
 
@@ -236,30 +185,38 @@ def word_sets_and_vectors(
 
     A word counts once per set; `as_listed`, it counts as often as it is listed, without a note.
 
-    Raises `InputError` for sets that are no lists of words, a word on both sides, and a word without vectors or with
-    bad ones.
+    Raises `InputError` for sets that are no lists of words, a word in two sets, and a word without vectors or with bad
+    ones.
     """
-    words: Words = *_pair_of_word_lists("targets", targets, "XY"), *_pair_of_word_lists("attributes", attributes, "AB")
+    sets: dict[str, list[str]] = {}
+    for name, given, sides in (("targets", targets, "XY"), ("attributes", attributes, "AB")):
+        wanted = f"({sides[0]}, {sides[1]}), two lists of words such as ['rose', 'lily']"
+        if len(both := sequence_of(name, given, wanted)) != 2:
+            raise InputError(f"{name}: {len(both)} sets. Give {wanted}.")
+        for side, listed in zip(sides, both, strict=True):
+            sets[side] = sequence_of(f"{name}, {side}", listed, "a list of words, such as ['rose', 'lily']")
+            if not sets[side] or not all(isinstance(word, str) for word in sets[side]):
+                raise InputError(f"{name}, {side}: {sets[side]!r}. Give at least one word, such as ['rose', 'lily'].")
+    for (one, words), (other, others) in combinations(sets.items(), 2):
+        if shared := [word for word in words if word in others]:
+            raise InputError(f"{one}, {other}: {shared[0]!r} is in both sets. Leave it out of one of them, or of both.")
     notes: list[str] = []
     if not as_listed:
-        sides = [each_once(side) for side in words]
-        words = cast(Words, tuple(kept for kept, _ in sides))
-        notes = [f"{word}: {told}" for kept, repeated in sides for word, told in describe_repeats(repeated, kept)]
+        for side, listed in sets.items():
+            sets[side], repeated = each_once(listed)
+            notes += (f"{word}: {told}" for word, told in describe_repeats(repeated, sets[side]))
     if not isinstance(embeddings, Mapping):
         raise InputError(
             f"embeddings: of type {type(embeddings).__name__}. Give a mapping word -> vectors, such as"
             " {'rose': an (n_contexts, d) array, ...}."
         )
-    on_both_sides = {*words[0], *words[1]} & {*words[2], *words[3]}
     directed: dict[str, DirectedVectors] = {}
-    for word in dict.fromkeys(word for side in words for word in side):
-        if word in on_both_sides:
-            raise InputError(f"targets, attributes: {word!r} is in both, {_NEAREST_TO_ITSELF}")
+    for word in dict.fromkeys(word for side in sets.values() for word in side):
         if word not in embeddings:
             raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave the word out.")
         directed[word] = directed_vectors(f"embeddings[{word!r}]", embeddings[word])
     require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in directed.items()})
-    return words, directed, notes
+    return cast(Words, tuple(sets.values())), directed, notes
 
 
 # --------------------

@@ -12,8 +12,7 @@ from prasanga.base import offered
 if TYPE_CHECKING:
     from prasanga.likelihoods.bias import Percentages, bias_percentage
     from prasanga.likelihoods.engine import Query, Scorer, load_scorer
-    from prasanga.likelihoods.log_probability import score_log_probability
-    from prasanga.likelihoods.pair_scores import score_pairs
+    from prasanga.likelihoods.scoring import score_log_probability, score_pairs
     from prasanga.pairs import Alignment, align_words, read_pairs
 
 

@@ -27,15 +27,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # --------------------
-# A percentage from counts of pairs, and two intervals for it.
+# A percentage from counts of pairs, with two intervals and two tests.
 #
-# - `bootstrap_interval`: percentiles over resamples of the pairs. With fewer than `FEWEST_PAIRS` it does not hold
-#   its level, and where all pairs are alike it has no width
-# - `exact_interval`: Clopper and Pearson (1934), from the binomial distribution; it holds its level in any case,
-#   and is wider than need be with few pairs
+# - `ci_low`, `ci_high`: percentiles over resamples of the pairs. With fewer than `FEWEST_PAIRS` they do not hold their
+#   level, and where all pairs are alike they have no width
+# - `exact_low`, `exact_high`: Clopper and Pearson (1934), from the binomial distribution; it holds its level in any
+#   case, and is wider than need be with few pairs
+# - `p_binomial`: the exact two-sided test against 50, ties left out
+# - `p_equivalence`: the larger p of two exact one-sided binomial tests, against 50 - margin and 50 + margin
+#   (Schuirmann 1987), ties left out; `equivalent_within` is the smallest margin at which it is .05, from the interval
+#   of Clopper and Pearson at 90 %
 #
-# Both take pairs for independent draws from pairs of the same kind. `tests/benchmarks/bias_intervals.py` prints how
-# often they hold.
+# All take pairs for independent draws from pairs of the same kind. `tests/benchmarks/bias_intervals.py` prints how
+# often the intervals hold.
 
 
 LEVEL = 0.95
@@ -59,60 +63,43 @@ def percentage(counts: Counts, ties: str) -> float | None:
     return 100 * counts.stereotypical / base if base else None
 
 
-def bootstrap_interval(
-    counts: Counts, ties: str, n_resamples: int, rng: np.random.Generator
-) -> tuple[float | None, float | None]:
-    """Return the percentile interval in percent; None without pairs or resamples.
+def describe_counts(
+    counts: Counts, ties: str = "apart", *, n_resamples: int = 0, margin: float = 5, rng: np.random.Generator | int = 0
+) -> dict[str, Any]:
+    """Return the percentage with its intervals and tests, by the names of the columns; without what does not exist.
 
-    To draw n pairs with replacement is to draw how many of them are of each of the three kinds.
+    Args:
+        counts: of the pairs.
+        ties: what the percentage is of (`Counts.base`).
+        n_resamples: of the pairs; 0 for no interval by them.
+        margin: distance from 50 that counts as no preference, in points.
+        rng: of the resamples.
     """
-    if not counts.base(ties) or not n_resamples:
-        return None, None
-    n = sum(counts)
-    drawn = rng.multinomial(n, np.array(counts) / n, size=n_resamples)
-    base = drawn[:, :2].sum(axis=1) if ties == "apart" else np.full(n_resamples, n)
-    known = base > 0
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(100 * drawn[known, 0] / base[known], [tail, 1 - tail])
-    return float(low), float(high)
-
-
-def exact_interval(counts: Counts, ties: str) -> tuple[float | None, float | None]:
-    """Return the Clopper-Pearson interval in percent; None without pairs."""
-    base = counts.base(ties)
-    if not base:
-        return None, None
-    low, high = stats.binomtest(counts.stereotypical, base).proportion_ci(LEVEL, method="exact")
-    return 100 * float(low), 100 * float(high)
-
-
-def interval_note(counts: Counts) -> str | None:
-    """Return why the bootstrap interval is unreliable; None where it is reliable."""
-    if sum(count > 0 for count in counts) == 1:
-        return "all pairs alike: no resample is different, and only the exact interval says something"
-    return f"fewer than {FEWEST_PAIRS} pairs: rely on the exact interval" if sum(counts) < FEWEST_PAIRS else None
-
-
-def exact_test(counts: Counts) -> float | None:
-    """Return p of the exact two-sided binomial test against 50 %, ties left out; None without pairs."""
-    untied = counts.stereotypical + counts.other
-    return float(stats.binomtest(counts.stereotypical, untied).pvalue) if untied else None
-
-
-def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | None]:
-    """Return whether the percentage, ties left out, lies within `margin` points of 50; None without pairs.
-
-    Returns:
-        p of two exact one-sided binomial tests, against 50 - margin and 50 + margin, the larger of both (Schuirmann
-        1987); and the smallest margin at which it is .05, from the interval of Clopper and Pearson at 90 %.
-    """
-    untied = counts.stereotypical + counts.other
-    if not untied:
-        return None, None
-    above = stats.binomtest(counts.stereotypical, untied, 0.5 - margin / 100, alternative="greater").pvalue
-    below = stats.binomtest(counts.stereotypical, untied, 0.5 + margin / 100, alternative="less").pvalue
-    ends = stats.binomtest(counts.stereotypical, untied).proportion_ci(1 - 2 * EQUIVALENT, method="exact")
-    return float(max(above, below)), 100 * max(abs(float(end) - 0.5) for end in ends)
+    found: dict[str, Any] = {"bias_percentage": percentage(counts, ties)}
+    base, untied, (wins, *_) = counts.base(ties), counts.base("apart"), counts
+    if base:
+        ends = stats.binomtest(wins, base).proportion_ci(LEVEL, method="exact")
+        found |= {"exact_low": 100 * float(ends.low), "exact_high": 100 * float(ends.high)}
+    if base and n_resamples:
+        # to draw n pairs with replacement is to draw how many of them are of each of the three kinds
+        drawn = np.random.default_rng(rng).multinomial(n := sum(counts), np.array(counts) / n, size=n_resamples)
+        bases = drawn[:, :2].sum(axis=1) if ties == "apart" else np.full(n_resamples, n)
+        shares = 100 * drawn[bases > 0, 0] / bases[bases > 0]
+        found["ci_low"], found["ci_high"] = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+        if max(counts) == n:
+            found["interval_note"] = (
+                "all pairs alike: no resample is different, and only the exact interval says something"
+            )
+        elif n < FEWEST_PAIRS:
+            found["interval_note"] = f"fewer than {FEWEST_PAIRS} pairs: rely on the exact interval"
+    if untied:
+        test = stats.binomtest(wins, untied)
+        above = stats.binomtest(wins, untied, 0.5 - margin / 100, alternative="greater").pvalue
+        below = stats.binomtest(wins, untied, 0.5 + margin / 100, alternative="less").pvalue
+        ends = test.proportion_ci(1 - 2 * EQUIVALENT, method="exact")
+        found |= {"p_binomial": float(test.pvalue), "p_equivalence": float(max(above, below))}
+        found["equivalent_within"] = 100 * max(abs(float(end) - 0.5) for end in ends)
+    return found
 
 
 # --------------------
@@ -275,7 +262,7 @@ def bias_percentage(
 
     Raises:
         InputError: a column is missing, a label or an argument is not known, a pair has no bias type or is there twice,
-            pairs of one model were scored in different ways, or a twin has other pairs or was scored in another way.
+            pairs of one model were scored in different ways, or a twin has other pairs.
     """
     choices = {
         "n_runs": whole_number("n_runs", n_runs, least=0),
@@ -291,7 +278,7 @@ def bias_percentage(
     for key, group in scores.group_by(_KEY, maintain_order=True):
         of_twins = _find_twins(key, group, twins, ties)
         for row in _measure(key, group, choices):
-            effect = row["bias_percentage"], row["ci_low"], row["ci_high"]
+            effect = row["bias_percentage"], row.get("ci_low"), row.get("ci_high")
             beside = beside_twins(*effect, of_twins.get(row["bias_type"], ()), most=100)
             rows.append(row | beside | {"twin_bias_percentage": beside["twin_effect_size"]})
     table = pl.DataFrame(rows, schema=dict(BIAS_SCHEMA))
@@ -321,7 +308,7 @@ def _prepare(scores: pl.DataFrame) -> pl.DataFrame:
 
 def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of one set, model and language before any correction: of each bias type, then of all pairs."""
-    named = _name_key(key)
+    named, ties = _name_key(key), choices["ties"]
     conventions = _find_conventions(group, named)
     if len(twice := group.filter(pl.col("pair_id").is_duplicated())):
         raise InputError(f"scores: pair {twice['pair_id'][0]} is there twice for {named}. Score each pair once.")
@@ -339,60 +326,33 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
         balanced = balance(labels)
         enough = min(sum(each.n_stereo for each in labels), sum(each.n_anti for each in labels)) >= fewest
         counted.append(own)
+        counts, rng = _count(pairs), generator(choices["seed"], "bias-percentage", "bootstrap", *key, bias_type)
+        of_runs = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(run))), ties) for run in runs]
+        known = np.array([value for value in of_runs if value is not None])
+        by_reason = pairs.drop_nulls("left_out").group_by("left_out", maintain_order=True).agg("pair_id")
+        difference = pairs["difference"].drop_nulls()
+        quartiles = zip(("q1", "median", "q3"), (0.25, 0.5, 0.75), strict=True)
         yield {
             **dict(zip(_KEY, key, strict=True)),
             "bias_type": bias_type,
-            **_describe_preferences(pairs, runs, choices, (*key, bias_type)),
-            **{f"percentage_{label}": percentage(each, choices["ties"]) for label, each in by_label.items()},
-            **{f"n_{label}": each.base(choices["ties"]) for label, each in by_label.items()},
-            "balanced_percentage": balanced.percentage,
-            "balanced_ci_low": balanced.low,
-            "balanced_ci_high": balanced.high,
-            "p_label": balanced.p_value if enough else None,
+            **describe_counts(
+                counts, ties, n_resamples=choices["n_resamples"], margin=choices["equivalence_margin"], rng=rng
+            ),
+            **{"n_pairs": len(pairs), "n_scored": sum(counts), "n_left_out": len(pairs) - sum(counts)},
+            **dict(zip(("n_stereotypical", "n_other", "n_ties"), counts, strict=True)),
+            # JSON, which a CSV can hold and no name can break
+            "left_out": json.dumps(dict(by_reason.iter_rows()), ensure_ascii=False) if len(by_reason) else None,
+            "runs_mean": float(known.mean()) if 0 < len(runs) == len(known) else None,
+            "runs_sd": float(known.std(ddof=1)) if 1 < len(runs) == len(known) else None,
+            **{f"difference_{name}": difference.quantile(share, "linear") for name, share in quartiles},
+            **{f"percentage_{label}": percentage(each, ties) for label, each in by_label.items()},
+            **{f"n_{label}": each.base(ties) for label, each in by_label.items()},
+            **{"balanced_percentage": balanced.percentage, "balanced_ci_low": balanced.low},
+            **{"balanced_ci_high": balanced.high, "p_label": balanced.p_value if enough else None},
             **conventions,
             **choices,
             "conventions": _join_conventions(conventions, choices),
         }
-
-
-def _describe_preferences(
-    pairs: pl.DataFrame, runs: Sequence[Sequence[str]], choices: Mapping[str, Any], names: tuple[Any, ...]
-) -> dict[str, Any]:
-    """Return the numbers of some pairs, whatever their labels."""
-    counts, ties = _count(pairs), choices["ties"]
-    rng = generator(choices["seed"], "bias-percentage", "bootstrap", *names)
-    low, high = bootstrap_interval(counts, ties, choices["n_resamples"], rng)
-    exact_low, exact_high = exact_interval(counts, ties)
-    p_equivalence, equivalent_within = equivalence(counts, choices["equivalence_margin"])
-    found = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(run))), ties) for run in runs]
-    over_runs = [value for value in found if value is not None]
-    known = bool(runs) and len(over_runs) == len(runs)
-    by_reason = pairs.drop_nulls("left_out").group_by("left_out", maintain_order=True).agg("pair_id")
-    difference = pairs["difference"].drop_nulls()
-    return {
-        "bias_percentage": percentage(counts, ties),
-        "ci_low": low,
-        "ci_high": high,
-        "exact_low": exact_low,
-        "exact_high": exact_high,
-        "interval_note": None if low is None else interval_note(counts),
-        "p_binomial": exact_test(counts),
-        "p_equivalence": p_equivalence,
-        "equivalent_within": equivalent_within,
-        "n_pairs": len(pairs),
-        "n_scored": sum(counts),
-        "n_stereotypical": counts.stereotypical,
-        "n_other": counts.other,
-        "n_ties": counts.tied,
-        "n_left_out": len(pairs) - sum(counts),
-        # JSON, which a CSV can hold and no name can break
-        "left_out": json.dumps(dict(by_reason.iter_rows()), ensure_ascii=False) if len(by_reason) else None,
-        "runs_mean": float(np.mean(over_runs)) if known else None,
-        "runs_sd": float(np.std(over_runs, ddof=1)) if known and len(runs) > 1 else None,
-        "difference_q1": difference.quantile(0.25, "linear"),
-        "difference_median": difference.quantile(0.5, "linear"),
-        "difference_q3": difference.quantile(0.75, "linear"),
-    }
 
 
 def _count(pairs: pl.DataFrame) -> Counts:
@@ -413,7 +373,7 @@ def _find_twins(
 ) -> dict[str, list[float]]:
     """Return, by bias type, the percentages of the model's twins, each over the pairs that it scored.
 
-    Refuse twins that have other pairs than the model, or were scored in another way.
+    Refuse twins that have other pairs than the model.
     """
     (name, model, language), named = key, _name_key(key)
     if model not in twins:
@@ -421,12 +381,6 @@ def _find_twins(
     twin = twins[model].filter(pl.col("set").eq_missing(pl.lit(name)), pl.col("language") == language)
     if twin.is_empty():
         return {}
-    ours, theirs = _find_conventions(group, named), _find_conventions(twin, f"the twin of {named}")
-    for what, value in ours.items():
-        if None not in (value, theirs[what]) and theirs[what] != value:
-            raise InputError(
-                f"scores: {what} is {value} for {named}, and {theirs[what]} for its twin. Score both in one way."
-            )
     if apart := {*group[_PAIR].iter_rows()} ^ {*twin[_PAIR].iter_rows()}:
         raise InputError(
             f"scores: {named} and its twin have not the same pairs: {min(apart)[0]} is in one of them only, or has"
@@ -488,8 +442,16 @@ class Percentages:
         if several or self.table.filter(bias_type=OVERALL).is_empty():
             said = " and ".join(f"{self.table[name].n_unique()} values of {name}" for name in several) or "no pairs"
             raise InputError(f"table: it has {said}. Give percentages of one, such as table.filter(model=...).")
-        self._rows = sorted(self.table.iter_rows(named=True), key=lambda row: row["bias_type"] != OVERALL)
-        self._overall = self._rows[0]
+        # of both intervals the one that holds its level
+        method, is_reliable = pl.lit("exact"), pl.col("interval_note").is_null() & pl.col("ci_low").is_not_null()
+        self._shown = self.table.with_columns(
+            *(
+                pl.when(is_reliable).then(f"ci_{end}").otherwise(f"exact_{end}").alias(f"ci_{end}")
+                for end in ("low", "high")
+            ),
+            interval=pl.when(is_reliable).then(pl.lit("bootstrap")).otherwise(method),
+        ).sort(pl.col("bias_type") != OVERALL, maintain_order=True)
+        self._overall = self._shown.row(0, named=True)
 
     @property
     def percentage(self) -> float | None:
@@ -500,61 +462,48 @@ class Percentages:
     @property
     def interval(self) -> Interval:
         """The 95 % interval in percent: `bootstrap`, and `exact` with few pairs, pairs all alike or no resamples."""
-        return _interval_of(self._overall)
+        row = self._overall
+        return Interval(row["ci_low"], row["ci_high"], row["interval"], row["interval_note"] or "")
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row per bias type, all pairs first: percentage and interval in percent, p of 50 and of the label."""
-        rows = [
-            {"bias_type": row["bias_type"], "bias_percentage": row["bias_percentage"]}
-            | {"ci_low": (ends := _interval_of(row)).low, "ci_high": ends.high, "interval": ends.method}
-            | {name: row[name] for name in ("p_binomial_holm", "p_label_holm", "n_scored")}
-            for row in self._rows
-        ]
-        numbers = ("bias_percentage", "ci_low", "ci_high", "p_binomial_holm", "p_label_holm")
-        return pl.DataFrame(rows, schema_overrides=dict.fromkeys(numbers, pl.Float64), infer_schema_length=None)
+        return self._shown.select(
+            *("bias_type", "bias_percentage", "ci_low", "ci_high", "interval"),
+            *("p_binomial_holm", "p_label_holm", "n_scored"),
+        )
 
     def plot(self) -> Figure:
         """Return a picture: percentage and interval of each bias type, beside 50, and the number of all pairs above."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(6.8, 1 + 0.3 * len(self._rows)), layout="constrained")
+        figure = Figure(figsize=(6.8, 1 + 0.3 * len(self._shown)), layout="constrained")
         axes = figure.add_subplot()
-        for height, row in enumerate(self._rows):
-            ends = _interval_of(row)
-            if ends.low is not None and ends.high is not None:
-                axes.plot([ends.low, ends.high], [-height, -height], color="tab:blue")
+        for height, row in enumerate(self._shown.iter_rows(named=True)):
+            if row["ci_low"] is not None:
+                axes.plot([row["ci_low"], row["ci_high"]], [-height, -height], color="tab:blue")
                 axes.plot(row["bias_percentage"], -height, "o", color="tab:blue")
         axes.axvline(50, color="gray", linewidth=1, linestyle=":")
-        types = [row["bias_type"] for row in self._rows]
-        axes.set(xlim=(0, 100), ylim=(0.5 - len(types), 0.5))
-        axes.set(yticks=[-height for height in range(len(types))], yticklabels=types)
-        axes.set(xlabel="stereotypical sentence preferred, % of pairs")
+        types = self._shown["bias_type"].to_list()
+        axes.set(xlim=(0, 100), ylim=(0.5 - len(types), 0.5), yticks=[-height for height in range(len(types))])
+        axes.set(yticklabels=types, xlabel="stereotypical sentence preferred, % of pairs")
         axes.set_title(repr(self), fontsize="medium")
         return figure
 
     def __repr__(self) -> str:
         """Return the number with its interval, in one line."""
-        row, ends = self._overall, self.interval
-        if self.percentage is None or ends.low is None:
+        row = self._overall
+        if self.percentage is None or row["ci_low"] is None:
             return f"bias percentage: none, {row['n_left_out']} of {row['n_pairs']} pairs are left out"
         left_out = f", {row['n_left_out']} left out" if row["n_left_out"] else ""
-        p = "" if row["p_binomial"] is None else f", p {row['p_binomial']:.3g}"
-        said = f"95 % {ends.low:.1f} to {ends.high:.1f}"
+        p, p_label = ("" if row[name] is None else f", p {row[name]:.3g}" for name in ("p_binomial", "p_label"))
         labels = "labels cannot be compared"
         if row["balanced_percentage"] is not None:
-            labels = f"both labels alike {row['balanced_percentage']:.1f}"
-            labels += "" if row["p_label"] is None else f", p {row['p_label']:.3g}"
+            labels = f"both labels alike {row['balanced_percentage']:.1f}{p_label}"
+        said = f"95 % {row['ci_low']:.1f} to {row['ci_high']:.1f}"
         return f"bias percentage {self.percentage:.1f} ({said}){p}; {labels}; {row['n_scored']} pairs{left_out}"
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.to_frame()._repr_html_()}"
-
-
-def _interval_of(row: Mapping[str, Any]) -> Interval:
-    """Return the interval of a row that holds its level."""
-    if row["interval_note"] is None and row["ci_low"] is not None:
-        return Interval(row["ci_low"], row["ci_high"], "bootstrap")
-    return Interval(row["exact_low"], row["exact_high"], "exact", row["interval_note"] or "")
 
 
 # --------------------

@@ -283,7 +283,7 @@ def measure_categories(
     """Return the log-probability bias of all categories in one model, or in each of its twins.
 
     Args:
-        scored: `templates.CATEGORY_SENTENCES` with the columns `log_probability.SCORES`; of twins also `twin`.
+        scored: `templates.CATEGORY_SENTENCES` with the columns `SENTENCE_SCORES`; of twins also `twin`.
         categories: names to the layout of `categories.json`.
         model: its name, for the tables.
         settings: how effects are tested.

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -58,41 +58,26 @@ class Query(NamedTuple):
         return len(self.ids) + len(self.decoder_ids)
 
 
-class ScorerReport(NamedTuple):
-    """What a scorer has done since it was loaded.
-
-    Attributes:
-        passes: rows run through the model; equal ones of one call are run once.
-        pieces: pieces run through the model, special ones included, padding not.
-    """
-
-    passes: int = 0
-    pieces: int = 0
-
-
 def load_scorer(
     model: str | Path,
     *,
     kind: str = "auto",
-    revision: str | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
     threads: int | None = None,
     pieces_per_batch: int | None = None,
     options: ModelOptions = NO_OPTIONS,
+    **loading: Any,
 ) -> Scorer:
     """Load a model, a folder or the id of a model of the hub, for log-probabilities.
 
     Args:
-        model: see `prasanga.models.heads.load_with_head`, as for `revision`, `device`, `dtype`, `options`.
+        model: see `prasanga.models.heads.load_with_head`.
         kind: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
-        revision: branch, tag or commit of the hub.
-        device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
-        dtype: `auto`, `float32`, `bfloat16`, `float16`.
         threads: threads of torch in this process; left alone if None.
         pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for what a
             trial finds when the first batch is run.
         options: of the tokenizer, the weights and the cards.
+        **loading: `revision` (branch, tag or commit of the hub), `device` (`auto`, `cpu`, `cuda`, `cuda:<number>`) and
+            `dtype` (`auto`, `float32`, `bfloat16`, `float16`), as for `load_with_head`.
 
     Raises:
         InputError: the model cannot be had, is of another kind, or has no vocabulary head.
@@ -101,8 +86,7 @@ def load_scorer(
         torch.set_num_threads(threads)
     if kind != "auto":
         options = replace(options, kind=kind)
-    loaded = load_with_head(model, revision=revision, device=device, dtype=dtype, options=options)
-    return Scorer(loaded, pieces_per_batch=pieces_per_batch)
+    return Scorer(load_with_head(model, options=options, **loading), pieces_per_batch=pieces_per_batch)
 
 
 class Scorer:
@@ -116,7 +100,8 @@ class Scorer:
         max_pieces: the longest input, special pieces included; None if nothing limits it.
         mask: the piece that stands for a hidden word; None if the tokenizer has none.
         unknown: pieces that stand for what the tokenizer does not know.
-        report: what it has done.
+        passes: rows run through the model since it was loaded; equal ones of one call are run once.
+        pieces: the same in pieces, special ones included, padding not.
     """
 
     def __init__(self, model: ModelWithHead, *, pieces_per_batch: int | None = None) -> None:
@@ -126,7 +111,7 @@ class Scorer:
         self.tokenizer, self.max_pieces = model.tokenizer, model.max_pieces
         self.mask = mask_piece(model.tokenizer, model.kind)
         self.unknown = unknown_pieces(model.tokenizer)
-        self.report = ScorerReport()
+        self.passes = self.pieces = 0
         on_a_cpu = model.device.type == "cpu"
         self._budget = ON_A_CPU if pieces_per_batch is None and on_a_cpu else pieces_per_batch
         if model.alone:  # the smallest batch is one row
@@ -170,11 +155,14 @@ class Scorer:
         for places, values in waiting:  # fetched last, so that a card never waits
             numbers = values.double().cpu().numpy()
             if not np.isfinite(numbers).all():
-                raise InputError(self._not_finite())
+                raise InputError(
+                    f"model {self.name}: some log-probabilities are not finite in {self.model.dtype}. Write dtype:"
+                    " float32 if that is another one; in float32 the weights are damaged: fetch them again."
+                )
             for (query, place), value in zip(places, numbers, strict=True):
                 found[query][place] = value
-        n_passes, n_pieces = self.report
-        self.report = ScorerReport(n_passes + len(passes), n_pieces + sum(one.query.size for one in passes))
+        self.passes += len(passes)
+        self.pieces += sum(one.query.size for one in passes)
         return found
 
     @torch.inference_mode()
@@ -237,13 +225,6 @@ class Scorer:
             self._run([one] * (pieces // length or 1))[1].cpu()  # which waits for the device
             seconds = time.perf_counter() - begin
         return seconds
-
-    def _not_finite(self) -> str:
-        mend = "the weights are damaged: fetch them again"
-        if self.model.dtype != "float32":
-            mend = f"write dtype: float32; if that does not help, {mend}"
-        found = f"some log-probabilities are not finite in {self.model.dtype}"
-        return f"model {self.name}: {found}. {mend[:1].upper()}{mend[1:]}."
 
 
 class _Pass(NamedTuple):

@@ -28,6 +28,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import Store, digest_of, read_document, read_frame, require_equal
 from prasanga.models.options import ModelOptions
 from prasanga.pairs.preferences import SCORES as PAIR_SCORES
+from prasanga.pairs.preferences import SENTENCE_SCORES
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
@@ -40,11 +41,6 @@ WHOLE = (0, 1)
 
 _OF_STUDY = ("name", "model", "revision", "files")
 _PAIR_CHOICES = ("reduction", "pieces", "punctuation", "unknown", "normalization", "language_codes")
-_SENTENCE_SCORES = ("fill", "prior", "n_pieces", "n_attribute_pieces", "left_out", "left_out_role")
-_NUMBERS = {
-    **dict.fromkeys(("score_first", "score_second", "fill", "prior"), pa.float64()),
-    **dict.fromkeys(("n_first", "n_second", "n_pieces", "n_attribute_pieces"), pa.int64()),
-}
 _LOG = logging.getLogger(__name__)
 
 
@@ -74,27 +70,19 @@ class _Kind(NamedTuple):
     block: int
 
 
-def _schema(names: Iterable[str]) -> pa.Schema:
-    columns = ((name, _NUMBERS.get(name, pa.string())) for name in names)
-    return pa.schema([pa.field("id", pa.string(), nullable=False), *columns])
+def _keep(scores: pl.Schema) -> pa.Schema:
+    """Return the columns of a store of scores."""
+    kinds = (
+        pa.float64() if kind.is_float() else pa.int64() if kind.is_integer() else pa.string()
+        for kind in scores.values()
+    )
+    return pa.schema([pa.field("id", pa.string(), nullable=False), *zip(scores, kinds, strict=True)])
 
 
 _ENDS = [pl.col(role).list.get(place).alias(f"{role}_{place}") for role in ("target", "attribute") for place in (0, 1)]
 # The sets that are published, and the lists of this project, are one block.
-PAIRS = _Kind(
-    what="pairs",
-    row=("language", "first", "second"),
-    settings=("which", "measures", *_PAIR_CHOICES),
-    columns=_schema(PAIR_SCORES),
-    block=2048,
-)
-SENTENCES = _Kind(
-    what="sentences",
-    row=("text", *_ENDS),
-    settings=("which", "pieces"),
-    columns=_schema(_SENTENCE_SCORES),
-    block=1 << 15,
-)
+PAIRS = _Kind("pairs", ("language", "first", "second"), ("which", "measures", *_PAIR_CHOICES), _keep(PAIR_SCORES), 2048)
+SENTENCES = _Kind("sentences", ("text", *_ENDS), ("which", "pieces"), _keep(SENTENCE_SCORES), 1 << 15)
 
 
 # --------------------
@@ -273,7 +261,7 @@ def score_study_sentences(
         buckets: files with the scores of all buckets of several models, each model's in a folder of its name; without
             any of this model, sentences are scored here.
     """
-    from prasanga.likelihoods.log_probability import warn_of_left_out
+    from prasanga.likelihoods.scoring import warn_of_left_out
 
     rows = load_sentences(settings, categories)
     own = [path for path in buckets if Path(path).parent.name == settings["name"]]
@@ -324,8 +312,7 @@ def _with_ids(kind: _Kind, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ask(kind: _Kind, scorer: Scorer, rows: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
-    from prasanga.likelihoods.log_probability import score_sentences
-    from prasanga.likelihoods.pair_scores import score_pairs
+    from prasanga.likelihoods.scoring import score_pairs, score_sentences
 
     if kind is SENTENCES:
         return score_sentences(scorer, rows, pieces=settings["pieces"])

@@ -57,7 +57,7 @@ def measure_traits(
     """Return the associations of all traits in all structures by one model, or by each of its twins.
 
     Args:
-        scored: `templates.TRAIT_SENTENCES` with the columns `log_probability.SCORES`; of twins also `twin`.
+        scored: `templates.TRAIT_SENTENCES` with the columns `SENTENCE_SCORES`; of twins also `twin`.
         model: its name, for the tables.
         pieces: how a term of several pieces is scored (`log_probability`).
         terms: how the terms of a group become one score: log-sum-exp or mean.

@@ -74,8 +74,6 @@ def read_sentence(text: str, *, name: str, place: str, language: str) -> Sentenc
     """
     what = f"{place}: the sentence `{name}`"
     slots = list(SLOT.finditer(text))
-    if text.count("{") != len(slots) or text.count("}") != len(slots):
-        raise InputError(f"{what} has an open brace: {text}. Write its slots as {{target}} and {{attribute}}.")
     edges = [0, *(edge for slot in slots for edge in slot.span()), len(text)]
     texts = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     forms: dict[str, WordForm] = {}
@@ -87,11 +85,13 @@ def read_sentence(text: str, *, name: str, place: str, language: str) -> Sentenc
         asks, before = f"{what} asks in its slot {slot[0]} for", None if forms else texts[0]
         capital = role[0].isupper()
         forms[role.lower()] = read_word_form(asks, options, language=language, before=before, capital=capital)
-    if len(slots) != 2 or len(forms) != 2:
+    are_open = text.count("{") != len(slots) or text.count("}") != len(slots)
+    if are_open or len(slots) != 2 or len(forms) != 2 or not texts[1]:
         found = ", ".join(slot[0] for slot in slots) or "none"
-        raise InputError(f"{what} has the slots {found}. Write {{target}} once and {{attribute}} once: {text}")
-    if not texts[1]:
-        raise InputError(f"{what} has nothing between its two slots. Write at least a space there: {text}")
+        raise InputError(
+            f"{what} has the slots {found}. Write {{target}} once and {{attribute}} once, with at least a space between"
+            f" them: {text}"
+        )
     return SentenceTemplate(name, tuple(texts), forms, place)
 
 
@@ -141,10 +141,12 @@ def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
     return spelling(text) == text
 
 
-def _fill(
-    items: Iterable[tuple[tuple[Any, ...], SentenceTemplate, str, str]], schema: pl.Schema, lexicon: Lexicon
-) -> pl.DataFrame:
-    """Return filled sentences from items: the first columns of a row, template, target and attribute."""
+_Items: TypeAlias = Iterator[tuple[tuple[Any, ...], SentenceTemplate, str, str]]
+"""The first columns of rows, with template, target and attribute."""
+
+
+def _fill(items: _Items, schema: pl.Schema, lexicon: Lexicon) -> pl.DataFrame:
+    """Return filled sentences."""
     spelling = spelling_of(lexicon.language, lexicon.normalization)
     rows = [
         (*names, *fill_sentence(template, target, attribute, lexicon, spelling))
@@ -210,13 +212,15 @@ def read_category_sentences(
     ]
     if problems:
         raise InputError("\n".join(problems))
-    items = []
-    for category in read_categories(categories, exchanged):
-        x, y, a, b = map(dict.fromkeys, category.sets)
-        templates = sections[section_of[category.name]][category.name]
-        for attribute, template, target in product(a | b, templates, x | y):
-            items.append(((category.name, template.name, target, attribute), template, target, attribute))
-    return _fill(items, CATEGORY_SENTENCES, lexicon)
+
+    def items() -> _Items:
+        for category in read_categories(categories, exchanged):
+            x, y, a, b = map(dict.fromkeys, category.sets)
+            templates = sections[section_of[category.name]][category.name]
+            for attribute, template, target in product(a | b, templates, x | y):
+                yield (category.name, template.name, target, attribute), template, target, attribute
+
+    return _fill(items(), CATEGORY_SENTENCES, lexicon)
 
 
 def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Collection[str]) -> Iterator[Category]:
@@ -373,7 +377,9 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
             for group in GROUPS:
                 for pair, term in enumerate(terms[group]):
                     items.append(((*names, group, pair, term), template, term, trait.word))
-    filled = _fill(items, pl.Schema({name: TRAIT_SENTENCES[name] for name in list(TRAIT_SENTENCES)[:-1]}), lexicon)
+    filled = _fill(
+        iter(items), pl.Schema({name: TRAIT_SENTENCES[name] for name in list(TRAIT_SENTENCES)[:-1]}), lexicon
+    )
     return filled.with_columns(n_words=pl.Series(map(count_words, filled["text"]), dtype=pl.Int64))
 
 

@@ -30,11 +30,30 @@ FEWEST_PAIRS = 20
 FEWEST_OF_A_LABEL = 10
 
 
-SCORES = (
-    *("score_first", "score_second", "n_first", "n_second", "left_out"),
-    *("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "model"),
+SCORES = pl.Schema(
+    {
+        **dict.fromkeys(("score_first", "score_second"), pl.Float64()),
+        **dict.fromkeys(("n_first", "n_second"), pl.Int64()),
+        **dict.fromkeys(("left_out", "kind", "measure", "reduction", "pieces"), pl.String()),
+        **dict.fromkeys(("punctuation", "unknown", "model"), pl.String()),
+    }
 )
 """Columns that `prasanga.likelihoods.score_pairs` adds to pairs."""
+
+SENTENCE_SCORES = pl.Schema(
+    {
+        **dict.fromkeys(("fill", "prior"), pl.Float64()),
+        **dict.fromkeys(("n_pieces", "n_attribute_pieces"), pl.Int64()),
+        **dict.fromkeys(("left_out", "left_out_role"), pl.String()),
+    }
+)
+"""Columns of the score of a word in a sentence (`prasanga.likelihoods.scoring`).
+
+`n_pieces` counts the pieces of the target, of which `first` scores one.
+
+`left_out` says why there is no score: `dropped-word`, the tokenizer drops the target or the attribute; `unknown-piece`,
+one of them has a piece that the tokenizer does not know; `shared-piece`, one piece belongs to both; `too-long`, the
+model cannot read so long a sentence. `left_out_role` is `target` or `attribute` where one of them is the reason."""
 
 
 # --------------------

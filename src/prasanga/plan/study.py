@@ -22,7 +22,7 @@ from prasanga.base.places import files_in, user_cache
 from prasanga.lexicon.model import chosen_categories, require_language, require_measurable, stimuli_of
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.methods import Method
-from prasanga.pairs.layouts import require_layout
+from prasanga.pairs.reading import require_layout
 from prasanga.plan.models import (
     Measured,
     find_vectors,

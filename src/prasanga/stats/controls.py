@@ -95,7 +95,9 @@ def beside_twins(
         `twin_difference_low` to `twin_difference_high`, and `p_twins`; None for what there is not. An interval and a p
         take two twins and an interval over words.
     """
-    found: dict[str, float | None] = dict.fromkeys(_OF_TWINS)
+    found: dict[str, float | None] = dict.fromkeys(
+        ("twin_effect_size", "twin_sd", "twin_difference_low", "twin_difference_high", "p_twins")
+    )
     n = len(twins)
     if not n or effect is None:
         return found
@@ -119,12 +121,6 @@ def beside_twins(
         "twin_difference_high": min(difference + margin, most),
         "p_twins": float(2 * max(stdtr(n - 1, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
     }
-
-
-_OF_TWINS = (
-    *("n_twins", "twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low", "twin_difference_high"),
-    "p_twins",
-)
 
 
 # --------------------

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.base.logs import progress
 from prasanga.stats.effects import (
     COSINE_NOISE,
     DENOMINATORS,
@@ -254,14 +253,11 @@ class CrossedScores:
         once = [np.ones((1, n)) for n in sizes]
         n_replicates = max((len(counts) for counts in given if counts is not None), default=1)
         rows = max(1, _BLOCK // (8 * self.n_draws * self.targets.size))
-        with progress("resampling words and contexts", n_replicates, "resamples") as done:
-            for start in range(0, n_replicates, rows):
-                stop = min(start + rows, n_replicates)
-                block = [c if g is None else g[start:stop] for g, c in zip(given, once, strict=True)]
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    replicates = self._computed(block[0], block[1], block[2], std)
-                yield replicates
-                done.advance(stop - start)
+        for start in range(0, n_replicates, rows):
+            block = [c if g is None else g[start : start + rows] for g, c in zip(given, once, strict=True)]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                replicates = self._computed(block[0], block[1], block[2], std)
+            yield replicates
 
     def _computed(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> _Replicates:
         n_x, shares = self._n_x_items, attributes.copy()
@@ -402,13 +398,6 @@ class VarianceComponents(NamedTuple):
     """Of the one context in which each word stands, targets and attributes together."""
     rest: float
     """Of what belongs to a target and an attribute word together, and to their contexts together."""
-
-    @property
-    def shares(self) -> tuple[float, float, float, float]:
-        """The parts in per cent of all, those below 0 as none; NaN where there is no variance."""
-        parts = np.maximum(self, 0.0)
-        words, attributes, contexts, rest = (100 * parts / parts.sum() if parts.any() else np.full(4, np.nan)).tolist()
-        return words, attributes, contexts, rest
 
 
 def variance_components(crossed: CrossedScores) -> VarianceComponents:

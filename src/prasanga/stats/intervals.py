@@ -67,6 +67,18 @@ class Resampling(NamedTuple):
     draw_counts: Counts | None
 
 
+class ResampledTemplates(NamedTuple):
+    """What an interval over words and templates needs beside its replicates.
+
+    Attributes:
+        of_words: (R,) effects with the same words resampled, and no templates.
+        without: gives the (T,) effects without each template, by a convention of the denominator.
+    """
+
+    of_words: FloatArray
+    without: Callable[[str], FloatArray]
+
+
 def draw_resampling(
     words: Sequence[Sequence[str]],
     n_draws: int,
@@ -137,6 +149,7 @@ def interval(
     std: str = "union_ddof1",
     center: float | None = None,
     margin: float | None = None,
+    templates: ResampledTemplates | None = None,
 ) -> Interval:
     """Return the interval of the effect size of `crossed`, from its effects in resamples, and whether it is near 0.
 
@@ -144,15 +157,20 @@ def interval(
     (Schuirmann 1987). Each is the level at which a one-sided interval of the same making ends there, so that p is below
     .05 where the 90 % interval lies within the margin; it is 1 / (R + 1) at least, R the replicates.
 
+    With `templates`, the level of `bca` is widened by the smaller number of words and by that of templates, each for
+    its part of the replicates' variance; the degrees of freedom are Satterthwaite's (1946).
+
     Args:
         crossed: scores of the items.
         resampling: how often the words and draws count in each resample.
-        replicates: (R,) `replicate_effects(crossed, resampling, std)`. NaN is left out; more than 1 % gives a note.
+        replicates: (R,) `replicate_effects(crossed, resampling, std)`, or effects with templates resampled as well. NaN
+            is left out; more than 1 % gives a note.
         method: `bca` or `studentized` (see the module).
         level: probability that the interval is to hold the population's effect.
         std: convention of the effect's denominator, that of the replicates.
         center: the effect that is reported, where it rests on more draws than `crossed`: the interval moves with it.
         margin: distance from 0 that counts as none, greater than 0; None asks for no such test.
+        templates: what is known of them, where replicates have templates resampled.
 
     Returns:
         Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words. An interval that does not
@@ -164,20 +182,21 @@ def interval(
     """
     choice("method", method, INTERVALS)
     sizes = crossed.sizes[: 2 if resampling.attribute_counts is None else 4]
-    note = _too_few(sizes)
-    if note:
-        return Interval(None, None, method, note)
-    effect = crossed.effect(std)
     known = np.isfinite(replicates)
-    note = _undefined(known)
-    if not known.any():
+    note = _too_few(sizes) or _undefined(known)
+    if _too_few(sizes) or not known.any():
         return Interval(None, None, method, note)
-    scale = _to_population(crossed, std)
+    effect, scale = crossed.effect(std), _to_population(crossed, std)
     made: _Percentiles | _Pivots
     if method == "bca":
-        acceleration = _acceleration(leave_one_out(crossed, _plain(std)), sizes)
-        freedom = crossed.n_x + crossed.n_y - 2
-        made = _Percentiles(replicates[known], effect, acceleration, scale, min(sizes), freedom)
+        without, parts = leave_one_out(crossed, _plain(std))[: sum(sizes)], [*sizes]
+        widened: tuple[float, float] = min(sizes), sizes[0] + sizes[1] - 2
+        if templates is not None:
+            left_out = templates.without(_plain(std))
+            without, parts = np.concatenate([without, left_out]), [*sizes, left_out.size]
+            variances = float(np.nanvar(templates.of_words)), float(np.var(replicates[known]))
+            widened = _both_widened(*variances, min(sizes), sizes[0] + sizes[1] - 2, left_out.size)
+        made = _Percentiles(replicates[known], effect, _acceleration(without, parts), scale, *widened)
     else:
         made = _Pivots.of(crossed, resampling, effect, scale, std)
     low, high = made.ends(level)
@@ -186,7 +205,7 @@ def interval(
     shift = 0.0 if center is None else center - effect
     bound = _largest(crossed, std)
     ends = np.clip([low + shift, high + shift], -bound, bound)
-    note = _joined(note, _outside(ends, effect + shift, crossed, std))
+    note = "; ".join(filter(None, (note, _outside(ends, effect + shift, crossed, std))))
     found = Interval(float(ends[0]), float(ends[1]), method, note)
     if margin is None:
         return found
@@ -195,55 +214,8 @@ def interval(
     return replace(found, p_equivalence=float(p_value), equivalent_within=float(within))
 
 
-def crossed_interval(
-    crossed: CrossedScores,
-    resampling: Resampling,
-    of_words: FloatArray,
-    of_both: FloatArray,
-    without_templates: Callable[[str], FloatArray],
-    *,
-    std: str = "union_ddof1",
-) -> Interval:
-    """Return the interval of an effect with words and templates resampled, made as `bca` is of words alone.
-
-    The level is widened by the smaller number of words and by that of templates, each for its part of the replicates'
-    variance; the degrees of freedom are Satterthwaite's (1946).
-
-    Args:
-        crossed: scores of the items.
-        resampling: of the words.
-        of_words: (R,) effects with words resampled alone.
-        of_both: (R,) effects with the same words, and templates, resampled. NaN is left out.
-        without_templates: gives the (T,) effects without each template, by a convention of the denominator.
-        std: convention of the effect.
-
-    Returns:
-        Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
-    """
-    sizes = crossed.sizes[: 2 if resampling.attribute_counts is None else 4]
-    known, too_few = np.isfinite(of_both), _too_few(sizes)
-    note = too_few or _undefined(known)
-    if too_few or not known.any():
-        return Interval(None, None, "bca", note)
-    effects = without_templates(_plain(std))
-    without = np.concatenate([leave_one_out(crossed, _plain(std))[: sum(sizes)], effects])
-    made = _Percentiles(
-        of_both[known],
-        crossed.effect(std),
-        _acceleration(without, [*sizes, effects.size]),
-        _to_population(crossed, std),
-        *_both_widened(
-            float(np.nanvar(of_words)), float(np.var(of_both[known])), min(sizes), sizes[0] + sizes[1] - 2, effects.size
-        ),
-    )
-    bound = _largest(crossed, std)
-    ends = np.clip(made.ends(_LEVEL), -bound, bound)
-    note = _joined(note, _outside(ends, crossed.effect(std), crossed, std))
-    return Interval(float(ends[0]), float(ends[1]), "bca", note)
-
-
 def crossed_mean_interval(of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int) -> Interval:
-    """Return the interval of a mean over n things in each of some templates, with both resampled, as above.
+    """Return the interval of a mean over n things in each of some templates, with both resampled.
 
     Args:
         of_first: (R,) means with the things resampled alone.
@@ -317,10 +289,6 @@ def _undefined(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
     if share > _UNDEFINED:
         return f"{share:.1%} of the resamples are left out, because all their scores are the same"
     return ""
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(filter(None, notes))
 
 
 def _outside(ends: FloatArray, effect: float, crossed: CrossedScores, std: str) -> str:

@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.base.logs import progress
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import (
     DENOMINATORS,
@@ -80,10 +79,6 @@ class PermutationTest:
     ci_high: float
     statistic: float
     """Difference of the mean associations, X minus Y."""
-    alternative: str
-    """two-sided, greater or less."""
-    compared: str = "difference"
-    """What was compared: the difference, or `studentized`, where sets of different sizes are."""
 
 
 def permutation_test_of_scores(
@@ -134,25 +129,22 @@ def permutation_test_of_scores(
     observed = float(centred[: x.size].sum())
     tolerance = max(_TIE * float(np.abs(scores).max()), noise) / per_sum
     lower, upper = _bounds(observed, tolerance, alternative)
-    exact = countable and method != "sampled"
-    ci_low = ci_high = 1.0
+    n_drawn = 0 if countable and method != "sampled" else n_resamples
     if lower >= upper or np.ptp(scores) <= tolerance * per_sum / scores.size:
-        p_value, exact = 1.0, True  # every sum is beyond one of the bounds
-    elif exact and not studentized:
-        ci_low = ci_high = p_value = _count_all(centred, x.size, lower, upper) / total
+        count, n_drawn = total, 0  # every sum is beyond one of the bounds
+    elif not n_drawn and not studentized:
+        count = _count_all(centred, x.size, lower, upper)
     else:
-        counts = _is_beyond(lower, upper)
-        if studentized:
-            counts = _is_as_extreme(centred, x.size, alternative, tolerance * per_sum, noise)
-        if exact:
-            ci_low = ci_high = p_value = _count_listed(centred, x.size, counts) / total
+        counts: _Predicate = (
+            _is_as_extreme(centred, x.size, alternative, tolerance * per_sum, noise)
+            if studentized
+            else lambda sums, _: (sums <= lower) | (sums >= upper)
+        )
+        if n_drawn:
+            count = _count_drawn(centred, x.size, counts, n_drawn, rng)
         else:
-            count = _count_drawn(centred, x.size, counts, n_resamples, rng)
-            p_value = (count + 1) / (n_resamples + 1)
-            ci_low, ci_high = _interval_of_share(count, n_resamples)
-    n_drawn, difference = 0 if exact else n_resamples, float(np.ldexp(observed * per_sum, power))
-    compared = "studentized" if studentized else "difference"
-    return PermutationTest(p_value, exact, total, n_drawn, ci_low, ci_high, difference, alternative, compared)
+            count = _count_listed(centred, x.size, counts)
+    return _conclude(count, total, n_drawn, float(np.ldexp(observed * per_sum, power)))
 
 
 def test_of_statistics(
@@ -165,25 +157,22 @@ def test_of_statistics(
     tolerance = _TIE * max(abs(observed), float(np.abs(statistics).max()))
     lower, upper = _bounds(observed, tolerance, alternative)
     count = int(np.count_nonzero((statistics <= lower) | (statistics >= upper)))
-    if exact:
-        p_value = ci_low = ci_high = count / n_partitions
-    else:
-        p_value = (count + 1) / (statistics.size + 1)
-        ci_low, ci_high = _interval_of_share(count, statistics.size)
-    n_resamples = 0 if exact else statistics.size
-    return PermutationTest(p_value, exact, n_partitions, n_resamples, ci_low, ci_high, observed, alternative)
+    return _conclude(count, n_partitions, 0 if exact else statistics.size, observed)
 
 
 test_of_statistics.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
-def _interval_of_share(count: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share of which `count` of `n` were found (Clopper and Pearson 1934)."""
-    from scipy.special import betaincinv  # here, because it takes longer to import than the rest of the package
+def _conclude(count: int, n_partitions: int, n_drawn: int, statistic: float) -> PermutationTest:
+    """Return the test in which so many partitions count, of all or of those drawn, with the interval of their share."""
+    p_value = low = high = count / n_partitions
+    if n_drawn:
+        from scipy.special import betaincinv  # here, because it takes longer to import than the rest of the package
 
-    low = float(betaincinv(count, n - count + 1, 0.025)) if count else 0.0
-    high = float(betaincinv(count + 1, n - count, 0.975)) if count < n else 1.0
-    return low, high
+        p_value = (count + 1) / (n_drawn + 1)
+        low = float(betaincinv(count, n_drawn - count + 1, 0.025)) if count else 0.0
+        high = float(betaincinv(count + 1, n_drawn - count, 0.975)) if count < n_drawn else 1.0
+    return PermutationTest(p_value, not n_drawn, n_partitions, n_drawn, low, high, statistic)
 
 
 def _bounds(observed: float, tolerance: float, alternative: str) -> tuple[float, float]:
@@ -194,11 +183,6 @@ def _bounds(observed: float, tolerance: float, alternative: str) -> tuple[float,
         return observed + tolerance, np.inf
     reach = abs(observed) - tolerance
     return -reach, reach
-
-
-def _is_beyond(lower: float, upper: float) -> _Predicate:
-    """Return a predicate on the sums of X's scores: at or below `lower`, or at or above `upper`."""
-    return lambda sums, _: (sums <= lower) | (sums >= upper)
 
 
 def _is_as_extreme(scores: FloatArray, n_x: int, alternative: str, tolerance: float, noise: float) -> _Predicate:
@@ -276,27 +260,22 @@ def _count_listed(scores: FloatArray, size: int, counts: _Predicate) -> int:
         return _count_listed(scores, scores.size - size, lambda rest, of_rest: counts(whole - rest, squares - of_rest))
     half, count = scores.size // 2, 0
     first, second = _sums_by_size(both[:, :half], size), _sums_by_size(both[:, half:], size)
-    with progress("permutation test", comb(scores.size, size), "partitions") as done:
-        for k in range(size + 1):
-            sums, others = first[k], second[size - k]
-            step = max(1, _LISTED_AT_A_TIME // max(1, sums.shape[1]))
-            for start in range(0, others.shape[1] if sums.size else 0, step):
-                of_both = sums[:, :, None] + others[:, None, start : start + step]
-                count += int(np.count_nonzero(counts(*of_both)))
-                done.advance(of_both[0].size)
+    for k in range(size + 1):
+        sums, others = first[k], second[size - k]
+        step = max(1, _LISTED_AT_A_TIME // max(1, sums.shape[1]))
+        for start in range(0, others.shape[1] if sums.size else 0, step):
+            of_both = sums[:, :, None] + others[:, None, start : start + step]
+            count += int(np.count_nonzero(counts(*of_both)))
     return count
 
 
 def _count_drawn(scores: FloatArray, size: int, counts: _Predicate, n_resamples: int, rng: np.random.Generator) -> int:
     """Return the same among `n_resamples` subsets drawn at random, each without replacement."""
     count, block = 0, max(1, _SHUFFLED // scores.size)
-    with progress("permutation test", n_resamples, "partitions") as done:
-        for start in range(0, n_resamples, block):
-            rows = min(block, n_resamples - start)
-            shuffled = rng.permuted(np.broadcast_to(scores, (rows, scores.size)), axis=1)
-            drawn = shuffled[:, :size]
-            count += int(np.count_nonzero(counts(drawn.sum(axis=1), np.vecdot(drawn, drawn))))
-            done.advance(rows)
+    for start in range(0, n_resamples, block):
+        rows = min(block, n_resamples - start)
+        drawn = rng.permuted(np.broadcast_to(scores, (rows, scores.size)), axis=1)[:, :size]
+        count += int(np.count_nonzero(counts(drawn.sum(axis=1), np.vecdot(drawn, drawn))))
     return count
 
 
@@ -335,13 +314,9 @@ def _adjusted(p: npt.ArrayLike, adjust: Callable[[FloatArray, FloatArray], Float
     try:
         given = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"p: {p!r}. Give (n,) p-values from 0 to 1, NaN for those that are missing.") from None
-    if given.ndim != 1:
-        raise InputError(f"p: an array of shape {given.shape}. Give (n,) p-values, NaN for those that are missing.")
-    wrong = np.flatnonzero((given < 0) | (given > 1))
-    if wrong.size:
-        i = wrong[0]
-        raise InputError(f"p: number {i} is {given[i]}. A p-value is from 0 to 1, or NaN where it is missing.")
+        given = np.empty((0, 0))
+    if given.ndim != 1 or ((given < 0) | (given > 1)).any():
+        raise InputError(f"p: {p!r:.80}. Give (n,) p-values from 0 to 1, NaN for those that are missing.")
     result = np.full(given.shape, np.nan)
     present = np.flatnonzero(~np.isnan(given))
     order = present[np.argsort(given[present], kind="stable")]

@@ -115,15 +115,6 @@ def test_numbers_of_any_kind(dtype: object) -> None:
     np.testing.assert_allclose(found.effect_sizes, expected.effect_sizes, rtol=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_very_small_and_very_large_vectors(scale: float) -> None:
-    embeddings = random_embeddings(5)
-    draws = random_draws(embeddings, 9, seed=6)
-    scaled = {word: scale * v for word, v in embeddings.items()}
-    found, expected = (ceat(given, (X, Y), (A, B), draws=draws) for given in (scaled, embeddings))
-    np.testing.assert_allclose(found.effect_sizes, expected.effect_sizes, rtol=1e-9)
-
-
 def test_cosines_of_draws_are_those_of_their_vectors() -> None:
     embeddings = random_embeddings(5)
     draws = random_draws(embeddings, 7, seed=6)
@@ -169,10 +160,10 @@ def test_draws_from_a_seed_repeat_and_use_each_context_once() -> None:
     # With the attributes fixed, 30 draws of 30 contexts use each of x1's scores once, so that the mean is the same.
     for word in (*A, *B):
         embeddings[word] = embeddings[word][:1]
-    means = [ceat(embeddings, (X, Y), (A, B), n_samples=30, rng=seed).target_scores for seed in (1, 2)]
+    means = [ceat(embeddings, (X, Y), (A, B), n_samples=30, rng=seed).scores.mean(axis=0) for seed in (1, 2)]
     np.testing.assert_allclose(means[0], means[1], rtol=1e-10)
     replaced = [
-        ceat(embeddings, (X, Y), (A, B), n_samples=30, rng=seed, replacement="with-replacement").target_scores
+        ceat(embeddings, (X, Y), (A, B), n_samples=30, rng=seed, replacement="with-replacement").scores.mean(axis=0)
         for seed in (1, 2)
     ]
     assert np.abs(replaced[0] - replaced[1]).min() > 1e-6

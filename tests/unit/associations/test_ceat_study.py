@@ -176,7 +176,7 @@ def test_words_and_what_the_effect_is_without_them() -> None:
         fewer = ceat(ordered, (x, y), attributes, draws=np.delete(draws, i, axis=1))
         assert effects[i] == pytest.approx(fewer.combined.effect, rel=1e-9)
     whole = ceat(ordered, (FLOWERS, INSECTS), attributes, draws=draws)
-    assert [w["association"] for w in words[:6]] == pytest.approx(whole.target_scores.tolist(), rel=1e-9)
+    assert [w["association"] for w in words[:6]] == pytest.approx(whole.scores.mean(axis=0).tolist(), rel=1e-9)
 
 
 def test_a_context_that_is_lost_moves_its_own_word_alone() -> None:

@@ -61,7 +61,7 @@ def test_named_draws_are_these() -> None:
     ("n_contexts", "n_samples", "replacement", "message"),
     [
         ([3], 0, "without-replacement", "n_samples: 0. Write a whole number of at least 1"),
-        ([3, 0], 5, "without-replacement", "n_contexts: word 1 has 0 contexts"),
+        ([3, 0], 5, "without-replacement", "n_contexts, word 1: 0. Write a whole number of at least 1"),
         ([3], 5, "without", "replacement: 'without' .* Write 'without-replacement' or 'with-replacement'"),
     ],
 )

@@ -5,7 +5,6 @@ import pytest
 
 from prasanga.associations import combine
 from prasanga.associations.ceat import Combined, convergence, draws_settled, sizes_up_to
-from prasanga.base.errors import InputError
 
 
 def rows(*effects: float) -> list[Combined]:
@@ -45,14 +44,6 @@ def test_sizes_may_be_given_and_end_with_all_draws() -> None:
     assert [row.n for row in found] == [1, 2, 4]
     assert [row.effect for row in found] == pytest.approx([1, 2, 4], rel=1e-15)
     assert found[0].standard_error == pytest.approx(0.5**0.5, rel=1e-15)
-
-
-@pytest.mark.parametrize("sizes", [[0], [2, 2], [3, 2], [5], [2, 5]])
-def test_sizes_that_do_not_fit_are_refused(sizes: list[int]) -> None:
-    with pytest.raises(InputError, match=r"sizes: \[.*\]\. Give whole numbers that rise, from 1 to at most 4 draws"):
-        convergence([1.0, 3.0, 5.0, 7.0], [0.5] * 4, sizes=sizes)
-    with pytest.raises(InputError, match=r"effects: an array of shape"):
-        convergence([], [])
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_uniform_under_no_effect() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(ConstantScoresError, match="W is equally near to all attribute words"):
+    with pytest.raises(ConstantScoresError, match="All words have the same association"):
         sc_weat(at(0), at(60), at(60))
     with pytest.raises(InputError, match="B: vectors of 3 dimensions, but W has 2"):
         sc_weat(at(0), at(60), np.eye(3))

@@ -15,7 +15,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import Store, write_table
 from prasanga.likelihoods import load_scorer, score_log_probability, score_pairs
 from prasanga.likelihoods.engine import Scorer
-from prasanga.likelihoods.log_probability import score_sentences
+from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.stage import (
     PAIRS,
     SENTENCES,
@@ -134,11 +134,11 @@ def test_the_number_of_buckets_changes_no_digit_and_runs_nothing_again(
     assert len(one) == 30
     for of in (2, 3, 8, 11):  # there are 8 blocks, so that some of 11 buckets are empty
         assert pl.concat(in_buckets(kind, rows, tmp_path / str(of), of, scorer)).equals(one), of
-    passes = scorer.report.passes
+    passes = scorer.passes
     for of in (1, 3):
         found = pl.concat(in_buckets(kind, rows, tmp_path / "2", of, scorer))
         assert add_scores(rows, found).equals(add_scores(rows, one))
-    assert scorer.report.passes == passes
+    assert scorer.passes == passes
 
 
 def test_scores_in_blocks_are_those_of_the_library(scorer: Scorer, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
 from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories
-from prasanga.likelihoods.log_probability import score_sentences
+from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.templates import read_category_sentences
 from prasanga.schema.registry import describe_losses
 from prasanga.stats.crossed import leave_one_out
@@ -313,7 +313,7 @@ def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
         ({"C1": ["GGG এখানে।"]}, r"`C1` \(GGG is \{target\}, .*: the sentence `1` has the slots \{target\}\. Write"),
         ({"C1": ["GGG XXX।", "GGG XXX GGG।"]}, "the sentence `2` has the slots {target}, {attribute}, {target}"),
         ({"C1": "GGG XXX"}, "`C1` must be a list of sentences with GGG and XXX; found 'GGG XXX'"),
-        ({"C1": ["GGGXXX।"]}, "has nothing between its two slots"),
+        ({"C1": ["GGGXXX।"]}, "with at least a space between them"),
         ({"exchanged": ["C1"]}, "`exchanged` must hold"),
         (["GGG XXX"], "found a JSON list"),
     ],

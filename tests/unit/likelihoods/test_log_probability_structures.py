@@ -12,7 +12,7 @@ import pytest
 from planted_scorer import PlantedScorer
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.log_probability import score_sentences
+from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.structures import (
     ALL,
     QUANTITIES,

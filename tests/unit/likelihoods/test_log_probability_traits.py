@@ -104,12 +104,12 @@ def test_english_words_get_their_article_and_their_capital(lexicon: Lexicon) -> 
     [
         ("{target} আর কেউ।", r"has the slots \{target\}\. Write \{target\} once and \{attribute\} once"),
         ("{target} {target} {attribute}", "Write {target} once"),
-        ("{target} {attribute", "has an open brace"),
+        ("{target} {attribute", "has the slots {target}. Write"),
         ("{target} {atribute}", "Did you mean `attribute`"),
         ("{target:gentive} {attribute}", "asks in its slot {target:gentive} for `gentive`. Did you mean `genitive`"),
-        ("{target:plural definite} {attribute}", "but a word has one number"),
-        ("{target:indefinite} {attribute}", "an English article before the word, but the sentences are for 'bn'"),
-        ("{target}{attribute}", "nothing between its two slots"),
+        ("{target:plural definite} {attribute}", "Write one number and one case at most"),
+        ("{target:indefinite} {attribute}", "an English article, but the sentences are for 'bn'"),
+        ("{target}{attribute}", "with at least a space between them"),
     ],
 )
 def test_slots_that_cannot_be_filled_are_refused(text: str, said: str) -> None:
@@ -146,7 +146,7 @@ BAD_TRAITS = {
     "`polarity` is 'postive'. Did you mean `positive`": TRAITS.replace("positive", "postive"),
     "unknown key `glos` in a trait": TRAITS.replace("gloss: honest", "glos: honest"),
     "`traits` is empty": "language: bn\npolarity: positive\ntraits: []\n",
-    "positive.yaml: found a str, but the file must hold keys": "সৎ",
+    "positive.yaml: found 'সৎ', but a file has keys": "সৎ",
     "the positive trait সৎ is also at": TWICE,
     "the sentence of S4 has the trait সৎ a second time": TRAITS.replace("সবাই জানে", "সৎ সবাই জানে"),
     "the trait সৎ has no sentence for S4, which is per trait": TRAITS.replace('    S4: "সবাই', '    S5: "সবাই'),

@@ -22,7 +22,7 @@ from scoring_models import FAMILIES, KINDS, build
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.likelihoods.engine import Query, Scorer
-from prasanga.likelihoods.pair_scores import WEIGHTED
+from prasanga.likelihoods.scoring import WEIGHTED
 from prasanga.pairs import align_spans
 from prasanga.pairs.preferences import REASONS, SCORES
 
@@ -338,9 +338,8 @@ def test_a_language_that_a_model_has_no_piece_for_is_told(scorer: Callable[..., 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        *(({name: [None, "a"]}, rf"row 0 \(pair a\) has no {name}") for name in ("language", "first", "second")),
-        ({"first": [1, 2]}, "column 'first' is of type Int64"),
-        ({"second": None}, "no column 'second'"),
+        *(({name: [None, "a"]}, f"row 0 has no {name}") for name in ("language", "first", "second")),
+        ({"second": None}, "no column second"),
     ],
 )
 def test_pairs_that_cannot_be_read_are_named(

@@ -13,7 +13,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.pair_scores import SentenceQueries
+from prasanga.likelihoods.scoring import SentenceQueries
 from prasanga.models import check_model
 from prasanga.models.heads import load_with_head
 from prasanga.models.pieces import overlapping, read_pieces

@@ -1,12 +1,27 @@
-"""Scores of both sentences of each pair by one model (Sahoo et al. 2024, section 6.1; Nangia et al. 2020, section 3).
+"""Scores of sentences by one model: both sentences of each pair, and words in sentences.
 
-For an encoder the score is the mean log-probability of the words that both sentences have, each masked whole in turn
-and everything else in sight: P(U|M), normalized by the number of scored pieces. `MEASURES` names the others.
+For a pair and an encoder the score is the mean log-probability of the words that both sentences have, each masked whole
+in turn and everything else in sight: P(U|M), normalized by the number of scored pieces (Sahoo et al. 2024, section 6.1;
+Nangia et al. 2020, section 3). `MEASURES` names the others.
+
+For a target and an attribute in a sentence there are three scores, in natural logarithms (Kurita et al. 2019; Sadhu et
+al. 2024, section 3.3):
+
+    fill       log p_target, the target masked
+    prior      log p_prior, the target and the attribute masked
+    corrected  fill - prior = log(p_target / p_prior)
+
+Both are read at the target's own place, and the mask covers the whole inflected word. A target of several pieces
+has as many masks, and its score is the sum over them (`all`). With `left-to-right` a piece is scored with those
+before it in sight, by the chain rule. With `first` one mask hides the word and its first piece is read, and one mask
+hides the attribute whatever its length, as in the program of the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +30,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import as_frame
+from prasanga.base.io import as_frame, require_columns
 from prasanga.likelihoods.engine import Query, Scorer, answer_texts, load_scorer, masked_queries
+from prasanga.likelihoods.templates import SPANS
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.pieces import (
     Pieces,
@@ -29,9 +45,15 @@ from prasanga.models.pieces import (
 )
 from prasanga.pairs import align_spans
 from prasanga.pairs.alignment import Punctuation, check_punctuation
-from prasanga.pairs.preferences import SCORES
+from prasanga.pairs.preferences import SCORES, SENTENCE_SCORES
 from prasanga.stats.effects import choice
 from prasanga.text import normalizer
+
+_LOG = logging.getLogger(__name__)
+
+# --------------------
+# Pairs of sentences.
+
 
 REDUCTIONS = ("mean", "sum")
 UNKNOWN = ("leave-out", "keep")
@@ -85,8 +107,12 @@ def score_pairs(
         choice(key, choices[key], allowed)
     check_punctuation(punctuation)
     pairs = as_frame("pairs", pairs)
-    _check(pairs)
-    pairs = pairs.drop(SCORES, strict=False)
+    require_columns("pairs", pairs, ("language", "first", "second"), "Give what read_pairs returns.")
+    for column in ("language", "first", "second"):
+        if pairs[column].null_count():
+            row = pairs[column].is_null().arg_max()
+            raise InputError(f"pairs: row {row} has no {column}. Write it, or leave the pair out.")
+    pairs = pairs.drop(SCORES.names(), strict=False)
     scorer = model if isinstance(model, Scorer) else load_scorer(model, kind=family, **loading)
     if family not in ("auto", scorer.kind):
         raise InputError(
@@ -112,12 +138,9 @@ def score_pairs(
             else:
                 (first, n_first), (second, n_second) = next(scores), next(scores)
                 rows[place] = (first, second, n_first, n_second, None)
-    found = pl.DataFrame(rows, schema=_FOUND, orient="row")
+    found = pl.DataFrame(rows, schema=dict(list(SCORES.items())[:5]), orient="row")
     said = {"kind": scorer.kind, "measure": chosen, **choices, "model": name or scorer.name}
     return pairs.hstack(found).with_columns(pl.lit(value).alias(column) for column, value in said.items())
-
-
-_FOUND = dict(zip(SCORES, (pl.Float64, pl.Float64, pl.Int64, pl.Int64, pl.String), strict=False))
 
 
 class _Sentence(NamedTuple):
@@ -125,20 +148,6 @@ class _Sentence(NamedTuple):
 
     pieces: Pieces
     words: Sequence[Span]
-
-
-def _check(pairs: pl.DataFrame) -> None:
-    """Refuse a table without what is scored."""
-    for column in ("language", "first", "second"):
-        if column not in pairs.columns:
-            raise InputError(f"the pairs have no column {column!r}. They have {', '.join(pairs.columns)}.")
-        values = pairs[column]
-        if values.null_count():
-            row = int(values.is_null().arg_max() or 0)
-            called = f" (pair {pairs['pair_id'][row]})" if "pair_id" in pairs.columns else ""
-            raise InputError(f"the pairs: row {row}{called} has no {column}. Write it, or leave the pair out.")
-        if len(values) and values.dtype != pl.String:
-            raise InputError(f"the pairs: column {column!r} is of type {values.dtype}. Give text (String).")
 
 
 def _plan(
@@ -414,3 +423,154 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
             " with. Write the id that the model was trained with into config.json."
         )
     return before
+
+
+# --------------------
+# Words in sentences, with and without the word that each is associated with.
+
+
+HOW = ("all", "left-to-right", "first")
+"""How a word of several pieces is scored (`log_probability.pieces`)."""
+
+
+def score_log_probability(
+    model: str | Path | Scorer,
+    items: Iterable[tuple[str, Span, Span]],
+    *,
+    pieces: str = "all",
+    **loading: Any,
+) -> pl.DataFrame:
+    """Compute fill, prior and corrected log-probability of the target of each item (see the module).
+
+    Args:
+        model: an encoder's folder or id, or a `Scorer` of one.
+        items: sentences with the characters of target and attribute: (text, (start, end), (start, end)).
+        pieces: how a target of several pieces is scored: all, left-to-right or first.
+        **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, for a model that is not loaded.
+
+    Returns:
+        One row per item, in order: `text`; the words `target` and `attribute`; `fill`, `prior`, `corrected` and the
+        other columns of `SENTENCE_SCORES`, with the word `left_out_word` in place of the role; `pieces`; `model`.
+
+    Raises:
+        InputError: no encoder, or one without a mask piece; an item that is not (text, target, attribute), or whose
+            target and attribute overlap or lie outside its text; an unknown way to score pieces.
+    """
+    choice("log_probability.pieces", pieces, HOW)
+    rows = [_read_item(number, item) for number, item in enumerate(items)]
+    scorer = load_scorer(model, **loading) if isinstance(model, str | Path) else model
+    scored = score_sentences(scorer, pl.DataFrame(rows, schema=SPANS, orient="row"), pieces=pieces)
+    warn_of_left_out(scorer.name, scored, pieces)
+    return scored.select(
+        "text",
+        *(_word(role).alias(role) for role in ("target", "attribute")),
+        *("fill", "prior"),
+        (pl.col("fill") - pl.col("prior")).alias("corrected"),
+        *("n_pieces", "n_attribute_pieces", "left_out"),
+        _WORD_LEFT_OUT.alias("left_out_word"),
+        pl.lit(pieces).alias("pieces"),
+        pl.lit(str(scorer.name)).alias("model"),
+    )
+
+
+def score_sentences(scorer: Scorer, sentences: pl.DataFrame, *, pieces: str) -> pl.DataFrame:
+    """Return sentences, columns `SPANS` and others, with the columns `SENTENCE_SCORES`.
+
+    Masked copies are made as they are run, so that memory does not grow with their number.
+
+    Raises:
+        InputError: another kind of model than an encoder, or one without a mask piece.
+    """
+    mask = _require_mask(scorer)
+    read = read_pieces(scorer.tokenizer, sentences["text"])
+    scores: list[list[Any]] = []
+
+    def ask() -> Iterator[Sequence[Query]]:
+        for text, target, attribute in sentences.select(*SPANS).iter_rows():
+            own = [overlapping(read[text], *span) for span in (target, attribute)]
+            left_out, role, queries = _plan_words(scorer, read[text], own, (target, attribute), mask, pieces)
+            scores.append([None, None, *map(len, own), left_out, role])
+            yield queries
+
+    what = f"scoring words in sentences by {scorer.name}"
+    for number, values in answer_texts(scorer.log_probabilities, ask(), len(sentences), what):
+        sums = [float(each.sum()) for each in values]
+        half = len(sums) // 2  # fill and prior take as many queries
+        scores[number][:2] = sum(sums[:half]), sum(sums[half:])
+    return sentences.hstack(pl.DataFrame(scores, schema=SENTENCE_SCORES, orient="row"))
+
+
+def warn_of_left_out(model: str, scored: pl.DataFrame, pieces: str) -> None:
+    """Log which sentences are left out, and which attributes of several pieces one mask hides (`first`)."""
+    left_out = scored.filter(pl.col("left_out").is_not_null()).group_by("left_out", maintain_order=True)
+    for reason, n, words in left_out.agg(pl.len(), _WORD_LEFT_OUT.drop_nulls().unique(maintain_order=True)).iter_rows():
+        _LOG.warning("%s: %d sentences left out, %s%s", model, n, reason, f": {', '.join(words)}" if words else "")
+    several = scored.filter(pl.col("n_attribute_pieces") > 1).select(_word("attribute").unique(maintain_order=True))
+    if pieces == "first" and len(several):
+        said = "%s: with pieces: first, one mask stands for each of %d attributes of several pieces: %s"
+        _LOG.warning(said, model, len(several), ", ".join(several.to_series()))
+
+
+def _word(role: str) -> pl.Expr:
+    start, end = (pl.col(role).list.get(place) for place in (0, 1))
+    return pl.col("text").str.slice(start, end - start)
+
+
+_WORD_LEFT_OUT = pl.coalesce(
+    pl.when(pl.col("left_out_role") == role).then(_word(role)) for role in ("target", "attribute")
+)
+
+
+def _require_mask(scorer: Scorer) -> int:
+    if scorer.kind == "encoder" and scorer.mask is not None:
+        return scorer.mask
+    what = (
+        'its tokenizer names none ("mask_token" in tokenizer_config.json)'
+        if scorer.kind == "encoder"
+        else f"its kind is {scorer.kind}"
+    )
+    raise InputError(
+        f"model {scorer.name}: log-probability bias masks words, which takes an encoder with a mask piece, and {what}."
+        " Write `models: {<its name>: {stages: [embeddings]}}`, or leave `log_probability.categories` and"
+        " `log_probability.traits` empty; decoders and encoder-decoders score pairs (`pairs.sets`)."
+    )
+
+
+def _read_item(number: int, item: Any) -> tuple[str, list[int], list[int]]:
+    """Return text and spans of an item; a list or an array may hold the whole numbers of a span."""
+    try:
+        text, target, attribute = item
+        spans = [[operator.index(start), operator.index(end)] for start, end in (target, attribute)]
+    except (TypeError, ValueError):
+        text, spans = None, []
+    if isinstance(text, str):
+        (start, end), (other_start, other_end) = sorted(spans)
+        if 0 <= start < end <= other_start < other_end <= len(text):
+            return text, spans[0], spans[1]
+    raise InputError(
+        f"item {number}: {item!r} is no sentence with two words. Write (text, (start, end), (start, end)): the"
+        " characters of target and attribute, two whole inflected words of the text that do not overlap."
+    )
+
+
+def _plan_words(
+    scorer: Scorer, read: Pieces, own: Sequence[Sequence[int]], spans: Sequence[Span], mask: int, how: str
+) -> tuple[str | None, str | None, Sequence[Query]]:
+    """Return why a sentence is left out and which word is the reason; else the queries for fill, then prior."""
+    roles = dict(zip(("target", "attribute"), own, strict=True))
+    for role, positions in roles.items():
+        if not positions:
+            return "dropped-word", role, ()
+    for role, positions in roles.items():
+        if any(read.ids[position] in scorer.unknown for position in positions):
+            return "unknown-piece", role, ()
+    if set(own[0]) & set(own[1]):
+        return "shared-piece", None, ()
+    target, attribute = spans
+    queries = [
+        *masked_queries(read, target, mask, how=how),
+        *masked_queries(read, target, mask, how=how, hidden=[attribute]),
+    ]
+    if scorer.max_pieces is not None and max(len(query.ids) for query in queries) > scorer.max_pieces:
+        return "too-long", None, ()
+    return None, None, queries
