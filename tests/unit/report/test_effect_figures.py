@@ -71,9 +71,8 @@ def test_one_panel_per_category_one_line_per_model_and_mode(small: pl.DataFrame)
     # bars are those of the first mode; a missing estimate leaves a gap
     effects = sorted(bar for e in (0.9, 1.0, -0.45, -0.35) for bar in (e - 0.54, e + 0.54))
     assert sorted(end for bar in bars_of(panels[0]) for end in bar) == pytest.approx(effects)
-    assert (
-        note_of(figure) == "Pale bars: 95 % interval over words and contexts, fixed draws. Bars are cut at the frame."
-    )
+    cut = "Bars beyond the frame are cut."
+    assert note_of(figure) == f"Pale bars: 95 % interval over words and contexts, fixed draws. {cut}"
     squares = [line for line in panels[2].lines if line.get_marker() == "s"]
     assert [math.isnan(y) for y in squares[0].get_ydata()] == [True, False]
 
@@ -94,8 +93,8 @@ def test_the_note_says_where_bars_are_missing_or_cut(table: Table) -> None:
     some = [("C1", "a", "9", "fixed", 0.5, {"ci_high": 7.5}), ("C1", "b", "9", "fixed", -0.5, {"ci_low": None})]
     figure = plot_effect_by_length(table(*some))
     assert note_of(figure) == (
-        "Pale bars: 95 % interval over words and contexts; none where a set has fewer than eight words. Bars are cut"
-        " at the frame."
+        "Pale bars: 95 % interval over words and contexts; none where a set has fewer than eight words. Bars"
+        " beyond the frame are cut."
     )
     assert figure.axes[0].get_ylim() == pytest.approx((-0.5 - 0.125, 2 + 0.125))
     assert note_of(plot_effect_by_length(table(some[1]))).startswith("No intervals")

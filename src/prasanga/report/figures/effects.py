@@ -128,7 +128,7 @@ def _note_on_intervals(rows: pl.DataFrame, bars: pl.DataFrame, modes: Sequence[s
     which = f", {modes[0]} draws" if len(modes) > 1 else ""
     n_effects = rows.filter(sample_mode=modes[0])["effect_size"].count()
     none = "; none where a set has fewer than eight words" if len(bars) < n_effects else ""
-    return f"Pale bars: 95 % interval over words and contexts{which}{none}. Bars are cut at the frame.{few}"
+    return f"Pale bars: 95 % interval over words and contexts{which}{none}. Bars beyond the frame are cut.{few}"
 
 
 @canvas.drawn
@@ -380,7 +380,7 @@ def _head_of_method(method: str, points: pl.DataFrame) -> tuple[str, str]:
 
 
 def _note_on_rows(points: pl.DataFrame, n_rows: int) -> str:
-    bars = " Bars: 95 % interval of what was measured, cut at the panel." if points["barred"].any() else ""
+    bars = " Bars: 95 % interval of what was measured; bars beyond the panel are cut." if points["barred"].any() else ""
     missing = n_rows - len(points)
     rest = f" Not drawn: {missing} of {n_rows} rows, without a number of both." if missing else ""
     return f"On the line both are equal.{bars}{rest}"
