@@ -81,11 +81,11 @@ def comparison_view(results: Results) -> View:
     return View("methods-compared", "By method", "Compared", [methods_agree(results)], choices)
 
 
-def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section]]:
+def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section | None]]:
     """Return the sections of the view of CEAT that are open, and those that are folded."""
     ceat = grid.grid_of(results["ceat"])
     if not ceat.categories:
-        return [], settling(config, results)
+        return [], [settling(config, results)]
     tables = {mode: _heat_sheet(ceat, mode) for mode in ceat.modes}
     heat = section.render("heat", tables=tables, legend=_legend(ceat), language="en")
     sentences = findings.headline_findings(results["ceat"])
@@ -96,8 +96,8 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
         fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),
         fill_section("effects", widget=heat, parts=[said]),
     ]
-    folded = [fill_section("reading", definitions=meanings), _all_numbers(ceat), *settling(config, results)]
-    return shown, [*folded, *sample_modes(ceat, results)]
+    reading, modes = fill_section("reading", definitions=meanings), sample_modes(ceat, results)
+    return shown, [reading, _all_numbers(ceat), settling(config, results), modes]
 
 
 def _heat_sheet(ceat: Grid, mode: str) -> Sheet:
@@ -137,30 +137,25 @@ def _fold_numbers(name: str, method: str, rows: Sequence[Estimate]) -> Section:
     return fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[listed])
 
 
-def settling(config: Mapping[str, Any], results: Results) -> list[Section]:
+def settling(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section on the length from which on effects stay, and on effects as draws are added."""
     if not {"settling", "differences"} <= results.tables.keys():
-        return []
+        return None
     # with so few draws there is one point, which shows nothing
     has_draws = (results["ceat"]["n_samples"] > grid.FIRST_DRAWS).any()
     parts = fold_table("All categories and models", "settling", _by_category(results["settling"]))
-    return [
-        fill_section(
-            "settling",
-            {"band": config["associations"]["band"]},
-            findings=list(findings.findings_of_differences(results["differences"], results["settling"])),
-            figures=figure_of(results, *["settling", "convergence"][: 1 + has_draws]),
-            parts=parts,
-        )
-    ]
+    said = list(findings.findings_of_differences(results["differences"], results["settling"]))
+    figures = figure_of(results, *["settling", "convergence"][: 1 + has_draws])
+    values = {"band": config["associations"]["band"]}
+    return fill_section("settling", values, findings=said, figures=figures, parts=parts)
 
 
-def sample_modes(ceat: Grid, results: Results) -> list[Section]:
+def sample_modes(ceat: Grid, results: Results) -> Section | None:
     """Return the section on effects by fixed and by random draws, if the study has both."""
     if not set(grid.MODES) <= set(ceat.modes):
-        return []
+        return None
     n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in ceat.estimates.values()} - {None})))
-    return [fill_section("sample_modes", {"n_samples": n_samples}, figures=figure_of(results, "sample_modes"))]
+    return fill_section("sample_modes", {"n_samples": n_samples}, figures=figure_of(results, "sample_modes"))
 
 
 # --------------------

@@ -164,15 +164,10 @@ def why_missing(estimate: Estimate | None) -> str:
     """Return why a cell has no number, in the words of the table; empty if it has one."""
     if estimate is None:
         return "not in the table"
-    if is_number(estimate["effect_size"]):
-        return ""
-    if estimate["effect_size"] is not None:
-        return f"the estimate is not a finite number ({estimate['effect_size']})"
-    return (
-        describe_missing_effect(estimate["lost"])
-        or describe_losses(estimate["lost"])
-        or "not computed, and the table does not say why"
-    )
+    effect, lost = estimate["effect_size"], estimate["lost"]
+    if effect is not None:
+        return "" if is_number(effect) else f"the estimate is not a finite number ({effect})"
+    return describe_missing_effect(lost) or describe_losses(lost) or "not computed, and the table does not say why"
 
 
 def few_words(estimate: Estimate | None) -> str:

@@ -172,9 +172,8 @@ def read_results(
     tables: dict[str, list[pl.DataFrame]] = {}
     for kind, path in ((kind, path) for kind, listed in paths.items() for path in listed if path.endswith(".parquet")):
         known, stem, table = find_table(path), Path(path).stem, read_table(path)
-        name = (
-            stem if kind == "words" else known.name if known and kind in ("audit", "embeddings", "sentences") else kind
-        )
+        by_path = known if kind in ("audit", "embeddings", "sentences") else None
+        name = stem if kind == "words" else by_path.name if by_path else kind
         for column in _NAMED_BY_FILE.get(name, ()):
             table = table.with_columns(pl.lit(Path(stem).stem).alias(column))
         tables.setdefault(name, []).append(table)

@@ -381,7 +381,7 @@ def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, An
     missing = grid.why_missing(row)
     note = missing or row.get("interval_note")
     values = {name: row.get(name) for name in _KEYS["effect"]} | {"few_words": few_words(row)}
-    own = {name: _finite(row[name]) for name in several if row[name] is not None}
+    own = {name: row[name] for name in several if row[name] is not None}
     return known({**values, "conventions": own}, "effect", missing, ci_low=note, ci_high=note)
 
 
@@ -417,7 +417,7 @@ def _describe_twins(table: pl.DataFrame, name: str, without_bias: float) -> dict
 
 def _conventions(table: pl.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
     """Return the values of each convention that the rows name, each once."""
-    return {name: list(map(_finite, values)) for name in names if (values := _values(table, name))}
+    return {name: values for name in names if (values := _values(table, name))}
 
 
 def _values(table: pl.DataFrame, name: str) -> list[Any]:
@@ -427,10 +427,6 @@ def _values(table: pl.DataFrame, name: str) -> list[Any]:
 
 def _numbers(table: pl.DataFrame, name: str) -> list[float]:
     return list(filter(is_number, table[name])) if name in table.columns else []
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # --------------------
