@@ -262,7 +262,10 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         named = comparison.PAPERS.get(paper, "the papers" if paper == "none" else paper)
         return fill_section("beside_paper", {"paper": named, "why_nothing": nothing}, **files)
     doubts = [f"{text} ({plural(n, 'row')})." for text, n in comparison.list_doubts(rows).items()]
-    all_rows = f"{len(rows):,} numbers of the paper beside this study's"
+    about = f"{len(rows):,} numbers of the paper beside this study's"
+    parts = [fold("All rows", about, sheets=[comparison.rows_sheet(rows)])]
+    parts.append(Section("How to read this", items=comparison.describe_reading(rows), folded=True))
+    parts += [fold("Doubts about the paper's numbers", str(len(doubts)), items=doubts)] if doubts else []
     return fill_section(
         "beside_paper",
         {"paper": comparison.PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
@@ -270,11 +273,7 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         findings=_count_agreeing(rows),
         sheets=[comparison.agreement_sheet(rows)],
         figures=section.figure_of(results, "published"),
-        parts=[
-            fold("All rows", all_rows, sheets=[comparison.rows_sheet(rows)]),
-            Section("How to read this", items=comparison.describe_reading(rows), folded=True),
-            *([fold("Doubts about the paper's numbers", str(len(doubts)), items=doubts)] if doubts else []),
-        ],
+        parts=parts,
     )
 
 

@@ -95,12 +95,10 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
     ]
     file = "data/ceat_words.parquet"
     where = {"length": length, "mode": mode, "a": titles["a"], "b": titles["b"]}
-    return fill_section(
-        "carrying_words",
-        {"anchor": anchor, "figure": name_of("words_{category}", category=category), **where},
-        sheets=[show_table("carrying_words", rows, columns=dict.fromkeys(models, ""), category=category)],
-        packed=prose("words_unscripted", file=file if file in results.files else ""),
-    )
+    values = {"anchor": anchor, "figure": name_of("words_{category}", category=category), **where}
+    sheet = show_table("carrying_words", rows, columns=dict.fromkeys(models, ""), category=category)
+    packed = prose("words_unscripted", file=file if file in results.files else "")
+    return fill_section("carrying_words", values, sheets=[sheet], packed=packed)
 
 
 def lexicon(results: Results) -> Section | None:
@@ -134,12 +132,11 @@ def coverage(results: Results) -> Section | None:
     if "ceat" not in results and table.is_empty():
         return None
     read = {name: f"{n:,}" for name, n in study.totals(results.corpus).items()}
-    return fill_section(
-        "coverage",
-        {"n": len(results.corpus), "read": read, "has_table": not table.is_empty()},
-        sheets=[] if table.is_empty() else [_count_by_length(table)],
-        parts=[] if table.is_empty() else [_list_contexts(table, grid.glosses_of(results.categories))],
-    )
+    values = {"n": len(results.corpus), "read": read, "has_table": not table.is_empty()}
+    if table.is_empty():
+        return fill_section("coverage", values)
+    parts = [_list_contexts(table, grid.glosses_of(results.categories))]
+    return fill_section("coverage", values, sheets=[_count_by_length(table)], parts=parts)
 
 
 def _count_by_length(table: pl.DataFrame) -> Sheet:
@@ -179,12 +176,9 @@ def left_out(results: Results) -> Section | None:
         return None
     rows = [(*each[:5], each.share, each.why) for each in found.rows]
     nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
-    return fill_section(
-        "left_out",
-        {"rows": rows},
-        sheets=[show_table("left_out", rows)] if rows else [],
-        items=[*(["Nothing was lost here:"] if nothing else []), *nothing],
-    )
+    items = ["Nothing was lost here:", *nothing] if nothing else []
+    sheets = [show_table("left_out", rows)] if rows else []
+    return fill_section("left_out", {"rows": rows}, sheets=sheets, items=items)
 
 
 # --------------------
@@ -196,14 +190,11 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     if "suffixes" not in results:
         return None if "ceat" not in results else fill_section("no_audit")
     used = results["suffixes"].filter(pl.col("occurrences") > 0).sort("occurrences", descending=True)
-    rows = [
-        (
-            *(row["suffix"] or "none", row["group"] or "no group", row["kind"]),
-            ", ".join(filter(None, (row["number"], row["case"]))),
-            *(row["occurrences"], row["stimuli"], row["examples"]),
-        )
-        for row in used.iter_rows(named=True)
-    ]
+    rows = []
+    for row in used.iter_rows(named=True):
+        read_as = ", ".join(filter(None, (row["number"], row["case"])))
+        names = (row["suffix"] or "none", row["group"] or "no group", row["kind"], read_as)
+        rows.append((*names, row["occurrences"], row["stimuli"], row["examples"]))
     suffixes = Section("Suffixes", text=[prose("suffixes")], sheets=[show_table("suffixes", rows)])
     parts = [suffixes, _concordance(results, hidden=hides_texts(config))]
     return fill_section("audit", widget=prose("audit_callout"), parts=parts)
