@@ -13,7 +13,7 @@ import hashlib
 import json
 import logging
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,6 @@ from prasanga.base.logs import progress
 from prasanga.samples.pool import (
     CANDIDATE_SCHEMA,
     LONGEST,
-    Counts,
     Pool,
     PoolKind,
     Requirement,
@@ -65,7 +64,7 @@ class Draw:
         requirements: what it must have for the pool that the length is cut from.
         pools: by requirement: stimulus (number in `stimuli`), rank (from 0), file (number in `files`), row,
             supplement; sorted by stimulus and rank.
-        counts: by stimulus; none for one that does not occur.
+        counts: of each stimulus that occurs (number in `stimuli`) by requirement; see `Tally.counts`.
         forms: stimulus, form, source, occurrences, sampled; sorted.
         supplemented: the stimuli that the supplement was read for.
     """
@@ -82,7 +81,7 @@ class Draw:
     own: dict[SegmentLength, Requirement]
     requirements: dict[SegmentLength, Requirement]
     pools: dict[Requirement, pl.DataFrame]
-    counts: dict[str, Counts]
+    counts: pl.DataFrame
     forms: pl.DataFrame
     supplemented: frozenset[str]
 
@@ -140,21 +139,21 @@ def draw(
         for rows in _read("drawing samples", primary, n_primary, vocabulary):
             offer(rows)
         supplemented = bool(more) and minimum > 0
-        enough: set[int] = set()
+        enough: list[int] = []
         if supplemented:
             enough = _with_enough(tally.counts(), requirements.values(), minimum)
             what = "drawing samples from the supplement"
             for rows in _read(what, more, n_more, vocabulary, first=len(primary)):
-                offer(rows.filter(~pl.col("stimulus").is_in(list(enough))))
+                offer(rows.filter(~pl.col("stimulus").is_in(enough)))
         counts, forms = tally.counts(), tally.forms()
     names = vocabulary.stimuli.names
     order = sorted(range(len(names)), key=names.__getitem__)
-    new_numbers = dict(zip(order, range(len(order)), strict=True))
+    new_number = pl.col("stimulus").replace_strict(order, list(range(len(order))), return_dtype=pl.UInt32)
     places: dict[Requirement, pl.DataFrame] = {}
     chosen = pl.DataFrame(schema={key: CANDIDATE_SCHEMA[key] for key in _OCCURRENCE})
     for requirement in list(pools):  # one by one, so that memory need not hold them twice
         contexts = pools.pop(requirement).drawn()
-        places[requirement] = _places(contexts, new_numbers)
+        places[requirement] = _places(contexts.with_columns(new_number))
         chosen = pl.concat([chosen, contexts.select(_OCCURRENCE)]).unique()
     return Draw(
         files=(*primary, *more),
@@ -169,7 +168,7 @@ def draw(
         own=own,
         requirements=requirements,
         pools=places,
-        counts={names[number]: its_counts for number, its_counts in counts.items()},
+        counts=counts.with_columns(new_number),
         forms=_forms(forms, chosen, vocabulary),
         supplemented=frozenset(name for i, name in enumerate(names) if supplemented and i not in enough),
     )
@@ -182,9 +181,8 @@ def short_stimuli(paths: Iterable[str | Path], *, minimum: int, **choices: Any) 
     stimulus of `stimuli` that does not occur at all is short of any minimum.
     """
     drawn = draw(paths, minimum=minimum, contexts_per_stimulus=1, seed=0, **choices)
-    asked, nothing = set(drawn.requirements.values()), Counts()
-    eligible = {name: drawn.counts.get(name, nothing).eligible for name in drawn.stimuli}
-    return [name for name, number in eligible.items() if any(number[each] < minimum for each in asked)]
+    enough = _with_enough(drawn.counts, drawn.requirements.values(), minimum)
+    return [name for number, name in enumerate(drawn.stimuli) if minimum and number not in enough]
 
 
 def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[str]) -> dict[str, Any]:
@@ -241,10 +239,11 @@ def _read(
             yield from read_rows(path, vocabulary, file=number, supplement=bool(first), read=done.advance)
 
 
-def _with_enough(counts: Mapping[int, Counts], requirements: Iterable[Requirement], minimum: int) -> set[int]:
+def _with_enough(counts: pl.DataFrame, requirements: Iterable[Requirement], minimum: int) -> list[int]:
     """Return the stimuli (numbers) with at least `minimum` texts for each requirement."""
-    asked = set(requirements)
-    return {number for number, its in counts.items() if all(its.eligible[r] >= minimum for r in asked)}
+    asked = counts.filter(pl.col("requirement").is_in([str(requirement) for requirement in requirements]))
+    fewest = asked.group_by("stimulus").agg(pl.col("eligible").min())
+    return fewest.filter(pl.col("eligible") >= minimum)["stimulus"].to_list()
 
 
 def _with_priority(rows: pl.DataFrame, vocabulary: Vocabulary, seed: int) -> pl.DataFrame:
@@ -253,22 +252,10 @@ def _with_priority(rows: pl.DataFrame, vocabulary: Vocabulary, seed: int) -> pl.
     return rows.with_columns(high=pl.Series(high), low=pl.Series(low))
 
 
-def _places(pool: pl.DataFrame, numbers: Mapping[int, int]) -> pl.DataFrame:
-    """Return where the contexts of a pool stand, and their ranks.
-
-    Rows have the stimuli's new numbers, and are sorted by them.
-    """
-    return (
-        pool.select(
-            pl.col("stimulus").replace_strict(numbers, return_dtype=pl.UInt32),
-            pl.int_range(pl.len(), dtype=pl.Int32).over("stimulus").alias("rank"),
-            "file",
-            "row",
-            "supplement",
-        )
-        .sort("stimulus", "rank")
-        .rechunk()
-    )
+def _places(pool: pl.DataFrame) -> pl.DataFrame:
+    """Return where the contexts of a pool stand, and their ranks, sorted by stimulus."""
+    rank = pl.int_range(pl.len(), dtype=pl.Int32).over("stimulus").alias("rank")
+    return pool.select("stimulus", rank, "file", "row", "supplement").sort("stimulus", "rank").rechunk()
 
 
 def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: Vocabulary) -> pl.DataFrame:
@@ -302,6 +289,14 @@ length, in `target_too_long` the target has more words than the segment; `long_e
 do, but not the other lengths that share its pool. `over_cap` were not drawn, `sampled` were. `from_supplement` of these
 stand in the supplement alone, `short` says that fewer than the minimum are eligible, and `reason` why there is no
 sample (else empty)."""
+
+# What kept out the contexts that came furthest, by the first of these counts that is not 0.
+_REASONS = {
+    "sampled": "",
+    "outside_pool": "no-context-for-all-lengths",
+    "target_too_long": "target-too-long",
+    "occurrences": "no-context-long-enough",
+}
 
 FORMS_SCHEMA = TABLES["sampled_forms"].arrow(nullable=())
 """One row per stimulus, form and corpus file: occurrences, and how many of them were drawn, at any length."""
@@ -355,54 +350,38 @@ def counts_of(coverage: str | Path) -> list[str]:
 
 def coverage_table(drawn: Draw) -> pa.Table:
     """Return what there is of each stimulus at each length, in `COVERAGE_SCHEMA`; also of stimuli that do not occur."""
-    sampled = {requirement: _numbers(pool) for requirement, pool in drawn.pools.items()}
-    rows = [
-        _coverage(drawn, stimulus, length, *sampled[drawn.requirements[length]].get(number, (0, 0)))
-        for number, stimulus in enumerate(drawn.stimuli)
-        for length in drawn.lengths
-    ]
-    return pa.Table.from_pylist(rows, COVERAGE_SCHEMA)
+    lengths = [(length.label, str(drawn.own[length]), str(drawn.requirements[length])) for length in drawn.lengths]
+    sampled = pl.concat(
+        pool.select("stimulus", pl.lit(str(requirement)).alias("pool"), "supplement")
+        .group_by("stimulus", "pool")
+        .agg(pl.len().cast(pl.Int64).alias("sampled"), pl.col("supplement").sum().alias("from_supplement"))
+        for requirement, pool in drawn.pools.items()
+    )
+    own = drawn.counts.rename({"eligible": "long_enough"})
+    pools = drawn.counts.select("stimulus", pl.col("requirement").alias("pool"), "eligible")
+    counted = (
+        pl.DataFrame({"name": drawn.stimuli}, schema={"name": pl.String})
+        .with_row_index("stimulus")
+        .join(pl.DataFrame(lengths, schema=["segment_length", "requirement", "pool"], orient="row"), how="cross")
+        .join(own, on=["stimulus", "requirement"], how="left", maintain_order="left")
+        .join(pools, on=["stimulus", "pool"], how="left", maintain_order="left")
+        .join(sampled, on=["stimulus", "pool"], how="left", maintain_order="left")
+        .fill_null(0)
+    )
+    table = counted.with_columns(
+        pl.col("name").alias("stimulus"),
+        copies=pl.col("contexts") - pl.col("texts"),
+        too_short=pl.col("texts") - pl.col("enough_words"),
+        target_too_long=pl.col("enough_words") - pl.col("long_enough"),
+        outside_pool=pl.col("long_enough") - pl.col("eligible"),
+        over_cap=pl.col("eligible") - pl.col("sampled"),
+        short=pl.col("eligible") < drawn.minimum,
+    )
+    kept_out = [pl.when(pl.col(name) > 0).then(pl.lit(reason)) for name, reason in _REASONS.items()]
+    table = table.with_columns(reason=pl.coalesce(*kept_out, pl.lit("no-occurrence")))
+    return table.select(COVERAGE_SCHEMA.names).to_arrow().cast(COVERAGE_SCHEMA)
 
 
 def drawn_forms(drawn: Draw) -> pa.Table:
     """Return which forms and which corpus files the samples come from, in `FORMS_SCHEMA`; sorted."""
     return drawn.forms.select(FORMS_SCHEMA.names).to_arrow().cast(FORMS_SCHEMA)
-
-
-def _numbers(pool: pl.DataFrame) -> dict[int, tuple[int, int]]:
-    """Count by stimulus (number) the contexts drawn, and those of them from the supplement."""
-    found = pool.group_by("stimulus").agg(pl.len(), pl.col("supplement").sum())
-    return {stimulus: (drawn, supplement) for stimulus, drawn, supplement in found.iter_rows()}
-
-
-def _coverage(drawn: Draw, stimulus: str, length: SegmentLength, sampled: int, from_supplement: int) -> dict[str, Any]:
-    own, pool, counts = drawn.own[length], drawn.requirements[length], drawn.counts.get(stimulus, Counts())
-    long_enough, eligible = counts.eligible[own], counts.eligible[pool]
-    row = {
-        "stimulus": stimulus,
-        "segment_length": length.label,
-        "occurrences": counts.occurrences,
-        "contexts": counts.contexts,
-        "copies": counts.contexts - counts.texts,
-        "too_short": counts.texts - counts.enough_words[own],
-        "target_too_long": counts.enough_words[own] - long_enough,
-        "long_enough": long_enough,
-        "outside_pool": long_enough - eligible,
-        "eligible": eligible,
-        "over_cap": eligible - sampled,
-        "sampled": sampled,
-        "from_supplement": from_supplement,
-        "short": eligible < drawn.minimum,
-    }
-    return {**row, "reason": _reason(row)}
-
-
-def _reason(row: dict[str, Any]) -> str:
-    """Return why there is no sample: what kept out the contexts that came furthest."""
-    if row["sampled"]:
-        return ""
-    if row["outside_pool"]:
-        return "no-context-for-all-lengths"
-    if row["target_too_long"]:
-        return "target-too-long"
-    return "no-context-long-enough" if row["occurrences"] else "no-occurrence"

@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import binascii
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
 
@@ -392,6 +390,12 @@ def _halves(batch: pa.RecordBatch, what: str) -> dict[str, Words64]:
 # Copies of one text fall into one slice, so the counts are exact.
 
 
+_COUNTS = pl.Schema(
+    {
+        **{"stimulus": pl.UInt32, "requirement": pl.String},
+        **dict.fromkeys(("texts", "enough_words", "eligible"), pl.Int64),
+    }
+)
 _TEXT = ["stimulus", "text_high", "text_low"]
 _COUNTED = ["stimulus", "file", "context"]
 _FORM = ["stimulus", "form", "source"]
@@ -402,20 +406,6 @@ _RECORDS_PER_SLICE = 1 << 18
 _MOST_SLICES = 256  # files that are open at once; of a thousand million rows, a slice is then some 110 MB
 _BYTES_IN_MEMORY = 1 << 26
 _FORMS_WAITING = 1 << 18
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Of one stimulus: occurrences, contexts that hold them, and different texts of these.
-
-    `enough_words` and `eligible` are texts, by requirement: those with the words, and those that meet all of it.
-    """
-
-    occurrences: int = 0
-    contexts: int = 0
-    texts: int = 0
-    enough_words: Counter[Requirement] = field(default_factory=Counter)
-    eligible: Counter[Requirement] = field(default_factory=Counter)
 
 
 class Tally(ExitStack):
@@ -451,30 +441,29 @@ class Tally(ExitStack):
         """Return the occurrences by form and file: stimulus, form, source (numbers), occurrences."""
         return pl.concat(self._forms).group_by(_FORM).agg(pl.col("occurrences").sum())
 
-    def counts(self) -> dict[int, Counts]:
-        """Return what has been counted so far, by the number of the stimulus; more may be added afterwards."""
-        occurrences = dict(self.forms().group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
-        numbers = np.zeros((len(self._contexts), 1 + 2 * len(self._requirements)), np.int64)
+    def counts(self) -> pl.DataFrame:
+        """Return what has been counted so far; more may be added afterwards.
+
+        Returns:
+            A row per stimulus that occurs and requirement: stimulus (number), requirement (its `str`), occurrences,
+            contexts (that hold them), texts (different ones of these), enough_words (texts that have the words),
+            eligible (texts that meet all of the requirement).
+        """
+        counted = pl.DataFrame(schema=_COUNTS)
         for file in self._slices:
             file.seek(0)
             records = np.frombuffer(file.read(), _RECORD)
             texts = pl.DataFrame({name: records[name] for name in _RECORD.names or ()})
             texts = texts.group_by(_TEXT).agg(pl.col("n_words").max(), pl.col("form_words").min())
-            kinds = [kind.cast(pl.Int64).sum() for r in self._requirements for kind in (r.enough_words, r.met)]
-            found = texts.group_by("stimulus").agg(
-                pl.len().cast(pl.Int64), *(kind.alias(f"{i}") for i, kind in enumerate(kinds))
-            )
-            numbers[found["stimulus"].to_numpy()] += found.drop("stimulus").to_numpy()
-        return {
-            stimulus: Counts(
-                number,
-                int(self._contexts[stimulus]),
-                int(numbers[stimulus, 0]),
-                Counter(dict(zip(self._requirements, numbers[stimulus, 1::2].tolist(), strict=True))),
-                Counter(dict(zip(self._requirements, numbers[stimulus, 2::2].tolist(), strict=True))),
-            )
-            for stimulus, number in occurrences.items()
-        }
+            for requirement in self._requirements:
+                numbers = {"enough_words": requirement.enough_words.sum(), "eligible": requirement.met.sum()}
+                found = texts.group_by("stimulus").agg(texts=pl.len(), **numbers)
+                found = found.with_columns(requirement=pl.lit(str(requirement))).select(*_COUNTS).cast(_COUNTS)
+                counted = pl.concat([counted, found])
+            counted = counted.group_by("stimulus", "requirement").agg(pl.all().sum())
+        occurrences = self.forms().group_by("stimulus").agg(pl.col("occurrences").sum())
+        contexts = pl.DataFrame({"contexts": self._contexts}).with_row_index("stimulus")
+        return counted.join(occurrences, on="stimulus").join(contexts, on="stimulus")
 
     def _new_slice(self, in_memory: int, scratch: str | Path | None) -> IO[bytes]:
         folder = None if scratch is None else str(scratch)
