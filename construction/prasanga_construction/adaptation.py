@@ -209,18 +209,12 @@ def possible_names(sentences: Iterable[str], known: Iterable[str] = ()) -> dict[
         sentences: all sentences of a set: the more there are, the fewer ordinary words begin with a capital everywhere.
         known: names that need no replacement.
     """
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     small: set[str] = set()
     for sentence in sentences:
-        seen = set()
-        for word in words_of(sentence):
-            text = _POSSESSIVE.sub("", word.text)
-            if text.islower():
-                small.add(text)
-            elif text.istitle() and text.isalpha() and len(text) > 1:
-                seen.add(text)
-        for text in seen:
-            counts[text] = counts.get(text, 0) + 1
+        words = {_POSSESSIVE.sub("", word.text) for word in words_of(sentence)}
+        small |= set(filter(str.islower, words))
+        counts.update(word for word in words if word.istitle() and word.isalpha() and len(word) > 1)
     left_out = _NO_NAMES | {name.casefold() for name in known}
     return {
         text: count for text, count in counts.items() if text.lower() not in small and text.casefold() not in left_out
@@ -236,15 +230,13 @@ def suggest_names(foreign: Sequence[str], names: Mapping[str, Mapping[str, str]]
     Returns:
         By foreign name: `hindu_female_names: Sunita; hindu_male_names: Rahul; ...`.
     """
-    found = {}
-    for name in foreign:
-        drawn = []
-        for name_of_set, spellings in names.items():
-            choices = sorted(set(spellings.values()))
-            place = generator(seed, "names", name_of_set, name).integers(len(choices))
-            drawn.append(f"{name_of_set}: {choices[place]}")
-        found[name] = "; ".join(drawn)
-    return found
+    choices = {name_of_set: sorted(set(spellings.values())) for name_of_set, spellings in names.items()}
+
+    def draw(name_of_set: str, name: str) -> str:
+        its = choices[name_of_set]
+        return its[generator(seed, "names", name_of_set, name).integers(len(its))]
+
+    return {name: "; ".join(f"{its}: {draw(its, name)}" for its in names) for name in foreign}
 
 
 def has_name(sentence: str, name: str) -> bool:

@@ -206,9 +206,9 @@ def agree(first: str, second: str, language: str) -> bool:
     a, b = comparable(first), comparable(second)
     if any(a in words and b in words for words in _LISTED[language]):
         return True
-    for endings in _ENDINGS[language]:
-        ending = re.compile(f"{endings}$")
-        if ending.search(a) and ending.search(b) and ending.sub("", a) == ending.sub("", b) != "":
+    for ending in _ENDINGS[language]:
+        one, two = (re.fullmatch(f"(.+?){ending}", word) for word in (a, b))
+        if one and two and one[1] == two[1]:
             return True
     return False
 

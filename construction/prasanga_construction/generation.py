@@ -139,8 +139,18 @@ class Writer:
             InputError: a text and its answer do not fit into the model; no memory for a single text.
         """
         rows = self._read(texts, reads)
-        self._require_fit(texts, rows, max_new_tokens)
-        settings = self._settings(max_new_tokens, beams, writes)
+        answer = max_new_tokens if self.kind == "decoder" else 0
+        for text, row in zip(texts, rows, strict=True):
+            if self.max_pieces is not None and len(row) + answer > self.max_pieces:
+                raise InputError(
+                    f"model {self.name}: it reads {self.max_pieces} pieces at most, but the text that begins"
+                    f" {text[:60]!r} has {len(row)}, and the answer may have {answer} more. Shorten it, or use a model"
+                    " that reads more."
+                )
+        settings = copy.deepcopy(self.model.generation_config)
+        settings.update(max_new_tokens=max_new_tokens, do_sample=False, num_beams=max(beams, 1))
+        if writes is not None:
+            settings.forced_bos_token_id = self.tokenizer.convert_tokens_to_ids(writes)
         places = sorted(range(len(texts)), key=lambda place: len(rows[place]))  # rows of a batch are of similar length
         lengths = [(len(rows[place]) + max_new_tokens) * max(beams, 1) for place in places]
 
@@ -181,23 +191,6 @@ class Writer:
             end = tokenizer.eos_token_id
             rows = [row[:-1] if len(row) > 1 and row[-1] == end else row for row in rows]
         return rows
-
-    def _require_fit(self, texts: Sequence[str], rows: Sequence[Sequence[int]], max_new_tokens: int) -> None:
-        answer = max_new_tokens if self.kind == "decoder" else 0
-        for text, row in zip(texts, rows, strict=True):
-            if self.max_pieces is not None and len(row) + answer > self.max_pieces:
-                raise InputError(
-                    f"model {self.name}: it reads {self.max_pieces} pieces at most, but the text that begins"
-                    f" {text[:60]!r} has {len(row)}, and the answer may have {answer} more. Shorten it, or use a model"
-                    " that reads more."
-                )
-
-    def _settings(self, max_new_tokens: int, beams: int, writes: str | None) -> GenerationConfig:
-        settings = copy.deepcopy(self.model.generation_config)
-        settings.update(max_new_tokens=max_new_tokens, do_sample=False, num_beams=max(beams, 1))
-        if writes is not None:
-            settings.forced_bos_token_id = self.tokenizer.convert_tokens_to_ids(writes)
-        return settings
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]], settings: GenerationConfig, draws: list[SeededDraw]) -> list[str]:

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import polars as pl
 import regex
@@ -25,6 +25,9 @@ from prasanga_construction.building import Sentence
 from prasanga_construction.distance import find_terms
 from prasanga_construction.templates import Axis, Identities, Templates, Term
 from prasanga_construction.tuples import POLARITIES, BiasTuple
+
+if TYPE_CHECKING:
+    from prasanga_construction.generation import Writer
 
 _LOG = logging.getLogger(__name__)
 _TRIES = 4
@@ -47,20 +50,6 @@ _MOST_WORDS = 3
 _FEWEST_WORDS, _LONGEST_SENTENCE = 4, 40
 
 T = TypeVar("T")
-
-
-class WritesText(Protocol):
-    """What proposing needs of a model (`prasanga_construction.generation.Writer`)."""
-
-    @property
-    def is_chat(self) -> bool:
-        """Tell whether it answers questions."""
-
-    def room(self, texts: Sequence[str]) -> int | None:
-        """Return most pieces that an answer to the longest of `texts` can have; None for no limit."""
-
-    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[str]:
-        """Write answers."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +83,7 @@ class _Request(NamedTuple):
 
 
 def propose_attributes(
-    writer: WritesText, identities: Identities, templates: Templates, *, seed: int
+    writer: Writer, identities: Identities, templates: Templates, *, seed: int
 ) -> Proposals[BiasTuple]:
     """Ask for ten positive and ten negative attributes of every identity term.
 
@@ -110,21 +99,19 @@ def propose_attributes(
         InputError: what the model refuses.
     """
     opening = "" if writer.is_chat else templates.prompts.opening
-    about: dict[str, tuple[Axis, Term, str]] = {}
+    about: list[tuple[Axis, Term, str]] = []
     requests = []
     for axis in identities.axes.values():
         for term in filter(lambda term: term.proposed, axis.terms.values()):
             for polarity in POLARITIES:
-                name = f"{axis.name}-{term.term_id}-{polarity}"
-                about[name] = axis, term, polarity
+                about.append((axis, term, polarity))
                 words = {**_words(axis, term, polarity, templates), "count": str(_COUNTS["attributes"])}
                 prompt = _filled(templates.prompts.attributes, words, opening)
                 parse = partial(parse_attributes, language=identities.language, identities=term.spellings)
-                requests.append(_Request(name, prompt, parse))
+                requests.append(_Request(f"{axis.name}-{term.term_id}-{polarity}", prompt, parse))
     done, lost, short = _ask(writer, requests, opening, "attributes", seed)
     tuples = []
-    for request in done:
-        axis, term, polarity = about[request.name]
+    for request, (axis, term, polarity) in zip(done, about, strict=True):
         for number, attribute in enumerate(request.found, start=1):
             of_term = (identities.language, axis.bias_type, term.people)
             tuples.append(BiasTuple(f"{request.name}-{number}", *of_term, attribute, polarity))
@@ -132,7 +119,7 @@ def propose_attributes(
 
 
 def propose_sentences(
-    writer: WritesText, tuples: Sequence[BiasTuple], identities: Identities, templates: Templates, *, seed: int
+    writer: Writer, tuples: Sequence[BiasTuple], identities: Identities, templates: Templates, *, seed: int
 ) -> Proposals[Sentence]:
     """Ask for sentences about every tuple in which people of its identity are said to have its attribute.
 
@@ -261,7 +248,7 @@ def _filled(prompt: str, words: dict[str, str], opening: str) -> str:
 
 
 def _ask(
-    writer: WritesText, requests: Sequence[_Request], opening: str, kind: str, seed: int
+    writer: Writer, requests: Sequence[_Request], opening: str, kind: str, seed: int
 ) -> tuple[list[_Request], pl.DataFrame, dict[str, int]]:
     """Return the requests with what was found, a table of what was lost, and how many are missing of which."""
     count = _COUNTS[kind]
