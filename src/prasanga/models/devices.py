@@ -200,16 +200,11 @@ def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, 
         dtype: precision of the weights.
         quantization: `none` or `int8`.
     """
-    room = sum(map(free_memory, devices))
-    half = "bfloat16" if dtype == "float32" else dtype
-    ways = [f"dtype: bfloat16 ({weights_bytes(size, 'bfloat16') / 1e9:.1f} GB)"] if dtype == "float32" else []
-    if quantization == "none":
-        ways.append(f"quantization: int8 ({weights_bytes(size, half, 'int8') / 1e9:.1f} GB with dtype: {half})")
-    ways.append("cards: 2 or more")
     return InputError(
         f"model {name}: its weights need {weights_bytes(size, dtype, quantization) / 1e9:.1f} GB in {dtype}, but"
-        f" {room / 1e9:.1f} GB of memory are free on {' and '.join(map(str, devices))}. Write {', or '.join(ways)}"
-        " under the model; or use a machine with more memory, or a smaller model."
+        f" {sum(map(free_memory, devices)) / 1e9:.1f} GB of memory are free on {' and '.join(map(str, devices))}."
+        " Write dtype: bfloat16 (2 bytes a weight), quantization: int8 (1 byte for most) or cards: 2 or more under"
+        " the model; or use a machine with more memory, or a smaller model."
     )
 
 

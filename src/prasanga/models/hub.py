@@ -198,8 +198,6 @@ def _explain_refusal(name: str, revision: str | None, error: Exception) -> Input
                 f" {constants.HF_HUB_CACHE}, while {offline}. Fetch it where there is network, with"
                 f" `{download_command(name, revision)}`",
             )
-        case errors.EntryNotFoundError():
-            said = "its repository on the hub has no config.json. Look for the model in the format of transformers"
         case errors.RepositoryNotFoundError() | errors.HFValidationError():
             return _explain_missing(
                 name, "the hub has no model of this id (owner/name) that you may see (a private one needs a login)"

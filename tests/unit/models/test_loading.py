@@ -491,7 +491,6 @@ def test_a_model_that_is_nowhere(tiny: Folder, hub: Hub, model: str | Path, revi
         (errors.GatedRepoError, 403, r"it is gated\. Ask for access on https://huggingface\.co/someone/model.*hf auth"),
         (errors.RepositoryNotFoundError, 401, r"not found\. .*no model of this id .* that you may see"),
         (errors.RevisionNotFoundError, 404, r"it has no revision 'v2'\. Write one of the commits"),
-        (errors.RemoteEntryNotFoundError, 404, r"its repository on the hub has no config\.json"),
         (
             errors.HfHubHTTPError,
             500,

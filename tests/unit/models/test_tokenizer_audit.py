@@ -321,14 +321,12 @@ def test_a_tokenizer_that_loses_marks_is_refused_with_what_to_write() -> None:
     with pytest.raises(InputError) as caught:
         audit.require(LIMITS, "indicbert")
     assert str(caught.value) == (
-        "model indicbert: its tokenizer spoils words of the lexicon.\n"
-        "- 44.4 % of the forms lose a vowel sign or another mark, for example ফুল -> ফল;"
-        " embeddings.audit.marks_lost allows 1 %.\n"
-        "- 66.7 % of the forms have the pieces of another stimulus, for example ফুল (ফুল) and ফল (ফল);"
-        " embeddings.audit.identical allows 5 %.\n"
-        "A sample of the study's text has none of the forms, so that each counts once.\n"
-        "Write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents: false}` under the model (whichever its"
-        " tokenizer has), or use another model; to go on all the same, allow a larger share under embeddings.audit."
+        "model indicbert: its tokenizer spoils words of the lexicon.\n- 44.4 % of the forms lose a vowel sign or"
+        " another mark, for example ফুল -> ফল; embeddings.audit.marks_lost allows 1 %.\n- 66.7 % of the forms have"
+        " the pieces of another stimulus, for example ফুল (ফুল) and ফল (ফল); embeddings.audit.identical allows 5"
+        " %.\nWhere marks are lost, write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents:"
+        " false}` under the model (whichever its tokenizer has); or use a model whose tokenizer knows these words"
+        " and tells them apart. To go on all the same, allow a larger share under embeddings.audit."
     )
 
 
@@ -371,14 +369,10 @@ def test_frequent_forms_that_are_unknown_refuse_it() -> None:
     """One form of eight is unknown, which is nine of ten occurrences."""
     known = [form for forms in ODIA.values() for form in forms if form != "ମାଆ"]
     audit = audit_tokenizer(wordpiece(known), weighed(ODIA, {"ଫୁଲ": 100, "ମାଆ": 900}))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(
+        InputError, match=r"- 90 % of 1,000 occurrences have a piece that it does not know, for .* ମାଆ -> "
+    ):
         audit.require({**LIMITS, "unknown": 0.2}, "odia")
-    assert str(caught.value) == (
-        "model odia: its tokenizer spoils words of the lexicon.\n- 90 % of 1,000 occurrences have a piece that it"
-        " does not know, for example ମାଆ -> [UNK]; embeddings.audit.unknown allows 20 %.\nA sample of the study's"
-        " text has 2 of the 8 forms; the others weigh nothing.\nUse a model whose tokenizer knows these words and"
-        " tells them apart; to go on all the same, allow a larger share under embeddings.audit."
-    )
 
 
 def test_lost_marks_and_equal_pieces_weigh_as_often_as_they_occur() -> None:
