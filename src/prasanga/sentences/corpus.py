@@ -285,16 +285,12 @@ def explaining(path: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        if is_remote(path):
-            raise InputError(
-                f"{path}: cannot be read ({reason(error)[:300]}). Is the address right, may you read it, and is there a"
-                " network? Otherwise fetch the file, and name it by its path in `corpus.texts`."
-            ) from None
-        if not isinstance(error, (OSError, pa.ArrowException, ValueError)):
+        if not is_remote(path) and not isinstance(error, (OSError, pa.ArrowException, ValueError)):
             raise
         raise InputError(
-            f"{path}: cannot be read as Parquet or Arrow ({reason(error)}). The file is truncated or damaged, or is not"
-            " what its ending says: fetch it again, or write its `format:` in this entry of `corpus.texts`."
+            f"{path}: cannot be read as Parquet or Arrow ({reason(error)[:300]}). It is truncated, damaged, not what"
+            " its ending says, or out of reach of you or this machine: correct its name in `corpus.texts`, fetch it"
+            " again, or write its `format:` in its entry there."
         ) from None
 
 

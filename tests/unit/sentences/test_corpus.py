@@ -242,8 +242,8 @@ def test_patterns_on_the_hub_and_s3(data: bytes, monkeypatch: pytest.MonkeyPatch
 def test_addresses_that_cannot_be_read(server: Server, data: bytes) -> None:
     server.files["/a.parquet"] = data
     for url, message in {
-        f"{server.address}/absent.parquet": r"absent\.parquet: cannot be read \(.*404",
-        "http://127.0.0.1:9/a.parquet": r"cannot be read \(.*refused",
+        f"{server.address}/absent.parquet": r"absent\.parquet: cannot be read .*\(.*404",
+        "http://127.0.0.1:9/a.parquet": r"cannot be read .*\(.*refused",
         "http://example.org/a.parquet": r"the address http://example\.org/a\.parquet cannot be read\. Write",
         "file:///etc/a.parquet": r"a\.parquet cannot be read\. Write",
         "https://me:hunter2@127.0.0.1/a.parquet": r"https://127\.0\.0\.1/a\.parquet cannot be read\. .* a user",
@@ -255,7 +255,7 @@ def test_addresses_that_cannot_be_read(server: Server, data: bytes) -> None:
         assert "hunter2" not in str(error.value)
     (shard,) = find(f"{server.address}/a.parquet")
     server.lost = 10**6
-    with pytest.raises(InputError, match=r"a\.parquet: cannot be read \(.*the answer ends after \d+ of \d+ bytes"):
+    with pytest.raises(InputError, match=r"a\.parquet: cannot be read .*\(.*the answer ends after \d+ of \d+ bytes"):
         list(read_texts(shard))
     server.ranges = False
     with pytest.raises(InputError, match=r"a\.parquet: the server does not send parts of a file"):
