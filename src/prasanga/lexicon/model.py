@@ -374,8 +374,8 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
     }
     if found != wanted:
         raise InputError(
-            f"`language` is {wanted!r}, but `{key}` is for {found!r}. Write files for {wanted!r}, such as"
-            f" `{key.partition('.')[0]}: {{{ours[key]}}}`, or another `language`."
+            f"`language` is {wanted!r}, but `{key}` is for {found!r}. Write `language: {found}`, or files for"
+            f" {wanted!r}: `{key.partition('.')[0]}: {{{ours[key]}}}`."
         )
 
 
