@@ -9,7 +9,7 @@ CORES ?= all
 # Snakemake more than for a core.
 WORKERS ?= 2
 
-# A study is some fifty processes, and none is to compile Python anew.
+# A study runs in many processes; they share compiled Python.
 unexport PYTHONDONTWRITEBYTECODE
 
 PAGE ?=
@@ -19,11 +19,11 @@ PAGE ?=
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
 
-# The browser comes while the environment is made, and style and types are looked at while plugins come.
+# The browser is installed while the environment is made; style and types are checked while plugins are installed.
 test:
 	$(MAKE) --jobs=3 --output-sync=line check studies units
 
-# What takes too long for every change: whole studies, killed ones too, studies through queues, a real Slurm of one node (as
+# Tests that take too long to run after every change: whole studies, killed runs, simulated queues, a real one-node Slurm (as
 # root), simulations, benchmarks. About an hour.
 test-long: $(KUBERNETES)/.installed system
 	$(BIN)/pytest --numprocesses $$((2 * $(WORKERS))) --dist worksteal -m long --ignore=tests/slurm
@@ -51,7 +51,7 @@ system:
 screenshots: $(VENV)/.installed system
 	PRASANGA_PAGE=$(PAGE) $(BIN)/pytest -m long -k pictured tests/browser
 
-# What stands in the code, without running it.
+# Style, formatting and types.
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -99,7 +99,7 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/interval_coverage.py
 	$(BIN)/python tests/benchmarks/calibration.py
 
-# All that a graphics card is asked to show, in ten minutes: docs/measured/gpu.json, and what failed.
+# Speed and correctness on a GPU, in ten minutes: writes docs/measured/gpu.json and lists failures.
 gpu: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/gpu.py
 
@@ -113,8 +113,8 @@ docs: $(VENV)/.installed
 site: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-# Resolve the versions anew (after a change of pyproject.toml). What torch needs on a machine with a graphics card is left
-# to pip there, so one file serves every machine.
+# Resolve all versions again, after a change of pyproject.toml. pip adds what torch needs on a machine with a GPU, so one lock
+# file serves every machine.
 lock:
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet setuptools '.[dev,docs,cluster,sentencepiece]'

@@ -17,10 +17,10 @@ SUMMARY = "workflow/schemas/summary.schema.json"
 
 HEAD = """# The columns of every table
 
-A study writes tables as Parquet, and those that people open as CSV too; this page has every column of each. Paths are
-below `results/`, in angle brackets what differs between files. Copies for readers of the page lie in
-`results/report/data/`. [statistics.md](statistics.md) explains notation such as `s(w, A, B)`. Tables that
-help to make pairs of your own are on [their page](pairs.md#making-pairs).
+A study writes its tables as Parquet, and those that people open also as CSV. This page lists every column. Paths are
+relative to `results/`; angle brackets mark what differs between files. `results/report/data/` has copies for readers
+of the page. [statistics.md](statistics.md) explains notation such as `s(w, A, B)`. [Make pairs](make_pairs.md)
+describes the tables that help you make pairs.
 
 | unit | |
 | --- | --- |
@@ -30,14 +30,14 @@ help to make pairs of your own are on [their page](pairs.md#making-pairs).
 | p | a probability, 0 to 1 |
 | % | of 100 |
 
-Other units are what is counted. Text, and numbers without a unit, have none. A column that is empty (CSV) or null
-(Parquet) says that there is no such number; the columns of notes say why. Tables of the twins of a model, whose
-name ends in `-random`, have one column more: `twin`, the number of the twin from 0.
+Other units name what is counted. Text, and numbers without a unit, have none. An empty (CSV) or null (Parquet) cell
+means that the number does not exist; the note columns say why. Tables of a model's random-weight copies, whose names
+end in `-random`, have one more column: `twin`, the number of the copy, from 0.
 
-CSV tables of estimates (`associations/<method>.csv`) have the columns that most readers need, and Parquet has all:
+CSV tables of estimates (`associations/<method>.csv`) have the columns that most readers need; Parquet has all of them:
 {csv}.
 
-This page is made from `prasanga.schema` by `make docs`.
+`make docs` makes this page from `prasanga.schema`.
 """
 
 
