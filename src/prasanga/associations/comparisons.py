@@ -1,4 +1,4 @@
-"""Estimates beside each other: of twins, of words that are alike, of other models and lengths; and where they settle.
+"""Estimates compared: with twins, among similar words, between models and lengths; and the length where they settle.
 
 The functions take the tables of several jobs of a study and make those that the report reads.
 """
@@ -41,11 +41,11 @@ def _iterate(table: pa.Table, *names: str) -> Iterable[tuple[Any, ...]]:
 
 
 # --------------------
-# The tables of a study from those of its jobs: twins beside their models, and p corrected for the number of tests.
+# The tables of a study from the tables of its jobs: models with their twins, and p corrected for the number of tests.
 
 
 def of_twins(n_twins: int | None, measure: Callable[[int | None], _Tables]) -> _Tables:
-    """Return what a job of a method comes to: the tables of a model, or those of its twins with a column `twin`.
+    """Return the tables of a model, or of its twins with a column `twin`: the result of a method's job.
 
     Args:
         n_twins: how many there are; None for a model.
@@ -222,7 +222,7 @@ def adjust(
 
 
 def _adjust_effect(estimate: Mapping[str, Any], targets: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the columns of the effect among words alike, from the rows of the target words, or why there is none."""
+    """Return the columns of the effect among similar words, from the rows of the target words, or why it is missing."""
     words = pl.DataFrame([{name: row[name] for name in ("role", "association", *_COVARIATES)} for row in targets])
     used = [name for name in _COVARIATES if words[name].null_count() < len(words)]
     notes = [f"{said} is not known" for name, said in _COVARIATES.items() if name not in used]
@@ -309,7 +309,7 @@ def sorted_lengths(labels: Iterable[str]) -> list[str]:
 
 
 def _subtract(first: str, one: Mapping[str, Any], second: str, other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the difference of two effects, its interval, and what to know of it, or why there is none."""
+    """Return the difference of two effects with its interval and a note, or why either is missing."""
     effects = {first: finite_or_none(one["effect_size"]), second: finite_or_none(other["effect_size"])}
     row: dict[str, Any] = {"effect_first": effects[first], "effect_second": effects[second]}
     if missing := [name for name, effect in effects.items() if effect is None]:

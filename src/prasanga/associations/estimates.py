@@ -105,7 +105,7 @@ def find_small_set(category: Category, used: Words, *, needed: str = "2211", wor
 
 
 def describe_category(category: Category, used: Words, lost: Sequence[Loss]) -> dict[str, Any]:
-    """Return the columns of a category and of its words; `lost` says what was left out, and why."""
+    """Return the columns of a category and of its words; `lost` lists the words that were left out, and why."""
     sides = list(zip("xyab", category.set_names, category.sets, category.repeated, used, strict=True))
     repeats = [
         Loss(name, word, Reason.REPEATED, detail)

@@ -376,7 +376,7 @@ def measure_ceat(
 
 
 class _Contexts(Mapping[str, DirectedVectors]):
-    """The vectors of each stimulus, read and checked when they are asked for, and what is computed from them once."""
+    """The vectors of each stimulus, read and checked when first used, and the numbers computed from them once."""
 
     def __init__(
         self,
@@ -406,7 +406,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         self.tests = cache(self._test)
 
     def _read_ids(self, word: str) -> list[str]:
-        """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
+        """Return the ids of a stimulus's occurrences; its vectors are read only if nothing else has the ids."""
         known = getattr(self.vectors, "ids", None)
         ids = list(known(word) if known else self.vectors[word][0])
         if len(set(ids)) != len(ids):
@@ -436,7 +436,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         return compute_moments(self[word].vectors for word in sorted(self.rows["random"]))
 
     def _rows_of(self, word: str, size: int) -> IndexArray:
-        """Return the rows of a word in the mode that has so many of them: those of `fixed` are some of `random`."""
+        """Return the rows of a word in the mode that has this many; the rows of `fixed` are some of `random`."""
         fixed = self.rows["fixed"].get(word)
         return fixed if fixed is not None and fixed.size == size else self.rows["random"][word]
 
@@ -522,7 +522,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
 
 
 def _leave_out_targets(scores: FloatArray, n_x: int, draws: IndexArray, options: Mapping[str, str]) -> FloatArray:
-    """Return the combined effect of the same draws without each target word; NaN where there is none."""
+    """Return the combined effect of the same draws without each target word; NaN where it does not exist."""
     effects = np.full(scores.shape[1], np.nan)
     for word in range(effects.size):
         left = n_x - (word < n_x)

@@ -168,7 +168,7 @@ def word_vectors(name: str, words: Sequence[npt.ArrayLike]) -> list[npt.NDArray[
 
     A word of one item may be given as (d,).
 
-    Raises `InputError` for a set without words, and for what is no list of arrays.
+    Raises `InputError` for a set without words, and for anything but a list of arrays.
     """
     listed = sequence_of(name, words, "a list with one (n_items, d) array of numbers for each word")
     if not listed:
@@ -185,7 +185,7 @@ def word_sets_and_vectors(
 
     A word counts once per set; `as_listed`, it counts as often as it is listed, without a note.
 
-    Raises `InputError` for sets that are no lists of words, a word in two sets, and a word without vectors or with bad
+    Raises `InputError` for sets other than lists of words, a word in two sets, and a word without vectors or with bad
     ones.
     """
     sets: dict[str, list[str]] = {}
@@ -247,7 +247,7 @@ def compute_moments(arrays: Iterable[npt.NDArray[Any]]) -> Moments:
 
 
 def center(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
-    """Return (n, d) vectors less the mean; what is left of a number by rounding alone is 0."""
+    """Return (n, d) vectors less the mean; a remainder that is rounding is 0."""
     apart = np.asarray(vectors - moments.mean)
     apart[np.abs(apart) <= _ROUNDING * np.abs(moments.mean)] = 0.0
     return apart

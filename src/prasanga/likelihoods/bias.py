@@ -205,7 +205,7 @@ def label_p_value(types: Sequence[LabelCounts]) -> float:
 # - `balanced_percentage`, `p_label`: the percentage with both labels weighted alike, and whether the labels differ. A
 #   preference for first sentences moves the percentage, and neither of these (`balance`)
 # - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
-#   Such samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes
+#   Such samples share most of their pairs, so the deviation is not a standard error: it shrinks to 0 as the share goes
 #   to 1
 #
 # docs/pairs.md has the formulas, and how often the intervals hold.
@@ -434,7 +434,7 @@ class Percentages:
         """Take the table of `bias_percentage`, as polars, pandas, Arrow or a dict, of one set, model and language.
 
         Raises:
-            InputError: it is none, or is of several.
+            InputError: another table, or one of several models.
         """
         self.table = as_frame("table", table)
         require_columns("table", self.table, BIAS_SCHEMA, "Give what bias_percentage returns.")
@@ -515,7 +515,7 @@ DIFFERENCES_SCHEMA = TABLES["pair_differences"].polars
 
 
 def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
-    """Read tables of scores as one; the set of pairs is the folder that a file lies in.
+    """Read tables of scores as one; the set of pairs is the name of a file's folder.
 
     Raises:
         InputError: a file is not there, or is damaged.

@@ -36,7 +36,7 @@ from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError, FloatAr
 from prasanga.stats.permutation import PermutationTest, test_of_statistics
 
 # --------------------
-# Scores of sentences from those of the terms in them, and how they move when the terms change.
+# Scores of sentences from the scores of their terms, and how they move when the terms change.
 #
 # A set of terms has one score in a sentence. With `log-sum-exp` the terms' probabilities are added, fill and prior
 # alike, and the logarithm of the ratio is taken; with `mean` the corrected scores, which are logarithms, are

@@ -38,7 +38,7 @@ Answers = list[NDArray[np.float64]]
 
 
 class Query(NamedTuple):
-    """One pass of a model, and what is read from it.
+    """One pass of a model, and the log-probabilities that are read from it.
 
     Attributes:
         ids: the pieces that the model reads; of an encoder-decoder, that its encoder reads.
@@ -133,7 +133,7 @@ class Scorer:
         the piece that comes after the position.
 
         Args:
-            queries: what is asked.
+            queries: the questions.
             told: called after each batch with the share of all passes that have run.
 
         Raises:

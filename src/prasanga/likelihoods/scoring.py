@@ -88,7 +88,7 @@ def score_pairs(
         punctuation: `apart` or `with-word`, see `prasanga.pairs.words_of`.
         unknown: `leave-out` pairs with a scored piece that the tokenizer does not know, or `keep` them.
         normalization: by language, how text is normalized before it is aligned and read; not at all if None.
-        language_codes: by language, the piece by which a multilingual encoder-decoder is told the language.
+        language_codes: by language, the piece that names the language to a multilingual encoder-decoder.
         name: what the column `model` says; the model's own name if None.
         **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, for a model that is not loaded.
 
@@ -212,7 +212,7 @@ def _score_sentences(
 
 
 # --------------------
-# Scores of a sentence of a pair: which there are, which a kind of model can give, and what is asked for each.
+# Scores of a sentence of a pair by kind of model.
 
 
 MEASURES = {
@@ -263,7 +263,7 @@ def resolve_measure(kind: str, measure: str, name: str) -> str:
 
 
 # --------------------
-# What a model is asked about one sentence, by measure; what is summed is the log-probability of the scored pieces.
+# The queries of one sentence, by measure. The log-probabilities of the scored pieces are summed.
 
 
 class SentenceQueries:
@@ -289,7 +289,7 @@ class SentenceQueries:
             measure: a measure that it can give (`resolve_measure`).
             language: bn, hi, en.
             how: how a word of several pieces is masked, `all` or `left-to-right`.
-            language_codes: by language, the piece that tells an encoder-decoder which language it is.
+            language_codes: by language, the piece that names the language to an encoder-decoder.
 
         Raises:
             InputError: the tokenizer has no mask where one is needed, or no piece for the language.
@@ -311,9 +311,9 @@ class SentenceQueries:
         return read_pieces(self._model.tokenizer, texts)
 
     def scored(self, pieces: Pieces, words: Sequence[Span]) -> list[int]:
-        """Return the positions in `pieces` of what is scored, in order.
+        """Return the positions in `pieces` that are scored, in order.
 
-        They are those of `words`, or all where a measure takes all.
+        These are the positions of `words`, or all positions if the measure takes all.
         """
         if self.measure in OF_WORDS:
             return [position for word in words for position in overlapping(pieces, *word)]
@@ -331,7 +331,7 @@ class SentenceQueries:
     def special(self, pieces: Pieces) -> bool:
         """Return whether characters of the text itself came out as a special piece, such as a mask written there.
 
-        The piece for what the tokenizer does not know is none of these.
+        The unknown piece is not one of these.
         """
         written = (piece for piece, special in zip(pieces.ids, pieces.special, strict=True) if not special)
         return not self._special.isdisjoint(written)

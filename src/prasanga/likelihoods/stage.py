@@ -142,7 +142,7 @@ def load_sentences(settings: Mapping[str, Any], categories: Mapping[str, Any]) -
 
 
 # --------------------
-# Scores that were computed once, used again: a pair more in a file does not score the others anew.
+# Scores are computed once and used again: one more pair in a file does not score the others again.
 
 
 def cached(

@@ -19,16 +19,15 @@ from prasanga.text.words import fold, unicode_form
 # --------------------
 # Words of a sentence of a pair, with their places in it.
 #
-# A word here is what stands between blanks, with the punctuation at its two ends set aside: `"don't!"` holds the
-# one word `don't`, and a danda that stands alone is no word. That differs on purpose from `prasanga.text.words`,
-# which cuts at every apostrophe, hyphen and slash: in a pair SC/ST, don't and बार-बार are masked and compared
-# whole.
+# A word here is the text between two blanks, without the punctuation at its ends: `"don't!"` is the one word `don't`,
+# and a danda by itself is not a word. `prasanga.text.words` cuts at every apostrophe, hyphen and slash; here SC/ST,
+# don't and बार-बार are masked and compared whole.
 
 
 #: Whether punctuation at the ends of a word is set aside, or belongs to the word as in the paper (IndiBias 6.1).
 Punctuation: TypeAlias = Literal["apart", "with-word"]
 
-# Blanks are Unicode's. Zero-width characters are none: they stand inside words.
+# Blanks are Unicode's. Zero-width characters are parts of words.
 _CHUNK = regex.compile(r"\S+")
 
 # Unicode counts danda, double danda and quotes of every shape as punctuation, but the bar, which Hindi text has in
@@ -55,9 +54,9 @@ def words_of(text: str, punctuation: Punctuation = "apart") -> list[Word]:
 
     Args:
         text: the sentence, as it will be scored.
-        punctuation: `apart` sets the punctuation at the two ends of what stands between blanks aside, danda, double
-            danda and bar too, and what is nothing but punctuation is no word; apostrophes, hyphens and slashes inside
-            stay. `with-word` takes all that stands between blanks as a word, as IndiBias 6.1 does.
+        punctuation: `apart` sets the punctuation at both ends of a word aside, danda, double danda and bar too;
+            apostrophes, hyphens and slashes inside stay, and punctuation by itself is not a word. `with-word` takes
+            everything between two blanks as a word, as IndiBias 6.1 does.
 
     Raises:
         InputError: for another `punctuation`.
@@ -95,7 +94,7 @@ def comparable(word: str) -> str:
 
 
 def check_punctuation(punctuation: str) -> None:
-    """Refuse what is neither `apart` nor `with-word` (`InputError`)."""
+    """Refuse anything but `apart` and `with-word` (`InputError`)."""
     if punctuation not in get_args(Punctuation):
         raise InputError(
             f"punctuation: {punctuation!r} is not known. Allowed: {', '.join(get_args(Punctuation))}. Write"
@@ -116,7 +115,7 @@ def check_punctuation(punctuation: str) -> None:
 Span: TypeAlias = tuple[int, int]
 
 MOST_WORDS = 2_500
-"""Of a sentence, and of what is compared word by word."""
+"""The most words of a sentence."""
 
 
 T = TypeVar("T")
@@ -163,7 +162,7 @@ def align_words(first: str, second: str, *, punctuation: Punctuation = "apart") 
 
 
 def align_spans(first: str, second: str, *, punctuation: Punctuation = "apart") -> SpanAlignment:
-    """Return where the words of `align_words` stand: `first[start:end]`, `second[start:end]`."""
+    """Return the spans of the words of `align_words`: `first[start:end]`, `second[start:end]`."""
     of_first, of_second = words_of(first, punctuation), words_of(second, punctuation)
     matches = match_words([comparable(word.text) for word in of_first], [comparable(word.text) for word in of_second])
     matched = {side: {match[side] for match in matches} for side in (0, 1)}
@@ -208,7 +207,7 @@ def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, 
 
 
 def _match_inner(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Match as `match_words` what is left between a common beginning and a common end."""
+    """Match as `match_words` the words between a common beginning and a common end."""
     if set(first).isdisjoint(second):
         return []
     if max(len(first), len(second)) > MOST_WORDS:
@@ -244,11 +243,11 @@ def _steps(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.ui
 
     Returns:
         Bits: the words are matched, after a match and after a gap; else that of the first or second alone is left out,
-        and both where neither bit stands.
+        and both if neither bit is set.
     """
     n, m = len(first), len(second)
     beside = n + m + 1  # more than all edits together
-    one_match = beside * (min(n, m) + 2)  # more than all that can stand side by side
+    one_match = beside * (min(n, m) + 2)  # more than all adjacent matches together
     steps = np.zeros((n + m - 1, n), np.uint8)
     backwards = second[::-1]
     apart_next, joined_next = np.zeros((2, n + 1), np.int64)  # of i + j = n + m - 1, at the ends of the sentences
@@ -293,7 +292,7 @@ _WORDS = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 
 
 def find_wrong_marks(modified: str, agreeing: str, found: Alignment[str]) -> Iterator[str]:
-    """Yield what is wrong about the marks of a pair, by its words; an empty mark says nothing and is not checked.
+    """Yield the mistakes in the marks of a pair; an empty mark is not checked.
 
     Args:
         modified: the cell of that name.

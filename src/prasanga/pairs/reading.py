@@ -1,4 +1,4 @@
-"""Files of pairs, in any layout, as one table; and what is odd about them.
+"""Files of pairs, in any layout, as one table; and the oddities of pairs.
 
 Every layout ends in one rule: `stereo` says that the first sentence is the stereotypical one, `antistereo` that
 the second is (IndiBias 6.1.1 and Figure 9).
@@ -260,7 +260,7 @@ def read_stereoset(path: Path, language: str) -> tuple[list[RawPair], int]:
 
 
 # --------------------
-# What is odd about pairs: each finding a row, so that nothing is mended or lost unsaid.
+# Oddities of pairs, one row each, so that nothing is changed or lost without a word.
 #
 # Scored is what the file says. Only two things are changed on reading, blanks at the ends of a sentence and line
 # breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
@@ -340,7 +340,7 @@ def readable(text: str) -> str:
 
 
 def list_oddities(pairs: Sequence[RawPair], layout: Layout) -> pl.DataFrame:
-    """Return all that is odd about the pairs of a file.
+    """Return the oddities of the pairs of a file.
 
     Returns:
         Columns `ODDITIES_SCHEMA`: `row` counts records from 1; `column` is that of the file, both sentences' joined
@@ -352,7 +352,7 @@ def list_oddities(pairs: Sequence[RawPair], layout: Layout) -> pl.DataFrame:
 
 
 def _find_in_pair(pair: RawPair, layout: Layout) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the column and kind of each oddity of a pair, what was found, and what was done."""
+    """Yield the column and kind of each oddity of a pair, the place found, and the change made."""
     for kind, cell in (("bias_type", pair.bias_type), ("label", pair.label)):
         if cell != canonical(cell):
             yield getattr(layout, kind), f"{kind.replace('_', '-')}-spelling", cell, f"read as {canonical(cell)}"
@@ -368,7 +368,7 @@ def _find_in_pair(pair: RawPair, layout: Layout) -> Iterator[tuple[str, str, str
 
 
 def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind of each oddity of a sentence by itself, and what was found."""
+    """Yield the kind of each oddity of a single sentence, and the place found."""
     for kind, pattern in _IN_SENTENCE.items():
         hits = pattern.findall(text)
         if hits:
@@ -386,7 +386,7 @@ def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind of each oddity of two sentences beside each other, what was found, and what was done."""
+    """Yield the kind of each oddity of two sentences compared, the place found, and the change made."""
     if first == second:
         yield "identical-sentences", first, "kept, cannot be scored"
         return
@@ -458,10 +458,10 @@ class PairFile:
 
     Attributes:
         pairs: the table that `read_pairs` gives.
-        oddities: what is odd about them, one row per finding (`ODDITIES_SCHEMA`).
+        oddities: one row per oddity (`ODDITIES_SCHEMA`).
         agreeing: `pair_id`, `language` and `agreeing`, for the pairs that mark words that merely agree.
         layout: of the file.
-        ignored: what was read and is no part of a pair -> how many.
+        ignored: how many of each thing were read that belong to no pair.
     """
 
     pairs: pl.DataFrame
@@ -496,7 +496,7 @@ def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *,
 def read_pair_file(
     path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
 ) -> PairFile:
-    """Read pairs as `read_pairs`, together with what is odd about them, their marks, and what was ignored.
+    """Read pairs as `read_pairs`, together with their oddities, their marks, and the count of ignored sentences.
 
     `spoken` is the language of a file that does not say its own, where `language` does not say it either.
     """
