@@ -142,7 +142,7 @@ def ceat_p(n: int, rng: np.random.Generator, *, n_samples: int = 40, shift: floa
     x, y, a, b = sets
     result = ceat(embeddings, (x, y), (a, b), n_samples=n_samples, rng=rng)
     test = result.test
-    return CeatP(test.p_value, result.combined.p_value, result.combined.effect, result.target_scores)
+    return CeatP(test.p_value, result.combined.p_value, result.combined.effect, result.scores.mean(axis=0))
 
 
 def weat_p(n: int, rng: np.random.Generator, *, shift: float = 0.0) -> float:
