@@ -83,7 +83,7 @@ def comparison_view(results: Results) -> View:
 
 def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section | None]]:
     """Return the sections of the view of CEAT that are open, and those that are folded."""
-    ceat = grid.grid_of(results["ceat"])
+    ceat = results.ceat
     if not ceat.categories:
         return [], [settling(config, results)]
     tables = {mode: _heat_sheet(ceat, mode) for mode in ceat.modes}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report import wording
-from prasanga.report.grid import METHODS, is_number, pairs_left_out, sort_lengths, why_missing
+from prasanga.report.grid import METHODS, Grid, grid_of, is_number, pairs_left_out, sort_lengths, why_missing
 from prasanga.schema import TABLES, read_table
 from prasanga.schema.registry import find_table, group_lost_words
 
@@ -136,8 +137,13 @@ class Results:
 
     def replace(self, **changes: Any) -> Results:
         """Return the same results with other tables or attributes."""
-        others = {name: value for name, value in vars(self).items() if name != "tables"}
-        return Results(**{**others, **self.tables, **changes})
+        others = ("categories", "corpus", "embeddings", "figures", "files", "missing")
+        return Results(**{**{name: getattr(self, name) for name in others}, **self.tables, **changes})
+
+    @cached_property
+    def ceat(self) -> Grid:
+        """Return the estimates of CEAT in reading order."""
+        return grid_of(self["ceat"])
 
     @property
     def measured(self) -> list[str]:

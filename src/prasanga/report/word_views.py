@@ -52,7 +52,7 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
 
 
 def _category_view(name: str, rows: Rows, results: Results, hits: Mapping[str, str]) -> View:
-    anchor, first, ceat = anchor_of(name), rows[0][1], grid.grid_of(results["ceat"])
+    anchor, first, ceat = anchor_of(name), rows[0][1], results.ceat
     of_ceat = [each for each in ceat.categories if each.name == name]
     # of CEAT the estimates of the first sample mode
     shown = [(method, row) for method, row in rows if row.get("sample_mode") in (None, *ceat.modes[:1])]
@@ -421,7 +421,7 @@ def list_all_estimates(results: Results) -> Iterator[tuple[str, Estimate]]:
     for name, table in results.estimates.items():
         rows = table.rows(named=True)
         if name == CEAT.name:
-            ceat = grid.grid_of(table)
+            ceat = results.ceat
             rows.sort(key=lambda row: (ceat.modes.index(row["sample_mode"]), ceat.lengths.index(row["segment_length"])))
         yield from ((name, row) for row in rows)
 
