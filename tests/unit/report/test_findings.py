@@ -7,7 +7,6 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from prasanga.report import findings as module
 from prasanga.report.findings import headline_findings
 from prasanga.report.grid import few_words
 
@@ -34,22 +33,6 @@ def test_significance_counts_before_and_after_correction(table: Table) -> None:
 
 FOUND = {"p_association": 0.0004}
 """What makes an effect of more than .54 an association that was found."""
-
-
-def test_random_copies_and_templates_can_take_a_finding_away(table: Table) -> None:
-    found = table(("C1", "a", "9", "fixed", 0.9, FOUND)).row(0, named=True)
-    assert found["p_twins"] is None or found["p_twins"] <= 0.05
-    assert module.is_found(found)
-    assert module.is_found({**found, "p_twins": None})  # no copies were measured
-    assert module.is_found({**found, "p_twins": 0.05})
-    assert module.why_not_found({**found, "p_twins": 0.051}) == "no difference from copies with random weights"
-    of_templates = {"ci_templates_low": -0.1, "ci_templates_high": 1.9}
-    assert module.why_not_found({**found, **of_templates}) == "an interval over templates that includes zero"
-    assert module.is_found({**found, "ci_templates_low": 0.1, "ci_templates_high": 1.9})
-    assert module.is_found({**found, "ci_templates_low": None, "ci_templates_high": None})  # too few templates
-    assert module.why_not_found({**found, "ci_low": -0.1}) == "an interval that includes zero"
-    assert module.why_not_found({**found, "p_association_holm": 0.06}).startswith("p_association after Holm")
-    assert module.why_not_found({**found, "n_a": 7}) == "few words"
 
 
 def test_no_finding_is_built_on_few_words(table: Table) -> None:
