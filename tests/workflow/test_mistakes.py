@@ -43,7 +43,7 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
     "another language than the word lists": (
         lambda s: s.configure({"language": "hi"}),
         "",
-        ("`language` is 'hi'", "or another `language`"),
+        ("`language` is 'hi'", "Write `language: bn`"),
     ),
     "a pattern that fits no file": (
         lambda s: s.configure({"corpus": {"texts": [{"files": "texts/*.txt"}]}}),
