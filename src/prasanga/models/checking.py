@@ -177,7 +177,11 @@ def _find_pooling(source: Source) -> tuple[str | None, str]:
     named = settings.get("pooling_mode", older)
     modes = named if isinstance(named, list) else [named]
     known = [_POOLINGS[mode] for mode in modes if isinstance(mode, str) and mode in _POOLINGS]
-    return (known[0], "") if len(modes) == len(known) == 1 else (None, f"pooling_mode: {json.dumps(named)[:200]}")
+    if len(modes) == len(known) == 1:
+        return known[0], ""
+    if "pooling_mode" in settings:
+        return None, f"pooling_mode: {json.dumps(named)[:200]}"
+    return None, ", ".join(f"{key}: true" for key in older) or "no pooling_mode"
 
 
 # --------------------

@@ -125,8 +125,9 @@ class Matcher:
         not_after, not_before = self._neighbours[int(hits.form[hit])]
         left = sentences.data[max(sentences.starts[sentence], start - _BESIDE) : start]
         right = sentences.data[end : min(sentences.ends[sentence], end + _BESIDE)]
-        before, after = (_TOKEN.findall(part.tobytes().decode(errors="ignore")) for part in (left, right))
-        return (bool(before) and fold(before[-1]) in not_after) or (bool(after) and fold(after[0]) in not_before)
+        texts = (part.tobytes().decode(errors="ignore") for part in (left, right))
+        before, after = ([each for each in map(fold, _TOKEN.findall(text)) if each] for text in texts)
+        return (bool(before) and before[-1] in not_after) or (bool(after) and after[0] in not_before)
 
     def find(self, text: str) -> list[Match]:
         """Return every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.

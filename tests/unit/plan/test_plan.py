@@ -342,7 +342,7 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
         ({"seat": {"categories": ["C1", "GR15"]}}, "`seat.categories` in the config names 'GR15'"),
         (
             {"seat": {"templates": "resources/templates/hi/seat.yaml"}},
-            "is for 'hi'. Write files for 'bn', such as `seat: {templates: resources/templates/bn/seat.yaml}`",
+            "`seat.templates` is for 'hi'. Write `language: hi`, or files for 'bn': `seat: {templates: resources/",
         ),
         ({"log_probability": {"categories": ["C5", "C77"]}}, "`log_probability.categories` in the config names 'C77'"),
         ({"log_probability": {"templates": "nowhere.yaml"}}, "nowhere.yaml: no such file. Check the path"),
