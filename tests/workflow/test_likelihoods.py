@@ -530,6 +530,6 @@ def test_scores_that_do_not_fit_are_named_before_any_job(cached: Study) -> None:
     done = cached.snakemake("likelihoods")
     printed = done.stdout + done.stderr
     assert done.returncode != 0, printed[-3000:]
-    for words in ("masks.parquet was made with reduction 'mean', but the config says 'sum'", "(and 5 more like this)"):
+    for words in ('masks.parquet was made with reduction "mean", but the config says "sum"', "(and 5 more like this)"):
         assert words in printed, printed[-3000:]
     assert "Traceback" not in printed, printed[-3000:]

@@ -342,13 +342,15 @@ def require_cached(files: Mapping[str, Mapping[str, Any]]) -> None:
             or the config says nothing, and `auto`, are not compared.
 
     Raises:
-        InputError: the first of them, and what to do.
+        InputError: the first of them, how many there are, and what to do.
     """
-    for problem in filter(None, starmap(_find_misfit, files.items())):
+    problems = list(filter(None, starmap(_find_misfit, files.items())))
+    if problems:
+        more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
         raise InputError(
-            f"embeddings.source is 'cached', but vectors or scores are missing or do not fit: {problem} Copy the right"
-            " ones under results/embeddings and results/likelihoods, or let the models compute them: write `embeddings:"
-            " {source: computed}`."
+            f"embeddings.source is 'cached', but vectors or scores are missing or do not fit: {problems[0]}{more} Copy"
+            " the right ones under results/embeddings and results/likelihoods, or let the models compute them: write"
+            " `embeddings: {source: computed}`."
         )
 
 
