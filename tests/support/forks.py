@@ -15,6 +15,7 @@ import json
 import os
 import runpy
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -82,14 +83,14 @@ def _serve(address: str) -> NoReturn:
         listener.listen(64)
         print("ready", flush=True)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        while sys.stdin.fileno() not in (ready := select.select([listener, sys.stdin], [], [])[0]):
-            assert ready
+        while listener in select.select([listener, sys.stdin], [], [])[0]:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 _run_program(connection, address)
             connection.close()
+    shutil.rmtree(Path(address).parent)
     sys.exit(0)
 
 
