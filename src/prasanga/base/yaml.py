@@ -248,6 +248,8 @@ def _load(path: str | Path, text: str, loader: type[_Loader]) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or reason(error)
+        if mark and text.split("\n")[mark.line][mark.column :].startswith("\t"):
+            problem = "a tab; indent with blanks"
         raise InputError(f"{path}{line}: not YAML: {problem}. Correct that line or the one before it.") from None
 
 

@@ -41,7 +41,8 @@ def test_the_line_of_a_value_is_found_as_far_as_the_file_has_it(tmp_path: Path) 
     [
         ("a: 1\nb: {c: 1,\n  c: 2}\n", r"f, line 3: not YAML: the key `c` is there twice \(first: line 2\)"),
         ("a: 1\nb: [1\n", "f, line 3: not YAML: "),
-        ("a:\n\t- 1\n", "f, line 2: not YAML: "),
+        ("a:\n\t- 1\n", "f, line 2: not YAML: a tab; indent with blanks"),
+        ("a: @b\tc\n", "f, line 1: not YAML: found character"),
         ("a: !!python/object:os.system x\n", "f, line 1: not YAML: could not determine a constructor for the tag"),
         ("a: 2024-13-01\n", "f: not YAML: month must be in 1..12"),
     ],
