@@ -550,6 +550,9 @@ class CategoryConfig(ConfigSection):
     with its words, or with the file of a word set."""
     attributes: Sides
     """Its two sets of attributes, likewise."""
+    matched: Literal["targets", "attributes", "both"] | None = absent()
+    """The sides whose two sets are pairs (father, mother), the first word with the first and so on
+    (docs/lexicon.md)."""
 
 
 class StudyConfig(ConfigSection):

@@ -6,7 +6,7 @@ different entries, a group that does not fit the end of its word, a form that tw
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from prasanga.lexicon.inflection import (
 )
 from prasanga.lexicon.model import (
     CASES,
+    MATCHED,
     NUMBERS,
     Category,
     Lexicon,
@@ -73,7 +74,8 @@ class _Reader:
         """Add a word set with its words; a word that other sets have must have an equal entry there."""
         content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
         name = content.text("set")
-        read = [self._read_word(entry, content.text("class")) for entry in content.entries_of("words")]
+        entries = content.entries_of("words")
+        read = [self._read_word(entry, content.text("class")) for entry in entries]
         names = [word.name for word in read]
         if not names or len(set(names)) < len(names) or name in self.sets:
             repeated = ", ".join(dict.fromkeys(word for word in names if names.count(word) > 1))
@@ -86,16 +88,16 @@ class _Reader:
             )
         for word in read:
             self.words[word.name] = _merge(self.words.get(word.name, word), word)
-        searched = content.flag("searched", default=True)
-        self.sets[name] = WordSet(name, content.text("gloss", name), tuple(names), searched, str(content.path))
+        gloss, searched = content.text("gloss", name), content.flag("searched", default=True)
+        clusters = {word: each.text("cluster") for word, each in zip(names, entries, strict=True) if "cluster" in each}
+        self.sets[name] = WordSet(name, gloss, tuple(names), searched, str(content.path), clusters)
 
     def _read_word(self, entry: Entry, word_class: str) -> Stimulus:
-        """Read a word of a set of that class; its name alone stands for a word that has been read."""
-        entry.require(
-            "a word", required=["stimulus"], optional=["gloss", "group", "groups", "variants", "forms", "class"]
-        )
+        """Read a word of a set of that class; its name is enough for a word that has been read."""
+        optional = ["gloss", "group", "groups", "variants", "forms", "class", "cluster"]
+        entry.require("a word", required=["stimulus"], optional=optional)
         name = entry.text("stimulus")
-        if list(entry) == ["stimulus"] and name in self.words:
+        if entry.keys() <= {"stimulus", "cluster"} and name in self.words:
             return self.words[name]
         named = entry.texts("group") + entry.texts("groups")
         if not named or ("group" in entry and "groups" in entry):
@@ -319,9 +321,14 @@ def read_neighbours(claimed: Claimed, heads: Sequence[Entry]) -> dict[str, Neigh
 
 
 def _read_category(name: str, entry: Entry, sets: Mapping[str, WordSet]) -> Category:
-    entry.require(f"the category `{name}`", required=["targets", "attributes"], optional=["title"])
+    entry.require(f"the category `{name}`", required=["targets", "attributes"], optional=["title", "matched"])
+    if "matched" in entry and entry["matched"] not in MATCHED:
+        raise InputError(
+            f"{entry.place}: `matched` of the category `{name}` is {entry['matched']!r}. Write {' or '.join(MATCHED)}:"
+            " the sides whose two sets are pairs, word by word."
+        )
     targets, attributes = (_read_pair(name, key, entry, sets) for key in ("targets", "attributes"))
-    return Category(name, entry.text("title", name), targets, attributes)
+    return Category(name, entry.text("title", name), targets, attributes, entry.get("matched", ""))
 
 
 def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -> tuple[WordSet, WordSet]:
@@ -334,7 +341,39 @@ def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -
             " name two different word sets without a word in common (both have:"
             f" {', '.join(sorted(common)) or 'none'}): `{key}: [first, second]`."
         )
+    _check_units(f"{entry.place}: `{key}` of the category `{name}`", key, pair, entry.get("matched") in (key, "both"))
     return pair[0], pair[1]
+
+
+def _check_units(place: str, key: str, pair: Sequence[WordSet], matched: bool) -> None:
+    """Refuse matched sets that are no pairs or whose clusters split pairs, and clusters of one word or of both sets."""
+    first, second = pair
+    one, other = first.clusters, second.clusters
+    for side in pair:
+        for name, number in Counter(side.clusters.values()).items():
+            if number == 1:
+                raise InputError(
+                    f"{place}: only one word of the set {side.name} has `cluster: {name}`. Write it for every word of"
+                    " the cluster, or delete it."
+                )
+    if matched and len(first.stimuli) != len(second.stimuli):
+        raise InputError(
+            f"{place} is matched, but {first.name} has {len(first.stimuli)} words and {second.name}"
+            f" {len(second.stimuli)}. Give each word its partner, at the same place of the other set, or take `{key}`"
+            " out of `matched`."
+        )
+    for x, y in zip(first.stimuli, second.stimuli, strict=True) if matched else ():
+        if one.get(x) != other.get(y):
+            named = (f"`cluster: {name}`" if name else "no `cluster`" for name in (one.get(x), other.get(y)))
+            raise InputError(
+                f"{place} is matched, but in the pair {x}, {y} the words have {' and '.join(named)}. Write the same"
+                " `cluster` for both, or for neither."
+            )
+    if not matched and (common := set(one.values()) & set(other.values())):
+        raise InputError(
+            f"{place}: both {first.name} and {second.name} have words of the cluster `{min(common)}`, but only matched"
+            f" sets share clusters. Rename it in one of them, or write `matched: {key}` if the sets are pairs."
+        )
 
 
 def _read_side(what: str, key: str, item: object, entry: Entry, sets: Mapping[str, WordSet]) -> WordSet:
@@ -354,8 +393,17 @@ def _read_side(what: str, key: str, item: object, entry: Entry, sets: Mapping[st
             " no word set has, and two or more different word sets: `sets: [first, second]`."
         )
     parts = [_read_side(f"the joined set `{joined}`", "sets", found, item, sets) for found in names]
-    words = tuple(dict.fromkeys(stimulus for part in parts for stimulus in part.stimuli))
-    return WordSet(joined, item.text("gloss", joined), words, all(part.searched for part in parts))
+    listed = [stimulus for part in parts for stimulus in part.stimuli]
+    words = tuple(dict.fromkeys(listed))
+    if entry.get("matched") in (key, "both") and len(words) < len(listed):
+        repeated = ", ".join(word for word in words if listed.count(word) > 1)
+        raise InputError(
+            f"{item.place}: the joined set `{joined}` is matched and has {repeated} twice, so later words would lose"
+            f" their partners. Join sets without a word in common, or take `{key}` out of `matched`."
+        )
+    clusters = {word: name for part in reversed(parts) for word, name in part.clusters.items()}
+    searched = all(part.searched for part in parts)
+    return WordSet(joined, item.text("gloss", joined), words, searched, clusters=clusters)
 
 
 # --------------------
@@ -397,9 +445,9 @@ def load_lexicon(
     Raises:
         InputError: a missing or broken file; files that do not belong together; an unknown key, suffix group, word set,
             number, case or ending class; a word set that is empty or lists a word twice; a word with different entries
-            in two sets; a group on a stem of another ending class; in our layout, a form that two stimuli claim and
-            that is not listed under `ambiguous:`, or one that is listed there and not ambiguous; an unknown
-            normalization.
+            in two sets; matched sets that are no pairs, or clusters that split them; a group on a stem of another
+            ending class; in our layout, a form that two stimuli claim and that is not listed under `ambiguous:`, or
+            one that is listed there and not ambiguous; an unknown normalization.
     """
     groups = None if suffix_groups is None else Path(suffix_groups)
     folders = [Path(path) for path in ([stimuli] if isinstance(stimuli, str | Path) else stimuli)]

@@ -69,6 +69,7 @@ def read_yaml(path: Path, language: str | None = None, normalization: str | None
 
 NUMBERS = ("singular", "definite", "plural", "partitive")
 # The nominative is Hindi's direct case; its oblique stands before postpositions (लड़के को), which are words of their own.
+MATCHED = ("targets", "attributes", "both")
 CASES = ("nominative", "genitive", "objective", "locative", "instrumental", "oblique", "vocative")
 
 
@@ -128,6 +129,7 @@ class WordSet:
         stimuli: their names.
         searched: whether its words are looked for in texts; false for words that stand in templates only.
         path: its file; "" of a set that is joined of others.
+        clusters: for stimuli that count as one unit with others of the set, the name of their cluster.
     """
 
     name: str
@@ -135,16 +137,21 @@ class WordSet:
     stimuli: tuple[str, ...]
     searched: bool = True
     path: str = field(default="", compare=False)
+    clusters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """An association test: two target sets and two attribute sets."""
+    """An association test: two target sets and two attribute sets.
+
+    `matched` names the sides whose sets are pairs, the words at the same places of both: one of `MATCHED`, or "".
+    """
 
     name: str
     title: str
     targets: tuple[WordSet, WordSet]
     attributes: tuple[WordSet, WordSet]
+    matched: str = ""
 
 
 class Neighbours(NamedTuple):
@@ -291,21 +298,24 @@ def stimuli_of(
 def chosen_categories(
     categories: Mapping[str, Any], names: Iterable[str], *, key: str = "categories"
 ) -> dict[str, Any]:
-    """Return some categories, with nothing of them but what a statistic depends on: title, names of the sets, stimuli.
+    """Return some categories, with nothing of them but what a statistic depends on.
 
-    `key` says where the config names them, for a message.
+    That is their title, the names of their sets, their stimuli, and which of these are pairs or clusters. `key` says
+    where the config names them, for a message.
 
     Raises:
         InputError: a category that the lexicon does not have.
     """
     names = list(names)
     stimuli_of(categories, names, key=key)
-    chosen: dict[str, Any] = {name: {"title": categories[name]["title"]} for name in names}
+    chosen: dict[str, Any] = {name: _pick(categories[name], "title", "matched") for name in names}
     for name, role in product(names, ("targets", "attributes")):
-        chosen[name][role] = [
-            {"name": side["name"], "stimuli": list(side["stimuli"])} for side in categories[name][role]
-        ]
+        chosen[name][role] = [_pick(side, "name", "stimuli", "clusters") for side in categories[name][role]]
     return chosen
+
+
+def _pick(layout: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: layout[key] for key in keys if key in layout}
 
 
 def require_measurable(
@@ -408,13 +418,15 @@ def categories_of(lexicon: Lexicon) -> dict[str, Any]:
     """Return the categories by name, and under "glosses" the English gloss of every stimulus.
 
     A category is {"title": ..., "targets": [set, set], "attributes": [set, set]}, a set {"name": ..., "gloss": ...,
-    "stimuli": [...]}, with "searched": False beside these where its words stand in templates only.
+    "stimuli": [...]}. Beside these, where there is something to say: of a category "matched" ("targets", "attributes"
+    or "both"), of a set "clusters" ({stimulus: name}), and "searched": False where its words are in templates only.
     """
     categories: dict[str, Any] = {
         category.name: {
             "title": category.title,
             "targets": [_plain(side) for side in category.targets],
             "attributes": [_plain(side) for side in category.attributes],
+            **({"matched": category.matched} if category.matched else {}),
         }
         for category in lexicon.categories.values()
     }
@@ -437,6 +449,8 @@ def words_for_templates(lexicon: Lexicon) -> dict[str, list[list[str]]]:
 
 
 def _plain(word_set: WordSet) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": word_set.name, "gloss": word_set.gloss, "stimuli": list(word_set.stimuli)}
-    # Said only where it is so: the categories of a study without templates are written as they always were.
-    return plain if word_set.searched else {**plain, "searched": False}
+    return {
+        **{"name": word_set.name, "gloss": word_set.gloss, "stimuli": list(word_set.stimuli)},
+        **({"clusters": dict(word_set.clusters)} if word_set.clusters else {}),
+        **({} if word_set.searched else {"searched": False}),
+    }
