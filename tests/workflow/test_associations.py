@@ -31,7 +31,7 @@ from prasanga.stats.permutation import benjamini_hochberg, holm
 
 pytestmark = pytest.mark.workflow
 
-YOUNG = "  - {stimulus: নওজোয়ান, gloss: lad, group: person_consonant}\n"
+NAME = "  - {stimulus: সৌরভ, gloss: Sourav, group: name_consonant}\n"
 
 
 @pytest.fixture(scope="module")
@@ -340,7 +340,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         {},
     ),
     "a word that stands in templates only": (
-        lambda s: s.append("resources/stimuli/bn/young_male_terms.yaml", YOUNG),
+        lambda s: s.append("resources/stimuli/bn/hindu_male_first_names.yaml", NAME),
         {
             "compile_categories": 1,
             **TEMPLATES,
