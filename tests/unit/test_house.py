@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "embeddings",
         "static",
         "pairs",
+        "stats",
         "likelihoods",
     },
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -21,9 +22,10 @@ from prasanga.base.logs import COMMAND, said_of_failure
 from prasanga.base.origin import fingerprints
 from prasanga.config import read_config
 from prasanga.lexicon.model import stimuli_of
-from prasanga.methods import MOST_OF_A_TWIN
+from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.plan.models import estimate_memory
 from prasanga.plan.study import StudyPlan
+from prasanga.stats.permutation import ALPHA
 
 if TYPE_CHECKING:
     from prasanga.plan.files import Files
@@ -261,6 +263,41 @@ def _find_width(name: str, settings: Mapping[str, Any]) -> int:
             known = json.loads(path.read_text(encoding="utf-8"))
             return next((int(known[key]) for key in _WIDTHS if isinstance(known.get(key), int)), 0)
     return 0
+
+
+# ---- what pairs can show
+
+
+def name_unreachable(study: StudyPlan) -> Iterator[str]:
+    """Yield a sentence for matched categories that have too few pairs for a finding among the tests of the study.
+
+    n pairs can be exchanged in 2^n ways, so their smallest two-sided p is 2 / 2^n. Holm's method (1979) multiplies it
+    by the number of tests whose p is not smaller, so other findings may make it small enough.
+
+    Args:
+        study: planned, in its folder.
+    """
+    tests = [
+        (name, _smallest_p(category))
+        for method in FAMILY
+        for _ in study.find_measured(method)[0]
+        for name, category in study.words.chosen[method.name].items()
+    ]
+    for least in sorted({p for _, p in tests if p * len(tests) > ALPHA}, reverse=True):
+        names = ", ".join(dict.fromkeys(name for name, p in tests if p == least))
+        n_first = len(tests) - int(ALPHA / least)
+        can_be = sum(p < least for _, p in tests) >= n_first
+        found = f"a finding needs {n_first} other{'s' * (n_first > 1)} first" if can_be else "nothing can be found"
+        n_pairs, said = round(1 - math.log2(least)), f"{least:.2g}".removeprefix("0")
+        yield f"{names} ({n_pairs} pairs): smallest possible p {said}; with {len(tests)} tests {found}."
+
+
+def _smallest_p(category: Mapping[str, Any]) -> float:
+    """Return the smallest p that the pairs of a category allow, of both sides the larger one; 0 without pairs."""
+    matched = category.get("matched")
+    sides = [category[role][0] for role in ("targets", "attributes") if matched in (role, "both")]
+    units = (len({side.get("clusters", {}).get(word, (word,)) for word in side["stimuli"]}) for side in sides)
+    return max((2.0 ** (1 - n) for n in units), default=0)
 
 
 # --------------------

@@ -8,12 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from prasanga.base.logs import COMMAND
 from prasanga.config import complete
 from prasanga.plan import StudyPlan, runs
+from prasanga.stats.permutation import holm
 
 
 @pytest.mark.parametrize(
@@ -108,3 +110,48 @@ def test_texts_pairs_and_vectors_are_counted_by_hand(
     assert count(categories=[], seat=seat, models={"tiny": {"train": train}})[0].startswith(
         "Model tiny: at most 2,096 texts and 0 pairs, 2,096 texts"
     )
+
+
+PAIRS = {"C5": 8, "C6": 8, "C8": 8, "GC1": 6, "GC3": 8, "GA1": 6}
+"""Pairs of the Bangla categories, clusters counted once (docs/data_statement.md)."""
+
+
+@pytest.mark.parametrize(
+    ("ceat", "seat"),
+    [
+        ("C5", "C6"),
+        ("", "GA1"),
+        ("", "C1 GA1"),
+        ("", "GC1 GA1"),
+        ("", "C1 C2 C3 C4 C5 C6 C7 C8 C9 GC1 GC3 GA1"),
+        ("C1 C2 C3 C4 C7 C9", "C1 C2 C3 C4 C5 C7 C9 GA1"),
+    ],
+)
+def test_what_pairs_cannot_show_is_what_holm_leaves_when_they_agree_perfectly(
+    ceat: str, seat: str, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project_root)
+    config = {"study": "s", "language": "bn", "models": {"tiny": {"train": {"hidden_size": 16, "seed": 1}}}}
+    config |= {"categories": ceat.split(), "seat": {"categories": seat.split()}}
+    plan = StudyPlan.from_config(complete(config))
+    names = [*ceat.split(), *seat.split()]
+    least = np.array([2.0 ** (1 - PAIRS[name]) if name in PAIRS else 0 for name in names])
+
+    def is_found(test: int, others: int) -> bool:
+        """Whether a test with its smallest p is found beside so many others with the smallest p of theirs."""
+        p = np.ones(len(names))
+        easiest = [each for each in np.argsort(least, kind="stable") if each != test][:others]
+        p[[test, *easiest]] = least[[test, *easiest]]
+        return bool(holm(p)[test] <= 0.05)
+
+    expected = []
+    for n_pairs in sorted({PAIRS[name] for name in names if name in PAIRS}):
+        tests = [number for number, name in enumerate(names) if PAIRS.get(name) == n_pairs]
+        needed = next((n for n in range(len(names)) if is_found(tests[0], n)), None)
+        if needed != 0:
+            others = f"a finding needs {needed} other{'' if needed == 1 else 's'} first"
+            found = "nothing can be found" if needed is None else others
+            listed = ", ".join(dict.fromkeys(names[number] for number in tests))
+            p = {6: ".031", 8: ".0078"}[n_pairs]
+            expected.append(f"{listed} ({n_pairs} pairs): smallest possible p {p}; with {len(names)} tests {found}.")
+    assert list(runs.name_unreachable(plan)) == expected
