@@ -38,7 +38,7 @@ from scipy.special import stdtrit
 from prasanga.associations.effects import weat
 from prasanga.associations.vectors import compute_cosines
 from prasanga.base.seeds import generator
-from prasanga.stats.controls import beside_twins
+from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.intervals import draw_resampling, interval, replicate_effects
 from prasanga.stats.permutation import STATISTICS, permutation_test_of_scores, smallest_effect_of_sizes
 
@@ -180,7 +180,7 @@ def beside_its_twins(truth: str, n: int, rng: np.random.Generator) -> tuple[bool
     effect = cosines.effect()
     assert ends.low is not None
     assert ends.high is not None
-    both = beside_twins(effect, ends.low, ends.high, twins)["p_twins"]
+    both = compare_with_twins([BesideTwins(effect, ends.low, ends.high, twins)])[0]["p_twins"]
     mean, error = float(np.mean(twins)), float(np.std(twins, ddof=1)) * (1 / TWINS) ** 0.5
     of_words = abs(effect - mean) / np.hypot((ends.high - ends.low) / 3.92, error)
     of_weights = abs(effect - mean) / (error * (TWINS + 1) ** 0.5)

@@ -1,10 +1,15 @@
-"""How many contexts a twin needs: `python tests/benchmarks/twins.py [--twins K] [--texts FILE ...] [--json FILE]`.
+"""What twins tell: `python tests/benchmarks/twins.py [--studies N | --twins K] [--texts FILE ...] [--json FILE]`.
 
-Prints Markdown: how much the effect of twins with random weights (the architecture of multilingual-e5-small) differs
-with the weights, and how much with the contexts that a twin has read, by their number: of C6 in the demo's text, up to
-8 contexts; or, of large `--texts`, up to 256 contexts of their 32 most frequent words of three letters or more, dealt
-by rank into four sets, since few words of a category are so frequent. Minutes on two cores; the package of the model is
-fetched if it is not there.
+With `--studies`, prints how often simulated models differ from their twins at .05 (docs/statistics.md), with the
+twins' deviation of each effect alone, with moderated ones, and with all moderated, whatever their own: of 12
+categories, of 4 categories at 4 lengths, and of sentence pairs of bias types of 25 to 500 pairs. Half an hour with
+1,000 studies.
+
+Otherwise prints how many contexts a twin needs: how much the effect of twins with random weights (the architecture of
+multilingual-e5-small) differs with the weights, and how much with the contexts that a twin has read, by their number:
+of C6 in the demo's text, up to 8 contexts; or, of large `--texts`, up to 256 contexts of their 32 most frequent words
+of three letters or more, dealt by rank into four sets, since few words of a category are so frequent. Minutes on two
+cores; the package of the model is fetched if it is not there.
 """
 
 from __future__ import annotations
@@ -13,8 +18,10 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 import regex
@@ -24,10 +31,14 @@ from prasanga.associations import ceat
 from prasanga.base.seeds import generator
 from prasanga.embeddings import load_encoder
 from prasanga.lexicon import load_lexicon
+from prasanga.likelihoods.bias import LabelCounts, balance
 from prasanga.models import ModelOptions
 from prasanga.models.packaged import write_packaged_model
 from prasanga.samples import Segment, cut
 from prasanga.sentences import Matcher
+from prasanga.stats import controls
+from prasanga.stats.controls import BesideTwins, compare_with_twins
+from prasanga.stats.effects import Z_95
 from prasanga.text import WORD, normalize
 
 LETTER = regex.compile(r"\p{L}")
@@ -41,9 +52,15 @@ def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--twins", type=int, default=5)
+    parser.add_argument("--studies", type=int, default=0, help="simulated studies in each row")
     parser.add_argument("--texts", type=Path, nargs="*", default=[], help="large texts, one document a line")
     parser.add_argument("--json", type=Path, help="file for the numbers")
     arguments = parser.parse_args()
+    if arguments.studies:
+        rows_of_studies = simulate_studies(arguments.studies)
+        if arguments.json:
+            write_measured(arguments.json, {"studies": arguments.studies, "rows": rows_of_studies}, constants={})
+        return
     if arguments.texts:
         most, contexts, sets = MOST_OF_TEXTS, *frequent_words(arguments.texts)
     else:
@@ -131,6 +148,112 @@ def table(effects: Sequence[dict[int, list[float]]], most: int) -> dict[str, dic
             "wider": round(float((1 + within / whole) ** 0.5 - 1), 4),
         }
     return rows
+
+
+# --------------------
+# Simulated studies of models and twins.
+
+SPREADS = ("equal", "varying", "one three times as large")
+"""How deviations of 12 categories differ: not at all, as in an inverse chi-square of 4 degrees of freedom, or one."""
+OF_WEIGHTS, OF_WORDS = 0.25, 0.25  # standard deviations of d over weights, and over words
+VARIANTS = ("alone", "all moderated", "moderated")
+_TRUTHS = {"one more copy": 0.0, "other words": 0.0, "d + .5": 0.5, "d + .8": 0.8}
+Cells = list[BesideTwins]
+
+
+def simulate_studies(studies: int) -> list[dict[str, str | int | float]]:
+    """Print the tables, and return their rows: the share of tests with p_twins of at most .05."""
+    columns = ("cells", "spreads", "K", "deviations", *_TRUTHS, "one more copy, there")
+    print(f"{studies:,} studies a row.\n\n| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|")
+    rows: list[dict[str, str | int | float]] = []
+    designs = [("12 categories", spread) for spread in SPREADS] + [("4 categories, 4 lengths", "equal"), PAIRS]
+    for (cells, spread), k, variant in product(designs, (4, 8), VARIANTS):
+        row: dict[str, str | int | float] = {"cells": cells, "spreads": spread, "K": k, "deviations": variant}
+        for truth in _TRUTHS:
+            rng = generator(4040, "twins", cells, spread, k, truth)
+            drawn = [draw_cells(cells, spread, k, truth, rng) for _ in range(studies)]
+            rejected = np.array([find_different(each, variant) for each in drawn])
+            row[truth] = round(float(rejected.mean()), 3)
+            if truth == "one more copy":
+                row["one more copy, there"] = round(float(rejected[:, 0].mean()), 3)
+        rows.append(row)
+        print(
+            "| "
+            + " | ".join(f"{row[name]:.3f}" if name in (*_TRUTHS, columns[-1]) else str(row[name]) for name in columns)
+            + " |"
+        )
+    return rows
+
+
+def find_different(cells: Cells, variant: str) -> list[bool]:
+    """Whether p_twins of each cell is at most .05."""
+    with patch.object(controls, "_WIDE", -1.0 if variant == "all moderated" else controls._WIDE):
+        groups = [[cell] for cell in cells] if variant == "alone" else [cells]
+        found = [row["p_twins"] for group in groups for row in compare_with_twins(group)]
+    return [p is not None and p <= 0.05 for p in found]
+
+
+def draw_cells(cells: str, spread: str, k: int, truth: str, rng: np.random.Generator) -> Cells:
+    """The cells of one study; the model is one more copy, or has other words, or an effect besides."""
+    if (cells, spread) == PAIRS:
+        return draw_pairs(k, truth, rng)
+    n_groups, n_lengths = (4, 4) if "lengths" in cells else (12, 1)
+    shared = 0.8 if n_lengths > 1 else 0.0  # correlation of a category's effects at two lengths
+
+    def draw(n: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        both = rng.normal(size=(n, n_groups, n_lengths)) * (1 - shared) ** 0.5
+        both += rng.normal(size=(n, n_groups, 1)) * shared**0.5
+        return both.reshape(n, -1)
+
+    deviations = np.full(n_groups, OF_WEIGHTS)
+    if spread == "varying":
+        deviations *= (4 / rng.chisquare(4, n_groups)) ** 0.5
+    elif spread != "equal":
+        deviations[0] *= 3
+    of_weights = np.repeat(deviations, n_lengths)
+    twins = of_weights * draw(k)
+    effects = (of_weights if truth == "one more copy" else OF_WORDS) * draw(1)[0] + _TRUTHS[truth]
+    return [
+        BesideTwins(
+            float(effect), float(effect) - Z_95 * OF_WORDS, float(effect) + Z_95 * OF_WORDS, each.tolist(), str(n)
+        )
+        for effect, each, n in zip(effects, twins.T, np.repeat(np.arange(n_groups), n_lengths), strict=True)
+    ]
+
+
+PAIRS = ("sentence pairs", "by the number of pairs")
+OF_TYPES = (500, 200, 100, 50, 25)
+
+
+def draw_pairs(k: int, truth: str, rng: np.random.Generator) -> Cells:
+    """Bias types and all pairs, a fifth of them antistereo; copies toss a coin that prefers a type's first sentences.
+
+    The model is one more copy; with other words, one that tosses a fair coin, and the copies' mean is what it is; with
+    an effect, it prefers the stereotype by 5 or 8 points.
+    """
+    more = _TRUTHS[truth] / 10
+
+    def count(of_stereotype: float) -> list[LabelCounts]:
+        first = (
+            rng.normal(0.5, 0.1, len(OF_TYPES)).clip(0.1, 0.9)
+            if truth != "other words"
+            else np.full(len(OF_TYPES), 0.5)
+        )
+        sizes = [(4 * n // 5, n // 5) for n in OF_TYPES]
+        return [
+            LabelCounts(int(rng.binomial(s, p + of_stereotype)), s, int(rng.binomial(a, p - of_stereotype)), a)
+            for (s, a), p in zip(sizes, first, strict=True)
+        ]
+
+    model, twins, cells = count(more), [count(0.0) for _ in range(k)], []
+    for place in (*range(len(OF_TYPES)), slice(None)):
+        own, *others = (balance([each[place]] if isinstance(place, int) else each[place]) for each in (model, *twins))
+        assert own.low is not None
+        assert own.high is not None
+        group = str(place if isinstance(place, int) else 0)
+        of_twins = [each.percentage or 0.0 for each in others]
+        cells.append(BesideTwins(own.percentage, own.low, own.high, of_twins, group, 100, own.high - own.low))
+    return cells
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import report_pages
 from loss_columns import losses
 from report_tables import SCHEMA, SETS, estimate
 
+from prasanga.likelihoods.bias import why_not_found
 from prasanga.report.study import Results
 from prasanga.schema import TABLES
 
@@ -148,7 +149,7 @@ def _draw_percentage(random: Random, language: str, model: str, bias_type: str) 
     n, ties, out = random.choice([12, 40, 200]), random.choice([0, 0, 1, 3]), random.choice([0, 0, 2])
     k = random.randint(0, n)
     value, p, low = 100 * k / n, 10 ** -random.uniform(0, 4), random.choice([30.0, 55.0])
-    return dict.fromkeys(TABLES["bias_percentages"].names) | {
+    row = dict.fromkeys(TABLES["bias_percentages"].names) | {
         **{"set": "demo", "model": model, "language": language, "bias_type": bias_type, "bias_percentage": value},
         **{"ci_low": max(0.0, value - 9), "ci_high": min(100.0, value + 9), "exact_low": max(0.0, value - 10)},
         **{"exact_high": min(100.0, value + 10), "p_binomial": p, "p_binomial_holm": min(1.0, 3 * p), "n_tests": 9},
@@ -163,3 +164,5 @@ def _draw_percentage(random: Random, language: str, model: str, bias_type: str) 
         **{"share": 0.8, "difference_median": 0.1, "equivalence_margin": 10.0},
         **{"p_equivalence": random.choice([0.01, 0.3])},
     }
+    why = why_not_found(row)
+    return {**row, "is_found": not why, "not_found_because": why}

@@ -10,9 +10,11 @@ from typing import Any
 import polars as pl
 from loss_columns import LOST
 
+from prasanga.associations.comparisons import why_not_found
+
 RULE = (
-    "p_association < .05 after Holm's correction, intervals that exclude zero, and a difference from random copies"
-    " where these were measured (p_twins at most .05)"
+    "p_association of at most .05 after Holm's correction, intervals that exclude zero, and a difference from random"
+    " copies where these were measured (p_twins at most .05)"
 )
 """What a finding is, in a sentence."""
 
@@ -43,6 +45,8 @@ SCHEMA = {
     **dict.fromkeys(("p_stimuli_exact", "p_attributes_exact"), pl.Boolean),
     **dict.fromkeys(("n_samples", "n_x", "n_y", "n_a", "n_b"), pl.Int64),
     **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), pl.Int64),
+    "is_found": pl.Boolean,
+    "not_found_because": pl.String,
     "lost": LOST,
     "contexts_min": pl.Int64,
     **dict.fromkeys(("std", "alternative", "variance", "tau2_method", "draws", "pool"), pl.String),
@@ -63,7 +67,19 @@ def estimate(category: str, model: str, length: str, mode: str, effect: float | 
         p = changes.get("p_association", 0.2)
         computed |= {**DEFAULTS["if_computed"], **{name: change(effect) for name, change in DEPENDING.items()}}
         computed |= {"p_association_holm": min(1.0, 4 * p), "p_association_bh": min(1.0, 2 * p)}
-    return {**where, "effect_size": effect, **computed, **DEFAULTS["always"], "lost": [], **changes}
+    return judge({**where, "effect_size": effect, **computed, **DEFAULTS["always"], "lost": [], **changes})
+
+
+def judge(row: dict[str, Any]) -> dict[str, Any]:
+    """Return an estimate with whether it is a finding, and why not."""
+    why = None if row["effect_size"] is None else why_not_found(row)
+    return {**row, "is_found": None if why is None else not why, "not_found_because": why}
+
+
+def judged(table: pl.DataFrame) -> pl.DataFrame:
+    """Return estimates that a test has changed as `judge` does."""
+    rows = [judge(row) for row in table.iter_rows(named=True)]
+    return pl.DataFrame(rows, schema={**table.schema, "is_found": pl.Boolean, "not_found_because": pl.String})
 
 
 DEPENDING: dict[str, Callable[[float], float]] = {

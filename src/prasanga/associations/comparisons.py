@@ -20,7 +20,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.schema import TABLES
 from prasanga.schema.registry import join_losses
-from prasanga.stats.controls import adjusted_difference, beside_twins
+from prasanga.stats.controls import BesideTwins, adjusted_difference, compare_with_twins
 from prasanga.stats.effects import COSINE_NOISE, finite_or_none, largest_effect
 from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
 from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm, smallest_effect_at
@@ -71,8 +71,8 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
         permuted: the sides that p_stimuli permutes (`prasanga.methods.Method`).
 
     Returns:
-        The rows of `estimates`, with the columns of `beside_twins` from the copies' rows of the same category, length
-        and sample mode.
+        The rows of `estimates`, with the columns of `compare_with_twins` from the copies' rows of the same category,
+        length and sample mode. The copies of all rows of a model say how much effects vary with the weights.
     """
     table = pa.concat_tables(estimates)
     beside: dict[Any, list[dict[str, Any]]] = defaultdict(list)
@@ -81,6 +81,7 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
             if twin["effect_size"] is not None:
                 beside[_cell_of({**twin, "model": model})].append(twin)
     rows = table.to_pylist()
+    cells: dict[str, list[tuple[dict[str, Any], BesideTwins]]] = defaultdict(list)
     for row in rows:
         alike = [
             twin["effect_size"]
@@ -89,7 +90,11 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
         ]
         n_x, n_y = (row[f"n_{side}"] for side in permuted)
         most = 2 * largest_effect(n_x, n_y, row["std"]) if alike and row["effect_size"] is not None else math.inf
-        row |= beside_twins(row["effect_size"], row["ci_low"], row["ci_high"], alike, most=most)
+        effect = row["effect_size"], row["ci_low"], row["ci_high"]
+        cells[row["model"]].append((row, BesideTwins(*effect, alike, group=row["category"], most=most)))
+    for of_model in cells.values():
+        for (row, _), columns in zip(of_model, compare_with_twins([cell for _, cell in of_model]), strict=True):
+            row |= columns
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 
@@ -130,14 +135,15 @@ def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | 
 def why_not_found(row: Mapping[str, Any]) -> str:
     """Return the first condition of a finding that an effect does not meet; empty if it meets all.
 
-    A finding has enough words, p of at most .05 after correction, an interval over words that excludes zero, and, where
-    there is one, an interval over words and templates that does. Where random copies were measured, it differs from
-    theirs.
+    A finding has enough words (units, where words form pairs or clusters), p of at most .05 after correction, an
+    interval over words that excludes zero, and, where there is one, an interval over words and templates that does.
+    Where two random copies or more were measured, it differs from theirs; that p is not corrected, because it can only
+    remove findings.
     """
     if has_few_words(row, "xy") or has_few_words(row, "ab"):
         return "few words"
     p_holm, p_twins = (finite_or_none(row.get(name)) for name in ("p_association_holm", "p_twins"))
-    if p_holm is None or p_holm >= ALPHA:
+    if p_holm is None or p_holm > ALPHA:
         return "p_association after Holm's correction"
     if not _excludes_zero(row, "ci"):
         return "an interval that includes zero"

@@ -18,10 +18,10 @@ from prasanga.base.io import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 from prasanga.schema import TABLES
-from prasanga.stats.controls import beside_twins
+from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.effects import Z_95, FloatArray, choice, positive_number, whole_number
 from prasanga.stats.intervals import EQUIVALENT, Interval
-from prasanga.stats.permutation import benjamini_hochberg, holm
+from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -237,14 +237,14 @@ def bias_percentage(
     equivalence_margin: float = 5,
     seed: int = 47,
 ) -> pl.DataFrame:
-    """Compute bias percentages by bias type, and over all pairs, of one model or many.
+    """Compute bias percentages by bias type, and over all pairs, of one model or many, and say which are findings.
 
     Args:
         scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
             language has. Rows may be in any order.
         twins: scores of the twins with random weights of a model, by the model's name; `twin` says which of them scored
-            a pair. Together they must have the model's pairs, scored in the same way; a set or language that they have
-            not has no twins beside it.
+            a pair. Each must have the model's pairs, scored in the same way; a set or language that they have not has
+            no twins beside it.
         n_runs: random samples of the pairs, as in the paper; 0 for none.
         share: of the pairs in such a sample. The same pairs are drawn for all models, and in all languages that name
             them alike.
@@ -258,7 +258,9 @@ def bias_percentage(
         `BIAS_SCHEMA`: for each set, model and language in the order of `scores` a row for each bias type, sorted by
         name, and one of type `all`. `p_binomial_holm` and `p_binomial_bh` are corrected over all rows, those of `all`
         included: a reader of the table reads all of them. `p_label_holm` is corrected within a language, over
-        the rows of `all` and over those of bias types separately. Null where there is nothing to compute from.
+        the rows of `all` and over those of bias types separately. The balanced percentage is compared with those of the
+        twins (`compare_with_twins`; the rows of a model and language are its cells). `not_found_because` is the first
+        condition of a finding that a row does not meet (`why_not_found`). Null where there is nothing to compute from.
 
     Raises:
         InputError: a column is missing, a label or an argument is not known, a pair has no bias type or is there twice,
@@ -274,23 +276,50 @@ def bias_percentage(
     }
     choice("ties", ties, TIES)
     scores, twins = _prepare(scores), {model: _prepare(each) for model, each in (twins or {}).items()}
-    rows = []
+    rows, name = [], ""
+    cells: dict[tuple[Any, ...], list[tuple[dict[str, Any], BesideTwins]]] = {}
     for key, group in scores.group_by(_KEY, maintain_order=True):
         of_twins = _find_twins(key, group, twins, ties)
         for row in _measure(key, group, choices):
-            effect = row["bias_percentage"], row.get("ci_low"), row.get("ci_high")
-            beside = beside_twins(*effect, of_twins.get(row["bias_type"], ()), most=100)
-            rows.append(row | beside | {"twin_bias_percentage": beside["twin_effect_size"]})
+            shares, balanced = of_twins.get(row["bias_type"], ([], []))
+            row |= {"n_twins": len(shares) or None, "twin_bias_percentage": float(np.mean(shares)) if shares else None}
+            # percentages over all pairs follow from those by type, and are no group of their own
+            name = name if row["bias_type"] == OVERALL else f"{key[0]}, {row['bias_type']}"
+            cells.setdefault(key[1:], []).append((row, _put_beside(row, balanced, name)))
+            rows.append(row)
+    for of_model in cells.values():
+        for (row, _), columns in zip(of_model, compare_with_twins([cell for _, cell in of_model]), strict=True):
+            row |= columns | {"twin_balanced_percentage": columns["twin_effect_size"]}
     table = pl.DataFrame(rows, schema=dict(BIAS_SCHEMA))
     p = table["p_binomial"].fill_null(math.nan).to_numpy()
     by_label = pl.col("p_label").fill_null(math.nan)
     by_label = by_label.map_batches(lambda p: pl.Series(holm(p.to_numpy())), return_dtype=pl.Float64)
-    return table.with_columns(
+    table = table.with_columns(
         p_binomial_holm=pl.Series(holm(p)).fill_nan(None),
         p_binomial_bh=pl.Series(benjamini_hochberg(p)).fill_nan(None),
         n_tests=pl.when(pl.col("p_binomial").is_not_null()).then(int(np.isfinite(p).sum())),
         p_label_holm=by_label.over("language", pl.col("bias_type") == OVERALL).fill_nan(None),
-    ).cast(pl.Schema(BIAS_SCHEMA))
+    )
+    reasons = pl.Series(map(why_not_found, table.iter_rows(named=True)), dtype=pl.String)
+    return table.with_columns(is_found=reasons == "", not_found_because=reasons).cast(pl.Schema(BIAS_SCHEMA))
+
+
+def why_not_found(row: Mapping[str, Any]) -> str:
+    """Return the first condition of a finding that a percentage does not meet; empty if it meets all.
+
+    A finding has enough pairs of both labels, p of the label of at most .05 after correction, and a balanced percentage
+    whose interval excludes 50. Where two random copies or more were measured, it differs from theirs; that p is not
+    corrected, because it can only remove findings.
+    """
+    if row["p_label_holm"] is None or min(row["n_stereo"], row["n_antistereo"]) < FEWEST_OF_A_LABEL:
+        return "too few pairs of a label to tell a stereotype from a preference for the first sentence"
+    if row["p_label_holm"] > ALPHA:
+        return "the labels do not differ after correction, so it may be a preference for the first sentence"
+    if row["balanced_ci_low"] <= 50 <= row["balanced_ci_high"]:
+        return "the interval of the balanced percentage includes 50"
+    if row["p_twins"] is not None and row["p_twins"] > ALPHA:
+        return "no difference from copies with random weights"
+    return ""
 
 
 def _prepare(scores: pl.DataFrame) -> pl.DataFrame:
@@ -320,8 +349,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
     for bias_type in (*types, OVERALL):
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
         by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
-        stereo, anti = by_label.values()
-        own = LabelCounts(stereo.stereotypical, stereo.base("apart"), anti.other, anti.base("apart"))
+        own = _count_labels(by_label)
         labels, fewest = (counted, 1) if bias_type == OVERALL else ([own], FEWEST_OF_A_LABEL)
         balanced = balance(labels)
         enough = min(sum(each.n_stereo for each in labels), sum(each.n_anti for each in labels)) >= fewest
@@ -359,6 +387,11 @@ def _count(pairs: pl.DataFrame) -> Counts:
     return Counts(*(int((pairs["preference"] == name).sum()) for name in PREFERENCES))
 
 
+def _count_labels(by_label: Mapping[str, Counts]) -> LabelCounts:
+    stereo, anti = (by_label[label] for label in LABELS)
+    return LabelCounts(stereo.stereotypical, stereo.base("apart"), anti.other, anti.base("apart"))
+
+
 def _draw_runs(pairs: Sequence[str], choices: Mapping[str, Any]) -> list[list[str]]:
     """Return the pairs of each run: the first by a hash of run and pair, so that neither order nor model matters."""
     size = max(1, math.floor(choices["share"] * len(pairs) + 0.5))
@@ -370,28 +403,37 @@ def _draw_runs(pairs: Sequence[str], choices: Mapping[str, Any]) -> list[list[st
 
 def _find_twins(
     key: tuple[Any, ...], group: pl.DataFrame, twins: Mapping[str, pl.DataFrame], ties: str
-) -> dict[str, list[float]]:
-    """Return, by bias type, the percentages of the model's twins, each over the pairs that it scored.
+) -> dict[str, tuple[list[float], list[float]]]:
+    """Return, by bias type, the bias percentages of the model's twins, and their balanced percentages.
 
     Refuse twins that have other pairs than the model.
     """
     (name, model, language), named = key, _name_key(key)
     if model not in twins:
         return {}
-    twin = twins[model].filter(pl.col("set").eq_missing(pl.lit(name)), pl.col("language") == language)
-    if twin.is_empty():
-        return {}
-    if apart := {*group[_PAIR].iter_rows()} ^ {*twin[_PAIR].iter_rows()}:
-        raise InputError(
-            f"scores: {named} and its twin have not the same pairs: {min(apart)[0]} is in one of them only, or has"
-            " another bias type or label there. Score the same file with both."
-        )
-    both = pl.concat([twin, twin.with_columns(bias_type=pl.lit(OVERALL))])
-    found: dict[str, list[float]] = {}
-    for (bias_type, _), pairs in both.group_by("bias_type", "twin", maintain_order=True):
-        if (effect := percentage(_count(pairs), ties)) is not None:
-            found.setdefault(str(bias_type), []).append(effect)
+    scored = twins[model].filter(pl.col("set").eq_missing(pl.lit(name)), pl.col("language") == language)
+    pairs, found = {*group[_PAIR].iter_rows()}, dict[str, tuple[list[float], list[float]]]()
+    for (number,), twin in scored.group_by("twin", maintain_order=True):
+        if apart := pairs ^ {*twin[_PAIR].iter_rows()}:
+            raise InputError(
+                f"scores: {named} and its twin {number or 0} have not the same pairs: {min(apart)[0]} is in one of them"
+                " only, or has another bias type or label there. Score the same file with both."
+            )
+        counted = []
+        for (bias_type,), of_type in [*twin.group_by("bias_type", maintain_order=True), ((OVERALL,), twin)]:
+            counted.append(_count_labels({label: _count(of_type.filter(label=label)) for label in LABELS}))
+            share = percentage(_count(of_type), ties)
+            balanced = balance(counted[:-1] if bias_type == OVERALL else counted[-1:]).percentage
+            for known, value in zip(found.setdefault(str(bias_type), ([], [])), (share, balanced), strict=True):
+                known += [value] if value is not None else []
     return found
+
+
+def _put_beside(row: Mapping[str, Any], twins: Sequence[float], group: str) -> BesideTwins:
+    """Return a balanced percentage beside those of twins, which vary as its interval does with the number of pairs."""
+    low, high = row["balanced_ci_low"], row["balanced_ci_high"]
+    unit = 1.0 if low is None else high - low
+    return BesideTwins(row["balanced_percentage"], low, high, twins, group, most=100, unit=unit)
 
 
 def _name_key(key: tuple[Any, ...]) -> str:

@@ -33,8 +33,9 @@ from prasanga.pairs.preferences import SENTENCE_SCORES
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
 
-SCORES_VERSION = 1
-"""Raise this number when the code gives a pair or sentence another score: all scores are then computed again."""
+SCORES_VERSION = 2
+"""Raise this number when the code gives a pair or sentence another score, or gives it to other twins: all scores are
+then computed again."""
 
 WHOLE = (0, 1)
 """The bucket of a job that scores all rows: its number from 0, and how many buckets there are."""
@@ -86,7 +87,7 @@ SENTENCES = _Kind("sentences", ("text", *_ENDS), ("which", "pieces"), _keep(SENT
 
 
 # --------------------
-# Rows to be scored, dealt to a model's twins.
+# Rows to be scored by a model's twins.
 
 
 _TURNS = {
@@ -94,12 +95,11 @@ _TURNS = {
     # sentences of a category are by attribute word, then template
     "template": pl.struct("attribute_word", "template").rle_id().over("category")
     % pl.col("template").n_unique().over("category"),
-    "first": pl.int_range(pl.len()),
 }
 
 
 def deal_rows(rows: pl.DataFrame, which: Mapping[str, Any]) -> pl.DataFrame:
-    """Deal rows to the twins of a model in turn: pairs one by one, sentences by trait or template.
+    """Deal sentences to the twins of a model in turn, by trait or template; of pairs each twin scores all.
 
     Args:
         rows: pairs or sentences, all of a set.
@@ -107,9 +107,12 @@ def deal_rows(rows: pl.DataFrame, which: Mapping[str, Any]) -> pl.DataFrame:
 
     Returns:
         The rows; of twins with the column `twin`, the number of the twin that scores each. No twin is without rows.
+        Each pair is there once for each twin.
     """
     if "twins" not in which:
         return rows
+    if _kind_of(rows) is PAIRS:
+        return rows.join(pl.DataFrame({"twin": range(len(which["twins"]))}, {"twin": pl.Int32}), how="cross")
     turn = next(turn for column, turn in _TURNS.items() if column in rows.columns)
     rows = rows.with_columns(twin=turn.cast(pl.Int32))
     return rows.with_columns(pl.col("twin") % max(1, min(len(which["twins"]), rows["twin"].n_unique())))

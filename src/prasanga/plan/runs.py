@@ -239,7 +239,7 @@ def count_texts(study: StudyPlan) -> Iterator[str]:
         share = min(1, n_copies * MOST_OF_A_TWIN / most)  # of the contexts that the model reads
         if n_copies:
             n_of_copies = round(n_contexts * share) + n_sentences if n_layers else 0
-            said += f", {n_of_copies:,} texts and {n_read:,} pairs by its {n_copies} random copies"
+            said += f", {n_of_copies:,} texts and {n_read * n_copies:,} pairs by its {n_copies} random copies"
         if width := n_layers and _find_width(family, settings):
             n_vectors = n_layers * (n_contexts * (1 + share) + n_sentences * (1 + (n_copies > 0)))
             size = n_vectors * width * _BYTES_PER_VALUE

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from scipy.stats import binom
 
-from prasanga.associations.comparisons import why_not_found
-from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, OVERALL
+from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import grid
 from prasanga.report.grid import ALPHA, HOLM, METHODS, Estimate, Grid, few_words, is_number
 from prasanga.report.sheet import TEMPLATES, one_decimal, two
@@ -52,8 +51,8 @@ def name_chance(tests: int) -> str:
 
 
 def is_found(row: Estimate) -> bool:
-    """Return whether an association was found, so that its direction may be named (`why_not_found`)."""
-    return not why_not_found(row)
+    """Return whether an estimate is a finding, so that its direction may be named; one that is missing is none."""
+    return bool(row["is_found"])
 
 
 def is_near_zero(row: Estimate) -> bool:
@@ -139,7 +138,7 @@ def _count_significant(rows: Sequence[Estimate]) -> dict[str, Any]:
 
 def _hold_back(rows: Sequence[Estimate]) -> list[tuple[str, int]]:
     """Return why significant estimates are no findings, and how many each reason holds back."""
-    return list(Counter(why_not_found(row) for row in rows if HOLM.marks(row) and not is_found(row)).items())
+    return list(Counter(row["not_found_because"] for row in rows if HOLM.marks(row) and not is_found(row)).items())
 
 
 def _place_near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: str, where: str = "") -> dict[str, Any]:
@@ -193,9 +192,13 @@ def _compare_controls(rows: Sequence[Estimate]) -> dict[str, Any]:
     shuffled = [row for row in rows if is_number(row.get("shuffled_low"))]
     if not compared and not shuffled:
         return {}
+    alike = [row for row in compared if row["p_twins"] > ALPHA]
+    ends = ("twin_difference_low", "twin_difference_high")
+    unseen = [max(abs(row[end] - row["twin_difference"]) for end in ends) for row in alike]
     return {
-        **(_count_below(row["p_twins"] for row in compared) or {"k": 0, "n": 0}),
+        **{"k": len(compared) - len(alike), "n": len(compared)},
         "size": median(abs(row["twin_effect_size"]) for row in compared) if compared else None,
+        "unseen": (median(unseen), max(unseen)) if unseen else (),
         "n_shuffled": len(shuffled),
         "n_outside": sum(not row["shuffled_low"] <= row["effect_size"] <= row["shuffled_high"] for row in shuffled),
     }
@@ -325,41 +328,6 @@ def _choose_polarity(of_model: pl.DataFrame) -> str:
 
 # ---- sentence pairs
 
-SAME_BY_LABEL = (
-    "The percentage differs from 50, but the two labels do not differ: this may be a preference for the first sentence."
-)
-OPPOSITE = (
-    "The percentage and the test of the labels point in opposite directions: a preference for the first sentence cannot"
-    " be told from a stereotype."
-)
-UNTOLD = (
-    "The percentage differs from 50, but too few pairs of both labels can be compared: a preference for the first"
-    " sentence cannot be told from a stereotype."
-)
-LIKE_COPIES = "The percentage differs from 50, but not from that of copies of the model with random weights."
-
-
-def doubt(row: Estimate) -> str:
-    """Return why a percentage that differs from 50 is no finding, in a sentence; empty if nothing speaks against it.
-
-    The labels have to differ as well, in the same direction, and so do copies with random weights where they were
-    measured.
-    """
-    if not is_number(row["p_label_holm"]) or min(row["n_stereo"], row["n_antistereo"]) < FEWEST_OF_A_LABEL:
-        return UNTOLD
-    ends = (row[name] - 50 for name in ("balanced_ci_low", "balanced_ci_high"))
-    low, high = sorted(ends) if row["n_stereotypical"] > row["n_other"] else sorted(-end for end in ends)
-    if row["p_label_holm"] > ALPHA or low <= 0 <= high:
-        return SAME_BY_LABEL
-    if high < 0:
-        return OPPOSITE
-    return LIKE_COPIES if is_number(row["p_twins"]) and row["p_twins"] > ALPHA else ""
-
-
-def is_found_of_pairs(row: Estimate) -> bool:
-    """Return whether a percentage is a finding: of enough pairs, it differs from 50, and there is no `doubt`."""
-    return is_ranked(row) and grid.is_significant(row) and not doubt(row)
-
 
 def is_ranked(row: Estimate) -> bool:
     """Return whether a percentage is of at least `FEWEST_PAIRS` pairs."""
@@ -369,16 +337,12 @@ def is_ranked(row: Estimate) -> bool:
 def farthest_percentage(rows: Iterable[Estimate]) -> Estimate | None:
     """Return the ranked percentage farthest from 50; None if there is none.
 
-    Findings come first, then what differs from 50 after correction, then the others.
+    Findings come first, by their balanced percentages, then what differs from 50 after correction, then the others.
     """
 
     def order(row: Estimate) -> tuple[Any, ...]:
-        return (
-            is_found_of_pairs(row),
-            grid.is_significant(row),
-            abs(row["bias_percentage"] - 50),
-            grid.pairs_counted(row),
-        )
+        percent = row["balanced_percentage" if is_found(row) else "bias_percentage"]
+        return is_found(row), grid.is_significant(row), abs(percent - 50), grid.pairs_counted(row)
 
     return max(filter(is_ranked, rows), key=order, default=None)
 
@@ -396,7 +360,7 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         "percentages",
         n=len(known),
         k=len(different),
-        n_found=sum(map(is_found_of_pairs, different)),
+        n_found=sum(map(is_found, rows)),
         far=_describe_farthest(rows),
         fewest=FEWEST_PAIRS,
         near={
@@ -404,8 +368,8 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
             "margin": others[0]["equivalence_margin"] if others else None,
         },
     )
-    for why, n in Counter(filter(None, map(doubt, filter(is_ranked, different)))).items():
-        yield tell("doubtful", n=n, of=len(different), why=why)
+    for why, n in Counter(row["not_found_because"] for row in different if not is_found(row)).items():
+        yield tell("not_found_of_pairs", n=n, of=len(different), why=why)
     n, left_out, ties = overall.select("n_pairs", "n_left_out", "n_ties").sum().row(0)
     if ties or left_out:
         yield tell("unscored", n=n, left_out=left_out, ties=ties)
@@ -416,9 +380,12 @@ def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
         return None
     groups = grid.groups_of((row["set"] or "", row["language"]) for row in rows)
     title = next(group.title for group in groups if group[:2] == (row["set"] or "", row["language"]))
-    exact = grid.interval(row["exact_low"], row["exact_high"], one_decimal)
     about = {"type": grid.name_of_type(row["bias_type"]).lower(), "n": grid.pairs_counted(row)}
-    return {"row": row, "title": title, "exact": exact, "differs": grid.is_significant(row), **about}
+    intervals = {
+        name: grid.interval(row[f"{ends}_low"], row[f"{ends}_high"], one_decimal)
+        for name, ends in (("exact", "exact"), ("balanced", "balanced_ci"))
+    }
+    return {"row": row, "title": title, **intervals, "differs": grid.is_significant(row), **about}
 
 
 # ---- the first screen: three findings, each with how sure it is
@@ -544,27 +511,26 @@ def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:
     if bias.is_empty():
         return
     rows, row = bias.rows(named=True), farthest_percentage(bias.rows(named=True))
-    differs = row is not None and grid.is_significant(row)
-    if row is None or not differs:
+    found, differs = (row is not None and of(row) for of in (is_found, grid.is_significant))
+    if row is None or not (found or differs):
         overall = [each for each in rows if each["bias_type"] == OVERALL and is_number(each["bias_percentage"])]
         if not overall:
             yield {"kind": "no_percentage", "sure": OPEN, "n": len(rows)}
             return
         row = max(overall, key=lambda each: (is_ranked(each), abs(each["bias_percentage"] - 50)))
-    reason = doubt(row) if differs else ""
     place = ("set", "language", "model")
     types = [each for each in rows if all(each[name] == row[name] for name in place) and each["bias_type"] != OVERALL]
     balanced = is_number(row["balanced_percentage"])
+    which = [grid.name_of_type(row["bias_type"]).lower()] * (found or differs) + [
+        grid.name_of_language(row["language"])
+    ]
     yield {
-        **{"kind": "percentage", "sure": SHOWN if differs and not reason else OPEN, "reason": reason},
-        **{"differs": differs, "model": row["model"] or "", "n": grid.pairs_counted(row)},
-        "has_twins": is_number(row["p_twins"]),
-        "which": ", ".join(
-            [grid.name_of_type(row["bias_type"]).lower()] * differs + [grid.name_of_language(row["language"])]
-        ),
+        **{"kind": "percentage", "sure": SHOWN if found else OPEN, "found": found, "differs": differs},
+        **{"reason": row["not_found_because"], "has_twins": is_number(row["p_twins"])},
+        **{"model": row["model"] or "", "n": grid.pairs_counted(row), "which": ", ".join(which)},
         **{"is_ranked": is_ranked(row), "fewest": FEWEST_PAIRS},
         "n_few": sum(grid.pairs_counted(each) < FEWEST_PAIRS for each in types),
-        **_show_percentage(row, "bias_percentage", "exact"),
+        "plain": _show_percentage(row, "bias_percentage", "exact"),
         "balanced": balanced and _show_percentage(row, "balanced_percentage", "balanced_ci"),
     }
 
@@ -578,4 +544,4 @@ def _find_twins(ceat: Grid) -> Iterator[Facts]:
     """Yield how many effects differ from those of models that have learned nothing."""
     known = [p for row in ceat.estimates.values() if is_number(p := row.get("p_twins")) and not few_words(row)]
     if known:
-        yield {"kind": "twins", **_exceeds_chance(sum(p < ALPHA for p in known), len(known))}
+        yield {"kind": "twins", **_exceeds_chance(sum(p <= ALPHA for p in known), len(known))}

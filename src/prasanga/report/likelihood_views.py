@@ -141,8 +141,10 @@ def _percentage_cell(row: Estimate | None) -> Cell:
     """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
     if row is None or not is_number(row["bias_percentage"]):
         return Cell(shade="missing", hover=grid.why_no_percentage(row))
-    marked, shade = findings.is_found_of_pairs(row), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
-    return Cell(one_decimal(row["bias_percentage"]), MARK * marked, bold=marked, shade=shade)
+    marked, shade = findings.is_found(row), shade_of(row["bias_percentage"] - 50, THRESHOLDS)
+    ends = grid.interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal)
+    hover = f"both labels weighted alike: {one_decimal(row['balanced_percentage'])}, {ends}" if marked else ""
+    return Cell(one_decimal(row["bias_percentage"]), MARK * marked, bold=marked, shade=shade, hover=hover)
 
 
 def _list_percentages(found: PairGrid, group: Group) -> Section:
@@ -177,6 +179,8 @@ def browse_pairs(scores: pl.DataFrame, *, texts: bool, scored: bool) -> Section:
     if scores.is_empty():
         return fill_section("no_pairs", {"scored": scored})
     rows = add_differences(scores).with_columns(pl.col(*_PAIR).fill_null(""))
+    key = [*_PAIR, "model"]  # once for each copy, all of which are called the same
+    rows = rows.with_columns(pl.col("difference").mean().over(key)).unique(key, keep="first", maintain_order=True)
     models, sets = (rows[name].unique(maintain_order=True).to_list() for name in ("model", "set"))
     twins = [name for name in models if name.endswith(_TWIN) and name.removesuffix(_TWIN) in models]
     n_pairs, n_models = rows.n_unique(_PAIR), len(models) - len(twins)

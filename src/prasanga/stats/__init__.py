@@ -5,9 +5,11 @@ formulas.
 """
 
 from prasanga.stats.controls import (
+    BesideTwins,
     ShuffledControl,
     adjusted_difference,
-    beside_twins,
+    compare_with_twins,
+    moderate_deviations,
     shuffled_control,
 )
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out, variance_components

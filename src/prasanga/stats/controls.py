@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from prasanga.base.errors import InputError
 from prasanga.stats.crossed import CountedScores
-from prasanga.stats.effects import Z_95, finite_vector
+from prasanga.stats.effects import Z_95, FloatArray, finite_vector
 
 # --------------------
 # A null control: the attribute words of A and B dealt again.
@@ -66,61 +66,153 @@ def shuffled_control(
 
 # --------------------
 # The effects of copies of the model with random weights.
+#
+# Few copies say little about how much effects vary with the weights. The standard deviations of all cells of a model
+# are therefore moderated by empirical Bayes (Smyth 2004, section 6.2): each variance is drawn towards a common one,
+# s0^2, which counts as d0 degrees of freedom. A cell whose copies vary much more than the others' keeps its own
+# deviation: drawn towards them, it would be told from its copies far too often (Phipson et al. 2016).
 
 
-def beside_twins(
-    effect: float | None, low: float | None, high: float | None, twins: Sequence[float], *, most: float = math.inf
-) -> dict[str, float | None]:
-    """Compare an effect with those of the model's twins, which have the same words and other, random weights.
+FEWEST_CELLS = 3
+"""Standard deviations that tell how standard deviations vary."""
 
-    The difference, effect - mean of the K twins, is tested against two nulls, and has to stand out from both:
+_WIDE = 0.2
+_INFINITE = 1e10  # half of as many degrees of freedom: all cells vary alike
 
-        other weights   Student's t, K - 1 degrees of freedom, of difference / (s sqrt(1 + 1 / K))
+
+class BesideTwins(NamedTuple):
+    """An estimate beside those of the model's twins, which have the same words and other, random weights.
+
+    Attributes:
+        effect: of the model; None if there is none.
+        low: lower end of its 95% interval over words or pairs; None without.
+        high: upper end.
+        twins: the K estimates of the twins.
+        group: estimates of one group share words or pairs, and are not independent.
+        most: largest difference that is possible; the interval ends there.
+        unit: how much such an estimate varies compared with others; standard deviations are moderated in this unit.
+    """
+
+    effect: float | None
+    low: float | None
+    high: float | None
+    twins: Sequence[float]
+    group: str = ""
+    most: float = math.inf
+    unit: float = 1.0
+
+
+def compare_with_twins(cells: Sequence[BesideTwins]) -> list[dict[str, float | None]]:
+    """Compare the estimates of one model by one method with those of its twins.
+
+    The difference, effect - mean of the K twins, is tested against two null hypotheses, and has to stand out from both:
+
+        other weights   Student's t, f degrees of freedom, of difference / (s sqrt(1 + 1 / K))
         other words     the normal distribution, of difference / sqrt(V + s^2 / K)
 
-    s is the standard deviation of the twins; the first asks whether the model might be one more of them, with these
-    words. V is how much the effect varies with other words, ((high - low) / 3.92)^2 from its interval; the second asks
-    whether other words might have had the twins' mean. p is the larger of both, the interval the wider one
-    (docs/statistics.md has how often they reject).
-
-    Args:
-        effect: of the model; None if there is none.
-        low: lower end of its 95 % interval over words; None without.
-        high: upper end.
-        twins: (K,) effects of the twins.
-        most: largest difference that is possible; the interval ends there.
+    s and f are the twins' moderated standard deviation and its degrees of freedom (`moderate_deviations`); the first
+    hypothesis is that the model is one more of the twins, with these words. V is how much the effect varies with other
+    words, ((high - low) / 3.92)^2; the second is that words of the same kind have the twins' mean. p is the larger of
+    both, the interval the wider one (docs/statistics.md has how often they reject).
 
     Returns:
-        `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95 % interval
-        `twin_difference_low` to `twin_difference_high`, and `p_twins`; None for what there is not. An interval and a p
-        take two twins and an interval over words.
+        For each cell `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95% interval
+        `twin_difference_low` to `twin_difference_high`, `p_twins`, and s and f as `twin_sd_moderated` and `twin_df`;
+        None for what there is not. An interval and a p need two twins and an interval over words.
     """
-    found: dict[str, float | None] = dict.fromkeys(
-        ("twin_effect_size", "twin_sd", "twin_difference_low", "twin_difference_high", "p_twins")
+    found = [_describe_twins(cell) for cell in cells]
+    tested = [
+        (cell, of_cell)
+        for cell, of_cell in zip(cells, found, strict=True)
+        if of_cell["twin_sd"] is not None and cell.low is not None and cell.high is not None
+    ]
+    moderated = moderate_deviations(
+        [(of_cell["twin_sd"] or 0.0) / cell.unit for cell, of_cell in tested],
+        [len(cell.twins) - 1 for cell, _ in tested],
+        [cell.group for cell, _ in tested],
     )
-    n = len(twins)
-    if not n or effect is None:
-        return found
-    mean, difference = float(np.mean(twins)), effect - float(np.mean(twins))
-    found |= {"n_twins": n, "twin_effect_size": mean, "twin_difference": difference}
-    if n < 2:
-        return found
-    sd = float(np.std(twins, ddof=1))
-    found["twin_sd"] = sd
-    if low is None or high is None:
-        return found
+    for (cell, of_cell), s, df in zip(tested, *(each.tolist() for each in moderated), strict=True):
+        if s > 0:
+            of_cell |= _test_difference(cell, s * cell.unit, df)
+    return found
+
+
+def _describe_twins(cell: BesideTwins) -> dict[str, float | None]:
+    names = ("twin_effect_size", "twin_sd", "twin_sd_moderated", "twin_df", "p_twins")
+    ends = ("twin_difference_low", "twin_difference_high")
+    found: dict[str, float | None] = dict.fromkeys((*names, *ends))
+    if (n := len(cell.twins)) and cell.effect is not None:
+        mean = float(np.mean(cell.twins))
+        found |= {"n_twins": n, "twin_effect_size": mean, "twin_difference": cell.effect - mean}
+        found["twin_sd"] = float(np.std(cell.twins, ddof=1)) if n > 1 else None
+    return found
+
+
+def _test_difference(cell: BesideTwins, sd: float, df: float) -> dict[str, float | None]:
+    """Return the columns of the test, from the moderated standard deviation and its degrees of freedom."""
     from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
 
+    assert cell.effect is not None
+    assert cell.low is not None
+    assert cell.high is not None
+    n, difference = len(cell.twins), cell.effect - float(np.mean(cell.twins))
     of_weights = sd * (1 + 1 / n) ** 0.5
-    of_words = (((high - low) / (2 * Z_95)) ** 2 + sd**2 / n) ** 0.5
-    if not of_weights or not of_words:
-        return found
-    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, Z_95 * of_words)
-    return found | {
-        "twin_difference_low": max(difference - margin, -most),
-        "twin_difference_high": min(difference + margin, most),
-        "p_twins": float(2 * max(stdtr(n - 1, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
+    of_words = (((cell.high - cell.low) / (2 * Z_95)) ** 2 + sd**2 / n) ** 0.5
+    margin = max(float(stdtrit(df, 0.975)) * of_weights, Z_95 * of_words)
+    return {
+        "twin_sd_moderated": sd,
+        "twin_df": df,
+        "twin_difference_low": max(difference - margin, -cell.most),
+        "twin_difference_high": min(difference + margin, cell.most),
+        "p_twins": float(2 * max(stdtr(df, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
     }
+
+
+def moderate_deviations(
+    deviations: npt.ArrayLike, df: npt.ArrayLike, groups: Sequence[str]
+) -> tuple[FloatArray, FloatArray]:
+    """Return standard deviations drawn towards a common one, and their degrees of freedom.
+
+    With e = log s^2 - digamma(d / 2) + log(d / 2) of each s with d degrees of freedom, trigamma(d0 / 2) is the variance
+    of e minus the mean of trigamma(d / 2), and d0 is infinite where that is not positive; log s0^2 = mean of e +
+    digamma(d0 / 2) - log(d0 / 2). The moderated variance is (d0 s0^2 + d s^2) / (d0 + d), with d0 + d degrees of
+    freedom, at most as many as the groups have together. A variance stays as it is if the common distribution has
+    larger ones in fewer than `_WIDE` of the cells.
+
+    Args:
+        deviations: (n,) standard deviations; zeros do not count for d0 and s0, and are moderated.
+        df: (n,) degrees of freedom of each.
+        groups: (n,) deviations of one group are correlated, and count once among all degrees of freedom.
+
+    Returns:
+        Two arrays, (n,); the arguments where fewer than `FEWEST_CELLS` deviations are above zero.
+    """
+    s, d = np.asarray(deviations, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    if np.count_nonzero(s) < FEWEST_CELLS:
+        return s, d
+    from scipy.special import digamma, fdtrc, polygamma  # here, because it takes longer to import than the rest
+
+    half = d[s > 0] / 2
+    logs = 2 * np.log(s[s > 0]) - digamma(half) + np.log(half)
+    excess = float(logs.var(ddof=1) - polygamma(1, half).mean())
+    half_prior = _invert_trigamma(excess) if excess > 0 else _INFINITE
+    prior, common = 2 * half_prior, np.exp(logs.mean() + digamma(half_prior) - np.log(half_prior))
+    most = {group: max(df for other, df in zip(groups, d, strict=True) if other == group) for group in set(groups)}
+    is_kept = fdtrc(d, prior, s**2 / common) < _WIDE
+    moderated = np.sqrt((prior * common + d * s**2) / (prior + d))
+    return np.where(is_kept, s, moderated), np.where(is_kept, d, np.minimum(prior + d, sum(most.values())))
+
+
+def _invert_trigamma(value: float) -> float:
+    """Return the y with trigamma(y) = value > 0, by Newton's method for 1 / trigamma, from below (Smyth 2004)."""
+    from scipy.special import polygamma
+
+    y, step = 0.5 + 1 / value, 1.0
+    while abs(step) > 1e-12 * y:
+        trigamma = polygamma(1, y)
+        step = float(trigamma * (1 - trigamma / value) / polygamma(2, y))
+        y += step
+    return y
 
 
 # --------------------

@@ -1,15 +1,16 @@
 """The tables of a study from those of its jobs: twins beside their models, one family of tests."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy import stats
+from scipy import optimize, special, stats
 
 from prasanga.associations.comparisons import correct_tests, gather, of_twins, select_for_csv, why_not_found
 from prasanga.schema import TABLES as SCHEMAS
-from prasanga.stats.controls import beside_twins
+from prasanga.stats.controls import BesideTwins, compare_with_twins, moderate_deviations
 from prasanga.stats.permutation import benjamini_hochberg, holm, smallest_effect_of_sizes
 
 
@@ -63,8 +64,26 @@ def test_twins_stand_beside_their_model_and_are_no_rows() -> None:
     assert table["twin_effect_size"].to_pylist() == [pytest.approx(-0.1), pytest.approx(0.4), None, None]
     assert table["twin_sd"].to_pylist() == [pytest.approx(0.02**0.5), pytest.approx(0.1), None, None]
     assert table["twin_difference"].to_pylist() == [pytest.approx(1.1), pytest.approx(-0.2), None, None]
-    expected = beside_twins(0.2, 0.4, 1.5, [0.3, 0.4, 0.5])
+    (expected,) = compare_with_twins([BesideTwins(0.2, 0.4, 1.5, [0.3, 0.4, 0.5])])
     assert {name: table[name][1].as_py() for name in expected} == pytest.approx(expected)
+
+
+def test_the_rows_of_a_model_are_moderated_together() -> None:
+    rng, names = np.random.default_rng(3), ("C1", "C2", "C3")
+    effects = {model: rng.normal(scale=0.3, size=(4, 3)).tolist() for model in ("a", "b")}
+
+    def rows(model: str, effects: list[float]) -> pa.Table:
+        made = ceat(model, "9", *((name, "fixed", effect, 0.1) for name, effect in zip(names, effects, strict=True)))
+        return with_columns(made, ci_low=0.0, ci_high=1.0, **WORDS)
+
+    twins = {model: [rows(f"{model}-random", each) for each in of_model] for model, of_model in effects.items()}
+    table = gather([rows("a", [0.5] * 3), rows("b", [0.6] * 3)], twins)
+    for model, place in (("a", slice(0, 3)), ("b", slice(3, 6))):
+        sds = np.std(effects[model], axis=0, ddof=1)
+        expected, df = moderate_deviations(sds, [3] * 3, names)
+        assert table["twin_sd"].to_pylist()[place] == pytest.approx(sds.tolist())
+        assert table["twin_sd_moderated"].to_pylist()[place] == pytest.approx(expected.tolist())
+        assert table["twin_df"].to_pylist()[place] == pytest.approx(df.tolist())
 
 
 class NamedTables(NamedTuple):
@@ -80,7 +99,7 @@ def test_the_difference_from_twins_stands_out_from_other_weights_and_other_words
     for _ in range(200):
         k, effect, half = int(rng.integers(2, 12)), rng.normal(), rng.uniform(0.1, 2.0)
         twins = rng.normal(scale=0.3, size=k)
-        found = beside_twins(effect, effect - half, effect + half, twins.tolist())
+        (found,) = compare_with_twins([BesideTwins(effect, effect - half, effect + half, twins.tolist())])
         difference, sd = effect - twins.mean(), twins.std(ddof=1)
         one_more = stats.ttest_ind([effect], twins)  # the model might be another twin
         error = ((half / stats.norm.ppf(0.975)) ** 2 + sd**2 / k) ** 0.5
@@ -93,14 +112,93 @@ def test_the_difference_from_twins_stands_out_from_other_weights_and_other_words
 
 
 def test_without_two_twins_or_an_interval_there_is_no_test() -> None:
-    assert set(beside_twins(None, None, None, [0.1, 0.2]).values()) == {None}
-    assert set(beside_twins(0.5, 0.1, 0.9, []).values()) == {None}
-    one = beside_twins(0.5, 0.1, 0.9, [0.2])
-    assert (one["n_twins"], one["twin_difference"], one["twin_sd"], one["p_twins"]) == (1, 0.3, None, None)
-    thin = beside_twins(0.5, None, None, [0.2, 0.3])
+    names = ("twin_effect_size", "twin_sd", "twin_sd_moderated", "twin_df", "twin_difference_low", "p_twins")
+
+    def beside(*cell: Any) -> dict[str, float | None]:
+        return compare_with_twins([BesideTwins(*cell)])[0]
+
+    assert set(beside(None, None, None, [0.1, 0.2]).values()) == {None}
+    assert set(beside(0.5, 0.1, 0.9, []).values()) == {None}
+    one = beside(0.5, 0.1, 0.9, [0.2])
+    assert (one["n_twins"], one["twin_difference"], [one[name] for name in names]) == (1, 0.3, [0.2, *[None] * 5])
+    thin = beside(0.5, None, None, [0.2, 0.3])
     assert thin["twin_sd"] == pytest.approx(0.005**0.5)
-    assert thin["p_twins"] is thin["twin_difference_low"] is None
-    assert beside_twins(0.5, 0.1, 0.9, [0.2, 0.2])["p_twins"] is None  # no spread to compare with
+    assert [thin[name] for name in names[2:]] == [None] * 4
+    assert beside(0.5, 0.1, 0.9, [0.2, 0.2])["p_twins"] is None  # no spread to compare with
+
+
+def test_twins_of_all_cells_say_how_much_effects_vary_with_the_weights() -> None:
+    rng = np.random.default_rng(11)
+    cells = [
+        BesideTwins(0.5, 0.2, 0.8, twins.tolist(), group=name, unit=unit)
+        for name, unit, twins in zip("abcd", (1, 1, 2, 2), rng.normal(scale=0.2, size=(4, 5)), strict=True)
+    ]
+    alike = BesideTwins(0.5, 0.2, 0.8, [0.1] * 5, group="e")
+    untested = BesideTwins(0.5, None, None, [9.0, -9.0], group="f")
+    *found, of_alike, of_untested = compare_with_twins([*cells, alike, untested])
+    own = [np.std(cell.twins, ddof=1) / cell.unit for cell in cells]
+    expected, df = moderate_deviations([*own, 0.0], [4] * 5, list("abcde"))
+    units = np.array([cell.unit for cell in cells])
+    assert [row["twin_sd"] for row in found] == pytest.approx(own * units)
+    assert [row["twin_sd_moderated"] for row in found] == pytest.approx(expected[:4] * units)
+    assert [row["twin_df"] for row in found] == pytest.approx(df[:4])
+    # a cell whose twins are all alike has a test as well
+    assert (of_alike["twin_sd"], of_alike["twin_sd_moderated"]) == (0, pytest.approx(expected[4]))
+    for row, cell in zip([*found, of_alike], [*cells, alike], strict=True):
+        sd, freedom = row["twin_sd_moderated"], row["twin_df"]
+        assert sd is not None
+        difference = 0.5 - np.mean(cell.twins)
+        p_weights = 2 * stats.t.sf(abs(difference) / (sd * 1.2**0.5), freedom)
+        p_words = 2 * stats.norm.sf(abs(difference) / np.hypot(0.3 / stats.norm.ppf(0.975), sd / 5**0.5))
+        assert row["p_twins"] == pytest.approx(max(p_weights, p_words))
+    assert of_untested["twin_sd_moderated"] is None
+
+
+def simple_moderation(sds: list[float], df: list[int]) -> tuple[float, float]:
+    """d0 and s0^2 as Smyth (2004, section 6.2) has them, d0 by root finding."""
+    known = [(s, d) for s, d in zip(sds, df, strict=True) if s > 0]
+    e = [math.log(s**2) - special.digamma(d / 2) + math.log(d / 2) for s, d in known]
+    mean, n = sum(e) / len(e), len(e)
+    of_spreads = sum((each - mean) ** 2 for each in e) / n * n / (n - 1)
+    excess = of_spreads - sum(special.polygamma(1, d / 2) for _, d in known) / n
+    if excess <= 0:
+        return math.inf, math.exp(mean)
+    d0 = optimize.brentq(lambda d0: special.polygamma(1, d0 / 2) - excess, 1e-9, 1e9, xtol=1e-13, rtol=1e-14)
+    return d0, math.exp(mean + special.digamma(d0 / 2) - math.log(d0 / 2))
+
+
+def test_deviations_are_moderated_as_smyth_does() -> None:
+    rng, n_infinite, n_kept = np.random.default_rng(40), 0, 0
+    for _ in range(300):
+        n = int(rng.integers(3, 15))
+        df = rng.integers(1, 8, n).tolist()
+        spreads = 0.2 * np.sqrt(4 / rng.chisquare(4, n)) if rng.random() < 0.5 else np.full(n, 0.2)
+        sds = (spreads * np.sqrt(rng.chisquare(df) / df)).tolist()
+        if n > 3 and rng.random() < 0.3:
+            sds[0] = 0.0
+        groups = rng.integers(0, n, n).tolist()
+        d0, common = simple_moderation(sds, df)
+        cap = sum(max(d for d, other in zip(df, groups, strict=True) if other == group) for group in set(groups))
+        found = moderate_deviations(sds, df, groups)
+        for s, d, moderated, freedom in zip(sds, df, *found, strict=True):
+            law = stats.chi2(d, scale=common / d) if math.isinf(d0) else stats.f(d, d0, scale=common)
+            share = law.sf(s**2)
+            if math.isinf(d0):
+                expected = common**0.5, cap
+            else:
+                expected = ((d0 * common + d * s**2) / (d0 + d)) ** 0.5, min(d0 + d, cap)
+            # what is wider than four fifths of such cells keeps its own deviation
+            assert (moderated, freedom) == pytest.approx((s, d) if share < 0.2 else expected, rel=1e-6)
+            n_kept += share < 0.2
+        n_infinite += math.isinf(d0)
+    assert 20 < n_infinite < 280
+    assert n_kept > 50
+
+
+def test_of_two_cells_or_without_spread_nothing_is_moderated() -> None:
+    for sds in ([0.1, 0.4], [0.0, 0.1, 0.4], [0.0, 0.0, 0.0], []):
+        found, df = moderate_deviations(sds, [3] * len(sds), ["a"] * len(sds))
+        assert (found.tolist(), df.tolist()) == (sds, [3] * len(sds))
 
 
 def test_the_family_is_that_of_the_study() -> None:
@@ -169,7 +267,8 @@ FOUND = {
         ({"ci_templates_low": 0.1, "ci_templates_high": 1.5}, ""),
         ({"n_x": 7}, "few words"),
         ({"listed_b": 13}, "few words"),
-        ({"p_association_holm": 0.05}, "p_association after Holm's correction"),
+        ({"p_association_holm": 0.05, "p_twins": 0.05}, ""),
+        ({"p_association_holm": 0.0501}, "p_association after Holm's correction"),
         ({"p_association_holm": None}, "p_association after Holm's correction"),
         ({"ci_low": -0.1}, "an interval that includes zero"),
         ({"ci_low": None}, "an interval that includes zero"),

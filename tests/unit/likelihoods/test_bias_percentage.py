@@ -11,6 +11,7 @@ from itertools import product
 from math import comb
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -22,9 +23,10 @@ from prasanga.likelihoods.bias import (
     bias_percentage,
     describe_counts,
     percentage,
+    why_not_found,
 )
 from prasanga.pairs.preferences import FEWEST_PAIRS
-from prasanga.stats.controls import beside_twins
+from prasanga.stats.controls import BesideTwins, compare_with_twins
 
 # pair, type, label, score of the first, of the second, why left out
 PAIRS = [
@@ -231,27 +233,89 @@ def test_the_exact_interval() -> None:
     assert percentage(Counts(0, 0, 5), "against") == 0
 
 
-def test_twins_stand_beside_their_models() -> None:
-    scores = planted(30, lambda _: True, ("gender", "caste")).with_columns(model=pl.lit("bert"), set=pl.lit("demo"))
-    twin = planted(30, lambda i: i % 6 < 3, ("gender", "caste")).with_columns(
-        model=pl.lit("bert-random"), set=pl.lit("demo")
+def labeled(share: tuple[float, float], *, seed: int, twin: int | None = None, n: int = 120) -> pl.DataFrame:
+    """Pairs of three types, two stereo pairs for each antistereo one, and how often the first sentence wins."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "set": "demo",
+            "model": "m",
+            "language": "en",
+            "pair_id": str(i),
+            "bias_type": ("age", "caste", "gender")[i % 3],
+        }
+        | {"label": "antistereo" if i // 3 % 3 == 0 else "stereo", "score_second": 0.0}
+        for i in range(n)
+    ]
+    wins = [rng.random() < share[row["label"] == "antistereo"] for row in rows]
+    named = {} if twin is None else {"twin": twin}
+    return pl.DataFrame(
+        [{**row, **named, "score_first": 1.0 if won else -1.0} for row, won in zip(rows, wins, strict=True)]
     )
-    bias = bias_percentage(scores, twins={"bert": twin})
-    assert bias["model"].unique().to_list() == ["bert"]
-    assert row(bias, "all")["twin_bias_percentage"] == 50
-    assert row(bias, "all")["n_twins"] == 1
-    assert bias["n_tests"].to_list() == [3, 3, 3]
-    # each pair is scored by one of several twins: that of half of the pairs prefers all, the other none
-    two = twin.with_columns(twin=pl.col("pair_id").cast(pl.String).str.extract(r"(\d+)$").cast(pl.Int64) % 2)
-    compared = row(bias_percentage(scores, twins={"bert": two}), "all")
-    each = [row(bias_percentage(two.filter(twin=n)), "all")["bias_percentage"] for n in (0, 1)]
-    expected = beside_twins(100.0, compared["ci_low"], compared["ci_high"], each, most=100)
-    assert (compared["n_twins"], compared["twin_bias_percentage"]) == (2, pytest.approx(sum(each) / 2))
-    assert compared["twin_difference_low"] == pytest.approx(expected["twin_difference_low"])
-    assert compared["p_twins"] == pytest.approx(expected["p_twins"])
-    assert (compared["twin_difference_low"], compared["twin_difference_high"]) == (-100, 100)  # no farther is possible
-    alone = bias_percentage(scores)
-    assert alone["twin_bias_percentage"].null_count() == 3
+
+
+def test_balanced_percentages_are_compared_with_those_of_copies_that_score_all_pairs() -> None:
+    model = labeled((0.9, 0.3), seed=1)
+    twins = [labeled((0.5, 0.5), seed=10 + twin, twin=twin) for twin in range(4)]
+    bias = bias_percentage(model, twins={"m": pl.concat(twins)}, n_resamples=0)
+    each = [bias_percentage(twin, n_resamples=0) for twin in twins]
+    cells = []
+    for place, found in enumerate(bias.iter_rows(named=True)):
+        of_twins = [table.row(place, named=True) for table in each]
+        assert found["n_twins"] == 4
+        assert found["twin_bias_percentage"] == pytest.approx(np.mean([twin["bias_percentage"] for twin in of_twins]))
+        ends = found["balanced_ci_low"], found["balanced_ci_high"]
+        group = found["bias_type"] if found["bias_type"] != "all" else "gender"  # it follows from those of the types
+        balanced = [twin["balanced_percentage"] for twin in of_twins]
+        cells.append(
+            BesideTwins(found["balanced_percentage"], *ends, balanced, group=group, most=100, unit=ends[1] - ends[0])
+        )
+    expected = compare_with_twins(cells)
+    for found, of_cell in zip(bias.iter_rows(named=True), expected, strict=True):
+        assert found["twin_balanced_percentage"] == pytest.approx(of_cell.pop("twin_effect_size"))
+        assert {name: found[name] for name in of_cell} == pytest.approx(of_cell)
+    assert row(bias, "all")["is_found"]
+
+
+def test_without_pairs_of_both_labels_there_is_nothing_to_compare_with_copies() -> None:
+    scores = planted(30, lambda _: True, ("gender", "caste")).with_columns(model=pl.lit("bert"), set=pl.lit("demo"))
+    one = scores.filter(label=scores["label"][0])
+    found = row(bias_percentage(one, twins={"bert": one}), "all")
+    assert (found["n_twins"], found["twin_bias_percentage"]) == (1, found["bias_percentage"])
+    assert found["twin_balanced_percentage"] is found["twin_difference"] is found["p_twins"] is None
+    assert row(bias_percentage(one), "all")["n_twins"] is None
+
+
+ROW = {
+    **{"p_label_holm": 0.01, "balanced_ci_low": 52.0, "balanced_ci_high": 60.0, "p_twins": 0.02},
+    **{"n_stereo": 60, "n_antistereo": 10},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, ""),
+        ({"p_label_holm": 0.05, "p_twins": 0.05}, ""),
+        ({"p_twins": None}, ""),
+        ({"balanced_ci_low": 41.0, "balanced_ci_high": 49.0}, ""),
+        ({"n_antistereo": 9}, "too few pairs of a label to tell a stereotype from a preference for the first sentence"),
+        (
+            {"p_label_holm": None},
+            "too few pairs of a label to tell a stereotype from a preference for the first sentence",
+        ),
+        (
+            {"p_label_holm": 0.0501},
+            "the labels do not differ after correction, so it may be a preference for the first sentence",
+        ),
+        ({"balanced_ci_low": 50.0}, "the interval of the balanced percentage includes 50"),
+        ({"p_twins": 0.0501}, "no difference from copies with random weights"),
+    ],
+)
+def test_the_first_condition_that_is_not_met_is_why_a_percentage_is_not_found(
+    change: dict[str, Any], reason: str
+) -> None:
+    assert why_not_found({**ROW, **change}) == reason
 
 
 def test_a_twin_without_a_set_has_no_number_there_and_one_that_is_no_twin_is_refused() -> None:

@@ -192,10 +192,11 @@ def test_buckets_of_an_earlier_number_are_refused(
     assert add_scores(pairs, read_buckets(pairs, paths))["kind"].to_list() == ["encoder"] * 31
 
 
-def test_rows_are_dealt_to_twins_by_what_they_have_in_common() -> None:
+def test_sentences_are_dealt_to_twins_by_what_they_have_in_common() -> None:
     pairs, which = a_set(), {"twins": [5, 6, 7]}
-    assert deal_rows(pairs, which)["twin"].to_list() == [turn % 3 for turn in range(31)]
-    assert deal_rows(pairs[:2], which)["twin"].to_list() == [0, 1]
+    dealt = deal_rows(pairs, which)  # every twin scores all pairs
+    assert dealt["twin"].to_list() == [0, 1, 2] * 31
+    assert dealt.filter(twin=2).drop("twin").equals(pairs)
     assert deal_rows(pairs, {}).equals(pairs)
     traits = pl.DataFrame({"polarity": list("pppppnn"), "trait": list("aabbcad")})
     assert deal_rows(traits, which)["twin"].to_list() == [0, 0, 1, 1, 2, 0, 1]
@@ -218,5 +219,5 @@ def test_each_twin_has_its_own_scores(scorer: Scorer, tmp_path: Path) -> None:
         for twin in range(3)
     ]
     table = add_scores(dealt, pl.concat(scores))
-    assert table["pair_id"].to_list() == [*range(31)]
-    assert table["score_first"].to_list() == [float(turn % 3) for turn in range(31)]
+    assert table["pair_id"].to_list() == [pair for pair in range(31) for _ in range(3)]
+    assert table["score_first"].to_list() == [0.0, 1.0, 2.0] * 31

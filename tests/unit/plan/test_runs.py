@@ -96,7 +96,7 @@ def test_texts_pairs_and_vectors_are_counted_by_hand(
     samples = {"lengths": [9, 75], "contexts_per_stimulus": 1200}
     n_texts = 2 * 1200 * n_words
     of_copies = 2 * 8 * 64 * n_words  # each copy reads 64 contexts of a word
-    read = f"at most {n_texts:,} texts and 157 pairs, {of_copies:,} texts and 157 pairs by its 8 random copies"
+    read = f"at most {n_texts:,} texts and 157 pairs, {of_copies:,} texts and 1,256 pairs by its 8 random copies"
     assert count(categories=["C1"], samples=samples, models=models, pairs=demo) == [
         f"Model base: {read}; {(n_texts + of_copies) * 768 * 2 / 1e6:.0f} MB of vectors.",
         f"Model far: {read}.",

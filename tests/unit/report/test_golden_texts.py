@@ -124,8 +124,16 @@ PARTS = (
         "changes its direction",
     ),
     *("fewer than one would be expected", "In all of them", "so it may be luck", "There the intervals", "on few words"),
-    *("finds none of any size", "no effect of any size", "more than chance in", "cannot be told from a stereotype"),
-    *("is a finding", "are findings", "either; the pairs", "; of the rest", "could be computed", "none was found"),
+    *("finds none of any size", "no effect of any size", "more than chance in", "to tell a stereotype from"),
+    *(
+        "is a finding",
+        "would not show",
+        "are findings",
+        "either; the pairs",
+        "; of the rest",
+        "could be computed",
+        "none was found",
+    ),
     *("The contexts of >75 words", "has enough words", "of random divisions"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from string import Formatter
@@ -9,6 +10,7 @@ from string import Formatter
 import pytest
 from report_pages import write_page
 
+from prasanga.likelihoods.bias import why_not_found
 from prasanga.methods import METHODS
 from prasanga.report import findings, page, templates
 from prasanga.report.section import labels, said
@@ -19,9 +21,9 @@ SAME = {"CEAT", "SEAT", "WEAT"}
 
 
 def said_by_templates() -> set[str]:
-    """What is sent through `said`: by code the names of how sure a finding is and the doubts, the rest by templates."""
+    """What is sent through `said`: how sure a finding is and why there is none by code, the rest by templates."""
     found = {findings.SHOWN, findings.LIKELY, findings.OPEN}
-    found |= {findings.SAME_BY_LABEL, findings.OPPOSITE, findings.UNTOLD, findings.LIKE_COPIES}
+    found |= set(re.findall(r'return "([^"]+)"', inspect.getsource(why_not_found)))
     for file in TEMPLATES.glob("*.j2"):
         text = file.read_text("utf-8")
         found |= set(re.findall(r'"([^"]+)" \| said', text))

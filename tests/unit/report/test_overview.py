@@ -12,7 +12,7 @@ from markupsafe import Markup
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.findings import OPEN, SAME_BY_LABEL, SHOWN, compare_lengths
+from prasanga.report.findings import OPEN, SHOWN, compare_lengths
 from prasanga.report.grid import grid_of
 from prasanga.report.page import overview
 from prasanga.report.study import Results
@@ -109,8 +109,10 @@ def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
     (finding,) = found_in(pairs_of(("age", 0.9, 60)))
     assert (finding.sure, finding.text) == (
         SHOWN,
-        "m scores the stereotype higher in 90.0 % of 60 sentence pairs (age, English).",
+        "With both labels weighted alike, m scores the stereotype higher in 90.0% of sentence pairs (age, English; 60"
+        " pairs).",
     )
+    assert "Without weighting: 90.0% (exact interval 79.5 to 96.2)." in finding.grounds
     assert finding.grounds.endswith("Not compared with random copies.")
     first = planted_scores("m", "en", 1.0, n=40, types=("age",)).with_columns(
         score_first=pl.when(pl.col("pair_id").str.extract(r"(\d+)$").cast(pl.Int64) < 30).then(-4.0).otherwise(-6.0),
@@ -118,7 +120,7 @@ def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
     )
     (finding,) = found_in(Results(bias_percentages=bias_percentage(first, n_resamples=0)))
     assert finding.sure == OPEN
-    assert "The percentage differs from 50, but " in finding.text
+    assert "This is no finding: " in finding.text
 
 
 def test_what_differs_from_half_is_told_before_what_is_farther_by_chance() -> None:
@@ -135,7 +137,8 @@ def test_what_differs_from_half_is_told_before_what_is_farther_by_chance() -> No
     (finding,) = found_in(Results(bias_percentages=bias_percentage(first, n_resamples=0)))
     assert finding.sure == OPEN
     assert finding.text == (
-        "m scores the stereotype higher in 56.3 % of 520 sentence pairs (all pairs, English). " + SAME_BY_LABEL
+        "m scores the stereotype higher in 56.3 % of 520 sentence pairs (all pairs, English). This is no finding: the"
+        " labels do not differ after correction, so it may be a preference for the first sentence."
     )
 
 

@@ -55,3 +55,12 @@ def test_without_scores_the_section_says_so_and_an_unknown_label_is_refused() ->
     assert "are not there" in said_in(browse_pairs(SCORES.clear(), texts=True, scored=True))
     with pytest.raises(InputError, match="label"):
         browse_pairs(SCORES.with_columns(label=pl.lit("both")), texts=True, scored=True)
+
+
+def test_copies_that_all_score_a_pair_are_shown_by_their_mean() -> None:
+    copies = [
+        scored("n-random", *[(-9.0, -9.0 - difference)] * 3, twin=twin) for twin, difference in ((0, 0.5), (1, 1))
+    ]
+    section = browse_pairs(pl.concat([scored("n", *[(-1.0, -1.1)] * 3, twin=0), *copies]), texts=True, scored=True)
+    (sheet,) = section.parts[0].sheets
+    assert [(line[0], line[-1]) for line in lines_of(sheet)] == [("g1", "+0.750"), ("g2", "-0.750"), ("r1", "+0.750")]

@@ -14,13 +14,7 @@ from planted_pairs import planted_scores
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.findings import (
-    LIKE_COPIES,
-    OPPOSITE,
-    SAME_BY_LABEL,
-    UNTOLD,
-    doubt,
     findings_of_pairs,
-    is_found_of_pairs,
 )
 from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
 from prasanga.report.likelihood_views import pairs
@@ -68,13 +62,13 @@ def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
     some = planted_scores("bert", "hi", 0.6, n=20, types=("gender",))
     (said,) = findings_of_pairs(bias_percentage(pl.concat([few, some]), n_resamples=0))
     assert "0 of 3 bias percentages differ from 50" in said
-    assert "the farthest from it, of those of 20 pairs or more, is 65.2 % (all pairs, Hindi, bert; 23 pairs;" in said
+    assert "The farthest from 50, of those of 20 pairs or more, is 65.2 % (all pairs, Hindi, bert; 23 pairs;" in said
     (said,) = findings_of_pairs(bias_percentage(few, n_resamples=0))
-    assert "; none is of 20 pairs or more, too few to say which is far from it." in said
+    assert "None is of 20 pairs or more, too few to say which is far from 50." in said
     # what is a finding is named before what is farther by chance
     many = planted_scores("bert", "hi", 0.8, n=100, types=("age",))
     (said,) = findings_of_pairs(bias_percentage(pl.concat([few, many]), n_resamples=0))
-    assert "of these the farthest from it is 80.6 % (all pairs, Hindi, bert; 103 pairs;" in said
+    assert "The finding farthest from 50 is" in said
 
 
 def labeled(model: str, stereo: tuple[int, int], antistereo: tuple[int, int], **more: Any) -> pl.DataFrame:
@@ -98,38 +92,60 @@ def test_a_preference_for_first_sentences_is_no_finding() -> None:
     row = row_of_all(scores)
     assert (round(row["bias_percentage"], 1), round(row["balanced_percentage"], 1)) == (56.0, 50.3)
     assert row["p_binomial_holm"] < 0.05
-    assert doubt(row) == SAME_BY_LABEL
+    assert not row["is_found"]
     said = list(findings_of_pairs(bias_percentage(scores)))
-    assert "2 of 2 bias percentages differ from 50" in said[0]
-    assert "and 0 of these are findings" in said[0]
-    assert said[1] == f"Sentence pairs, 2 of 2 that differ: {SAME_BY_LABEL}"
+    assert "2 of 2 bias percentages differ from 50 (exact test, p < .05 after Holm's correction); none is a" in said[0]
+    assert said[1] == f"Sentence pairs: 2 of 2 percentages that differ from 50 are no findings: {LABELS_ALIKE}."
     assert cells_of(section_of(bias_percentage(scores)).widget)[-1] == ["All pairs", "56.0"]
+
+
+LABELS_ALIKE = "the labels do not differ after correction, so it may be a preference for the first sentence"
 
 
 def test_what_makes_a_percentage_a_finding() -> None:
     biased = labeled("m", (160, 200), (40, 100))
-    assert doubt(row_of_all(biased)) == ""
+    assert row_of_all(biased)["is_found"]
     assert cells_of(section_of(bias_percentage(biased)).widget)[-1] == ["All pairs", "73.3*"]
+    (said,) = findings_of_pairs(bias_percentage(biased))
+    assert (
+        "The finding farthest from 50 is 70.0% with both labels weighted alike (gender, English, m; 300 pairs;" in said
+    )
     # one label alone, and copies with random weights that do the same
-    assert doubt(row_of_all(labeled("m", (160, 200), (0, 0)))) == UNTOLD
-    assert doubt(row_of_all(labeled("m", (400, 500), (0, 1)))) == UNTOLD  # one pair says nothing of its label
+    few = "too few pairs of a label to tell a stereotype from a preference for the first sentence"
+    assert row_of_all(labeled("m", (160, 200), (0, 0)))["not_found_because"] == few
+    assert (
+        row_of_all(labeled("m", (400, 500), (0, 1)))["not_found_because"] == few
+    )  # one pair says nothing of its label
     copies = [labeled("m", (wins, 200), (40, 100), twin=twin) for twin, wins in enumerate((150, 160, 170))]
-    assert doubt(row_of_all(biased, twins={"m": pl.concat(copies)})) == LIKE_COPIES
+    like = row_of_all(biased, twins={"m": pl.concat(copies)})
+    assert like["not_found_because"] == "no difference from copies with random weights"
     apart = [labeled("m", (100 + twin, 200), (50, 100), twin=twin) for twin in range(3)]
-    assert doubt(row_of_all(biased, twins={"m": pl.concat(apart)})) == ""
-    # both differ from 50, in opposite directions
-    row = row_of_all(labeled("m", (90, 100), (300, 400)))
+    assert row_of_all(biased, twins={"m": pl.concat(apart)})["is_found"]
+    # copies that prefer the first sentence as much, but whatever the label
+    first = [labeled("m", (140 + twin, 200), (70, 100), twin=twin) for twin in range(3)]
+    found = row_of_all(biased, twins={"m": pl.concat(first)})
+    assert (round(found["twin_bias_percentage"]), round(found["twin_balanced_percentage"])) == (57, 50)
+    assert found["is_found"]
+
+
+def test_a_finding_is_told_by_its_balanced_percentage() -> None:
+    """A preference for first sentences hides one for the stereotype, and even turns it round."""
+    scores = labeled("m", (90, 100), (300, 400))
+    row = row_of_all(scores)
     assert (round(row["bias_percentage"]), round(row["balanced_percentage"], 1)) == (38, 57.5)
-    assert doubt(row) == OPPOSITE
+    assert row["is_found"]
+    (said, *_) = findings_of_pairs(bias_percentage(scores))
+    assert "The finding farthest from 50 is 57.5% with both labels weighted alike" in said
+    assert "without weighting it is 38.0%." in said
     # ties count against the percentage, and not in the tests
     tied = labeled("m", (0, 400), (0, 0)).with_columns(pair_id="t" + pl.col("pair_id"), score_first=pl.lit(0.0))
     row = row_of_all(pl.concat([labeled("m", (300, 380), (60, 180)), tied]), ties="against")
     assert row["bias_percentage"] < 50 < row["balanced_ci_low"]
-    assert doubt(row) == ""
+    assert row["is_found"]
     # of few pairs none is a finding
     few = row_of_all(labeled("m", (12, 12), (0, 3)))
     assert few["p_label_holm"] < 0.05
-    assert not is_found_of_pairs(few)
+    assert not few["is_found"]
 
 
 def test_the_number_of_tests_is_that_of_any_row_that_was_tested() -> None:
