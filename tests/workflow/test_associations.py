@@ -350,6 +350,13 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
             **REPORT,
         },
     ),
+    "a cluster": (  # statistics only: what is embedded does not change
+        lambda s: s.edit("resources/stimuli/bn/insects.yaml", "gloss: mosquito,", "gloss: mosquito, cluster: fly,"),
+        {
+            **{"compile_categories": 1, "measure_ceat": 1, "measure_seat": 1, "measure_weat": 3},
+            **{"measure_multiverse": 1, **GATHERED, **REPORT},
+        },
+    ),
     "resamples": (
         lambda s: s.configure({"associations": {"n_resamples": 31}}),
         {"measure_ceat": 1, "measure_seat": 1, "measure_weat": 3, **GATHERED, **REPORT},

@@ -353,8 +353,8 @@ def _check_units(place: str, key: str, pair: Sequence[WordSet], matched: bool) -
         for name, number in Counter(side.clusters.values()).items():
             if number == 1:
                 raise InputError(
-                    f"{place}: only one word of the set {side.name} has `cluster: {name}`. Write it for every word of"
-                    " the cluster, or delete it."
+                    f"{place}: only one word of {side.path or side.name} has `cluster: {name}`. Write it for every word"
+                    " of the cluster, or delete it."
                 )
     if matched and len(first.stimuli) != len(second.stimuli):
         raise InputError(

@@ -111,7 +111,14 @@ class Settings:
             **self._words.source,
             "words": self._words.lexicon.words,
             **self.select("seat: categories"),
-            "sets": digest_of(self._words.chosen["seat"]),
+            # not which words are pairs or clusters: no sentence depends on it
+            "sets": digest_of(
+                [
+                    [side["name"], side["stimuli"]]
+                    for category in self._words.chosen["seat"].values()
+                    for side in (*category["targets"], *category["attributes"])
+                ]
+            ),
             # what the file says; a gloss in it is in no sentence
             "templates": digest_of(self._words.template_texts),
         }
