@@ -3,8 +3,9 @@
 Prints Markdown: how often each p is small where there is no effect, and how often a planted effect is found that is as
 large as `smallest_effect_of_sizes` says for a power of .80 (docs/statistics.md); and how often the tests of target
 words, of attribute words and of both reject where words differ along directions that have nothing to do with each other
-(docs/statistics.md), and where sets differ in size and spread; and how often a model is told from its twins with random
-weights. Half an hour with 2 000 studies. `--json` writes the last three tables to a file."""
+(docs/statistics.md), where sets differ in size and spread, where words are clustered or matched; and how often a model
+is told from its twins with random weights. Half an hour with 2 000 studies. `--json` writes all but the first two
+tables to a file."""
 
 from __future__ import annotations
 
@@ -39,8 +40,10 @@ from prasanga.associations.effects import weat
 from prasanga.associations.vectors import compute_cosines
 from prasanga.base.seeds import generator
 from prasanga.stats.controls import BesideTwins, compare_with_twins
-from prasanga.stats.intervals import draw_resampling, interval, replicate_effects
+from prasanga.stats.crossed import CrossedScores, contributions
+from prasanga.stats.intervals import Interval, interval, omit_units
 from prasanga.stats.permutation import STATISTICS, permutation_test_of_scores, smallest_effect_of_sizes
+from prasanga.stats.units import Units
 
 WORDS = (4, 8, 13, 25)
 ALPHAS = (0.01, 0.05, 0.1, 0.5)
@@ -60,18 +63,20 @@ def main() -> None:
     arguments = parser.parse_args()
     rejected: dict[str, dict[str, dict[str, float]]] = {}
     of_unequal: dict[str, dict[str, float]] = {}
+    of_units: dict[str, dict[str, dict[str, float]]] = {}
     of_twins: dict[str, dict[str, dict[str, float]]] = {}
     tables = (
         report(arguments.studies, arguments.seed),
         report_of_both_sides(arguments.studies, arguments.seed, rejected),
         report_of_unequal_sets(arguments.studies, arguments.seed, of_unequal),
+        report_of_units(arguments.studies, arguments.seed, of_units),
         report_of_twins(arguments.studies, arguments.seed, of_twins),
     )
     for line in chain.from_iterable(tables):
         print(line, flush=True)
     if arguments.json:
         results = {"studies": arguments.studies, "seed": arguments.seed, "rejected": rejected, "unequal": of_unequal}
-        results["twins"] = of_twins
+        results |= {"units": of_units, "twins": of_twins}
         write_measured(arguments.json, results, constants={})
 
 
@@ -152,6 +157,68 @@ def report_of_unequal_sets(studies: int, seed: int, rejected: dict[str, dict[str
             yield f"| {where} | {spreads} | " + " | ".join(f"{each:.3f}" for each in shares.values()) + " |"
 
 
+DEPENDENCES = {
+    "near-synonyms in twos": (2, 0.7),
+    "near-synonyms in fours": (4, 0.7),
+    "pairs, half in common": (0, 0.5),
+    "pairs, nearly all in common": (0, 0.95),
+    "pairs that differ": (0, 0.95),
+}
+"""What words of both sides depend on: clusters of so many, or pairs (0), with a share of variance in common."""
+
+
+def report_of_units(studies: int, seed: int, rejected: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
+    """The lines of the table of words that are not independent; its shares go to `rejected`, by truth and number."""
+    studies = max(1, studies // FEWER_INTERVALS)
+    names = ("independent", "declared", "declared, and interval")
+    yield "\n## Words that are not independent: share of studies with p_association of at most .05\n"
+    yield f"{studies:,} studies a row. Clusters on both sides, and pairs of targets.\n"
+    yield "| truth | words | " + " | ".join(names) + " |\n" + "| --- " * (2 + len(names)) + "|"
+    for truth in DEPENDENCES:
+        for n in (8, 16, 32):
+            found = [of_dependent_words(truth, n, generator(seed, "units", truth, n, i)) for i in range(studies)]
+            shares = dict(zip(names, np.array(found).mean(axis=0).round(4).tolist(), strict=True))
+            rejected.setdefault(truth, {})[str(n)] = shares
+            yield f"| {truth} | {n} | " + " | ".join(f"{each:.3f}" for each in shares.values()) + " |"
+
+
+def of_dependent_words(truth: str, n: int, rng: np.random.Generator) -> tuple[bool, bool, bool]:
+    """Whether p_association is at most .05 with words taken for independent, with units declared, and an interval too.
+
+    A side of clusters has n / size units, and no interval with fewer than eight. Pairs have an association in the last
+    kind of study: X is a quarter of a standard deviation nearer to A, and A and B differ along that direction.
+    """
+    size, shared = DEPENDENCES[truth]
+    sets = rng.normal(size=(4, n, 30))
+    if size:
+        sets = shared**0.5 * np.repeat(rng.normal(size=(4, n // size, 30)), size, axis=1) + (1 - shared) ** 0.5 * sets
+    else:
+        sets[:2] = shared**0.5 * rng.normal(size=(1, n, 30)) + (1 - shared) ** 0.5 * sets[:2]
+    if truth == "pairs that differ":
+        sets[0, :, 0] += 0.25
+        sets[2:, :, 0] += [[2.0], [-2.0]]
+    cosines = compute_cosines(*(list(side) for side in sets))
+    words = Units.of_words(n, n)
+    clusters = Units(tuple(np.arange(n) // max(size, 1)), tuple(np.arange(n) // max(size, 1)), matched=not size)
+    declared = clusters, clusters if size else words
+    scores = cosines.word_scores(), contributions(cosines)
+    how = {"alternative": "two-sided", "n_resamples": 999, "statistic": "studentized", "noise": 0.0}
+    first, second = (
+        max(side.test(part, rng=rng, **how).p_value for side, part in zip(units, scores, strict=True))  # type: ignore[arg-type]
+        for units in ((words, words), declared)
+    )
+    ends = find_interval(cosines, declared)
+    excludes = ends.low is not None and ends.high is not None and not ends.low <= 0 <= ends.high
+    return first <= 0.05 + 1e-12, second <= 0.05 + 1e-12, second <= 0.05 + 1e-12 and excludes
+
+
+def find_interval(cosines: CrossedScores, units: tuple[Units, Units] | None = None) -> Interval:
+    """The interval over words of all four sets."""
+    n_x, n_y, n_a, n_b = cosines.sizes
+    units = units or (Units.of_words(n_x, n_y), Units.of_words(n_a, n_b))
+    return interval(cosines.effect(), cosines, units, omit_units(cosines, cosines, units))
+
+
 def report_of_twins(studies: int, seed: int, rejected: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
     """The lines of the table of models beside twins; its shares go to `rejected`, by truth and number of words."""
     names = ("other weights", "other words", "p_twins")
@@ -173,11 +240,7 @@ def report_of_twins(studies: int, seed: int, rejected: dict[str, dict[str, dict[
 def beside_its_twins(truth: str, n: int, rng: np.random.Generator) -> tuple[bool, bool, bool]:
     """Whether a model is told from its twins: by other weights alone, by other words alone, and by both."""
     cosines, twins = beside_twins_of(truth, n, rng)
-    words = tuple([f"{side}{i}" for i in range(n)] for side in "xyab")
-    seed = int(rng.integers(2**31))
-    resampling = draw_resampling(words, len(cosines.values), n_resamples=400, seed=seed, category=truth)
-    ends = interval(cosines, resampling, replicate_effects(cosines, resampling))
-    effect = cosines.effect()
+    ends, effect = find_interval(cosines), cosines.effect()
     assert ends.low is not None
     assert ends.high is not None
     both = compare_with_twins([BesideTwins(effect, ends.low, ends.high, twins)])[0]["p_twins"]
@@ -203,11 +266,7 @@ def both_sides(
     found = weat(*sets, n_resamples=999, rng=rng)
     p_values = found.test.p_value, found.test_attributes.p_value, found.p_association
     of_words = compute_cosines(*(list(side) for side in sets))
-    words = tuple([f"{side}{i}" for i in range(n)] for side in "xyab")
-    ends = None
-    if interval_too and n >= 8:
-        resampling = draw_resampling(words, 1, n_resamples=400, seed=int(rng.integers(2**31)), category=truth)
-        ends = interval(of_words, resampling, replicate_effects(of_words, resampling))
+    ends = find_interval(of_words) if interval_too and n >= 8 else None
     left_out = np.nan if ends is None or ends.low is None else float(not ends.low <= 0 <= ends.high)
     first, second, both = (float(p <= 0.05 + 1e-12) for p in p_values)
     return first, second, both, left_out

@@ -1,52 +1,41 @@
-"""How often the 95 % intervals hold what they should, in simulated studies, and how long they take.
+"""How often the 95 % intervals hold what they should, in simulated studies.
 
     .venv/bin/python tests/benchmarks/interval_coverage.py            some minutes; the tables of docs/statistics.md
-    .venv/bin/python tests/benchmarks/interval_coverage.py --templates  the table of templates alone, some ten minutes
     .venv/bin/python tests/benchmarks/interval_coverage.py --quick    a few studies, to see that it runs
 
 A study has n words in each of X, Y, A and B. A word has a vector of its own, its set's center plus noise; in each draw
 another context moves it. Vectors have 32 dimensions and length 1. Words are normal, or skewed (exponential), around the
-centers. The estimand is the effect size of a population of words, computed from 100 000 words of each set:
-
-- attributes resampled: infinitely many words in all four sets; then the contexts of attribute words average out
-- attributes fixed: infinitely many words of X and Y, the study's own words of A and B, the mean over draws of contexts
-
-The reported effect has only n attribute words, whose noise makes target words differ more than they do in the
-population: on average it lies nearer to zero. The interval has to allow for that.
+centers. The estimand is the mean effect of studies with other words, as many in each set, taken from 4,000 of them.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from prasanga.associations.estimates import Effects, Estimand, TestSettings, count_sentences, measure_templates
+from prasanga.associations.vectors import Words
 from prasanga.base.seeds import generator
-from prasanga.stats.controls import shuffled_control
-from prasanga.stats.crossed import CrossedScores, leave_one_out
+from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import STD_CONVENTIONS
-from prasanga.stats.intervals import (
-    INTERVALS,
-    Resampling,
-    difference_interval,
-    draw_resampling,
-    interval,
-    replicate_effects,
-)
+from prasanga.stats.intervals import difference_interval, draw_resampling, interval, omit_units, replicate_effects
+from prasanga.stats.units import Units
 
 Vectors = npt.NDArray[np.float64]
 
 DIMENSIONS, WORD_NOISE, CONTEXT_NOISE = 32, 0.5, 0.35
 SIDES = "xyab"
 HEAD = "covers above below width"
-# Share of a word's and a context's noise that two models have in common (its square root is the weight).
+# Share of the noise that two models, two words of a cluster, or a matched pair have in common.
 SHARED = 0.5
 POPULATION = 100_000
 DRAWS = 8
+N_TRUTH = 4000
+UNITS = ("words", "twos", "pairs")
+"""What the words of a set are: independent, clusters of two, or matched with those of the other set."""
 
 
 @dataclass
@@ -95,18 +84,33 @@ class Population:
         vectors = words + CONTEXT_NOISE * noise
         return np.asarray(vectors / np.linalg.norm(vectors, axis=2, keepdims=True))
 
-    def effect(self, axes: Vectors | None = None) -> float:
-        """With infinitely many words of X and Y; the mean over (n_draws, d) `axes`, mean A minus mean B."""
-        axes = self.axis[None] if axes is None else axes
-        return float(np.mean(axes @ self.between / np.sqrt(np.einsum("ki,ij,kj->k", axes, self.spread, axes))))
+    def effect(self) -> float:
+        """With infinitely many words of all sets."""
+        return float(self.axis @ self.between / np.sqrt(self.axis @ self.spread @ self.axis))
 
 
-def one_study(population: Population, n: int, rng: np.random.Generator) -> tuple[CrossedScores, float]:
-    """A study, and its estimand if its attribute words stay as they are."""
-    words = {side: population.words(side, population.noise(n, rng)) for side in SIDES}
-    drawn = {s: population.contexts(w, rng.standard_normal((DRAWS, *w.shape))) for s, w in words.items()}
-    others = {s: population.contexts(words[s], rng.standard_normal((64, *words[s].shape))).mean(axis=1) for s in "ab"}
-    return _cosines(drawn, n), population.effect(others["a"] - others["b"])
+def draw_study(population: Population, n: int, units: str, rng: np.random.Generator) -> CrossedScores:
+    """A study of n words a set."""
+    noise = {side: population.noise(n, rng) for side in SIDES}
+    own, common = np.sqrt(1 - SHARED), np.sqrt(SHARED)
+    if units == "pairs":
+        shared = population.noise(n, rng)
+        noise |= {side: common * shared + own * noise[side] for side in "xy"}
+    if units == "twos":
+        noise = {
+            side: common * np.repeat(of[: (n + 1) // 2], 2, axis=0)[:n] + own * population.noise(n, rng)
+            for side, of in noise.items()
+        }
+    words = {side: population.words(side, noise[side]) for side in SIDES}
+    return _cosines({s: population.contexts(w, rng.standard_normal((DRAWS, *w.shape))) for s, w in words.items()}, n)
+
+
+def list_units(n: int, units: str) -> tuple[Units, Units]:
+    """The units of targets and attributes."""
+    each, twos = tuple(range(n)), tuple(word // 2 for word in range(n))
+    if units == "twos":
+        return Units(twos, twos), Units(twos, twos)
+    return Units(each, each, matched=units == "pairs"), Units(each, each)
 
 
 def two_models(
@@ -152,59 +156,29 @@ class Tally:
         return f"{held:6.1%} {self.above / self.n:6.1%} {self.below / self.n:6.1%} {self.width / self.n:6.2f}"
 
 
-class Line:
-    """Of one kind of study: estimands, effects, and the tally of either method."""
-
-    def __init__(self) -> None:
-        self.truths: list[float] = []
-        self.effects: list[float] = []
-        self.tallies = {method: Tally() for method in INTERVALS}
-
-    def add(self, cosines: CrossedScores, resampling: Resampling, truth: float, std: str) -> None:
-        replicates = replicate_effects(cosines, resampling, std)
-        for method, tally in self.tallies.items():
-            found = interval(cosines, resampling, replicates, method=method, std=std)
-            assert found.low is not None
-            assert found.high is not None
-            tally.add(found.low, found.high, truth)
-        self.truths.append(truth)
-        self.effects.append(cosines.effect(std))
-
-    def __str__(self) -> str:
-        both = " | ".join(f"{tally!s:>{len(method) + 29}}" for method, tally in self.tallies.items())
-        return f"{np.mean(self.truths):9.2f} {np.mean(self.effects):12.2f} | {both}"
-
-
-def print_intervals(
-    sizes: list[int], shifts: list[float], n_studies: int, n_resamples: int, seed: int, std: str
-) -> None:
+def print_intervals(sizes: list[int], shifts: list[float], n_studies: int, seed: int, std: str) -> None:
     """The table of single effects."""
-    head = "covers  above  below  width"
-    print(f"Single effects, {n_studies} studies a line, {n_resamples} resamples, {DRAWS} draws. above: interval above")
-    print("the estimand; below: below it.")
-    print(f"{'words':>5} {'noise':>7} {'attributes':>11} {'estimand':>9} {'mean effect':>12} | ", end="")
-    print(" | ".join(f"{method + ': ' + head:>{len(method) + 29}}" for method in INTERVALS))
-    for shift in shifts:
-        for skewed in (False, True):
-            population = Population(shift, skewed, seed, std=std)
-            for n in sizes:
-                lines = {resampled: Line() for resampled in (True, False)}
-                for study in range(n_studies):
-                    names = ("study", shift, skewed, n, study)
-                    cosines, fixed = one_study(population, n, generator(seed, *names))
-                    for resampled, line in lines.items():
-                        resampling = draw_resampling(
-                            _names(n),
-                            DRAWS,
-                            n_resamples=n_resamples,
-                            seed=seed,
-                            category=str(names),
-                            resample_attributes=resampled,
-                        )
-                        line.add(cosines, resampling, population.effect() if resampled else fixed, population.std)
-                for resampled, line in lines.items():
-                    words = f"{n:5} {'skewed' if skewed else 'normal':>7} {'resampled' if resampled else 'fixed':>11}"
-                    print(words, line, flush=True)
+    print(f"Single effects, {n_studies} studies a line, {DRAWS} draws, denominator {std}. above: interval above the")
+    print("estimand; below: below it.")
+    print(f"{'units':>5} {'words':>5} {'noise':>7} {'estimand':>9} | {HEAD}")
+    for units in UNITS:
+        for shift in shifts:
+            for skewed in (False, True):
+                population = Population(shift, skewed, seed, std=std)
+                for n in [n if units != "twos" else 2 * n for n in sizes]:
+                    names, tally, sampled = (units, shift, skewed, n), Tally(), list_units(n, units)
+                    rng = generator(seed, "truth", *names)
+                    truth = float(np.mean([draw_study(population, n, units, rng).effect(std) for _ in range(N_TRUTH)]))
+                    rng = generator(seed, "study", *names)
+                    for _ in range(n_studies):
+                        cosines = draw_study(population, n, units, rng)
+                        omitted = omit_units(cosines, cosines, sampled, std)
+                        found = interval(cosines.effect(std), cosines, sampled, omitted, std=std)
+                        assert found.low is not None
+                        assert found.high is not None
+                        tally.add(found.low, found.high, truth)
+                    noise = "skewed" if skewed else "normal"
+                    print(f"{units:>5} {n:5} {noise:>7} {truth:9.2f} | {tally}", flush=True)
 
 
 def in_templates(
@@ -220,7 +194,7 @@ def in_templates(
     targets, attributes = (np.concatenate(pair).reshape(-1, DIMENSIONS) for pair in (sides[:2], sides[2:]))
     words = np.repeat(np.arange(2 * n), n_templates)
     cosines = CrossedScores((targets @ attributes.T)[None], words, words, n, n, n, n)
-    return cosines, count_sentences(cosines, [np.arange(n_templates)] * (4 * n))
+    return cosines, count_sentences(cosines, [np.arange(n_templates)] * (4 * n), "union_ddof1")
 
 
 def _in_frames(side: str, words: Vectors, frames: Vectors, apart: Vectors, rng: np.random.Generator) -> Vectors:
@@ -230,35 +204,22 @@ def _in_frames(side: str, words: Vectors, frames: Vectors, apart: Vectors, rng: 
     return np.asarray(sentences / np.linalg.norm(sentences, axis=-1, keepdims=True))
 
 
-def effect_in_templates(population: Population, moved: float, rng: np.random.Generator) -> float:
-    """The effect of infinitely many words in infinitely many templates: each word here in one of its own."""
-    found = {}
-    for side in SIDES:
-        frames = 0.3 * rng.standard_normal((1, POPULATION, DIMENSIONS))
-        apart = moved * rng.standard_normal(POPULATION)
-        words = population.words(side, population.noise(POPULATION, rng))
-        found[side] = _in_frames(side, words[None], frames, apart, rng)[0]
-    axis = found["a"].mean(axis=0) - found["b"].mean(axis=0)
-    scores = found["x"] @ axis, found["y"] @ axis
-    return float((scores[0].mean() - scores[1].mean()) / np.concatenate(scores).std())
-
-
-def print_templates(sizes: list[int], templates: list[int], n_studies: int, n_resamples: int, seed: int) -> None:
+def print_templates(sizes: list[int], templates: list[int], n_studies: int, n_truth: int, seed: int) -> None:
     """The table of intervals over words alone, and over words and templates."""
-    print("\nWords in templates, attributes resampled: intervals over words (bca), and over words and templates")
+    print("\nWords in templates: intervals over words, and over words and templates")
     print(f"{'words':>5} {'templates':>9} {'moved':>5} {'estimand':>9} | {'words alone: ' + HEAD:>34} | both")
     population = Population(0.6, False, seed)
     for moved in (0.0, 0.3, 0.6):
-        truth = effect_in_templates(population, moved, generator(seed, "in templates", moved))
         for n in sizes:
             for n_templates in templates:
-                tallies = Tally(), Tally()
-                for study in range(n_studies):
-                    names = ("templates", moved, n, n_templates, study)
-                    cosines, effects = in_templates(population, n, n_templates, moved, generator(seed, *names))
-                    estimand = Estimand(str(names), _names(n), TestSettings(n_resamples=n_resamples), seed)
-                    resampling = estimand.resample()
-                    words = interval(cosines, resampling, replicate_effects(cosines, resampling))
+                rng = generator(seed, "templates", moved, n, n_templates)
+                drawn = (in_templates(population, n, n_templates, moved, rng)[0].effect() for _ in range(n_truth))
+                tallies, truth = (Tally(), Tally()), float(np.mean(list(drawn)))
+                units = list_units(n, "words")
+                for _ in range(n_studies):
+                    cosines, effects = in_templates(population, n, n_templates, moved, rng)
+                    estimand = Estimand("C", _names(n), units, TestSettings(), seed)
+                    words = estimand.find_interval(cosines.effect(), cosines, estimand.omit(cosines, cosines))
                     both, _ = measure_templates(effects, list(map(str, range(n_templates))), cosines, estimand)
                     ends = (words.low, words.high), (both["ci_templates_low"], both["ci_templates_high"])
                     for tally, (low, high) in zip(tallies, ends, strict=True):
@@ -283,9 +244,8 @@ def print_differences(
                 for study in range(n_studies):
                     names = ("pair", first, second, skewed, n, study)
                     both = two_models(*models, n, generator(seed, *names))
-                    resampling = draw_resampling(
-                        _names(n), DRAWS, n_resamples=n_resamples, seed=seed, category=str(names)
-                    )
+                    how = {"n_resamples": n_resamples, "seed": seed, "category": str(names)}
+                    resampling = draw_resampling(_names(n), list_units(n, "words"), DRAWS, **how)  # type: ignore[arg-type]
                     effects = [cosines.effect() for cosines in both]
                     replicates = [replicate_effects(cosines, resampling) for cosines in both]
                     ends = difference_interval(replicates[0], replicates[1], effects[0], effects[1])
@@ -297,31 +257,9 @@ def print_differences(
                 print(f"{n:5} {noise:>7} {truth:9.2f} {np.mean(found):12.2f} | {tally}", flush=True)
 
 
-def print_times(seed: int) -> None:
-    """Seconds of one category of 26 target and 50 attribute words, 128 draws."""
-    rng = np.random.default_rng(seed)
-    values = np.clip(0.3 + 0.1 * rng.standard_normal((128, 26, 50)), -1, 1)
-    cosines = CrossedScores(values, np.arange(26), np.arange(50), 13, 13, 25, 25)
-    words = _names(13)[:2] + _names(25)[2:]
-    replicate_effects(cosines, draw_resampling(words, 128, n_resamples=10, seed=seed, category="first"))
-    print("\n13, 13, 25, 25 words, 128 draws, 2000 resamples, 1000 shuffles: seconds")
-    for method in INTERVALS:
-        start = time.perf_counter()
-        resampling = draw_resampling(words, 128, n_resamples=2000, seed=seed, category="time")
-        interval(cosines, resampling, replicate_effects(cosines, resampling), method=method)
-        interval_done = time.perf_counter()
-        leave_one_out(cosines)
-        left_out = time.perf_counter()
-        shuffled_control(cosines, n_shuffles=1000, rng=seed)
-        end = time.perf_counter()
-        print(
-            f"  {method}: {interval_done - start:.3f} interval + {left_out - interval_done:.3f} leave-one-word-out"
-            f" + {end - left_out:.3f} shuffles = {end - start:.3f}"
-        )
-
-
-def _names(n: int) -> list[list[str]]:
-    return [[f"{side}{i}" for i in range(n)] for side in SIDES]
+def _names(n: int) -> Words:
+    x, y, a, b = (tuple(f"{side}{i}" for i in range(n)) for side in SIDES)
+    return x, y, a, b
 
 
 def main() -> None:
@@ -330,22 +268,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few studies, to see that it runs")
     parser.add_argument("--seed", type=int, default=5, help="of everything drawn; 5 in docs/statistics.md")
     parser.add_argument("--studies", type=int, default=500, help="simulated studies a line")
-    parser.add_argument("--templates", action="store_true", help="the table of templates alone")
     parser.add_argument("--std", choices=STD_CONVENTIONS, default="union_ddof1", help="denominator, of single effects")
     options = parser.parse_args()
-    start = time.perf_counter()
-    if options.templates:
-        print_templates([8, 25], [4, 8], options.studies, 400, options.seed)
-        return
     if options.quick:
-        print_templates([8], [4], 4, 50, options.seed)
-        print_intervals([8], [0.6], 4, 100, options.seed, options.std)
+        print_intervals([8], [0.6], 4, options.seed, options.std)
+        print_templates([8], [4], 4, 20, options.seed)
         print_differences([8], [(0.6, 0.6)], 4, 100, options.seed)
     else:
-        print_intervals([8, 13, 25], [0.0, 0.6, 1.5], options.studies, 1000, options.seed, options.std)
+        print_intervals([8, 13, 25], [0.0, 0.6, 1.5], options.studies, options.seed, options.std)
+        print_templates([8, 25], [4, 8], options.studies, N_TRUTH, options.seed)
         print_differences([8, 13, 25], [(0.6, 0.6), (1.5, 0.6)], options.studies, 1000, options.seed)
-    print_times(options.seed)
-    print(f"{time.perf_counter() - start:.0f} s in all")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,10 @@ def test_every_table_has_known_columns_each_once_and_every_column_a_table() -> N
 
 def test_an_interval_has_two_ends_and_a_set_its_letter() -> None:
     assert COLUMNS["ci_low"].meaning == "lower end of the 95% interval over words and contexts"
-    assert (COLUMNS["ci_high"].unit, COLUMNS["n_a"].meaning) == ("d", "words of A that were used")
+    assert (COLUMNS["ci_high"].unit, COLUMNS["n_a"].meaning) == (
+        "d",
+        "words of A that were used; a cluster counts as one",
+    )
     assert TABLES["bias_percentages"].columns[4].unit == "%"
 
 

@@ -48,8 +48,9 @@ from prasanga.stats.effects import (
     effect_size_of_scores,
     generator_from,
 )
-from prasanga.stats.intervals import Interval, draw_resampling, interval, replicate_effects
+from prasanga.stats.intervals import Interval, interval, omit_units
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
+from prasanga.stats.units import Units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -174,15 +175,11 @@ class Shown:
 
     @cached_property
     def interval(self) -> Interval:
-        """The 95 % interval over words and, in CEAT, contexts: 2,000 resamples, the same each time.
-
-        Without ends, but with a note, for sets of fewer than 8 words.
-        """
-        cosines = self.cosines
-        words = tuple([f"{side}{number}" for number in range(n)] for side, n in zip("XYAB", cosines.sizes, strict=True))
-        resampling = draw_resampling(words, len(cosines.values), n_resamples=2000, seed=SEED, category="")
-        replicates = replicate_effects(cosines, resampling, self.std)
-        return interval(cosines, resampling, replicates, std=self.std, center=self.effect_size)
+        """The 95 % interval over words and, in CEAT, contexts; with a note in place of ends for fewer than 8 words."""
+        n_x, n_y, n_a, n_b = self.cosines.sizes
+        units = Units.of_words(n_x, n_y), Units.of_words(n_a, n_b)
+        omitted = omit_units(self.cosines, self.cosines, units, self.std)
+        return interval(self.effect_size, self.cosines, units, omitted, std=self.std)
 
     def to_frame(self) -> pl.DataFrame:
         """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note, lost."""

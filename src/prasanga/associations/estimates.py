@@ -7,8 +7,9 @@ interval, the tests of the words, the null control of dealt attribute words, and
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -28,24 +29,25 @@ from prasanga.stats.crossed import (
     CrossedScores,
     contributions,
     effects_of_items,
-    in_blocks,
     item_counts,
     leave_one_out,
 )
 from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError, FloatArray, IndexArray, finite_or_none
 from prasanga.stats.intervals import (
     FEWEST_TEMPLATES,
-    ResampledTemplates,
+    Interval,
+    Omitted,
     Resampling,
-    draw_counts,
     draw_resampling,
     interval,
+    omit_templates,
+    omit_units,
 )
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, smallest_effect
+from prasanga.stats.units import Units, matched_effect_size
 
 Rows: TypeAlias = list[dict[str, Any]]
 
-NO_INTERVAL_ASKED = "no interval was asked for (associations.n_resamples is 0)"
 # --------------------
 # The categories of a study: two target sets and two attribute sets of words.
 
@@ -54,7 +56,14 @@ NO_INTERVAL_ASKED = "no interval was asked for (associations.n_resamples is 0)"
 class Category:
     """A test category: four sets of words, in the order X, Y (targets), A, B (attributes).
 
-    `repeated` has the words that a set listed more than once, once per repetition; they are not in `sets` again.
+    Attributes:
+        name: its name.
+        title: what it compares.
+        set_names: of the four sets.
+        sets: their words.
+        repeated: the words that a set listed more than once, once per repetition; they are not in `sets` again.
+        matched: the sides of which the sets are matched, word by word: targets, attributes, both, or neither.
+        clusters: of each set, the words that are in a cluster, with its name.
     """
 
     name: str
@@ -62,11 +71,32 @@ class Category:
     set_names: tuple[str, ...]
     sets: tuple[tuple[str, ...], ...]
     repeated: tuple[tuple[str, ...], ...] = ((), (), (), ())
+    matched: str = ""
+    clusters: tuple[Mapping[str, str], ...] = ({}, {}, {}, {})
 
     @property
     def words(self) -> list[str]:
         """The words of all sets, each once."""
         return list(dict.fromkeys(word for words in self.sets for word in words))
+
+    def is_matched(self, side: str) -> bool:
+        """Return whether the sets of `targets` or `attributes` are matched."""
+        return self.matched in (side, "both")
+
+    def units(self, used: Sequence[Sequence[str]]) -> tuple[Units, Units]:
+        """Return the units of chance of the targets and of the attributes that are `used`."""
+        targets, attributes = (
+            Units.of_clusters(used[i], used[i + 1], *self.clusters[i : i + 2], matched=self.is_matched(side))
+            for i, side in ((0, "targets"), (2, "attributes"))
+        )
+        return targets, attributes
+
+    def exchange(self) -> Category:
+        """Return the category with targets and attributes in each other's place."""
+        sides = {"targets": "attributes", "attributes": "targets"}
+        of_sets: dict[str, Any] = {name: getattr(self, name) for name in ("set_names", "sets", "repeated", "clusters")}
+        turned: dict[str, Any] = {name: (*each[2:], *each[:2]) for name, each in of_sets.items()}
+        return replace(self, matched=sides.get(self.matched, self.matched), **turned)
 
     def lose(self, word: str, reason: Reason, detail: str) -> Loss:
         """Return the loss of a word, in the first set that lists it."""
@@ -77,18 +107,33 @@ class Category:
 def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "once") -> Category:
     """Read one category of `categories.json`: {"title": ..., "targets": [set, set], "attributes": [set, set]}.
 
-    A set is {"name": ..., "stimuli": [word, ...]}; other keys are left alone. A word listed twice in a set counts
+    A set is {"name": ..., "stimuli": [word, ...]}, with "clusters", {word: name of its cluster}, where there are some;
+    other keys are left alone. "matched" names the sides whose sets are matched. A word listed twice in a set counts
     `once`, or `as-listed`.
     """
     four = [*layout["targets"], *layout["attributes"]]
     kept = [each_once(of["stimuli"]) if repeated_words == "once" else (list(of["stimuli"]), []) for of in four]
     sets, repeated = (tuple(map(tuple, words)) for words in zip(*kept, strict=True))
-    return Category(name, layout["title"], tuple(of["name"] for of in four), sets, repeated)
+    names, clusters = tuple(of["name"] for of in four), tuple(of.get("clusters", {}) for of in four)
+    return Category(name, layout["title"], names, sets, repeated, layout.get("matched", ""), clusters)
 
 
-def used_words(listed: Sequence[Sequence[str]], usable: Container[str]) -> Words:
-    """Return the words of each set that can be measured (`word in usable`), in order."""
-    return cast(Words, tuple(tuple(word for word in words if word in usable) for words in listed))
+def select_words(category: Category, usable: Container[str]) -> tuple[Words, list[Loss]]:
+    """Return the words of each set that can be measured, in order, and those that are lost with their partners.
+
+    Of matched sets whole pairs are kept.
+    """
+    kept = [[word in usable for word in words] for words in category.sets]
+    lost = []
+    for place, side in ((0, "targets"), (2, "attributes")):
+        first, second = category.sets[place : place + 2] if category.is_matched(side) else ((), ())
+        for pair, (one, other) in enumerate(zip(first, second, strict=True)):
+            if kept[place][pair] != kept[place + 1][pair]:
+                word, partner = (one, other) if kept[place][pair] else (other, one)
+                lost.append(category.lose(word, Reason.PARTNER_LOST, f"its pair with {partner} is left out whole"))
+                kept[place][pair] = kept[place + 1][pair] = False
+    used = (tuple(itertools.compress(words, keep)) for words, keep in zip(category.sets, kept, strict=True))
+    return cast(Words, tuple(used)), lost
 
 
 def find_small_set(category: Category, used: Words, *, needed: str = "2211", words: str = "stimuli") -> Loss | None:
@@ -106,6 +151,10 @@ def find_small_set(category: Category, used: Words, *, needed: str = "2211", wor
 
 def describe_category(category: Category, used: Words, lost: Sequence[Loss]) -> dict[str, Any]:
     """Return the columns of a category and of its words; `lost` lists the words that were left out, and why."""
+
+    def count(words: Sequence[Sequence[str]]) -> list[int]:
+        return [n for units in category.units(words) for n in units.sizes]
+
     sides = list(zip("xyab", category.set_names, category.sets, category.repeated, used, strict=True))
     repeats = [
         Loss(name, word, Reason.REPEATED, detail)
@@ -115,8 +164,9 @@ def describe_category(category: Category, used: Words, lost: Sequence[Loss]) -> 
     return {
         **{"category": category.name, "category_title": category.title},
         **{f"{'target' if side in 'xy' else 'attribute'}_{side}": name for side, name, *_ in sides},
-        **{f"n_{side}": len(kept) for side, *_, kept in sides},
-        **{f"listed_{side}": len(words) for side, _, words, *_ in sides},
+        **{f"n_{side}": n for side, n in zip("xyab", count(used), strict=True)},
+        **{f"listed_{side}": n for side, n in zip("xyab", count(category.sets), strict=True)},
+        "matched": category.matched or None,
         **loss_columns([*repeats, *lost]),
     }
 
@@ -135,7 +185,6 @@ class TestSettings:
     alternative: str = "two-sided"
     statistic: str = "studentized"
     n_permutations: int = 100_000
-    interval: str = "bca"
     n_resamples: int = 2000
     resample_attributes: bool = True
     n_shuffles: int = 1000
@@ -145,13 +194,13 @@ class TestSettings:
         """Refuse a number of resamples that the schema of the config allows and no interval can be made of."""
         if self.n_resamples == 1:
             raise InputError(
-                "associations.n_resamples: 1. Write 0 for no interval, or at least 2, better 2000: the ends of an"
-                " interval are quantiles of the resamples, and those of a single one are the same."
+                "associations.n_resamples: 1. Write 0 for no intervals of differences, or at least 2, better 2000: the"
+                " ends of an interval are quantiles of the resamples, and those of a single one are the same."
             )
 
     def conventions(self) -> dict[str, Any]:
         """Return the settings as the columns that have their names."""
-        return asdict(self)
+        return {**asdict(self), "interval": "jackknife"}
 
 
 @dataclass(frozen=True)
@@ -161,6 +210,7 @@ class Estimand:
     Attributes:
         category: its name.
         words: of X, Y, A and B. Effects with the same category and words share resamples, and are compared in pairs.
+        units: of X and Y, and of A and B: what is permuted, left out and resampled.
         settings: how the effect is tested.
         seed: of the study.
         names: what else sampled permutations and dealt words belong to, such as the model and the length.
@@ -168,6 +218,7 @@ class Estimand:
 
     category: str
     words: Words
+    units: tuple[Units, Units]
     settings: TestSettings
     seed: int
     names: tuple[object, ...] = ()
@@ -176,45 +227,60 @@ class Estimand:
         """Return the generator of `what`."""
         return generator(self.seed, what, *self.names, self.category)
 
-    def resample(self, n_draws: int = 1) -> Resampling:
-        """Return `n_resamples` resamples of the words, and of `n_draws` draws."""
-        how = {name: getattr(self.settings, name) for name in ("n_resamples", "resample_attributes")}
-        return draw_resampling(self.words, n_draws, seed=self.seed, category=self.category, **how)
+    @property
+    def sampled(self) -> tuple[Units, ...]:
+        """The units that a study has a sample of: of the targets, and of the attributes unless these are fixed."""
+        return self.units if self.settings.resample_attributes else self.units[:1]
 
-    def test(
-        self, what: str, sets: Sequence[FloatArray], *, statistic: str = "", noise: float = 0.0
-    ) -> PermutationTest:
-        """Test the scores of two sets; `what` names the partitions that are drawn."""
+    def resample(self, n_draws: int = 1) -> Resampling:
+        """Return `n_resamples` resamples of the units, and of `n_draws` draws."""
+        how: dict[str, Any] = {"n_resamples": self.settings.n_resamples, "seed": self.seed, "category": self.category}
+        return draw_resampling(self.words, self.sampled, n_draws, **how)
+
+    def omit(self, counted: CountedScores, cosines: CrossedScores) -> list[Omitted]:
+        """Return the effects without each unit."""
+        return omit_units(counted, cosines, self.sampled, self.settings.std)
+
+    def find_interval(
+        self, effect: float, cosines: CrossedScores, omitted: Sequence[Omitted], templates: Omitted | None = None
+    ) -> Interval:
+        """Return the interval of an effect, over words, or over words and templates."""
+        how: dict[str, Any] = {"std": self.settings.std, "margin": self.settings.equivalence_margin}
+        return interval(effect, cosines, self.sampled, omitted, templates=templates, **how)
+
+    def _how(self, what: str) -> dict[str, Any]:
         settings = self.settings
-        return permutation_test_of_scores(
-            *sets,
-            alternative=settings.alternative,
-            n_resamples=settings.n_permutations,
-            rng=self.generator(what),
-            statistic=statistic or settings.statistic,
-            noise=noise,
-        )
+        return {
+            **{"alternative": settings.alternative, "n_resamples": settings.n_permutations},
+            "rng": self.generator(what),
+        }
+
+    def test_sentences(self, sets: Sequence[FloatArray]) -> PermutationTest:
+        """Test the sentences of two sets as if they were words, as the papers do (`p_sentences`)."""
+        return permutation_test_of_scores(*sets, statistic="difference", **self._how("p_sentences"))
 
     def test_words(self, cosines: CrossedScores) -> tuple[PermutationTest, PermutationTest]:
-        """Test the words of X and Y by their associations, and those of A and B by their contributions."""
-        targets, attributes = cosines.split()
-        first = self.test("p_stimuli", targets, noise=cosines.noise)
-        return first, self.test("p_attributes", attributes, noise=cosines.noise)
+        """Test the units of X and Y by their words' associations, and those of A and B by contributions."""
+        how: dict[str, Any] = {"statistic": self.settings.statistic, "noise": cosines.noise}
+        targets, attributes = self.units
+        first = targets.test(cosines.word_scores(), **how, **self._how("p_stimuli"))
+        return first, attributes.test(contributions(cosines), **how, **self._how("p_attributes"))
 
 
-def _describe_tests(stimuli: PermutationTest, attributes: PermutationTest) -> dict[str, Any]:
-    """Return the columns of the tests of either side.
+def _describe_tests(tests: Sequence[PermutationTest], units: Sequence[Units]) -> dict[str, Any]:
+    """Return the columns of the tests of either side; a side with few clusters has no p.
 
     An association is one of these targets with these attributes, so that `p_association` is the larger p.
     """
-    columns: dict[str, Any] = {"p_association": max(stimuli.p_value, attributes.p_value)}
-    for name, number, test in (
-        ("p_stimuli", "n_partitions", stimuli),
-        ("p_attributes", "n_attribute_partitions", attributes),
+    columns: dict[str, Any] = {"smallest_p": max(test.smallest_p for test in tests)}
+    for name, number, test, side in zip(
+        ("p_stimuli", "p_attributes"), ("n_partitions", "n_attribute_partitions"), tests, units, strict=True
     ):
         counted = test.n_partitions if test.exact else test.n_resamples
-        columns |= {name: test.p_value, f"{name}_exact": test.exact, number: counted}
-    return columns | {"p_stimuli_low": stimuli.ci_low, "p_stimuli_high": stimuli.ci_high}
+        columns |= {name: None if side.are_few else test.p_value, f"{name}_exact": test.exact, number: counted}
+    p_values = columns["p_stimuli"], columns["p_attributes"]
+    columns["p_association"] = None if None in p_values else max(p_values)
+    return columns | {"p_stimuli_low": tests[0].ci_low, "p_stimuli_high": tests[0].ci_high}
 
 
 # --------------------
@@ -227,13 +293,10 @@ class Estimate(NamedTuple):
     Attributes:
         columns: by name, but for the corrected p and the twins'.
         words: a row for each word: its association, and the effect without it.
-        replicates: (n_resamples,), the effect with words and contexts resampled, numbered as everywhere with the same
-            words (`draw_resampling`); empty if no interval was asked for.
     """
 
     columns: dict[str, Any]
     words: Rows
-    replicates: FloatArray
 
 
 def measure_cosines(
@@ -255,7 +318,7 @@ def measure_cosines(
         estimand: what is measured.
         counted: gives effects with words counted several times, where they are not linear in `cosines`.
         tests: of the words, where they rest on more than `cosines`.
-        effect: the effect that is reported, where it rests on more draws than `cosines` has; intervals are put around
+        effect: the effect that is reported, where it rests on more draws than `cosines` has; the interval is put around
             it, and so is what else `cosines` give.
         scores: (n_targets,) associations of the target words, where they rest on more draws.
         without: effects without each word, in the order X, Y, A, B, where they rest on more draws; NaN for none.
@@ -271,17 +334,13 @@ def measure_cosines(
     scores = cosines.word_scores() if scores is None else scores
     if without is None:
         without = leave_one_out(counted, settings.std) - observed + effect
-    columns = {"effect_size": effect, **_describe_tests(*(tests or estimand.test_words(cosines)))}
-    columns |= {**range_columns("leave_out", without), "interval_note": NO_INTERVAL_ASKED}
+    columns = {"effect_size": effect, **_describe_tests(tests or estimand.test_words(cosines), estimand.units)}
+    columns |= range_columns("leave_out", without)
     columns["smallest_effect"] = smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative)
-    replicates: FloatArray = np.empty(0)
-    if settings.n_resamples:
-        resampling = estimand.resample(len(cosines.values))
-        replicates = counted.effects(*resampling, settings.std)
-        how: dict[str, Any] = {"method": settings.interval, "std": settings.std, "margin": settings.equivalence_margin}
-        found = interval(cosines, resampling, replicates, center=effect, **how)
-        columns |= {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}
-        columns |= {"p_equivalence": found.p_equivalence, "equivalent_within": found.equivalent_within}
+    columns["effect_size_matched"] = _measure_pairs(estimand.units, scores, contributions(cosines))
+    found = estimand.find_interval(effect, cosines, estimand.omit(counted, cosines))
+    columns |= {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}
+    columns |= {"p_equivalence": found.p_equivalence, "equivalent_within": found.equivalent_within}
     if settings.n_shuffles:
         rng = estimand.generator("shuffles")
         control = shuffled_control(counted, n_shuffles=settings.n_shuffles, rng=rng, std=settings.std)
@@ -302,7 +361,14 @@ def measure_cosines(
         {"role": role, "stimulus": word, "association": score, "n_items": n, "effect_without": finite_or_none(rest)}
         for (role, word), score, n, rest in zip(listed, associations, n_items, without, strict=True)
     ]
-    return Estimate(columns, words, replicates)
+    return Estimate(columns, words)
+
+
+def _measure_pairs(units: Sequence[Units], *scores: FloatArray) -> float | None:
+    """Return the effect size within matched pairs: of the targets, or else of the attributes."""
+    matched = (each.subtract(of_words) for each, of_words in zip(units, scores, strict=True) if each.matched)
+    differences = next(matched, None)
+    return None if differences is None else matched_effect_size(differences)
 
 
 def _subtract_means(cosines: CrossedScores, scores: FloatArray) -> float:
@@ -331,6 +397,10 @@ class Cell(NamedTuple):
     lost: list[Loss]
     about: Mapping[str, Any]
     """Other columns of its row that are known before it is measured."""
+
+    def estimate(self, settings: TestSettings, seed: int, *names: object) -> Estimand:
+        """Return what is measured; see `Estimand`."""
+        return Estimand(self.category.name, self.used, self.category.units(self.used), settings, seed, names)
 
 
 def measure_cells(
@@ -371,110 +441,95 @@ def measure_cells(
 
 
 # --------------------
-# Templates as a sample: the effect in each, without each, and with words and templates resampled.
+# Templates as a sample: the effect in each, without each, and its interval over words and templates.
 #
 # A study has a few templates out of many that would do as well. They are crossed with the words: each word is in each
-# template of its class, and the templates of one place correspond in all classes. So templates are drawn again besides
-# the words, the same ones for all words: the two-way bootstrap of a crossed array (Owen 2007, The pigeonhole
-# bootstrap, Annals of Applied Statistics 1). On average its variance is no smaller than the true one; of what a word
-# and a template do together it counts up to three times as much.
+# template of its class, and the templates of one place correspond in all classes. So other templates add a variance of
+# their own to that of other words; what a word and a template do together is counted in both.
 
 
-Effects: TypeAlias = Callable[[Counts, Counts | None, Counts, str], FloatArray]
-"""Gives (R,) effects with words of X and Y, words of A and B, and templates counted, (R, n) each, by a denominator."""
+Effects: TypeAlias = Callable[[Counts], FloatArray]
+"""Gives (R,) effects with templates counted several times or not at all, (R, n_templates)."""
 
 
 def measure_templates(
-    effects: Effects, names: Sequence[str], cosines: CrossedScores, estimand: Estimand
+    effects: Effects,
+    names: Sequence[str],
+    cosines: CrossedScores,
+    estimand: Estimand,
+    *,
+    counted: CountedScores | None = None,
 ) -> tuple[dict[str, Any], Rows]:
     """Return the columns of templates of an estimate, and rows of the table of templates without category and model.
 
-    Resampled words are those of the interval over words, so that both intervals rest on the same; templates have a
-    generator of their own, named by the category and the templates.
-
     Args:
-        effects: the effect with words and templates counted several times or not at all.
+        effects: the effect with templates counted several times or not at all.
         names: of the templates, by their place.
         cosines: of the items, as `measure_cosines` has them.
         estimand: what is measured.
+        counted: as in `measure_cosines`.
     """
-    n, settings = len(names), estimand.settings
-    std, once, each = settings.std, np.ones((1, cosines.n_targets)), np.eye(n)
-    alone = effects(once, None, each, std)
-    without = effects(once, None, 1 - each, std) if n > 1 else np.full(1, np.nan)
+    n, std = len(names), estimand.settings.std
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone, without = effects(np.eye(n)), effects(1 - np.eye(n)) if n > 1 else np.full(1, np.nan)
     rows = [
         {"place": place, "template": name, "effect_size": finite_or_none(one), "effect_without": finite_or_none(rest)}
         for place, (name, one, rest) in enumerate(zip(names, alone, without, strict=True), start=1)
     ]
     columns: dict[str, Any] = {**range_columns("by_template", alone), **range_columns("without_template", without)}
-    if not settings.n_resamples:
-        return {**columns, "templates_note": NO_INTERVAL_ASKED}, rows
     if n < FEWEST_TEMPLATES:
         some = "1 template" if n == 1 else f"{n} templates"
         note = f"no interval: {some}, and an interval over templates needs {FEWEST_TEMPLATES}"
         return {**columns, "templates_note": note}, rows
-    resampling = estimand.resample()
-    rng = generator(estimand.seed, "resampling", estimand.category, "templates", *names)
-    of_words, of_both = (
-        effects(resampling.target_counts, resampling.attribute_counts, counts, std)
-        for counts in (np.ones((1, n)), draw_counts(n, settings.n_resamples, rng))
-    )
-    templates = ResampledTemplates(of_words, lambda std: effects(once, None, 1 - each, std))
-    found = interval(cosines, resampling, of_both, std=std, templates=templates)
+    templates, effect = omit_templates(without, cosines, std), cosines.effect(std)
+    found = estimand.find_interval(effect, cosines, estimand.omit(counted or cosines, cosines), templates)
     ends = {"ci_templates_low": found.low, "ci_templates_high": found.high, "templates_note": found.note or None}
     return {**columns, **ends}, rows
 
 
-def count_sentences(cosines: CrossedScores, places: Sequence[IndexArray]) -> Effects:
-    """Return the effect over sentences as a function of counts of words and templates, from one draw of `cosines`.
+def count_sentences(cosines: CrossedScores, places: Sequence[IndexArray], std: str) -> Effects:
+    """Return the effect over sentences as a function of counts of templates, from one draw of `cosines`.
 
     `places` are those of the templates of each word's sentences, from 0, in the order X, Y, A, B.
     """
     n = cosines.n_targets
     target_places, attribute_places = np.concatenate(places[:n]), np.concatenate(places[n:])
+    targets, attributes = np.ones((1, n)), np.ones((1, cosines.n_attributes))
 
-    def compute(std: str, targets: Counts, attributes: Counts, templates: Counts) -> FloatArray:
+    def effects(templates: Counts) -> FloatArray:
         shares = item_counts(cosines.attributes, attribute_places, attributes, templates)
         scores = _sign(shares, cosines.attributes < cosines.n_a) @ cosines.values[0].T
         weights = item_counts(cosines.targets, target_places, targets, templates)
         return effects_of_items(scores, weights, cosines.targets < cosines.n_x, std, noise=COSINE_NOISE)
 
-    return _count_in_blocks(compute, cosines.n_attributes, max(cosines.values[0].shape))
+    return effects
 
 
 def count_mean_vectors(
-    arrays: Sequence[npt.NDArray[Any]], places: Sequence[IndexArray], n_templates: int, sizes: Sequence[int]
+    arrays: Sequence[npt.NDArray[Any]], places: Sequence[IndexArray], n_templates: int, sizes: Sequence[int], std: str
 ) -> Effects:
-    """Return the effect of the mean vectors of words as a function of counts of words and templates.
+    """Return the effect of the mean vectors of words as a function of counts of templates.
 
     `arrays` are the (n_sentences, d) vectors of each word, `places` those of their templates, from 0; `sizes` are the
     words of X, Y, A and B.
     """
     n_x, n_y, n_a, n_b = sizes
-    n_targets, n_attributes, squared = n_x + n_y, n_a + n_b, n_templates**2
+    n_targets, is_a = n_x + n_y, np.arange(n_a + n_b) < n_a
     vectors = np.zeros((len(arrays), n_templates, arrays[0].shape[1]))  # 0 where a word has no sentence
     for of_word, array, rows in zip(vectors, arrays, places, strict=True):
         of_word[rows] = array
-    squares = (vectors @ vectors.transpose(0, 2, 1)).reshape(-1, squared)
-    paired = np.einsum("isd,jtd->ijst", vectors[:n_targets], vectors[n_targets:], optimize=True).reshape(-1, squared)
 
-    def compute(std: str, targets: Counts, attributes: Counts, templates: Counts) -> FloatArray:
-        pairs = (templates[:, :, None] * templates[:, None, :]).reshape(-1, squared)
-        lengths = np.sqrt(pairs @ squares.T)  # (R, words)
-        products = (pairs @ paired.T).reshape(-1, n_targets, n_attributes)
-        cosines = np.nan_to_num(products / lengths[:, :n_targets, None] / lengths[:, None, n_targets:])
-        shares = _sign(attributes * (lengths[:, n_targets:] > 0), np.arange(n_attributes) < n_a)
-        weights = targets * (lengths[:, :n_targets] > 0)
-        scores = (cosines @ shares[:, :, None])[..., 0]
-        return effects_of_items(scores, weights, np.arange(n_targets) < n_x, std, noise=COSINE_NOISE)
-
-    return _count_in_blocks(compute, n_attributes, max(paired.shape))
-
-
-def _count_in_blocks(compute: Callable[..., FloatArray], n_attributes: int, numbers: int) -> Effects:
-    def effects(targets: Counts, attributes: Counts | None, templates: Counts, std: str) -> FloatArray:
-        counts = targets, np.ones((1, n_attributes)) if attributes is None else attributes, templates
-        return in_blocks(lambda *block: compute(std, *block), counts, numbers)
+    def effects(templates: Counts) -> FloatArray:
+        found = []
+        for counts in templates:
+            means = np.tensordot(counts, vectors, axes=(0, 1))  # (words, d), of a length that does not matter
+            lengths = np.linalg.norm(means, axis=1)
+            there = (lengths > 0).astype(np.float64)[None]
+            units = means / np.where(lengths > 0, lengths, 1.0)[:, None]
+            scores = _sign(there[:, n_targets:], is_a) @ units[n_targets:] @ units[:n_targets].T
+            is_x = np.arange(n_targets) < n_x
+            found.append(effects_of_items(scores, there[:, :n_targets], is_x, std, noise=COSINE_NOISE))
+        return np.concatenate(found)
 
     return effects
 

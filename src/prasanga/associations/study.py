@@ -48,7 +48,7 @@ from prasanga.associations.estimates import (
     measure_cells,
     measure_cosines,
     measure_templates,
-    used_words,
+    select_words,
 )
 from prasanga.associations.vectors import (
     VECTORS,
@@ -77,6 +77,7 @@ from prasanga.stats.effects import (
     hedges_variance,
     to_array,
 )
+from prasanga.stats.intervals import replicate_effects
 from prasanga.stats.permutation import PermutationTest
 
 SAMPLE_MODES = ("fixed", "random")
@@ -147,13 +148,13 @@ def measure_weat(
     cells = []
     for category in parsed:
         lost = [category.lose(word, Reason.NO_VECTOR, reasons[word]) for word in category.words if word not in usable]
-        cells.append(Cell(category, {"model": name}, used_words(category.sets, usable), lost, about))
+        used, partners = select_words(category, usable)
+        cells.append(Cell(category, {"model": name}, used, lost + partners, about))
     moments = compute_moments(usable.values())
 
     def measure(cell: Cell) -> tuple[dict[str, Any], Rows]:
-        _, found = _measure_items(
-            usable, moments, Estimand(cell.category.name, cell.used, settings, seed, ("weat", name))
-        )
+        estimand = cell.estimate(settings, seed, "weat", name)
+        found = _measure_items(usable, moments, estimand)[1]
         return found.columns, found.words
 
     return measure_cells(f"WEAT of {name}", cells, measure, "weat", "weat_words")
@@ -212,19 +213,18 @@ def measure_seat(
     how = {"sentence_vector": sentence_vector, "unit": unit, "average": average, **settings.conventions(), "seed": seed}
     cells = []
     for category in parsed:
-        used = used_words(category.sets, arrays)
+        used, partners = select_words(category, arrays)
         counts = {f"n_sentences_{side}": sum(len(arrays[w]) for w in of) for side, of in zip("xyab", used, strict=True)}
         lost = [loss for word in category.words if (loss := _lose_sentences(category, word, listed, arrays))]
-        cells.append(Cell(category, {"model": model}, used, lost, {**how, **counts}))
+        cells.append(Cell(category, {"model": model}, used, lost + partners, {**how, **counts}))
     moments = compute_moments(arrays.values())
 
     def measure(cell: Cell) -> tuple[dict[str, Any], Rows, Rows]:
         used = cell.used
-        estimand = Estimand(cell.category.name, used, settings, seed, ("seat", model))
-        cosines, (columns, words, _) = _measure_items(arrays, moments, estimand, average)
+        estimand = cell.estimate(settings, seed, "seat", model)
+        cosines, (columns, words) = _measure_items(arrays, moments, estimand, average)
         if unit == "sentence":
-            test = estimand.test("p_sentences", cosines.split("sentence")[0], statistic="difference")
-            columns["p_sentences"] = test.p_value
+            columns["p_sentences"] = estimand.test_sentences(cosines.split("sentence")[0]).p_value
         names: dict[int, dict[str, None]] = {}  # of a place in several classes, those that it has in them
         for place, template in (each for side in used for word in side for each in listed[word].values()):
             names.setdefault(place, {})[template] = None
@@ -234,10 +234,10 @@ def measure_seat(
         )
         of_words = [places[word] for word in listed_words]
         if average == "vectors":
-            sizes = [len(side) for side in used]
-            effects = count_mean_vectors([arrays[word] for word in listed_words], of_words, len(templates), sizes)
+            vectors_of = [arrays[word] for word in listed_words]
+            effects = count_mean_vectors(vectors_of, of_words, len(templates), cosines.sizes, settings.std)
         else:
-            effects = count_sentences(cosines, of_words)
+            effects = count_sentences(cosines, of_words, settings.std)
         of_templates, rows = measure_templates(effects, templates, cosines, estimand)
         return {**columns, "n_templates": len(templates), **of_templates}, words, rows
 
@@ -360,7 +360,7 @@ def measure_ceat(
     for category in parsed:
         for mode in settings.sample_modes:
             drawable = contexts.rows[mode]
-            used = used_words(category.sets, drawable)
+            used, partners = select_words(category, drawable)
             lost = [
                 category.lose(word, Reason.NO_COMMON_CONTEXTS, "no context that all models have")
                 if word in contexts.rows["random"]
@@ -370,7 +370,8 @@ def measure_ceat(
             ]
             key = {"model": model, "segment_length": segment_length, "sample_mode": mode}
             fewest = min((drawable[word].size for side in used for word in side), default=0)
-            cells.append(Cell(category, key, used, lost, {**settings.conventions(), "contexts_min": fewest}))
+            about = {**settings.conventions(), "contexts_min": fewest}
+            cells.append(Cell(category, key, used, lost + partners, about))
     tables = ("ceat", "ceat_words", "resamples", "convergence")
     return CeatTables(*measure_cells(f"CEAT of {model}, length {segment_length}", cells, contexts.measure, *tables))
 
@@ -492,7 +493,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         columns: dict[str, Any] = {"draws": _describe_draws(settings, sizes)}
         if settings.effects_alone:
             return {**columns, "effect_size": combined.effect}, [], [], []
-        cosines, estimand = self.cosines(used, sizes), Estimand(category, used, test, settings.seed)
+        cosines, estimand = self.cosines(used, sizes), cell.estimate(test, settings.seed)
         without = leave_one_out(cosines, test.std) - cosines.effect(test.std) + combined.effect
         without[: scores.shape[1]] = _leave_out_targets(scores, n_x, drawn, options)
         found = measure_cosines(
@@ -516,7 +517,10 @@ class _Contexts(Mapping[str, DirectedVectors]):
             "draws_settled": draws_settled([step for step in steps if step.n in usual], settings.band),
         }
         digest = digest_of([list(side) for side in used])
-        resamples = {"effect_size": cosines.effect(test.std), "words": digest, "replicates": found.replicates}
+        replicates: FloatArray = np.empty(0)
+        if test.n_resamples:
+            replicates = replicate_effects(cosines, estimand.resample(_SPREAD), test.std)
+        resamples = {"effect_size": cosines.effect(test.std), "words": digest, "replicates": replicates}
         rows = [dict(zip(("n", "effect_size", "standard_error"), step, strict=True)) for step in steps]
         return columns, found.words, [resamples], rows
 

@@ -27,6 +27,7 @@ _GONE: dict[Keys, str] = {
     ("outside",): "paths may lead anywhere. Take it out.",
     ("corpus", "texts", "inflation"): "a compressed file may have any size. Take it out.",
     ("corpus", "supplement", "inflation"): "a compressed file may have any size. Take it out.",
+    ("associations", "interval"): "intervals of effects are made in one way (docs/statistics.md). Take it out.",
     ("associations", "random_twin"): "twins are counted. Write e.g. `random_twins: 8`, or `random_twins: 0` for none.",
 }
 """Keys of earlier versions, with what to write instead."""

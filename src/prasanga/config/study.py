@@ -318,12 +318,10 @@ class AssociationsConfig(ConfigSection):
     """What permutation tests of words compare where sets differ in size, the difference over its standard error or the
     difference itself, which is significant too often where the smaller set is the more varied one. Sets of one size
     have the same p by both."""
-    interval: Literal["bca", "studentized"] = "bca"
-    """Bootstrap interval of an effect over words and contexts (docs/statistics.md)."""
     n_resamples: Count = 2000
-    """Resamples of that interval and of differences between lengths and models; 0 for none."""
+    """Resamples of the words, for intervals of differences between lengths and models; 0 for none."""
     resample_attributes: Flag = True
-    """Resample the attribute words as well as the target words."""
+    """Intervals are over other attribute words as well as other target words."""
     n_shuffles: Count = 1000
     """Null control: how often the attribute words of A and B are shuffled; 0 for none."""
     equivalence_margin: Above0 = 0.2

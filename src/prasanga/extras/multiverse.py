@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import spread_draws
-from prasanga.associations.estimates import Category, category_of, describe_category, find_small_set, used_words
+from prasanga.associations.estimates import Category, category_of, describe_category, find_small_set, select_words
 from prasanga.associations.vectors import (
     Words,
     compute_cosines,
@@ -38,7 +38,7 @@ from prasanga.report.agreement import CHOICES
 from prasanga.schema import TABLES
 from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, FloatArray
-from prasanga.stats.permutation import holm
+from prasanga.stats.permutation import holm, sign_flip_test
 
 ALL_TEMPLATES = "all"
 
@@ -102,15 +102,20 @@ def measure_multiverse(
     }
     rows: list[dict[str, Any]] = []
     tests: dict[tuple[int, int], list[tuple[int, FloatArray]]] = defaultdict(list)
+    of_pairs: dict[int, float] = defaultdict(float)
     n_variants = 0
     with progress("the multiverse", 0, "models") as done:
         for source in sources:
             of_method = {category.name: category for category in listed.get(source.method, ())}
             for variant in source.variants(list(of_method.values())):
-                cosines = variant.tested
-                tests[cosines.n_x, cosines.n_y].append((n_variants, cosines.word_scores()))
-                tests[cosines.n_a, cosines.n_b].append((n_variants, contributions(cosines)))
-                category = of_method[variant.category]
+                cosines, category = variant.tested, of_method[variant.category]
+                scores = cosines.word_scores(), contributions(cosines)
+                for units, of_words in zip(category.units(variant.words), scores, strict=True):
+                    if units.matched:
+                        found = sign_flip_test(units.subtract(of_words), rng=seed, noise=COSINE_NOISE).p_value
+                        of_pairs[n_variants] = max(found, of_pairs[n_variants])
+                    else:
+                        tests[units.sizes].append((n_variants, np.concatenate(units.average(of_words))))
                 about = {
                     "method": source.method,
                     "model": source.model,
@@ -124,10 +129,10 @@ def measure_multiverse(
                         rows.append({**about, "std": std, "effect_size": effect, "variant": n_variants})
                 n_variants += 1
             done.advance(1)
-    p_values = np.zeros(n_variants)
+    p_values = np.array([of_pairs[number] for number in range(n_variants)])
     for (first, _), of_size in tests.items():
-        found = permutation_p_values(np.array([scores for _, scores in of_size]), first, seed=seed)
-        np.maximum.at(p_values, [number for number, _ in of_size], found)
+        of_units = permutation_p_values(np.array([scores for _, scores in of_size]), first, seed=seed)
+        np.maximum.at(p_values, [number for number, _ in of_size], of_units)
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         row["p_association"] = float(p_values[row["variant"]])
@@ -258,6 +263,6 @@ def variants_of_words(vectors: Mapping[str, npt.ArrayLike], categories: Sequence
 def _usable(categories: Sequence[Category], known: Container[str]) -> Iterator[tuple[Category, Words]]:
     """Yield the categories that have words enough, with these words."""
     for category in categories:
-        words = used_words(category.sets, known)
+        words, _ = select_words(category, known)
         if not find_small_set(category, words):
             yield category, words

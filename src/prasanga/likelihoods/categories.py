@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from prasanga.associations.estimates import (
     measure_cells,
     measure_cosines,
     measure_templates,
-    used_words,
+    select_words,
 )
 from prasanga.associations.vectors import Words
 from prasanga.likelihoods.templates import read_categories
@@ -34,6 +34,7 @@ from prasanga.schema.registry import Loss, Reason
 from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, in_blocks, item_counts
 from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError, FloatArray, IndexArray, choice, generator_from
 from prasanga.stats.permutation import PermutationTest, test_of_statistics
+from prasanga.stats.units import Units
 
 # --------------------
 # Scores of sentences from the scores of their terms, and how they move when the terms change.
@@ -176,23 +177,29 @@ class TermScores:
         spread = self._difference(self.sentence_scores[None])[0] / self.effects(std=std)[0]
         return np.asarray(self._difference(self.dealt(self._deal(n_shuffles, generator_from(rng)))) / spread)
 
-    def test_terms(self, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
-        """Test whether other terms would do, by dealing them into sets of the same sizes.
+    def test_terms(self, units: Units, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
+        """Test whether other terms would do, by dealing their units into sets of the same sizes.
 
-        Their probabilities are added again in each deal. All deals are counted if they are no more than would be drawn.
+        Members of matched pairs change places. Probabilities are added again in each deal. All deals are counted if
+        they are no more than would be drawn.
         """
-        total = math.comb(self.n_attributes, self.n_first)
-        if exact := total <= settings.n_permutations:
-            in_first = np.zeros((total, self.n_attributes), dtype=bool)
-            for row, first in zip(in_first, combinations(range(self.n_attributes), self.n_first), strict=True):
-                row[list(first)] = True
+        (n_first, n_second), n_drawn = units.sizes, settings.n_permutations
+        n = n_first if units.matched else n_first + n_second
+        total = 2**n if units.matched else math.comb(n, n_first)
+        if exact := total <= n_drawn:
+            chosen = product((True, False), repeat=n) if units.matched else _choose(n, n_first)
+            dealt = np.array(list(chosen), dtype=bool)
+        elif units.matched:
+            dealt = rng.integers(2, size=(n_drawn, n)).astype(bool)
         else:
-            in_first = self._deal(settings.n_permutations, rng)
+            dealt = rng.permuted(np.tile(np.arange(n), (n_drawn, 1)), axis=1) < n_first
+        second = ~dealt[:, units.second] if units.matched else dealt[:, n_first + np.array(units.second)]
+        in_first = np.hstack([dealt[:, units.first], second])
         rows = max(1, _BLOCK // len(self.fill))
         starts = range(0, len(in_first), rows)
-        dealt = np.concatenate([self._difference(self.dealt(in_first[start : start + rows])) for start in starts])
+        differences = [self._difference(self.dealt(in_first[start : start + rows])) for start in starts]
         observed = float(self._difference(self.sentence_scores[None])[0])
-        return test_of_statistics(dealt, observed, total, settings.alternative, exact=exact)
+        return test_of_statistics(np.concatenate(differences), observed, total, settings.alternative, exact=exact)
 
     def term_associations(self) -> FloatArray:
         """Return the association of each term, (n_terms,).
@@ -228,6 +235,12 @@ class TermScores:
         return np.asarray(of_words[:, : self.n_a].mean(axis=1) - of_words[:, self.n_a :].mean(axis=1))
 
 
+def _choose(n: int, k: int) -> Iterator[list[bool]]:
+    """Yield each way to choose k of n."""
+    for chosen in combinations(range(n), k):
+        yield [place in chosen for place in range(n)]
+
+
 def _shares(scores: FloatArray) -> FloatArray:
     """Return (n_sentences, n) shares of the terms in the sum of their probabilities."""
     probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -249,8 +262,7 @@ def _shares(scores: FloatArray) -> FloatArray:
 #
 # Effect and test come from `measure_cosines`, with the attribute words, and their sentences as items, in the place
 # of its targets. What depends on the terms - the interval, dealt terms, the effect without one of them - is linear
-# in them for the mean only; for log-sum-exp it is computed from counted terms (`TermScores`). There the studentized
-# interval takes the terms' shares to first order.
+# in them for the mean only; for log-sum-exp it is computed from counted terms (`TermScores`).
 
 
 class CategoryTables(NamedTuple):
@@ -344,7 +356,9 @@ def measure_categories(
         scores, templates = terms_of[cell.category.name]
         assert scores is not None  # no set is empty
         x, y, a, b = cell.used
-        permuted = Estimand(cell.category.name, (a, b, x, y), settings, seed, ("log_probability", model))
+        targets, attributes = cell.category.units(cell.used)
+        names = ("log_probability", model)
+        permuted = Estimand(cell.category.name, (a, b, x, y), (attributes, targets), settings, seed, names)
         return _measure_terms(scores, templates, permuted, cell.category.set_names)
 
     # attribute words are what the test permutes, so that there must be two of each set
@@ -393,8 +407,13 @@ def _find_usable(
         if (n := n_of.get(attribute, 0)) < n_templates:
             found = known.filter(attribute_word=attribute).select(reasons).item()
             lost.append(category.lose(attribute, Reason.IN_PART, f"{n} of its {n_templates} sentences ({found})"))
-    words = x, y, a, b = used_words(category.sets, {*targets, *n_of})
-    if not all((x, y, a, b)):
+    words, partners = select_words(category, {*targets, *n_of})
+    x, y, a, b = words
+    if partners:
+        lost, kept = lost + partners, pl.col("attribute_word").is_in([*a, *b])
+        table = table.with_columns(pl.col("is_usable") & kept)
+        usable = table.filter("is_usable")
+    if not all(words):
         return words, table, None, lost
     scores = known.join(usable, on=_SENTENCE, how="semi", maintain_order="left")
     shape, order = (len(usable), len(targets)), [targets.index(word) for word in (*x, *y)]
@@ -422,15 +441,20 @@ def _measure_terms(
     cosines, is_linear = terms.crossed_scores(), terms.terms == "mean"
     tests = permuted.test_words(cosines)
     if not is_linear:
-        tests = tests[0], terms.test_terms(permuted.settings, permuted.generator("p_attributes"))
-    columns, rows, _ = measure_cosines(cosines, permuted, counted=cosines if is_linear else terms, tests=tests)
+        tests = tests[0], terms.test_terms(permuted.units[1], permuted.settings, permuted.generator("p_attributes"))
+    counted = cosines if is_linear else terms
+    columns, rows = measure_cosines(cosines, permuted, counted=counted, tests=tests)
     of_a = terms.words < terms.n_a
     of_sentences = [terms.sentence_scores[of_a], terms.sentence_scores[~of_a]]
-    columns["p_sentences"] = permuted.test("p_sentences", of_sentences, statistic="difference").p_value
+    columns["p_sentences"] = permuted.test_sentences(of_sentences).p_value
     names = list(dict.fromkeys(templates))
     places = np.array([names.index(name) for name in templates])
     of_templates, template_rows = measure_templates(
-        lambda *counts: terms.effects(*counts, places=places), names, cosines, permuted
+        lambda counts: terms.effects(draw_counts=counts, std=permuted.settings.std, places=places),
+        names,
+        cosines,
+        permuted,
+        counted=counted,
     )
     columns |= of_templates
     for note in ("interval_note", "templates_note"):

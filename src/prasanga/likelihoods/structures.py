@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from prasanga.associations.estimates import NO_INTERVAL_ASKED
 from prasanga.base.io import remade_by, require_columns
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.categories import SCORE_NOISE, TERMS
 from prasanga.likelihoods.templates import GROUPS
 from prasanga.schema import TABLES
 from prasanga.stats.effects import FloatArray, IndexArray, choice
-from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval, draw_counts
+from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval
 
 # --------------------
 # Scores of traits in structures.
@@ -155,7 +154,7 @@ def spread_by_structure(
     """
     beside = {key: _describe(values) for key, _, values in _by_structure(twins)} if twins is not None else {}
     overall = {
-        (*key, quantity): _measure_overall(structures, table, n_resamples, seed, key[1])
+        (*key, quantity): _measure_overall(structures, table)
         for key, quantity, structures, table in _pivot_structures(traits)
     }
     rows = []
@@ -208,28 +207,22 @@ def gather_traits(twins: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
     return pl.concat(table.with_columns(model=pl.lit(model)) for model, table in twins.items())
 
 
-def _measure_overall(
-    structures: list[str], table: FloatArray, n_resamples: int, seed: int, polarity: str
-) -> tuple[dict[str, Any], dict[str, float | None]]:
+def _measure_overall(structures: list[str], table: FloatArray) -> tuple[dict[str, Any], dict[str, float | None]]:
     """Return the columns of the mean over all structures, and that mean without each structure."""
     table = table[np.isfinite(table).all(axis=1)]
     n, n_structures = table.shape
     mean = _mean(table)
     columns: dict[str, Any] = {"n_overall": n, "overall": mean}
-    if not n_resamples:
-        columns["overall_note"] = NO_INTERVAL_ASKED
-    elif mean is None or n < _FEWEST_TRAITS or n_structures < FEWEST_TEMPLATES:
+    without = {name: _mean(np.delete(table, place, axis=1)) for place, name in enumerate(structures)}
+    if mean is None or n < _FEWEST_TRAITS or n_structures < FEWEST_TEMPLATES:
         columns["overall_note"] = (
             f"no interval: {n} traits in all of {n_structures} structures, and an interval over both needs"
             f" {_FEWEST_TRAITS} and {FEWEST_TEMPLATES}"
         )
     else:
-        means = table[_draw_traits(n, n_resamples, seed, polarity)].mean(axis=1)  # (n_resamples, structures)
-        rng = generator(seed, "structures", "templates", *structures)
-        both = (means * draw_counts(n_structures, n_resamples, rng) / n_structures).sum(axis=1)
-        ends = crossed_mean_interval(means.mean(axis=1), both, mean, n, n_structures)
+        ends = crossed_mean_interval(table)
         columns |= {"overall_low": ends.low, "overall_high": ends.high}
-    return columns, {name: _mean(np.delete(table, place, axis=1)) for place, name in enumerate(structures)}
+    return columns, without
 
 
 def _compare(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> dict[str, Any]:
@@ -241,7 +234,7 @@ def _compare(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> di
     if vary := sd_1 > 0 and sd_2 > 0:
         found |= {"ratio": sd_2 / sd_1, "note": None}
     if not n_resamples:
-        return {**found, "note": NO_INTERVAL_ASKED}
+        return {**found, "note": "no interval was asked for (associations.n_resamples is 0)"}
     if len(both) < _FEWEST_TRAITS:
         return {**found, "note": f"no interval: {len(both)} traits, and an interval over traits needs {_FEWEST_TRAITS}"}
     drawn = both[_draw_traits(len(both), n_resamples, seed, polarity)]  # (n_resamples, n, 2)

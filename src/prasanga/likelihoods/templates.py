@@ -227,10 +227,7 @@ def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Coll
     """Yield the categories as they are measured: of those exchanged, the attributes are the targets."""
     for name, layout in categories.items():
         category = category_of(name, layout)
-        if name in exchanged:
-            sides = category.set_names, category.sets, category.repeated
-            category = Category(name, category.title, *((*side[2:], *side[:2]) for side in sides))
-        yield category
+        yield category.exchange() if name in exchanged else category
 
 
 def _read_category_file(path: Path, normalization: str | None) -> _Sections:

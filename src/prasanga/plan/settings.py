@@ -31,7 +31,7 @@ _CEAT = (
     " sentences: match neighbours; seed categories"
 )
 _TESTED_BY = (
-    "associations: std alternative statistic n_permutations interval n_resamples resample_attributes n_shuffles"
+    "associations: std alternative statistic n_permutations n_resamples resample_attributes n_shuffles"
     " equivalence_margin"
 )
 _SENTENCES = {

@@ -195,6 +195,8 @@ class Reason(StrEnum):
     NO_COMMON_CONTEXTS = "no_common_contexts"
     NO_VECTOR = "no_vector"
     NO_SCORE = "no_score"
+    PARTNER_LOST = "partner_lost"
+    """The word's partner in a matched pair is lost."""
     IN_PART = "in_part"
     """The word counts, with a part of its sentences."""
     REPEATED = "repeated"

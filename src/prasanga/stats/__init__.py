@@ -20,6 +20,7 @@ from prasanga.stats.intervals import (
     difference_interval,
     draw_resampling,
     interval,
+    omit_units,
     replicate_effects,
 )
 from prasanga.stats.permutation import (
@@ -27,6 +28,8 @@ from prasanga.stats.permutation import (
     benjamini_hochberg,
     holm,
     permutation_test_of_scores,
+    sign_flip_test,
     smallest_effect,
     smallest_effect_of_sizes,
 )
+from prasanga.stats.units import Units, matched_effect_size

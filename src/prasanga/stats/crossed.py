@@ -118,8 +118,8 @@ class CrossedScores:
 
     def spreads(self, std: str = "union_ddof1") -> FloatArray:
         """Return (n_draws,) the denominator of the effect size of each draw, NaN where all scores are the same."""
-        (replicates,) = self._replicates(None, None, None, std)
-        return np.asarray(replicates.spreads[0])
+        ((_, spreads),) = self._replicates(None, None, None, std)
+        return np.asarray(spreads[0])
 
     def word_scores(self) -> FloatArray:
         """Return (n_targets,), the mean association of each target word over its items and the draws, X before Y."""
@@ -168,7 +168,7 @@ class CrossedScores:
             NaN where an effect does not exist: a set without words, or scores that are all the same.
         """
         blocks = self._replicates(target_counts, attribute_counts, draw_counts, std)
-        return np.concatenate([replicates.effects for replicates in blocks])
+        return np.concatenate([effects for effects, _ in blocks])
 
     def shuffled_effects(
         self, n_shuffles: int, rng: np.random.Generator | int | None = None, std: str = "union_ddof1"
@@ -188,33 +188,6 @@ class CrossedScores:
         in_a = generator_from(rng).permuted(order, axis=1) < self.n_a
         of_words = contributions_of_means(self, (self.values / spreads[:, None, None]).mean(axis=0))
         return np.asarray(in_a @ of_words / self.n_a - ~in_a @ of_words / self.n_b)
-
-    def effects_and_errors(
-        self,
-        target_counts: Counts | None = None,
-        attribute_counts: Counts | None = None,
-        draw_counts: Counts | None = None,
-        std: str = "union_ddof1",
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return (n_replicates,) effect sizes as `effects` gives them, and (n_replicates,) standard errors.
-
-        Errors are over words, by the infinitesimal jackknife. With g_w the derivative of the effect by the count c_w of
-        word w (docs/statistics.md), the squared error is the sum over sets of n / (n - 1) * sum of
-        c_w (g_w - mean g)^2. Attribute words count as chosen at random if `attribute_counts` is given. Contexts are in
-        it already: what is left of them in a word's mean makes words differ.
-        """
-        effects, errors = [], []
-        for replicates in self._replicates(target_counts, attribute_counts, draw_counts, std):
-            sides = [(replicates.by_targets(self), replicates.target_counts, self.n_x)]
-            if attribute_counts is not None:
-                sides.append((replicates.by_attributes(self), replicates.attribute_counts, self.n_a))
-            variances = np.zeros_like(replicates.effects)
-            for gradients, counts, first in sides:
-                for part in (slice(None, first), slice(first, None)):
-                    variances += _spread_of_sum(gradients[:, part], counts[:, part])
-            effects.append(replicates.effects)
-            errors.append(np.sqrt(variances))
-        return np.concatenate(effects), np.concatenate(errors)
 
     @cached_property
     def _n_x_items(self) -> int:
@@ -246,8 +219,8 @@ class CrossedScores:
 
     def _replicates(
         self, target_counts: Counts | None, attribute_counts: Counts | None, draw_counts: Counts | None, std: str
-    ) -> Iterator[_Replicates]:
-        """Yield the replicates in blocks."""
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield effects (n_replicates,) and denominators of draws (n_replicates, n_draws) in blocks."""
         given = (target_counts, attribute_counts, draw_counts)
         sizes = (self.n_targets, self.n_attributes, self.n_draws)
         once = [np.ones((1, n)) for n in sizes]
@@ -256,10 +229,10 @@ class CrossedScores:
         for start in range(0, n_replicates, rows):
             block = [c if g is None else g[start : start + rows] for g, c in zip(given, once, strict=True)]
             with np.errstate(divide="ignore", invalid="ignore"):
-                replicates = self._computed(block[0], block[1], block[2], std)
+                replicates = self._compute(block[0], block[1], block[2], std)
             yield replicates
 
-    def _computed(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> _Replicates:
+    def _compute(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> tuple[FloatArray, FloatArray]:
         n_x, shares = self._n_x_items, attributes.copy()
         shares[:, : self.n_a] /= attributes[:, : self.n_a].sum(axis=1, keepdims=True)
         shares[:, self.n_a :] /= -attributes[:, self.n_a :].sum(axis=1, keepdims=True)
@@ -270,7 +243,6 @@ class CrossedScores:
         halves = np.zeros((*weights.shape, 2))
         halves[:, :n_x, 0], halves[:, n_x:, 1] = weights[:, :n_x] / size_x, weights[:, n_x:] / size_y
         means = scores @ halves  # (n_replicates, n_draws, 2)
-        differences = means[..., 0] - means[..., 1]
         within_sets, lost = DENOMINATORS[std]
         if within_sets:
             deviations = np.empty(np.broadcast_shapes(scores.shape, (len(means), 1, 1)))
@@ -279,80 +251,11 @@ class CrossedScores:
         else:
             middle = (size_x * means[..., 0] + size_y * means[..., 1]) / (size_x + size_y)
             deviations = scores - middle[..., None]
-        freedom = size_x + size_y - lost
-        squares = np.square(deviations)
-        spreads = np.sqrt((squares @ weights[..., None])[..., 0] / freedom)
+        spreads = np.sqrt((np.square(deviations) @ weights[..., None])[..., 0] / (size_x + size_y - lost))
         spreads[~(spreads > self.noise)] = np.nan
-        of_draws = differences / spreads
         # A draw that does not count may lack an effect.
-        effects = np.where(draws > 0, of_draws * draws, 0.0).sum(axis=1) / draws.sum(axis=1)
-        return _Replicates(
-            effects, of_draws, spreads, deviations, squares, size_x, size_y, freedom, targets, attributes, draws, shares
-        )
-
-
-class _Replicates(NamedTuple):
-    """A block of replicates, as far as the derivatives of their effects need them."""
-
-    effects: FloatArray
-    of_draws: FloatArray
-    spreads: FloatArray
-    deviations: FloatArray
-    squares: FloatArray
-    size_x: FloatArray
-    size_y: FloatArray
-    freedom: FloatArray
-    target_counts: Counts
-    attribute_counts: Counts
-    draw_counts: Counts
-    shares: FloatArray
-
-    @property
-    def _slopes(self) -> tuple[FloatArray, FloatArray]:
-        """(n_replicates, n_draws) each: what a difference of means, and what a sum of squares, adds to the effect."""
-        draws = self.draw_counts / self.draw_counts.sum(axis=1, keepdims=True)
-        per_difference = np.where(draws > 0, draws / self.spreads, 0.0)
-        per_square = np.where(draws > 0, -draws * self.of_draws / (2 * np.square(self.spreads) * self.freedom), 0.0)
-        return per_difference, per_square
-
-    def by_targets(self, crossed: CrossedScores) -> FloatArray:
-        """Return (n_replicates, n_targets), the derivatives of the effects by `target_counts`."""
-        n_x, (per_difference, per_square) = crossed._n_x_items, self._slopes
-        linear = (per_difference[:, None, :] @ self.deviations)[:, 0]
-        counts, n_items = self.target_counts, crossed._n_items
-        weights = crossed._item_weights(counts)
-        for part, size in ((slice(None, n_x), self.size_x), (slice(n_x, None), -self.size_y)):
-            middle = (weights[:, part] * linear[:, part]).sum(axis=1, keepdims=True) / np.abs(size)
-            linear[:, part] = (linear[:, part] - middle) / size
-        of_items = linear + (per_square[:, None, :] @ self.squares)[:, 0]
-        belongs = (crossed.targets[:, None] == np.arange(crossed.n_targets)) / n_items
-        total, number = (counts @ n_items)[:, None], counts.sum(axis=1, keepdims=True)
-        # A word more is its items more, by which all words weigh more, and a degree of freedom for each.
-        beside = self.freedom * (n_items / total - 1 / number) - n_items
-        by_spread = np.nansum(per_square * np.square(self.spreads), axis=1, keepdims=True)
-        return np.asarray(of_items @ belongs * (total / number) + by_spread * beside)
-
-    def by_attributes(self, crossed: CrossedScores) -> FloatArray:
-        """Return (n_replicates, n_attributes), the derivatives of the effects by `attribute_counts`."""
-        n_x, (per_difference, per_square) = crossed._n_x_items, self._slopes
-        weights = crossed._item_weights(self.target_counts)
-        signs = np.concatenate([weights[:, :n_x] / self.size_x, -weights[:, n_x:] / self.size_y], axis=1)
-        by_scores = per_square[..., None] * self.deviations
-        by_scores *= 2 * weights[:, None, :]
-        by_scores += per_difference[..., None] * signs[:, None, :]
-        products = by_scores.reshape(len(by_scores), -1) @ crossed._by_word
-
-        n_a, counts = crossed.n_a, self.attribute_counts
-        for part, sign in ((slice(None, n_a), 1), (slice(n_a, None), -1)):
-            products[:, part] -= sign * (self.shares[:, part] * products[:, part]).sum(axis=1, keepdims=True)
-            products[:, part] *= sign / counts[:, part].sum(axis=1, keepdims=True)
-        return products
-
-
-def _spread_of_sum(gradients: FloatArray, counts: Counts) -> FloatArray:
-    n = counts.sum(axis=1)
-    means = (counts * gradients).sum(axis=1) / n
-    return np.asarray(n / (n - 1) * (counts * np.square(gradients - means[:, None])).sum(axis=1))
+        counted = np.where(draws > 0, (means[..., 0] - means[..., 1]) / spreads * draws, 0.0)
+        return counted.sum(axis=1) / draws.sum(axis=1), spreads
 
 
 def leave_one_out(crossed: CountedScores, std: str = "union_ddof1") -> FloatArray:

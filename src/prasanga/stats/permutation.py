@@ -79,6 +79,8 @@ class PermutationTest:
     ci_high: float
     statistic: float
     """Difference of the mean associations, X minus Y."""
+    smallest_p: float
+    """The smallest p that this test can have, with so many partitions."""
 
 
 def permutation_test_of_scores(
@@ -144,7 +146,46 @@ def permutation_test_of_scores(
             count = _count_drawn(centred, x.size, counts, n_drawn, rng)
         else:
             count = _count_listed(centred, x.size, counts)
-    return _conclude(count, total, n_drawn, float(np.ldexp(observed * per_sum, power)))
+    # the mirror image of a partition into sets of one size counts with it
+    together = 2 if alternative == "two-sided" and x.size == y.size else 1
+    return _conclude(count, total, n_drawn, float(np.ldexp(observed * per_sum, power)), together)
+
+
+_FLIPPED = 20
+"""Pairs whose flips are all counted."""
+
+
+def sign_flip_test(
+    differences: FloatArray,
+    *,
+    alternative: str = "two-sided",
+    n_resamples: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+    noise: float = 0.0,
+) -> PermutationTest:
+    """Test whether the members of matched pairs differ, by their (n,) `differences`.
+
+    Hypothesis: the members of each pair are exchangeable, so that each difference is as likely with the other sign.
+    Statistic: the mean difference (Fisher 1935, The Design of Experiments, section 21). All 2^n flips of up to 20 pairs
+    are counted, `n_resamples` of more are drawn. `alternative` and `rng` as in `permutation_test_of_scores`; means
+    within 1e-9 of the largest difference, or within `noise`, are ties.
+    """
+    n = differences.size
+    observed = float(differences.mean())
+    tolerance = max(_TIE * float(np.abs(differences).max()), noise)
+    lower, upper = _bounds(observed, tolerance, alternative)
+    if n <= _FLIPPED:
+        n_drawn, sums = 0, np.zeros(1)
+        for difference in differences:
+            sums = np.concatenate([sums + difference, sums - difference])
+        count = int(np.count_nonzero((sums / n <= lower) | (sums / n >= upper)))
+    else:
+        n_drawn, count, rng = n_resamples, 0, generator_from(rng)
+        for start in range(0, n_resamples, block := max(1, _SHUFFLED // n)):
+            signs = 2.0 * rng.integers(2, size=(min(block, n_resamples - start), n)) - 1
+            means = signs @ differences / n
+            count += int(np.count_nonzero((means <= lower) | (means >= upper)))
+    return _conclude(count, 2**n, n_drawn, observed, 2 if alternative == "two-sided" else 1)
 
 
 def test_of_statistics(
@@ -157,22 +198,26 @@ def test_of_statistics(
     tolerance = _TIE * max(abs(observed), float(np.abs(statistics).max()))
     lower, upper = _bounds(observed, tolerance, alternative)
     count = int(np.count_nonzero((statistics <= lower) | (statistics >= upper)))
-    return _conclude(count, n_partitions, 0 if exact else statistics.size, observed)
+    return _conclude(count, n_partitions, 0 if exact else statistics.size, observed, 1)
 
 
 test_of_statistics.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
-def _conclude(count: int, n_partitions: int, n_drawn: int, statistic: float) -> PermutationTest:
-    """Return the test in which so many partitions count, of all or of those drawn, with the interval of their share."""
+def _conclude(count: int, n_partitions: int, n_drawn: int, statistic: float, together: int) -> PermutationTest:
+    """Return the test in which so many partitions count, of all or of those drawn, with the interval of their share.
+
+    So many partitions have the statistic of the observed one `together`, whatever the scores are.
+    """
     p_value = low = high = count / n_partitions
+    smallest = 1 / (n_drawn + 1) if n_drawn else together / n_partitions
     if n_drawn:
         from scipy.special import betaincinv  # here, because it takes longer to import than the rest of the package
 
         p_value = (count + 1) / (n_drawn + 1)
         low = float(betaincinv(count, n_drawn - count + 1, 0.025)) if count else 0.0
         high = float(betaincinv(count + 1, n_drawn - count, 0.975)) if count < n_drawn else 1.0
-    return PermutationTest(p_value, not n_drawn, n_partitions, n_drawn, low, high, statistic)
+    return PermutationTest(p_value, not n_drawn, n_partitions, n_drawn, low, high, statistic, smallest)
 
 
 def _bounds(observed: float, tolerance: float, alternative: str) -> tuple[float, float]:

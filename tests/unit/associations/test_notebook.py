@@ -32,8 +32,8 @@ def test_the_snippet_finds_the_effect_that_was_put_in(names: dict[str, Any]) -> 
 
 def test_the_snippet_says_what_a_study_would(names: dict[str, Any]) -> None:
     words = names["X"], names["Y"], names["A"], names["B"]
-    study = measure_cosines(names["cosines"], Estimand("mine", words, TestSettings(), 47), effect=names["effect"])
-    np.testing.assert_array_equal(study.replicates, names["replicates"])
+    estimand = Estimand("mine", words, names["units"], TestSettings(), 47)
+    study = measure_cosines(names["cosines"], estimand, effect=names["effect"])
     ends = names["ends"].low, names["ends"].high
     assert (study.columns["ci_low"], study.columns["ci_high"]) == pytest.approx(ends, rel=1e-12)
     np.testing.assert_allclose(

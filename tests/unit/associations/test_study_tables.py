@@ -32,7 +32,7 @@ WORDS = [f"w{i}" for i in range(48)]
 SIZES = {"whole": (9, 8, 8, 8), "few": (4, 3, 2, 3), "small": (2, 2, 1, 1), "constant": (3, 3, 2, 2)}
 LOST = ("w17", "w34")
 RECOMMENDED = TestSettings(n_resamples=20, n_shuffles=9)
-PAPER = TestSettings("union_ddof0", "greater", "difference", 50, "studentized", 20, False, 0, 0.4)
+PAPER = TestSettings("union_ddof0", "greater", "difference", 50, 20, False, 0, 0.4)
 
 
 def lay_out() -> dict[str, Any]:

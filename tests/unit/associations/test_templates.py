@@ -15,7 +15,6 @@ from prasanga.associations.study import SeatTables, measure_seat
 from prasanga.associations.vectors import compute_cosines
 from prasanga.likelihoods.categories import TermScores
 from prasanga.schema import TABLES
-from prasanga.stats import crossed
 from prasanga.stats.crossed import effects_of_items, item_counts
 
 Array = npt.NDArray[np.float64]
@@ -34,51 +33,33 @@ def sentences_of(rng: np.random.Generator, lacking: bool) -> dict[str, list[dict
     return found
 
 
-def effects_of(words: dict[str, list[dict[int, Array]]], average: str) -> Effects:
-    """What counts words and templates."""
+def effects_of(words: dict[str, list[dict[int, Array]]], average: str, std: str) -> Effects:
+    """What counts templates."""
     arrays = [[np.array(list(word.values())) for word in words[side]] for side in "xyab"]
     places = [np.array(list(word)) for side in "xyab" for word in words[side]]
     if average == "vectors":
-        return count_mean_vectors([array for side in arrays for array in side], places, T, list(SIZES.values()))
-    return count_sentences(compute_cosines(*arrays), places)
+        return count_mean_vectors([array for side in arrays for array in side], places, T, list(SIZES.values()), std)
+    return count_sentences(compute_cosines(*arrays), places, std)
 
 
-def counted(words: list[dict[int, Array]], counts: Array, templates: Array) -> list[Array]:
-    """The slow way: a word that counts twice stands there twice, and so does each of its sentences."""
-    found = []
-    for word, count in zip(words, counts, strict=True):
-        rows = [vector for place, vector in word.items() for _ in range(int(templates[place]))]
-        found += [np.array(rows)] * int(count) if rows else []
-    return found
+def counted(words: list[dict[int, Array]], templates: Array) -> list[Array]:
+    """The slow way: a sentence of a template that counts twice stands there twice."""
+    rows = [[vector for place, vector in word.items() for _ in range(int(templates[place]))] for word in words]
+    return [np.array(of_word) for of_word in rows if of_word]
 
 
 @pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
 @pytest.mark.parametrize("average", ["associations", "vectors"])
 @pytest.mark.parametrize("lacking", [False, True])
-def test_counting_is_writing_words_and_sentences_down_as_often(
-    average: str, std: str, lacking: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counting_is_writing_sentences_down_as_often(average: str, std: str, lacking: bool) -> None:
     rng = np.random.default_rng(3)
     words = sentences_of(rng, lacking)
-    effects = effects_of(words, average)
-    ones = np.ones((1, 9)), np.ones((1, 7)), np.ones((1, T))
-    plain = seat(*(counted(words[side], np.ones(n), np.ones(T)) for side, n in SIZES.items()), average=average, std=std)
-    assert effects(*ones, std) == pytest.approx([plain.effect_size], rel=1e-9)
-    targets, attributes = (rng.integers(0, 3, size=(40, n)).astype(float) for n in (9, 7))
-    targets[:, [0, 1, 5, 6]], attributes[:, [0, 3]] = 1, 1  # no set is empty
-    templates = rng.multinomial(T, [1 / T] * T, size=40).astype(float)
-    found = effects(targets, attributes, templates, std)
-    monkeypatch.setattr(crossed, "_NUMBERS", 500)  # some replicates at a time, the last time fewer
-    assert effects(targets, attributes, templates, std) == pytest.approx(found, rel=1e-12, nan_ok=True)
-    known = 0
-    for row, (of_targets, of_attributes, of_templates) in enumerate(zip(targets, attributes, templates, strict=True)):
-        counts = [*np.split(of_targets, [5]), *np.split(of_attributes, [3])]
-        sets = [counted(words[side], count, of_templates) for side, count in zip("xyab", counts, strict=True)]
-        if not lacking or all(len(each) > 1 for each in sets):
-            expected = seat(*sets, average=average, std=std, n_resamples=1).effect_size
-            assert found[row] == pytest.approx(expected, rel=1e-9), row
-            known += 1
-    assert known > 30
+    templates = np.concatenate([np.ones((1, T)), rng.multinomial(T, [1 / T] * T, size=20)]).astype(float)
+    found = effects_of(words, average, std)(templates)
+    for row, counts in enumerate(templates):
+        sets = [counted(words[side], counts) for side in "xyab"]
+        expected = seat(*sets, average=average, std=std, n_resamples=1).effect_size
+        assert found[row] == pytest.approx(expected, rel=1e-9), row
 
 
 def test_sentences_of_log_probability_are_counted_likewise() -> None:
@@ -177,7 +158,7 @@ def test_templates_that_differ_make_the_interval_wider_and_others_hardly() -> No
     words, both = widths(0)
     assert both == pytest.approx(words, rel=0.1)
     words, both = widths(1.5)
-    assert both > 1.5 * words
+    assert both > 1.4 * words
 
 
 @pytest.mark.parametrize(

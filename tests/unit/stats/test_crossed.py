@@ -110,53 +110,10 @@ def test_word_scores_are_means_over_items_and_draws() -> None:
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     cosines, _ = several_draws()
     counts, often = random_counts(11), RNG.integers(1, 3, size=(11, 4)).astype(float)
-    at_once = cosines.effects_and_errors(counts[:, :7], counts[:, 7:], often)
+    at_once = cosines.effects(counts[:, :7], counts[:, 7:], often)
     monkeypatch.setattr(module, "_BLOCK", 1)
-    one_by_one = cosines.effects_and_errors(counts[:, :7], counts[:, 7:], often)
+    one_by_one = cosines.effects(counts[:, :7], counts[:, 7:], often)
     np.testing.assert_allclose(one_by_one, at_once, rtol=1e-12)
-
-
-@pytest.mark.parametrize("std", STD_CONVENTIONS)
-@pytest.mark.parametrize("with_attributes", [True, False])
-@pytest.mark.parametrize("kind", ["words", "sentences", "draws"])
-def test_errors_are_those_of_numerical_derivatives(kind: str, with_attributes: bool, std: str) -> None:
-    cosines = several_draws()[0] if kind == "draws" else compute_cosines(*(ONE_ITEM if kind == "words" else SEVERAL))
-    targets = np.array([[1, 2, 1, 2, 1, 0, 3]], dtype=float)
-    attributes = np.array([[2, 1, 0, 1, 3]], dtype=float) if with_attributes else None
-    sides, step = [(targets, 3)], 1e-5
-    if attributes is not None:
-        sides.append((attributes, 3))
-    variance = 0.0
-    for counts, first in sides:
-        moved = step * np.eye(counts.size)
-        more, less = (
-            cosines.effects(
-                targets + sign * moved, None if attributes is None else np.repeat(attributes, 7, axis=0), std=std
-            )
-            if counts is targets
-            else cosines.effects(np.repeat(targets, 5, axis=0), attributes + sign * moved, std=std)
-            for sign in (1, -1)
-        )
-        slopes = (more - less) / (2 * step)
-        for part in (slice(None, first), slice(first, None)):
-            c, g = counts[0, part], slopes[part]
-            n = c.sum()
-            variance += n / (n - 1) * (c * (g - (c * g).sum() / n) ** 2).sum()
-    effects, errors = cosines.effects_and_errors(targets, attributes, std=std)
-    assert errors[0] == pytest.approx(np.sqrt(variance), rel=1e-6)
-    assert effects[0] == pytest.approx(cosines.effects(targets, attributes, std=std)[0], rel=1e-12)
-
-
-def test_the_error_of_a_mean_is_the_known_one() -> None:
-    # With a spread that is (nearly) the same for all words, d is a difference of means over a constant; here the
-    # pooled spread is held by two far words of Y, and only words of X count several times.
-    rng = np.random.default_rng(0)
-    scores = np.concatenate([rng.normal(0, 1e-4, 50), [-0.5, 0.5] * 25])
-    cosines = CrossedScores(scores[None, :, None] * [0.5, -0.5], np.arange(100), np.arange(2), 50, 50, 1, 1)
-    _, errors = cosines.effects_and_errors(std="pooled")
-    spread = np.sqrt((scores[:50].var() + scores[50:].var()) * 50 / 98)
-    expected = np.sqrt(scores[:50].var(ddof=1) / 50 + scores[50:].var(ddof=1) / 50) / spread
-    assert errors[0] == pytest.approx(expected, rel=1e-3)
 
 
 def test_no_effect_is_nan() -> None:
@@ -185,7 +142,6 @@ def test_a_draw_without_effect_is_no_matter_if_it_does_not_count() -> None:
     values[2] = 0.1
     broken = CrossedScores(values, cosines.targets, cosines.attributes, *SIZES)
     often = np.array([[1, 1, 0, 1], [1, 1, 1, 1]], dtype=float)
-    effects, errors = broken.effects_and_errors(draw_counts=often)
+    effects = broken.effects(draw_counts=often)
     assert effects[0] == pytest.approx(cosines.effects(draw_counts=often)[0], rel=1e-12)
-    assert np.isfinite(errors[0])
     assert np.isnan(effects[1])

@@ -4,20 +4,15 @@ import numpy as np
 
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.intervals import Resampling, draw_resampling, replicate_effects
+from prasanga.stats.units import Units
 
 WORDS = [["rose", "lily", "iris"], ["ant", "wasp"], ["love", "peace", "joy", "hope"], ["war"]]
 
 
-def draw(**changes: object) -> Resampling:
-    arguments: dict[str, object] = {
-        "words": WORDS,
-        "n_draws": 5,
-        "n_resamples": 200,
-        "seed": 1,
-        "category": "flowers",
-    } | changes
-    words, n_draws = arguments.pop("words"), arguments.pop("n_draws")
-    return draw_resampling(words, n_draws, **arguments)  # type: ignore[arg-type]
+def draw(words: list[list[str]] = WORDS, n_draws: int = 5, n_resamples: int = 200, sides: int = 2) -> Resampling:
+    sizes = [len(of_set) for of_set in words]
+    units = [Units.of_words(*sizes[:2]), Units.of_words(*sizes[2:])][:sides]
+    return draw_resampling(words, units, n_draws, n_resamples=n_resamples, seed=1, category="flowers")
 
 
 def test_every_set_keeps_its_size() -> None:
@@ -53,7 +48,7 @@ def test_more_resamples_begin_with_those_of_fewer() -> None:
 
 def test_levels_that_are_not_resampled() -> None:
     assert draw(n_draws=1).draw_counts is None
-    fixed = draw(resample_attributes=False)
+    fixed = draw(sides=1)
     assert fixed.attribute_counts is None
     np.testing.assert_array_equal(fixed.target_counts, draw().target_counts)
 

@@ -32,7 +32,7 @@ from prasanga.report.sheet import MINUS
 
 FARTHEST = 2.0
 """Effect sizes are rarely larger: two target sets of one size are at most two standard deviations apart. Bars
-are cut here, unless an effect is larger; intervals of the bootstrap-t may be of any width."""
+are cut here, unless an effect is larger."""
 
 MOST: dict[Width, int] = {"column": 34, "page": 60}
 """Words of a set that are drawn, at most: more do not fit on a sheet of paper. By width."""
@@ -124,7 +124,7 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
 def _note_on_intervals(rows: pl.DataFrame, bars: pl.DataFrame, modes: Sequence[str]) -> str:
     few = " Crosses rest on few words." if rows["few"].any() else ""
     if bars.is_empty():
-        return f"No intervals: they are given where every resampled set has at least eight words.{few}"
+        return f"No intervals: they are given where every set has at least eight words.{few}"
     which = f", {modes[0]} draws" if len(modes) > 1 else ""
     n_effects = rows.filter(sample_mode=modes[0])["effect_size"].count()
     none = "; none where a set has fewer than eight words" if len(bars) < n_effects else ""
