@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 import pytest
 
-from prasanga.report.findings import headline_findings
+from prasanga.report.findings import headline_findings, other_method
 from prasanga.report.grid import few_words
 
 Table = Callable[..., pl.DataFrame]
@@ -68,3 +69,36 @@ def test_few_are_less_than_eight_and_less_than_two_thirds(table: Table, n_x: int
     (row,) = table(("C1", "a", "9", "fixed", 0.5, {"n_x": n_x, "listed_x": listed_x})).to_dicts()
     assert few_words(row) == said
     assert few_words({**row, "effect_size": None}) == ""
+
+
+def test_what_a_finding_was_not_compared_with_is_told(table: Table) -> None:
+    found = {"p_association": 0.001, "p_association_holm": 0.01, "ci_low": 0.4, "ci_high": 1.4}
+    rows = table(("C1", "m", "9", "fixed", 0.9, {**found, "p_twins": 0.01}))
+    assert "not compared" not in other_method("SEAT", rows)
+    twins = dict.fromkeys(("p_twins", "twin_difference", "twin_difference_low", "twin_difference_high"))
+    alone = table(("C1", "m", "9", "fixed", 0.9, {**found, **twins}))
+    assert "+0.40 to +1.40; not compared with random copies): flowers" in other_method("WEAT", alone)
+    few = rows.with_columns(ci_templates_low=pl.lit(None, pl.Float64))
+    assert "+0.40 to +1.40, for these templates only; difference from" in other_method("SEAT", few)
+    enough = rows.with_columns(ci_templates_low=0.2, ci_templates_high=1.6)
+    assert "for these templates only" not in other_method("SEAT", enough)
+
+
+def test_what_cannot_be_told_from_copies_is_no_evidence(table: Table) -> None:
+    cell = {"twin_effect_size": 0.1, "twin_difference": 0.3}
+    wide = cell | {"p_twins": 0.2, "twin_difference_low": -0.4, "twin_difference_high": 1.0}
+    wider = cell | {"p_twins": 0.0501, "twin_difference_low": -0.8, "twin_difference_high": 1.4}
+    apart = cell | {"p_twins": 0.05, "twin_difference_low": 0.01, "twin_difference_high": 0.59}
+    rows = [("C1", "m", length, "fixed", 0.4, each) for length, each in (("9", wide), ("25", wider), ("75", apart))]
+
+    def said(*rows: Any) -> str:
+        (found,) = (text for text in headline_findings(table(*rows)) if text.startswith("Twins with"))
+        return found
+
+    assert "1 of 3 estimates has p_twins of at most .05" in said(*rows)
+    assert (
+        "The others cannot be told from random copies: differences of up to 0.90 (median; largest 1.10) would not"
+        in said(*rows)
+    )
+    assert "The others cannot be told from random copies: differences of up to 0.70 would" in said(rows[0], rows[2])
+    assert "would not show" not in said(rows[2])
