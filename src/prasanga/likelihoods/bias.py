@@ -129,29 +129,25 @@ class LabelCounts(NamedTuple):
 
 
 class Balanced(NamedTuple):
-    """A balanced percentage, its 95% interval in percent, and p of the label; None without pairs of both labels."""
+    """A balanced percentage and its 95% interval in percent; None without pairs of both labels."""
 
     percentage: float | None
     low: float | None
     high: float | None
-    p_value: float | None
 
 
 def balance(types: Sequence[LabelCounts]) -> Balanced:
-    """Return the balanced percentage over bias types, with its interval and the exact test of the label.
+    """Return the balanced percentage over bias types, with its interval.
 
     The difference is D = sum v_t D_t, v_t proportional to n_t,stereo n_t,anti / (n_t,stereo + n_t,anti). Its interval
-    combines those of Newcombe's method 10 (1998) for each D_t, and never leaves 0 to 100. The hypothesis of the test is
-    that within each type the first sentence wins equally often under both labels. Given the margins, the stereo pairs
-    in which it wins are then a sum of independent hypergeometric variables; p is two-sided by the distance of their
-    number from its expectation.
+    combines those of Newcombe's method 10 (1998) for each D_t, and never leaves 0 to 100.
 
     Args:
         types: counts of each bias type; a type with one label is left out.
     """
     types = [counts for counts in types if counts.has_both]
     if not types:
-        return Balanced(None, None, None, None)
+        return Balanced(None, None, None)
     first_stereo, n_stereo, first_anti, n_anti = np.array(types, dtype=np.float64).T
     weights = n_stereo * n_anti / (n_stereo + n_anti)
     weights /= weights.sum()
@@ -162,7 +158,7 @@ def balance(types: Sequence[LabelCounts]) -> Balanced:
     below = float(np.linalg.norm(weights * np.hypot(stereo - stereo_low, anti_high - anti)))
     above = float(np.linalg.norm(weights * np.hypot(stereo_high - stereo, anti - anti_low)))
     ends = (max(-1.0, difference - below), min(1.0, difference + above))
-    return Balanced(50 + 50 * difference, 50 + 50 * ends[0], 50 + 50 * ends[1], label_p_value(types))
+    return Balanced(50 + 50 * difference, 50 + 50 * ends[0], 50 + 50 * ends[1])
 
 
 def _wilson(count: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -174,7 +170,12 @@ def _wilson(count: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray, F
 
 
 def label_p_value(types: Sequence[LabelCounts]) -> float:
-    """Return the exact two-sided p of the label (see `balance`), over types that have both labels."""
+    """Return the exact two-sided p of the label, over bias types that have both labels.
+
+    The hypothesis is that within each type the first sentence wins equally often under both labels. Given the margins,
+    the stereo pairs in which it wins are then a sum of independent hypergeometric variables; p is two-sided by the
+    distance of their number from its expectation.
+    """
     offset, expected, observed = 0, 0.0, 0
     distribution: FloatArray = np.ones(1)
     for of in types:
@@ -350,9 +351,9 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
         by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
         own = _count_labels(by_label)
-        labels, fewest = (counted, 1) if bias_type == OVERALL else ([own], FEWEST_OF_A_LABEL)
-        balanced = balance(labels)
-        enough = min(sum(each.n_stereo for each in labels), sum(each.n_anti for each in labels)) >= fewest
+        every = counted if bias_type == OVERALL else [own]
+        balanced, labels = balance(every), [counts for counts in every if counts.has_both]
+        enough = bool(labels) and (bias_type == OVERALL or min(own.n_stereo, own.n_anti) >= FEWEST_OF_A_LABEL)
         counted.append(own)
         counts, rng = _count(pairs), generator(choices["seed"], "bias-percentage", "bootstrap", *key, bias_type)
         of_runs = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(run))), ties) for run in runs]
@@ -376,7 +377,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
             **{f"percentage_{label}": percentage(each, ties) for label, each in by_label.items()},
             **{f"n_{label}": each.base(ties) for label, each in by_label.items()},
             **{"balanced_percentage": balanced.percentage, "balanced_ci_low": balanced.low},
-            **{"balanced_ci_high": balanced.high, "p_label": balanced.p_value if enough else None},
+            **{"balanced_ci_high": balanced.high, "p_label": label_p_value(labels) if enough else None},
             **conventions,
             **choices,
             "conventions": _join_conventions(conventions, choices),
