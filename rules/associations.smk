@@ -8,27 +8,24 @@ GATHERED = {method.name: FILES.gathered(method) for method in FAMILY if STUDY.as
 if STUDY.labels:
 
     rule measure_ceat:
-        """CEAT of every category in a model, and in its random copies, at all lengths."""
+        """CEAT of every category in a model, and in its random copies, at all lengths and over them."""
         input:
             embeddings=FILES.fill_lengths(LISTS),
             # fixed draws index the contexts that all models have
             all_embeddings=FILES.fill(LISTS),
         output:
-            estimates=FILES.fill_lengths("results/associations/ceat/{model}/{length}.parquet"),
-            words=FILES.fill_lengths("results/associations/ceat/{model}/{length}.words.parquet"),
-            resamples=FILES.fill_lengths("results/associations/ceat/{model}/{length}.resamples.parquet"),
-            convergence=FILES.fill_lengths("results/associations/ceat/{model}/{length}.convergence.parquet"),
+            estimates=STUDY.embedded.paths("results/associations/ceat/{model}.parquet"),
+            words=STUDY.embedded.paths("results/associations/ceat/{model}.words.parquet"),
+            resamples=STUDY.embedded.paths("results/associations/ceat/{model}.resamples.parquet"),
+            convergence=STUDY.embedded.paths("results/associations/ceat/{model}.convergence.parquet"),
         log:
             "logs/associations/ceat/{model}.log",
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
         params:
             categories=STUDY.words.chosen["ceat"],
-            ceat=lambda wildcards: [
-                SETTINGS.ceat(unit, length)
-                for unit in STUDY.embedded.job_of(wildcards.model)
-                for length in STUDY.labels
-            ],
+            lengths=STUDY.labels,
+            ceat=lambda wildcards: list(map(SETTINGS.ceat, STUDY.embedded.job_of(wildcards.model))),
         script:
             "../workflow/scripts/measure_ceat.py"
 

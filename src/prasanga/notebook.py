@@ -35,7 +35,7 @@ _NAMES = {"pairs": "bias_percentages"}
 
 _FIRST = (
     *("category", "bias_type", "model", "segment_length", "effect_size", "bias_percentage", "ci_low", "ci_high"),
-    *("p_association_holm", "p_binomial_holm", "twin_effect_size", "twin_bias_percentage", "language", "sample_mode"),
+    *("p_association_holm", "p_binomial_holm", "twin_effect_size", "twin_bias_percentage", "language"),
 )
 """Columns that a person looks for first: of a wide table polars prints only the ends."""
 

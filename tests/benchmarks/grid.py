@@ -90,13 +90,12 @@ def measure_cell(folder: Path, model: str, length: str) -> None:
     lists = [folder / "results/embeddings" / each / f"{length.replace('>', 'over')}.json" for each in MODELS]
     tables = measure_ceat(
         layout,
-        StoredEmbeddings(lists[MODELS.index(model)], stimuli=stimuli_of(layout)),
+        {length: StoredEmbeddings(lists[MODELS.index(model)], stimuli=stimuli_of(layout))},
         model=model,
-        segment_length=length,
-        common=read_common_occurrences(lists),
+        common={length: read_common_occurrences(lists)},
         settings=CeatSettings(n_samples=N_SAMPLES),
     )
-    assert tables.estimates.num_rows == 2 * CATEGORIES
+    assert tables.estimates.num_rows == 2 * CATEGORIES, "of the length, and primary ones"
     print(json.dumps({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}))
 
 

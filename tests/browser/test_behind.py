@@ -14,7 +14,7 @@ from report_pages import HOSTILE, write_page
 from prasanga.schema import TABLES
 
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
-ADDRESS = "behind-ceat.C1.wide_1.9.fixed"
+ADDRESS = "behind-ceat.C1.wide_1.9"
 CELL = "#effects .heat-table:visible tbody tr:first-child td:nth-of-type(1)"
 
 
@@ -26,7 +26,7 @@ def at(address: str) -> re.Pattern[str]:
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with words of one estimate, and sentences of two words: one of them would run if it could."""
-    key = {"category": "C1", "model": "wide_1", "segment_length": "9", "sample_mode": "fixed"}
+    key = {"category": "C1", "model": "wide_1", "segment_length": "9"}
     words = pl.DataFrame(
         [
             key | {"role": role, "set": role, "stimulus": word, "association": value, "effect_without": without}
@@ -70,7 +70,7 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     page = open_page(f"{page_file}#effects")
     page.locator(CELL).click()
     panel = page.locator("#behind")
-    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
+    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words")
     summary, *sentences = word_of(page, "গোলাপ")
     assert summary == "গোলাপ rose flowers association +0.0312 effect without it +0.250"
     assert sentences == [f"{LENGTHS['9']} news.txt"]
@@ -110,7 +110,7 @@ def test_the_keyboard_opens_and_closes_it_and_comes_back_to_the_cell(open_page: 
 
 def test_an_address_opens_it_and_the_view_below(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#{ADDRESS}")
-    expect(page.locator("#behind h2")).to_contain_text("wide_1, 9 words, fixed draws")
+    expect(page.locator("#behind h2")).to_contain_text("wide_1, 9 words")
     page.keyboard.press("Escape")
     expect(page.locator(".view:visible")).to_have_id("category-C1")
     expect(page.locator(f'[id="{ADDRESS}"]')).to_be_visible()

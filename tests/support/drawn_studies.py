@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from report_tables import arrange_ceat
 
 CATEGORIES = tuple(f"C{number}" for number in range(1, 10))
 LENGTHS = ("9", "12", "15", "20", "25", "35", "50", "75", "100", ">100")
@@ -22,7 +23,7 @@ STEPS = (100, 200, 500, 1000, 2000, 5000)
 
 
 _DIFFERENCES = {
-    **dict.fromkeys(("kind", "category", "model", "sample_mode", "first", "second"), pl.String),
+    **dict.fromkeys(("kind", "category", "model", "first", "second"), pl.String),
     **dict.fromkeys(("difference", "ci_low", "ci_high"), pl.Float64),
 }
 """Given, as a study of one length has none."""
@@ -82,29 +83,30 @@ def drawn_study(
     ]
     differences = [
         {
-            **{"kind": "length", "category": category, "model": model, "sample_mode": mode},
+            **{"kind": "length", "category": category, "model": model},
             **{"first": first, "second": second},
             **_interval("difference", effects[category, model, second] - effects[category, model, first], rng),
         }
-        for category, model, mode in product(categories, models, modes)
+        for category, model in product(categories, models)
         for first, second in combinations(lengths, 2)
     ]
     settling = [
         {
-            **{"category": category, "model": model, "sample_mode": mode, "band": 0.1},
+            **{"category": category, "model": model, "band": 0.1},
             **{"longest": lengths[-1], "settled_length": lengths[len(lengths) // 2]},
         }
-        for category, model, mode in product(categories, models, modes)
+        for category, model in product(categories, models)
     ]
     convergence = [
         {
-            **{"category": category, "model": model, "segment_length": length, "sample_mode": mode, "n": n},
+            **{"category": category, "model": model, "segment_length": length, "n": n},
             "effect_size": effects[category, model, length] + rng.normal() / math.sqrt(n),
         }
-        for category, model, length, mode, n in product(categories, models, lengths, modes, STEPS)
+        for category, model, length, n in product(categories, models, lengths, STEPS)
     ]
     traits = pl.DataFrame(list(_traits(models, n_traits, rng)))
     estimates, settled, draws = (pl.DataFrame(rows) for rows in (ceat, settling, convergence))
+    estimates = arrange_ceat(estimates)
     between = pl.DataFrame(differences, schema=_DIFFERENCES)
     pairs = _pairs(models, n_pairs, bias_types, rng)
     if missing:

@@ -115,58 +115,58 @@ def _write_ceat(
     last = {(category, model): rng.normal(scale=0.6) for category, model in product(categories, models)}
     effects = {
         (category, model, length): last[category, model] + rng.normal(scale=0.4) / (1 + place)
-        for (category, model), (place, length) in product(last, enumerate(lengths))
+        for (category, model), (place, length) in product(last, enumerate(("mean", *lengths)))
     }
-    cells = list(product(effects, MODES))
     rows = [
         {
             **_estimate(category, categories[category], model, effects[category, model, length], rng),
-            **{"segment_length": length, "sample_mode": mode, "n_samples": n_samples, "contexts_min": 400},
+            **{"segment_length": length, "sample_mode": "fixed", "n_samples": n_samples, "contexts_min": 400},
+            "effect_random": effects[category, model, length] + rng.normal(scale=0.01),
             **{"variance": "association", "tau2_method": "dl", "draws": "without-replacement", "pool": "shared"},
             **{"standard_error": 0.004, "p_draws": 0.0, "log_p_draws": -900.0, "tau2": 0.01, "q": 5300.0, "i2": 0.06},
             **{"contexts_enough": 120, "draws_settled": 200, "band": 0.1},
         }
-        for (category, model, length), mode in cells
+        for category, model, length in effects
     ]
     _write_estimates(folder / "ceat.parquet", rows, TABLES["ceat"].arrow())
     words = (
-        {"model": model, "segment_length": length, "sample_mode": mode, **row}
-        for (category, model, length), mode in cells
+        {"model": model, "segment_length": length, **row}
+        for category, model, length in effects
         for row in _words(category, categories[category], rng)
     )
     _write(folder / "ceat_words.parquet", _table(words, TABLES["ceat_words"].arrow()))
     between = [
         {
-            **{"kind": "length", "category": category, "sample_mode": mode, "model": model},
+            **{"kind": "length", "category": category, "model": model},
             **_difference(first, second, effects[category, model, first], effects[category, model, second]),
         }
-        for (category, model), mode, (first, second) in product(last, MODES, combinations(lengths, 2))
+        for (category, model), (first, second) in product(last, combinations(lengths, 2))
     ] + [
         {
-            **{"kind": "model", "category": category, "sample_mode": mode, "segment_length": length},
+            **{"kind": "model", "category": category, "segment_length": length},
             **_difference(first, second, effects[category, first, length], effects[category, second, length]),
         }
-        for category, length, mode, (first, second) in product(categories, lengths, MODES, combinations(models, 2))
+        for category, length, (first, second) in product(categories, ("mean", *lengths), combinations(models, 2))
     ]
     _write(folder / "ceat_differences.parquet", _table(between, TABLES["differences"].arrow()))
     settling = [
         {
-            **{"category": category, "model": model, "sample_mode": mode, "band": 0.1, "longest": lengths[-2]},
+            **{"category": category, "model": model, "band": 0.1, "longest": lengths[-2]},
             **{
                 "settled_length": lengths[min(3, len(lengths) - 1)],
                 "largest_distance": 0.3,
-                "sure": bool(mode == "fixed"),
+                "sure": True,
             },
         }
-        for (category, model), mode in product(last, MODES)
+        for category, model in last
     ]
     _write(folder / "ceat_settling.parquet", _table(settling, TABLES["settling"].arrow()))
     convergence = [
         {
-            **{"category": category, "model": model, "segment_length": length, "sample_mode": mode, "n": n},
+            **{"category": category, "model": model, "segment_length": length, "n": n},
             **{"effect_size": effects[category, model, length] + 1 / n, "standard_error": 0.3 / n**0.5},
         }
-        for ((category, model, length), mode), n in product(cells, [n for n in STEPS if n <= n_samples])
+        for (category, model, length), n in product(effects, [n for n in STEPS if n <= n_samples])
     ]
     _write(folder / "ceat_convergence.parquet", _table(convergence, TABLES["convergence"].arrow()))
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import report_pages
 from loss_columns import losses
-from report_tables import SCHEMA, SETS, estimate
+from report_tables import SCHEMA, SETS, arrange_ceat, estimate
 
 from prasanga.likelihoods.bias import why_not_found
 from prasanga.report.study import Results
@@ -76,7 +76,7 @@ def _draw_ceat(random: Random) -> pl.DataFrame:
         for length in lengths
         for mode in modes
     ]
-    return pl.DataFrame(rows, schema={**SCHEMA, "n_tests": pl.Int64})
+    return arrange_ceat(pl.DataFrame(rows, schema={**SCHEMA, "n_tests": pl.Int64}))
 
 
 def _draw_rows(random: Random, *, has_twins: bool) -> pl.DataFrame:
@@ -94,7 +94,7 @@ def _draw_rows(random: Random, *, has_twins: bool) -> pl.DataFrame:
 def _draw_changes(random: Random, ceat: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     differences, settling = [], []
     for category, model in ceat.select("category", "model").unique().sort("category", "model").iter_rows():
-        where = {"category": category, "model": model, "sample_mode": "fixed"}
+        where = {"category": category, "model": model}
         for n, first in enumerate(LENGTHS):
             for second in LENGTHS[n + 1 :]:
                 change, width = random.gauss(0, 0.3), random.choice([0.1, 0.6])

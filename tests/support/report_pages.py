@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import yaml
 from loss_columns import losses
-from report_tables import SCHEMA, estimate
+from report_tables import SCHEMA, arrange_ceat, estimate
 
 from prasanga.config import complete
 from prasanga.report import page
@@ -66,7 +66,7 @@ def estimates() -> pl.DataFrame:
                     if (category, model, length) == ("C4", "wide_1", "9"):
                         changes |= {"ci_low": float("-inf"), "twin_effect_size": float("nan"), "contexts_min": 2}
                     rows.append(estimate(category, model, length, mode, effect, **changes))
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return arrange_ceat(pl.DataFrame(rows, schema=SCHEMA))
 
 
 def coverage() -> pl.DataFrame:

@@ -34,6 +34,7 @@ SCHEMA = {
     **dict.fromkeys(("difference_adjusted", "adjusted_low", "adjusted_high"), pl.Float64),
     "adjusted_note": pl.String,
     **dict.fromkeys(("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws"), pl.Float64),
+    **dict.fromkeys(("effect_random", "standard_error_random", "p_draws_random"), pl.Float64),
     **dict.fromkeys(("variance_words", "variance_attributes", "variance_contexts", "variance_rest"), pl.Float64),
     **dict.fromkeys(("tau2", "q", "i2", "p_stimuli", "p_attributes"), pl.Float64),
     **dict.fromkeys(("p_association", "p_association_holm", "p_association_bh"), pl.Float64),
@@ -80,6 +81,36 @@ def judged(table: pl.DataFrame) -> pl.DataFrame:
     """Return estimates that a test has changed as `judge` does."""
     rows = [judge(row) for row in table.iter_rows(named=True)]
     return pl.DataFrame(rows, schema={**table.schema, "is_found": pl.Boolean, "not_found_because": pl.String})
+
+
+def arrange_ceat(ceat: pl.DataFrame) -> pl.DataFrame:
+    """The table of CEAT from rows of every length and mode: random draws are columns, and primary rows come first.
+
+    The primary row of a category and model is that of its longest fixed length; rows of lengths are not tested.
+    """
+    key = ["category", "model", "segment_length"]
+    taken = {"effect_random": "effect_size", "standard_error_random": "standard_error", "p_draws_random": "p_draws"}
+    schema = {**ceat.schema, **dict.fromkeys(taken, pl.Float64)}
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in sorted(ceat.rows(named=True), key=lambda row: str(row["sample_mode"]) == "random"):
+        place = tuple(row[name] for name in key)
+        if place in rows:
+            rows[place] |= {name: row.get(source) for name, source in taken.items()}
+        else:
+            rows[place] = dict(row)
+    order = {place: n for n, place in enumerate(dict.fromkeys(ceat.select(key).iter_rows()))}
+    listed = [rows[place] for place in order]
+    lengths = sorted({row["segment_length"] for row in listed}, key=lambda label: (">" in label, int(label.strip(">"))))
+    primary: dict[tuple[str, str], dict[str, Any]] = {}
+    for length in [*(each for each in lengths if ">" in each), *(each for each in lengths if ">" not in each)]:
+        for row in (row for row in listed if row["segment_length"] == length):
+            untold = ("p_draws", "log_p_draws", "standard_error", "standard_error_random", "p_draws_random")
+            changed = {"segment_length": "mean", **{name: None for name in untold if name in schema}}
+            primary[row["category"], row["model"]] = row | changed
+    untested = ("p_association_holm", "p_association_bh", "n_tests", "smallest_effect", "is_found", "not_found_because")
+    single = [row | {name: None for name in untested if name in schema} for row in listed]
+    first = [primary[place] for place in dict.fromkeys((row["category"], row["model"]) for row in listed)]
+    return pl.DataFrame([*first, *single], schema=schema)
 
 
 DEPENDING: dict[str, Callable[[float], float]] = {

@@ -62,8 +62,8 @@ def test_a_table_is_read_as_it_was_written_and_columns_of_others_are_left(tmp_pa
 
 def test_a_file_has_the_table_whose_path_is_nearest() -> None:
     names = {
-        "results/associations/ceat/muril/9.parquet": "ceat",
-        "results/associations/ceat/muril/9.words.parquet": "ceat_words",
+        "results/associations/ceat/muril.parquet": "ceat",
+        "results/associations/ceat/muril.words.parquet": "ceat_words",
         "/x/results/likelihoods/structures.parquet": "structures",
         "results/samples/75/00.parquet": "segments",
     }

@@ -101,9 +101,8 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"associations/{name}{ending}" for name in tables for ending in (".parquet", ".csv", "_words.parquet")),
         *(f"associations/ceat_{name}.parquet" for name in (*beside, "convergence")),
         *(
-            f"associations/ceat/{model}/{length}{part}.parquet"
+            f"associations/ceat/{model}{part}.parquet"
             for model in ("tiny", "tiny-random")
-            for length in ("9", "25")
             for part in ("", ".words", ".resamples", ".convergence")
         ),
         *(
@@ -127,30 +126,27 @@ def test_p_is_corrected_over_all_methods(measured: Study) -> None:
     tables = {method: table(measured, method) for method in ("ceat", "seat", "weat")}
     rows = [row for rows in tables.values() for row in rows]
     assert all(row["p_association"] == max(row["p_stimuli"], row["p_attributes"]) for row in rows)
-    # fixed and random draws are two estimates with one test
-    tested = [row for row in rows if row.get("sample_mode") != "random"]
+    # CEAT at single lengths is not tested
+    tested = [row for row in rows if row.get("segment_length", "mean") == "mean"]
     p = [row["p_association"] for row in tested]
-    assert {row["n_tests"] for row in rows} == {len(p)} == {2 + 2 + 6}
+    assert {row["n_tests"] for row in tested} == {len(p)} == {1 + 2 + 6}
+    assert {row[name] for row in rows if row not in tested for name in ("n_tests", "p_association_holm")} == {None}
     assert [row["p_association_holm"] for row in tested] == pytest.approx(holm(p))
     assert [row["p_association_bh"] for row in tested] == pytest.approx(benjamini_hochberg(p))
-    of_mode = {
-        mode: [(row["p_stimuli"], row["p_association_holm"]) for row in tables["ceat"] if row["sample_mode"] == mode]
-        for mode in ("fixed", "random")
-    }
-    assert of_mode["fixed"] == of_mode["random"]
     for method, of_method in tables.items():
         as_csv = pl.read_csv(measured.root / f"results/associations/{method}.csv")
-        assert as_csv["p_holm"].to_list() == pytest.approx([row["p_association_holm"] for row in of_method])
+        expected = [row["p_association_holm"] for row in of_method]
+        assert as_csv["p_holm"].drop_nulls().to_list() == pytest.approx([p for p in expected if p is not None])
+        assert as_csv["p_holm"].is_null().to_list() == [p is None for p in expected]
 
 
 def test_twins_stand_beside_their_model_and_are_no_rows(measured: Study) -> None:
     ceat, seats = table(measured, "ceat"), table(measured, "seat")
     assert {row["model"] for row in (*ceat, *seats)} == {"tiny"}
-    assert len(ceat) == 4
+    assert [row["segment_length"] for row in ceat] == ["mean", "9", "25"]
     assert [row["category"] for row in seats] == ["C1", "GA1"]
-    key = ("category", "segment_length", "sample_mode")
-    rows = [row for length in ("9", "25") for row in table(measured, f"ceat/tiny-random/{length}")]
-    rows += table(measured, "seat/tiny-random")
+    key = ("category", "segment_length")
+    rows = [*table(measured, "ceat/tiny-random"), *table(measured, "seat/tiny-random")]
     assert {row["twin"] for row in rows} == set(range(8))
     for row in (*ceat, *seats):
         twins = [twin for twin in rows if all(twin.get(name) == row.get(name) for name in key)]
@@ -243,13 +239,12 @@ def test_a_file_of_vectors_is_looked_up_by_all_forms(measured: Study) -> None:
 
 
 def test_lengths_are_compared_in_pairs(measured: Study) -> None:
-    effects = {(row["sample_mode"], row["segment_length"]): row for row in table(measured, "ceat")}
+    effects = {row["segment_length"]: row for row in table(measured, "ceat")}
     found = table(measured, "ceat_differences")
-    assert [(row["kind"], row["sample_mode"], row["first"], row["second"]) for row in found] == [
-        ("length", mode, "9", "25") for mode in ("fixed", "random")
-    ]
+    assert [(row["kind"], row["first"], row["second"]) for row in found] == [("length", "9", "25")]
     for row in found:
-        short, long = (effects[row["sample_mode"], length]["effect_size"] for length in ("9", "25"))
+        short, long = (effects[length]["effect_size"] for length in ("9", "25"))
+        assert closed(effects["mean"]["effect_size"], (short + long) / 2)
         assert closed(row["difference"], long - short)
         assert row["ci_low"] < row["ci_high"], row["note"]
     settled = table(measured, "ceat_settling")
@@ -260,11 +255,14 @@ def test_lengths_are_compared_in_pairs(measured: Study) -> None:
         assert row["settled_length"] == ("9" if distance <= 0.1 else None)
     steps = table(measured, "ceat_convergence")
     assert {row["model"] for row in steps} == {"tiny"}
-    for (mode, length), row in effects.items():
-        mine = [step for step in steps if (step["sample_mode"], step["segment_length"]) == (mode, length)]
+    for length, row in effects.items():
+        if length == "mean":
+            continue
+        mine = [step for step in steps if step["segment_length"] == length]
         assert [step["n"] for step in mine] == sorted(step["n"] for step in mine)
         assert mine[-1]["n"] == row["n_samples"] == 60
         assert closed(mine[-1]["effect_size"], row["effect_size"])
+        assert closed(mine[-1]["effect_random"], row["effect_random"])
 
 
 def test_the_study_stands_beside_the_paper(measured: Study, project_root: Path) -> None:
@@ -277,7 +275,9 @@ def test_the_study_stands_beside_the_paper(measured: Study, project_root: Path) 
     with (project_root / "resources/published/sadhu2024.csv").open(encoding="utf-8", newline="") as file:
         # our 60 draws are nearer to 1000 than to 5000
         published = keyed(row for row in csv.DictReader(file) if row["n_samples"] in ("", "1000"))
-    ours = {**keyed(table(measured, "ceat"), "ceat"), **keyed(table(measured, "weat"), "weat")}
+    ceat = table(measured, "ceat")
+    random = [row | {"sample_mode": "random", "effect_size": row["effect_random"]} for row in ceat]
+    ours = {**keyed([*ceat, *random], "ceat"), **keyed(table(measured, "weat"), "weat")}
     assert set(compared) == {
         *(("ceat", "C1", "tiny", mode, length) for mode in ("fixed", "random") for length in ("9", "25")),
         *(("weat", category, name, "", "") for category in ("C1", "C5") for name in ("word2vec", "glove")),

@@ -172,7 +172,7 @@ def test_vectors_and_what_follows_through_grid_engine(local: Study, tmp_path: Pa
 
 
 def test_a_job_that_was_killed_is_tried_again_through_grid_engine(finished: Study, study: Study) -> None:
-    name = "results/associations/ceat/tiny-a/9.parquet"
+    name = "results/associations/ceat/tiny-a.parquet"
     (study.root / name).unlink()
     done = through(study, "sge", name, faults={"killed": [1]})
     assert done.returncode == 0, done.stdout + done.stderr
@@ -182,7 +182,7 @@ def test_a_job_that_was_killed_is_tried_again_through_grid_engine(finished: Stud
 
 
 def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(study: Study) -> None:
-    name = "results/associations/ceat/tiny-a/9.parquet"
+    name = "results/associations/ceat/tiny-a.parquet"
     (study.root / name).unlink()
     done = through(study, "sge", name, faults={"refused": [1, 2, 3]})
     assert done.returncode == 1
@@ -195,7 +195,7 @@ def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(study: Study
 def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) -> None:
     """One job, which waits: there is no slot."""
     study = local.copy(tmp_path / "study")
-    name = "results/associations/ceat/tiny/9.parquet"
+    name = "results/associations/ceat/tiny.parquet"
     (study.root / name).unlink()
     settings = environment(study, "lsf", {}, QUEUE_SLOTS="0")
     run = subprocess.Popen(

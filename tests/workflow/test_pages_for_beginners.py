@@ -116,7 +116,7 @@ def test_the_five_pages_are_walked(desk: Path) -> None:
     assert "My first study" in (results / "report/index.html").read_text(encoding="utf-8")
     ceat = pl.read_parquet(results / "associations/ceat.parquet")
     assert set(ceat["category"]) == {"C1", "C5"}
-    assert set(ceat["segment_length"]) == {"9", "25"}
+    assert set(ceat["segment_length"]) == {"mean", "9", "25"}
     follow(MODEL, desk)
     assert (desk / "my-model-bn/results/report/index.html").is_file()
     follow(TEXT, desk)

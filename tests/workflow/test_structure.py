@@ -145,9 +145,8 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
             for ending in ("parquet", "left_out.tsv")
         ),
         *(
-            f"associations/ceat/{model}/{length}{part}.parquet"
+            f"associations/ceat/{model}{part}.parquet"
             for model in models
-            for length in lengths
             for part in ("", ".words", ".resamples", ".convergence")
         ),
     }

@@ -10,26 +10,36 @@ from prasanga.lexicon.model import stimuli_of
 from prasanga.runner import Task
 
 task = Task(snakemake, "associations")
-categories = task.params.categories
+categories, lengths = task.params.categories, task.params.lengths
+stimuli, lists = stimuli_of(categories), task.input.all_embeddings
+common = {
+    label: read_common_occurrences([path for path in lists if Path(path).stem == name])
+    for name, label in lengths.items()
+}
 
 
-def measure(vectors: str, same_length: list[str], asked: dict[str, Any]) -> Any:
-    """Measure one list of vectors; `asked` are the settings of the rule."""
+def measure(vectors: list[str], asked: dict[str, Any]) -> Any:
+    """Measure a model or its twins, by their lists of vectors; `asked` are the settings of the rule."""
     del asked["categories"]  # their names
-    asked["test"] = TestSettings(**asked["test"])
-    common = {"segment_length": asked.pop("segment_length"), "common": read_common_occurrences(same_length)}
-    n_twins, model, stimuli = asked.pop("n_twins"), Path(vectors).parent.name, stimuli_of(categories)
-    settings = CeatSettings(**asked)
+    n_twins, paths = asked.pop("n_twins"), dict(zip(lengths.values(), vectors, strict=True))
+    settings = CeatSettings(**{**asked, "test": TestSettings(**asked["test"])})
 
     def measure_twin(twin: int | None) -> Any:
-        stored = StoredEmbeddings(vectors, stimuli=stimuli, twin=twin)
-        return measure_ceat(categories, stored, model=model, settings=settings, **common)
+        model = Path(vectors[0]).parent.name
+        # nothing here keeps the vectors of a length that has been measured
+        return measure_ceat(
+            categories,
+            {label: StoredEmbeddings(path, stimuli=stimuli, twin=twin) for label, path in paths.items()},
+            model=model,
+            settings=settings,
+            common=common,
+        )
 
     return of_twins(n_twins, measure_twin)
 
 
-for number, (vectors, asked) in enumerate(zip(task.input.embeddings, task.params.ceat, strict=True)):
-    same_length = [path for path in task.input.all_embeddings if Path(path).stem == Path(vectors).stem]
-    made_from = task.describe(asked, [vectors, *same_length], ["numba", "numpy", "scipy"])
-    for name, table in measure(vectors, same_length, dict(asked))._asdict().items():
+for number, asked in enumerate(task.params.ceat):
+    vectors = task.input.embeddings[number * len(lengths) : (number + 1) * len(lengths)]
+    made_from = task.describe(asked, [*vectors, *task.input.all_embeddings], ["numba", "numpy", "scipy"])
+    for name, table in measure(vectors, dict(asked))._asdict().items():
         task.write(task.output[name][number], table, made_from)

@@ -15,6 +15,7 @@ from prasanga.associations.ceat import (
     named_draws,
 )
 from prasanga.associations.comparisons import differences, settling
+from prasanga.associations.contexts import CeatSettings, CeatTables, measure_ceat
 from prasanga.associations.effects import (
     Seat,
     Weat,
@@ -25,6 +26,6 @@ from prasanga.associations.effects import (
     weat,
 )
 from prasanga.associations.estimates import Estimand, TestSettings, measure_cosines
-from prasanga.associations.study import CeatSettings, CeatTables, measure_ceat, measure_seat, measure_weat
+from prasanga.associations.study import measure_seat, measure_weat
 from prasanga.associations.vectors import compute_cosines, draw_context_cosines
 from prasanga.stats import RandomEffects, combine

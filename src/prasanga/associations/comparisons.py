@@ -25,7 +25,9 @@ from prasanga.stats.effects import COSINE_NOISE, finite_or_none, largest_effect
 from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
 from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm, smallest_effect_at
 
-_CELL = ("category", "sample_mode", "model", "segment_length")
+MEAN = "mean"
+"""`segment_length` of the primary estimates of CEAT, over the fixed lengths together."""
+_CELL = ("category", "model", "segment_length")
 """Columns that name an estimate; a method may lack some."""
 _KEPT = 2 / 3  # of the words of each set: an effect of fewer is about other words
 _Tables = TypeVar("_Tables", bound=tuple[pa.Table, ...])
@@ -71,8 +73,9 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
         permuted: the sides that p_stimuli permutes (`prasanga.methods.Method`).
 
     Returns:
-        The rows of `estimates`, with the columns of `compare_with_twins` from the copies' rows of the same category,
-        length and sample mode. The copies of all rows of a model say how much effects vary with the weights.
+        The rows of `estimates`, with the columns of `compare_with_twins` from the copies' rows of the same category and
+        length. The copies of all primary rows of a model say how much these effects vary with the weights, and those of
+        its rows of lengths how much those do.
     """
     table = pa.concat_tables(estimates)
     beside: dict[Any, list[dict[str, Any]]] = defaultdict(list)
@@ -81,7 +84,7 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
             if twin["effect_size"] is not None:
                 beside[_cell_of({**twin, "model": model})].append(twin)
     rows = table.to_pylist()
-    cells: dict[str, list[tuple[dict[str, Any], BesideTwins]]] = defaultdict(list)
+    cells: dict[tuple[str, bool], list[tuple[dict[str, Any], BesideTwins]]] = defaultdict(list)
     for row in rows:
         alike = [
             twin["effect_size"]
@@ -91,18 +94,24 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
         n_x, n_y = (row[f"n_{side}"] for side in permuted)
         most = 2 * largest_effect(n_x, n_y, row["std"]) if alike and row["effect_size"] is not None else math.inf
         effect = row["effect_size"], row["ci_low"], row["ci_high"]
-        cells[row["model"]].append((row, BesideTwins(*effect, alike, group=row["category"], most=most)))
-    for of_model in cells.values():
-        for (row, _), columns in zip(of_model, compare_with_twins([cell for _, cell in of_model]), strict=True):
+        cells[row["model"], is_primary(row)].append(
+            (row, BesideTwins(*effect, alike, group=row["category"], most=most))
+        )
+    for alike_cells in cells.values():
+        for (row, _), columns in zip(alike_cells, compare_with_twins([cell for _, cell in alike_cells]), strict=True):
             row |= columns
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 
-def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | None = None) -> dict[str, pa.Table]:
-    """Correct p of all methods for the number of tests, and say which effects are found.
+def is_primary(row: Mapping[str, Any]) -> bool:
+    """Return whether an estimate has the one test of its category, model and method; rows of lengths describe."""
+    return row.get("segment_length") in (None, MEAN)
 
-    Whoever looks at all tables looks at all tests: these are one family. The sample modes of a category, model and
-    length are two estimates with one test, unless a word that one of them lacks makes it another.
+
+def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | None = None) -> dict[str, pa.Table]:
+    """Correct p of the primary estimates of all methods for their number, and say which effects are found.
+
+    Whoever looks at all tables looks at all tests: the primary tests of a language are one family.
 
     Args:
         tables: by method, what `gather` returns.
@@ -110,23 +119,23 @@ def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | 
 
     Returns:
         The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `smallest_effect` at .05 / `n_tests`, the
-        level of the first step of Holm's method, `is_found` and `not_found_because`.
+        level of the first step of Holm's method, `is_found` and `not_found_because`; null in all other rows.
     """
-    named_by = ("category", "model", "segment_length", "p_association")
     rows = {method: table.to_pylist() for method, table in tables.items()}
-    tests = {(method, *map(row.get, named_by)): 0 for method, of_method in rows.items() for row in of_method}
-    tested = [test for test in tests if test[-1] is not None]
-    p = [test[-1] for test in tested]
-    corrected = dict(zip(tested, zip(holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True), strict=True))
+    tested = [
+        row for of_method in rows.values() for row in of_method if is_primary(row) and row["p_association"] is not None
+    ]
+    p = [row["p_association"] for row in tested]
+    for row, p_holm, p_bh in zip(tested, holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True):
+        row |= {"p_association_holm": p_holm, "p_association_bh": p_bh, "n_tests": len(p)}
     for method, of_method in rows.items():
         for row in of_method:
             sizes = [row[f"n_{side}"] for side in (permuted or {}).get(method, "xy")]
             smallest, row["smallest_effect"] = row["smallest_effect"], None
-            if test := corrected.get((method, *map(row.get, named_by))):
-                row["p_association_holm"], row["p_association_bh"], row["n_tests"] = *test, len(p)
+            if row["n_tests"]:
                 conventions = {"std": row["std"], "alternative": row["alternative"]}
                 row["smallest_effect"] = smallest_effect_at(smallest, *sizes, alpha=ALPHA / len(p), **conventions)
-            if row["effect_size"] is not None:
+            if row["effect_size"] is not None and is_primary(row):
                 row["not_found_because"] = why_not_found(row)
                 row["is_found"] = not row["not_found_because"]
     return {method: pa.Table.from_pylist(rows[method], schema=tables[method].schema) for method in tables}
@@ -170,7 +179,7 @@ def _excludes_zero(row: Mapping[str, Any], name: str) -> bool:
 
 
 CSV_COLUMNS = {
-    **{name: name for name in ("language", "category", "category_title", "model", "segment_length", "sample_mode")},
+    **{name: name for name in ("language", "category", "category_title", "model", "segment_length")},
     **{name: name for name in ("effect_size", "ci_low", "ci_high", "reason", "p_stimuli", "p_attributes")},
     **{"p_association": "p_association", "p_association_holm": "p_holm", "n_tests": "n_tests"},
     **{name: name for name in ("twin_effect_size", "p_twins", "smallest_effect", "is_found")},
@@ -276,8 +285,8 @@ def differences(estimates: pa.Table, resamples: pa.Table, *, models: Sequence[st
     """Return all paired differences of a study: the table `differences`.
 
     `kind` is `length` (`first` and `second` are segment lengths of `model`, from short to long, and `segment_length` is
-    null) or `model` (they are models at `segment_length`, and `model` is null). `note` says why there is no difference,
-    or no interval, or what to know about the interval.
+    null) or `model` (they are models at `segment_length`, or over the fixed lengths where that is mean, and `model` is
+    null). `note` says why there is no difference, or no interval, or what to know about the interval.
 
     Args:
         estimates: the table `ceat`. An estimate that has no interval for a reason has none in a difference either, for
@@ -288,30 +297,41 @@ def differences(estimates: pa.Table, resamples: pa.Table, *, models: Sequence[st
     on = [*_CELL]
     drawn = pl.DataFrame(resamples).select(*on, "words", "replicates", of_replicates="effect_size")
     effects = pl.DataFrame(estimates).select(*on, "effect_size", "ci_low", "interval_note")
-    cells: dict[tuple[str, str], dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
+    cells: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
     for row in effects.join(drawn, on=on, how="left", maintain_order="left").iter_rows(named=True):
-        cells[row["category"], row["sample_mode"]][row["model"], row["segment_length"]] = row
-    order = {
-        "model": effects["model"].unique(maintain_order=True).to_list() if models is None else models,
-        "segment_length": sorted_lengths(effects["segment_length"]),
-    }
+        cells[row["category"]][row["model"], row["segment_length"]] = row
+    known = effects["model"].unique(maintain_order=True).to_list() if models is None else models
+    lengths = sorted_lengths(effects["segment_length"])
+    kinds = (
+        ("length", "model", known, "segment_length", lengths),
+        ("model", "segment_length", [MEAN, *lengths], "model", known),
+    )
     rows: list[dict[str, Any]] = []
     with progress("comparing lengths and models", len(cells), "categories") as done:
-        for (category, mode), there in done.over(cells.items()):
-            for kind, fixed, moving in (("length", "model", "segment_length"), ("model", "segment_length", "model")):
-                for value in order[fixed]:
-                    places = ({fixed: value, moving: label} for label in order[moving])
+        for category, there in done.over(cells.items()):
+            for kind, fixed, values, moving, labels in kinds:
+                for value in values:
+                    places = ({fixed: value, moving: label} for label in labels)
                     found = (there.get((place["model"], place["segment_length"])) for place in places)
                     for one, other in combinations(filter(None, found), 2):
-                        key = {"kind": kind, "category": category, "sample_mode": mode, fixed: value}
+                        key = {"kind": kind, "category": category, fixed: value}
                         key |= {"first": one[moving], "second": other[moving]}
                         rows.append({**key, **_subtract(one[moving], one, other[moving], other)})
     return pa.Table.from_pylist(rows, schema=TABLES["differences"].arrow())
 
 
 def sorted_lengths(labels: Iterable[str]) -> list[str]:
-    """Return the labels of segment lengths, each once, from short to long; ">75" comes after "75"."""
-    return sorted(set(labels), key=lambda label: (int(label.removeprefix(">")), label.startswith(">")))
+    """Return the labels of segment lengths, each once, from short to long; ">75" comes after "75", `MEAN` is none."""
+    return sorted({*labels} - {MEAN}, key=lambda label: (int(label.removeprefix(">")), label.startswith(">")))
+
+
+def fixed_lengths(labels: Iterable[str]) -> list[str]:
+    """Return the lengths that primary estimates are over, from short to long: the fixed ones, or all if there is none.
+
+    A length such as >75 has texts of its own.
+    """
+    lengths = sorted_lengths(labels)
+    return [length for length in lengths if not length.startswith(">")] or lengths
 
 
 def _subtract(first: str, one: Mapping[str, Any], second: str, other: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,7 +366,7 @@ def _subtract(first: str, one: Mapping[str, Any], second: str, other: Mapping[st
 # it is sure if the paired intervals of the differences to the longest length are within the band as well.
 
 
-_CURVE = ("category", "model", "sample_mode")
+_CURVE = ("category", "model")
 
 
 def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.Table:
@@ -357,7 +377,7 @@ def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.T
     the band; false where there is no interval; null without a settled length.
 
     Args:
-        estimates: with the columns category, model, sample_mode, segment_length, effect_size.
+        estimates: with the columns category, model, segment_length, effect_size.
         differences: the table of `differences`.
         band: distance from the effect at the longest length that is small enough.
 
@@ -396,5 +416,5 @@ def comparable_lengths(labels: Iterable[str]) -> list[str]:
     is one between texts as well, and is in the table of differences.
     """
     lengths = sorted_lengths(labels)
-    fixed = [length for length in lengths if not length.startswith(">")]
+    fixed = fixed_lengths(lengths)
     return fixed if len(fixed) > 1 else lengths

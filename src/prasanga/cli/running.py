@@ -273,7 +273,7 @@ def _show_results(folder: Path) -> None:
     summary = folder / "results/summary.json"
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # print_last_words reports it
         if rows := list_effects(json.loads(summary.read_text(encoding="utf-8"))["methods"]):
-            write_table(["method", "category", "model", "contexts", "effect", "95% interval"], rows)
+            write_table(["method", "category", "model", "effect", "95% interval"], rows)
     print_last_words(summary, folder / PAGE)
 
 
@@ -283,17 +283,19 @@ def list_effects(methods: Mapping[str, Any]) -> list[list[str]]:
     Args:
         methods: `methods` of a summary.
     """
+    from prasanga.report.grid import is_primary
+
     rows = []
     for name, method in methods.items():
-        estimates = [each for each in (method or {}).get("estimates", ()) if each["effect_size"] is not None]
+        every = filter(is_primary, (method or {}).get("estimates", ()))
+        estimates = [each for each in every if each["effect_size"] is not None]
         for each in sorted(estimates, key=lambda each: -abs(each["effect_size"]))[:_N_EFFECTS]:
-            contexts = " ".join(filter(None, (each.get("segment_length"), each.get("sample_mode"))))
             interval = "" if each["ci_low"] is None else f"{each['ci_low']:+.2f} to {each['ci_high']:+.2f}"
-            rows.append([name, each["category"], each["model"], contexts, f"{each['effect_size']:+.2f}", interval])
+            rows.append([name, each["category"], each["model"], f"{each['effect_size']:+.2f}", interval])
     for each in (methods["pairs"] or {"overall": ()})["overall"]:
         if each["bias_percentage"] is not None:
             interval = "" if each["exact_low"] is None else f"{each['exact_low']:.1f}% to {each['exact_high']:.1f}%"
-            rows.append(["pairs", each["set"], each["model"], "", f"{each['bias_percentage']:.1f}%", interval])
+            rows.append(["pairs", each["set"], each["model"], f"{each['bias_percentage']:.1f}%", interval])
     return rows
 
 

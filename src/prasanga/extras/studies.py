@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 from jsonschema import Draft202012Validator
 
+from prasanga.associations.comparisons import is_primary
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import guarded
 from prasanga.base.places import installation
@@ -30,7 +31,7 @@ from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
 from prasanga.report import section as pages
 from prasanga.report import sheet as sheets
-from prasanga.report.grid import ALPHA, interval, name_of_language, name_of_type, natural_order
+from prasanga.report.grid import ALPHA, interval, name_length, name_of_language, name_of_type, natural_order
 from prasanga.report.summary import SCHEMA
 from prasanga.stats.permutation import holm
 
@@ -106,8 +107,6 @@ def read_summary(file: Path) -> dict[str, Any]:
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
         raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
-    if summary.get("schema") == 1:  # it has one key more, a fingerprint of the code
-        summary = {**summary, "schema": SCHEMA}
     if summary.get("schema") != SCHEMA:
         raise InputError(
             f"{file}: layout {summary.get('schema')!r} of prasanga {program.get('version')}; this version reads"
@@ -142,7 +141,7 @@ has words used of words listed, where they are few.
 """
 
 _COLUMNS = (
-    *("study", "model", "language", "method", "category", "category_title", "set", "segment_length", "sample_mode"),
+    *("study", "model", "language", "method", "category", "category_title", "set", "segment_length"),
     *("value", "ci_low", "ci_high", "p", "p_holm", "p_holm_of_study", "twin", "few_words"),
     *("block", "rank", "rank_low", "rank_high", "n_ranked", "note"),
 )
@@ -173,7 +172,7 @@ def _list_numbers(study: Study) -> Iterator[Number]:
     templates = sorted(digest for path, digest in summary["sources"].items() if "/templates/" in path)
     for method in (method.name for method in (*FAMILY, PAIRS) if summary["methods"][method.name] is not None):
         found, is_pairs = summary["methods"][method], method == PAIRS.name
-        named_by = ("bias_type", "language", "set") if is_pairs else ("category", "segment_length", "sample_mode")
+        named_by = ("bias_type", "language", "set") if is_pairs else ("category", "segment_length")
         common = {} if is_pairs else {k: each[0] for k, each in found["conventions"].items() if len(each) == 1}
         for row in found["percentages" if is_pairs else "estimates"]:
             category, reasons = row[named_by[0]], row["reasons"]
@@ -186,14 +185,15 @@ def _list_numbers(study: Study) -> Iterator[Number]:
             conventions = {**common, **row["conventions"]}
             deciding = sorted((k, str(value)) for k, value in conventions.items() if k not in _COMPARABLE)
             language, length = row.get("language", summary["language"]), row.get("segment_length") or ""
-            words = (natural_order(length.lstrip(">")), length, row.get("sample_mode") or "")
+            words = (natural_order(length.lstrip(">")), length)
             place = (natural_order(category), language, *words, material or study.label, deciding)
             note = f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else ""
             yield {
                 **dict.fromkeys(_COLUMNS),
-                **{name: row.get(name) or "" for name in ("set", "segment_length", "sample_mode", "few_words")},
+                **{name: row.get(name) or "" for name in ("set", "segment_length", "few_words")},
                 **{name: row[name] for name in ("model", "ci_low", "ci_high")},
                 **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.get, _NAMES[is_pairs]), strict=True)),
+                **({} if is_primary(row) else {"p": None}),
                 **{"study": study.label, "method": method, "category": category, "category_title": title},
                 **{"language": language, "n_ranked": 0, "deciding": deciding, "place": (_ORDER[method], *place)},
                 **{"material": material, "conventions": conventions, "note": reasons.get(_NAMES[is_pairs][0]) or note},
@@ -364,8 +364,8 @@ def _heads(found: Iterable[Number]) -> dict[int, str]:
     for number in found:
         is_pairs, length = number["method"] == PAIRS.name, number["segment_length"]
         title = number["category_title"] if is_pairs else f"{number['category']}, {number['category_title']}"
-        words = f"{length} words" if length else ""
-        where = [title, name_of_language(number["language"]), words, number["sample_mode"]]
+        words = name_length(length) if length else ""
+        where = [title, name_of_language(number["language"]), words]
         places.setdefault(" · ".join(filter(None, where)), {}).setdefault(number["block"], number)
     heads = {}
     for said, there in places.items():

@@ -124,8 +124,7 @@ class Files:
         """Return the tables that the jobs of a method write, or of its random copies; none of one not asked for."""
         measured = method_named(method)
         names = self._study.find_measured(measured)[twins] if measured.is_asked_for(self._config) else []
-        lengths = [f"/{length}" for length in self._study.labels] if measured == CEAT else [""]
-        return [f"results/{measured.stage}/{method}/{name}{length}{ending}" for name in names for length in lengths]
+        return [f"results/{measured.stage}/{method}/{name}{ending}" for name in names]
 
     def gathered(self, method: Method) -> dict[str, Any]:
         """Return what the tables of a method are gathered from.

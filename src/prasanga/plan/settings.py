@@ -189,8 +189,8 @@ class Settings:
 
     # ---- associations
 
-    def ceat(self, model: str, length: str) -> Values:
-        """Return what changes the CEAT of a model or its twins at a length; all of these draw as often as the model."""
+    def ceat(self, model: str) -> Values:
+        """Return what changes the CEAT of a model or its twins; all of these draw as often as the model."""
         n_twins, asked = self._n_twins(model), self._config["associations"]["n_samples"]
         most = max(asked) if isinstance(asked, list) else asked
         return {
@@ -199,7 +199,6 @@ class Settings:
             "test": self._test(model),
             "effects_alone": bool(n_twins),
             "pieces": self._study.embedded.every[model]["pieces"],
-            "segment_length": self._study.labels[length],
             **self.select(_CEAT),
         }
 

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from prasanga.report.grid import ALPHA, METHODS, few_words, grid_of, natural_order
+from prasanga.report.grid import ALPHA, METHODS, few_words, natural_order, select_primary
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS
 
@@ -27,7 +27,7 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the estimates of several methods in one table.
 
     Args:
-        tables: estimates by name of the method; for CEAT the longest segment length and the first sample mode count.
+        tables: estimates by name of the method; for CEAT primary estimates count.
 
     Returns:
         The table `methods` of the registry, in the order of methods, categories and models; estimates without a number
@@ -36,17 +36,11 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     schema, parts = TABLES["methods"].polars, []
     for method in METHODS:
         if (table := tables.get(method)) is not None and len(table):
-            shown = (at_longest(table) if method == "ceat" else table).filter(pl.col("effect_size").is_finite())
+            shown = select_primary(table).filter(pl.col("effect_size").is_finite())
             few = pl.Series("few_words", map(few_words, shown.iter_rows(named=True)), dtype=pl.String)
             part = shown.with_columns(few, method=pl.lit(method))
             parts.append(_sort_categories(part.select(name for name in schema if name in part.columns)))
     return pl.concat([pl.DataFrame(schema=schema), *parts], how="diagonal_relaxed").cast(schema)
-
-
-def at_longest(ceat: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates of CEAT at the longest segment length, of the first sample mode."""
-    grid = grid_of(ceat)
-    return ceat.filter(segment_length=grid.lengths[-1], sample_mode=grid.modes[0])
 
 
 def _sort_categories(rows: pl.DataFrame) -> pl.DataFrame:

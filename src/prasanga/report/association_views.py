@@ -11,9 +11,10 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from prasanga.associations.comparisons import fixed_lengths
 from prasanga.methods import CEAT, method_named
 from prasanga.report import cards, findings, grid, section, sheet
-from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
+from prasanga.report.agreement import agreement, shares_that_hold, side_by_side
 from prasanga.report.figures import FOLDER, MARKERS, MODELS, name_of
 from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number
 from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, fold_table, prose
@@ -86,33 +87,33 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     ceat = results.ceat
     if not ceat.categories:
         return [], [settling(config, results)]
-    tables = {mode: _heat_sheet(ceat, mode) for mode in ceat.modes}
-    heat = section.render("heat", tables=tables, legend=_legend(ceat), language="en")
+    heat = section.render("heat", sheet=_heat_sheet(ceat), legend=_legend(ceat), language="en")
     sentences = findings.headline_findings(results["ceat"])
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
     known = cards.find_wording("quantities", [CEAT.name])
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
         fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),
-        fill_section("effects", widget=heat, parts=[said]),
+        fill_section("effects", {"n_tests": findings.count_tests(ceat.rows)}, widget=heat, parts=[said]),
     ]
     reading, modes = fill_section("reading", definitions=meanings), sample_modes(ceat, results)
     return shown, [reading, _all_numbers(ceat), settling(config, results), modes]
 
 
-def _heat_sheet(ceat: Grid, mode: str) -> Sheet:
-    """Return the heat table of one sample mode."""
-    places = list(product(ceat.models, ceat.lengths))
+def _heat_sheet(ceat: Grid) -> Sheet:
+    """Return the heat table: of each model the primary estimates, and those of all lengths."""
+    places = list(product(ceat.models, (grid.MEAN, *ceat.lengths)))
     rows = []
     for category in ceat.categories:
         label = html(
             '<a href="#{}">{}</a> <span class="sets">{}<br>{}</span>',
             *(grid.anchor_of(category.name), category.name, category.targets, category.attributes),
         )
-        found = ((ceat.at(category.name, *place, mode), name_place(*place, mode)) for place in places)
+        found = ((ceat.at(category.name, *place), name_place(*place)) for place in places)
         rows.append((label, *(heat_cell(CEAT.name, row, where) for row, where in found)))
-    columns = tuple((model, html('{}<span class="unseen"> words</span>', length)) for model, length in places)
-    return replace(show_table("heat", rows, mode=mode), columns=columns)
+    words = html('<span class="unseen"> words</span>')
+    columns = tuple((model, html("{}{}", length, "" if length == grid.MEAN else words)) for model, length in places)
+    return replace(show_table("heat", rows), columns=columns)
 
 
 def _legend(ceat: Grid) -> list[tuple[str, str]]:
@@ -152,7 +153,7 @@ def settling(config: Mapping[str, Any], results: Results) -> Section | None:
 
 def sample_modes(ceat: Grid, results: Results) -> Section | None:
     """Return the section on effects by fixed and by random draws, if the study has both."""
-    if not set(grid.MODES) <= set(ceat.modes):
+    if not any(is_number(row.get("effect_random")) for row in ceat.rows):
         return None
     n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in ceat.estimates.values()} - {None})))
     return fill_section("sample_modes", {"n_samples": n_samples}, figures=figure_of(results, "sample_modes"))
@@ -168,7 +169,10 @@ def describe_method(method: str, table: pl.DataFrame) -> Section:
     exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
     return fill_section(
         "other_method",
-        {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order)},
+        {
+            **{"about": about, "exchanged": sorted(exchanged, key=grid.natural_order)},
+            "n_tests": findings.count_tests(rows),
+        },
         findings=[findings.other_method(METHODS[method], table), *_compare_templates(rows)],
         sheets=[_show_effects(method, rows)],
         parts=[_fold_numbers("method", method, rows)],
@@ -218,7 +222,7 @@ def raw_numbers(results: Results) -> Section | None:
         {**row, "method": METHODS[method]}
         for method, table in results.estimates.items()
         if {"difference_centered", "difference_adjusted"} <= set(table.columns)
-        for row in _by_category(at_longest(table) if method == CEAT.name else table)
+        for row in _by_category(grid.select_primary(table))
         if is_number(row["effect_size"])
     ]
     if not rows:
@@ -288,20 +292,15 @@ def describe_estimate(row: Estimate) -> str:
     return "\n".join(filter(None, lines))
 
 
-def name_place(model: str, segment_length: str = "", sample_mode: str = "", **_: object) -> str:
-    """Return model, length and sample mode of an estimate in words; only CEAT has a length and a mode."""
-    return f"{model}, {segment_length} words, {sample_mode} draws" if segment_length else model
+def name_place(model: str, segment_length: str = "", **_: object) -> str:
+    """Return model and length of an estimate in words; only CEAT has a length."""
+    return f"{model}, {grid.name_length(segment_length)}" if segment_length else model
 
 
 def draw_line(ceat: Grid, category: str, model: str, *, changed: bool) -> Markup:
-    """Return the effects of a category and model as a line over the fixed lengths with its intervals.
-
-    Contexts above a length (">75") are other texts: their effect is a point apart from the line.
-    """
+    """Return the primary effect of a category and model, and those of lengths as a line with its intervals."""
     scale = _Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4)
-    rows = ceat.list_lengths(category, model, ceat.modes[0])
-    n_fixed = sum(not length.startswith(">") for length in ceat.lengths)  # the others come last
-    line, points = scale.draw(rows[:n_fixed] if n_fixed > 1 else rows)[0], scale.draw(rows)[1]
+    line, points = scale.draw(ceat.list_lengths(category, model))
     circle = '<circle class="{}" r="2.6" cx="{}" cy="{}"/>'
     drawn = Markup("").join(html(circle, "found" * findings.is_found(row), x, y) for row, x, y in points)
     picture = (
@@ -316,7 +315,7 @@ def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool)
     Args:
         ceat: all estimates.
         categories: those that are shown.
-        choose: whether models and draws can be chosen.
+        choose: whether models can be chosen.
     """
     scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
     looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
@@ -329,18 +328,19 @@ class _Scale:
     """Where lengths and effects are in a picture of this size with these margins; all effects are within it."""
 
     def __init__(self, ceat: Grid, width: int, height: int, *, left: int, right: int, top: int, bottom: int) -> None:
-        rows = [row for row in ceat.estimates.values() if is_number(row["effect_size"])]
+        rows = [row for row in ceat.rows if is_number(row["effect_size"])]
         effects = [*(row["effect_size"] for row in rows), -0.5, 0.5]
         ends = [*effects, *(row[end] for row in rows for end in ("ci_low", "ci_high") if is_number(row[end]))]
         self._low = max(min(ends), min(effects) - _BEYOND) - 0.1
         self._high = min(max(ends), max(effects) + _BEYOND) + 0.1
         self._left, self._top, self._height = left, top, height - top - bottom
-        self._step = (width - left - right) / max(len(ceat.lengths) - 1, 1)
+        self._step = (width - left - right) / max(len(ceat.lengths), 1)
+        self._fixed = fixed_lengths(ceat.lengths)
         step = 0.5 if self._high - self._low < 4 else 1.0
         self.ticks = [n * step for n in range(-20, 21) if self._low <= n * step <= self._high]
 
     def x(self, n: int) -> float:
-        """Return where the length of this number is."""
+        """Return where the primary estimate (0) or the length of this number is."""
         return round(self._left + n * self._step, 1)
 
     def y(self, effect: float) -> float:
@@ -351,21 +351,30 @@ class _Scale:
     def draw(
         self, rows: Sequence[Estimate | None], color: int = 0
     ) -> tuple[Markup, list[tuple[Estimate, float, float]]]:
-        """Return the line through the effects of a model in the order of lengths, and each effect with its place.
+        """Return the line through the effects of a model at the fixed lengths, and each effect with its place.
 
-        The 95 % intervals are a band around the line where all of them are known.
+        The 95 % intervals are a band around the line where all of them are known; that of the primary estimate is a
+        line. Contexts above a length (">75") are other texts: their effect is a point apart from the line.
+
+        Args:
+            rows: the primary estimate, and those of all lengths.
+            color: of the model; 0 for none of its own.
         """
         there = [(n, row) for n, row in enumerate(rows) if row is not None and is_number(row["effect_size"])]
         points = [(row, self.x(n), self.y(row["effect_size"])) for n, row in there]
-        if not points:
-            return Markup(""), []
-        known = [(row, x) for row, x, _ in points if is_number(row["ci_low"])]
+        joined = [point for point in points if point[0]["segment_length"] in self._fixed]
+        known = [(row, x) for row, x, _ in joined if is_number(row["ci_low"])]
         band = [(x, self.y(row["ci_low"])) for row, x in known]
         band += [(x, self.y(row["ci_high"])) for row, x in reversed(known)]
-        drawn = html('<path class="band" d="M{}z"/>', _join(band)) if len(known) == len(points) > 1 else ""
+        drawn = [html('<path class="band" d="M{}z"/>', _join(band))] * (len(known) == len(joined) > 1)
+        if joined:
+            drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for _, x, y in joined)))
+        for row, x, _ in points:
+            if row["segment_length"] == grid.MEAN and is_number(row["ci_low"]):
+                ends = (self.y(row[end]) for end in ("ci_low", "ci_high"))
+                drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for y in ends)))
         style = html(' style="--line-colour: var(--model-{})"', color) if color else ""
-        path = _join((x, y) for _, x, y in points)
-        return html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, path), points
+        return html("<g{}>{}</g>", style, Markup("").join(drawn)), points
 
 
 def _join(points: Iterable[tuple[float, float]]) -> str:

@@ -249,9 +249,10 @@ _OURS = {
 
 def _select_estimates(method: str, table: pl.DataFrame) -> pl.DataFrame:
     """Return the estimates of a method as `_OURS`, with what they do without as `note`."""
-    rows = table.rename({"effect_size": "measured"}).with_columns(
+    described = table.with_columns(
         pl.Series("note", map(_describe, table.iter_rows(named=True)), dtype=pl.String), method=pl.lit(method)
     )
+    rows = grids.split_draws(described).rename({"effect_size": "measured"})
     return rows.select(pl.col(name).cast(kind) for name, kind in _OURS.items() if name in rows.columns)
 
 

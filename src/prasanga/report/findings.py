@@ -24,7 +24,6 @@ from prasanga.report.study import Results
 from prasanga.schema.registry import COUNTED, Reason, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
 
-_CELL = ("category", "model", "segment_length")
 P, CORRECTED = "p_association", "p_association_holm"
 """The p of words, and the same after Holm's correction, by which an effect is significant."""
 
@@ -55,6 +54,11 @@ def is_found(row: Estimate) -> bool:
     return bool(row["is_found"])
 
 
+def count_tests(rows: Iterable[Estimate]) -> int | None:
+    """Return for how many tests p is corrected; None where no estimate was tested."""
+    return next((row["n_tests"] for row in rows if row.get("n_tests")), None)
+
+
 def is_near_zero(row: Estimate) -> bool:
     """Return whether the equivalence test shows that an effect or a preference is within the margin around none."""
     p = row.get("p_equivalence")
@@ -78,7 +82,7 @@ def find_detectable(rows: Sequence[Estimate]) -> dict[str, Any]:
         none of any size.
     """
     sizes = sorted(size for row in rows if is_number(size := row.get("smallest_effect")))
-    n_tests = max((row.get("n_tests") or 1 for row in rows), default=1)
+    n_tests = count_tests(rows) or 1
     middle = median(sizes) if sizes else None
     return {"sizes": sizes, "median": middle, "n_without": len(rows) - len(sizes), "n_tests": n_tests}
 
@@ -91,7 +95,8 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
     if ceat.is_empty():
         return []
     cells = grid.grid_of(ceat)
-    rows = [row for row in cells.rows if is_number(row["effect_size"]) and not few_words(row)]
+    every = [row for row in cells.rows if is_number(row["effect_size"]) and not few_words(row)]
+    rows, at_lengths = ([row for row in every if grid.is_primary(row) == wanted] for wanted in (True, False))
     found = [row for row in rows if is_found(row)]
     largest = max(found, key=_size, default={"effect_size": 0.0})
     opposite = [row for row in found if row["effect_size"] * largest["effect_size"] < 0]
@@ -100,22 +105,21 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
         by_category.setdefault(row["category"], []).append(row)
     without = {name: group for name, group in by_category.items() if not any(map(is_found, group))}
     others = [row for group in without.values() for row in group]
-    first_mode = [row for row in rows if row["sample_mode"] == cells.modes[0]]
     rest = {"first": [group[0] for group in without.values()], "limits": find_detectable(others), "n": len(others)}
     facts: dict[str, dict[str, Any]] = {
         "largest": {"row": largest, "k": len(found), "n": len(rows)} if found else {},
         "opposite": {"row": max(opposite, key=_size)} if opposite else {},
-        "directions": _compare_directions(first_mode, len(cells.models)),
+        "directions": _compare_directions(rows, len(cells.models)),
         "significance": _count_significant(rows),
         "not_found": {**rest, "held": _hold_back(others)} if others else {},
-        "near_zero": _place_near_zero(without, "category", "categories", " at every length and by every model"),
-        "lengths": _compare_lengths(first_mode, cells.lengths),
+        "near_zero": _place_near_zero(without, "category", "categories", " in every model"),
+        "lengths": _compare_lengths(at_lengths, cells.lengths),
         "controls": _compare_controls(rows),
-        "modes": _compare_modes(rows),
-        "draws": _count_below(row["p_draws"] for row in rows),
+        "modes": _compare_modes(at_lengths),
+        "draws": _count_below(row["p_draws"] for row in at_lengths),
         "contexts": _find_fewest_contexts(rows, ceat),
-        "few": _list_places(cells, few_words),
-        "not_computed": _list_places(cells, grid.why_missing),
+        "few": _list_places(cells.primary, few_words),
+        "not_computed": _list_places(cells.rows, grid.why_missing),
     }
     return [tell(finding, **each) for finding, each in facts.items() if each]
 
@@ -132,8 +136,7 @@ def _count_below(p_values: Iterable[Any]) -> dict[str, Any]:
 
 def _count_significant(rows: Sequence[Estimate]) -> dict[str, Any]:
     counts = _count_below(row[P] for row in rows)
-    n_tests = next((row["n_tests"] for row in rows if is_number(row.get("n_tests"))), counts.get("n"))
-    return counts and {**counts, "n_tests": n_tests, "n_left": sum(map(HOLM.marks, rows))}
+    return counts and {**counts, "n_tests": count_tests(rows) or counts["n"], "n_left": sum(map(HOLM.marks, rows))}
 
 
 def _hold_back(rows: Sequence[Estimate]) -> list[tuple[str, int]]:
@@ -156,31 +159,27 @@ def _place_near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: s
 
 
 def _compare_directions(rows: Sequence[Estimate], n_models: int) -> dict[str, Any]:
-    """Return how often models disagree about the direction of an association; `rows` are of one sample mode."""
-    effects: dict[tuple[str, str], list[float]] = {}
+    """Return how often models disagree about the direction of an association."""
+    effects: dict[str, list[float]] = {}
     for row in filter(is_found, rows):
-        effects.setdefault((row["category"], row["segment_length"]), []).append(row["effect_size"])
+        effects.setdefault(row["category"], []).append(row["effect_size"])
     compared = [min(each) < 0 < max(each) for each in effects.values() if len(each) > 1]
-    mode = rows[0]["sample_mode"] if rows else ""
-    return {"n_models": n_models, "k": sum(compared), "n": len(compared), "mode": mode} if compared else {}
+    return {"n_models": n_models, "k": sum(compared), "n": len(compared)} if compared else {}
 
 
 def _compare_lengths(rows: Sequence[Estimate], lengths: Sequence[str]) -> dict[str, Any]:
-    """Return how effects move from the shortest to the longest segment length; `rows` are of one sample mode."""
+    """Return how effects move from the shortest to the longest segment length."""
     shortest, longest = lengths[0], lengths[-1]
     there = {(row["category"], row["model"]): row for row in rows if row["segment_length"] == longest}
     here = [row for row in rows if row["segment_length"] == shortest]
     pairs = [(row, other) for row in here if (other := there.get((row["category"], row["model"])))]
     if shortest == longest or not pairs:
         return {}
-    found = [pair for pair in pairs if all(map(is_found, pair))]
     changes = [abs(after["effect_size"] - before["effect_size"]) for before, after in pairs]
     row, other = pairs[changes.index(max(changes))]
     return {
-        **{"shortest": shortest, "longest": longest, "mode": row["sample_mode"], "n": len(pairs)},
+        **{"shortest": shortest, "longest": longest, "n": len(pairs)},
         "n_grow": sum(_size(after) > _size(before) for before, after in pairs),
-        "n_found": len(found),
-        "n_turned": sum(after["effect_size"] * before["effect_size"] < 0 for before, after in found),
         **{"change": median(changes), "row": {"pool": None, **row}},
         "ends": (row["effect_size"], other["effect_size"]),
     }
@@ -206,10 +205,9 @@ def _compare_controls(rows: Sequence[Estimate]) -> dict[str, Any]:
 
 def _compare_modes(rows: Sequence[Estimate]) -> dict[str, Any]:
     """Return how far fixed and random draws are apart."""
-    random = {tuple(map(row.get, _CELL)): row["effect_size"] for row in rows if row["sample_mode"] == "random"}
-    fixed = [row for row in rows if row["sample_mode"] == "fixed" and tuple(map(row.get, _CELL)) in random]
-    apart = [abs(row["effect_size"] - random[tuple(map(row.get, _CELL))]) for row in fixed]
-    return {"middle": median(apart), "most": max(apart), "row": fixed[apart.index(max(apart))]} if apart else {}
+    both = [row for row in rows if is_number(row.get("effect_random"))]
+    apart = [abs(row["effect_size"] - row["effect_random"]) for row in both]
+    return {"middle": median(apart), "most": max(apart), "row": both[apart.index(max(apart))]} if apart else {}
 
 
 def _find_fewest_contexts(rows: Sequence[Estimate], ceat: pl.DataFrame) -> dict[str, Any]:
@@ -221,14 +219,15 @@ def _find_fewest_contexts(rows: Sequence[Estimate], ceat: pl.DataFrame) -> dict[
     return {"row": fewest, "n_without": without.select(lost.field("word").n_unique()).item()} if fewest else {}
 
 
-def _list_places(cells: Grid, say: Callable[[Estimate], str]) -> dict[str, Any]:
+def _list_places(rows: Sequence[Estimate], say: Callable[[Estimate], str]) -> dict[str, Any]:
     """Return how many estimates have something to be said of them, and what, with the first place of each."""
     found: dict[tuple[str, str], list[str]] = {}
-    for (category, model, length, mode), row in cells.estimates.items():
+    for row in rows:
         if text := say(row):
-            found.setdefault((category, text), []).append(f"{model}, {length} words, {mode}")
+            place = f"{row['model']}, {grid.name_length(row['segment_length'])}"
+            found.setdefault((row["category"], text), []).append(place)
     places = [(*key, f"{first} and {len(others)} more" if others else first) for key, (first, *others) in found.items()]
-    return {"n": sum(map(len, found.values())), "of": len(cells.estimates), "places": places} if found else {}
+    return {"n": sum(map(len, found.values())), "of": len(rows), "places": places} if found else {}
 
 
 def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
@@ -398,7 +397,7 @@ Facts = dict[str, Any]
 
 
 class Changes(NamedTuple):
-    """Changes from the shortest length to the longest with the same texts, in the first sample mode.
+    """Changes from the shortest length to the longest with the same texts.
 
     `found` has the rows of the table of differences by category and model; those that rest on few words, or were not
     computed, are not there. `apart` has the lengths of other texts.
@@ -420,11 +419,10 @@ def compare_lengths(ceat: Grid, differences: pl.DataFrame) -> Changes:
     fixed = [length for length in ceat.lengths if not length.startswith(">")]
     shortest, *_, longest = fixed if len(fixed) > 1 else (ceat.lengths[0], *ceat.lengths)
     known = [pl.col(name).is_finite() for name in ("difference", "ci_low", "ci_high")]
-    wanted = {"kind": "length", "sample_mode": ceat.modes[0], "first": shortest, "second": longest}
+    wanted = {"kind": "length", "first": shortest, "second": longest}
     rows = differences.filter(*known, **wanted).rows_by_key(["category", "model"], named=True, include_key=True)
     apart = tuple(length for length in ceat.lengths if length.startswith(">") and length != longest)
-    shown = [row for row in ceat.estimates.values() if row["sample_mode"] == ceat.modes[0]]
-    of_ends = (row for row in shown if row["segment_length"] in (shortest, longest))
+    of_ends = (row for row in ceat.rows if row["segment_length"] in (shortest, longest))
     few = {(row["category"], row["model"]) for row in of_ends if few_words(row)}
     return Changes(shortest, longest, apart, {key: row for key, (row,) in rows.items() if key not in few})
 
@@ -444,8 +442,8 @@ def list_first_findings(ceat: Grid, changes: Changes | None, results: Results) -
 
 
 def show_effect(ceat: Grid, category: str, model: str, length: str) -> str:
-    """Return the effect at a length, in the first sample mode."""
-    row = ceat.at(category, model, length, ceat.modes[0])
+    """Return the effect at a length."""
+    row = ceat.at(category, model, length)
     return two(row["effect_size"] if row else None)
 
 
@@ -470,7 +468,8 @@ def _find_change(ceat: Grid, changes: Changes) -> Iterator[Facts]:
 
 def _find_association(results: Results) -> Iterator[Facts]:
     """Yield the strongest association that any method found, or that none was found, and the limits."""
-    every = [(row, name) for name, table in results.estimates.items() for row in table.iter_rows(named=True)]
+    tables = {name: grid.select_primary(table) for name, table in results.estimates.items()}
+    every = [(row, name) for name, table in tables.items() for row in table.iter_rows(named=True)]
     computed = [row for row, _ in every if is_number(row["effect_size"])]
     rows = [row for row in computed if not few_words(row)]
     found = [(row, name) for row, name in every if is_number(row["effect_size"]) and is_found(row)]
@@ -542,6 +541,6 @@ def _show_percentage(row: Estimate, name: str, ends: str) -> dict[str, str]:
 
 def _find_twins(ceat: Grid) -> Iterator[Facts]:
     """Yield how many effects differ from those of models that have learned nothing."""
-    known = [p for row in ceat.estimates.values() if is_number(p := row.get("p_twins")) and not few_words(row)]
+    known = [p for row in ceat.primary if is_number(p := row.get("p_twins")) and not few_words(row)]
     if known:
         yield {"kind": "twins", **_exceeds_chance(sum(p <= ALPHA for p in known), len(known))}

@@ -1,7 +1,7 @@
 """Put the estimates and the bias percentages of a study into reading order.
 
 Tables, figures and the page walk the same grids, so that they show the same numbers in the same order. A grid of
-estimates has categories, models, segment lengths and sample modes; one of pairs has sets, languages and bias types.
+estimates has categories, models and segment lengths; one of pairs has sets, languages and bias types.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import polars as pl
 import regex
 
-from prasanga.associations.comparisons import has_few_words
+from prasanga.associations.comparisons import MEAN, has_few_words, is_primary
 from prasanga.base.errors import InputError
 from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.preferences import OVERALL
@@ -51,7 +51,7 @@ def name_of_language(language: str) -> str:
 Estimate: TypeAlias = Mapping[str, Any]
 """One row of the table of estimates, by column name."""
 
-KEY = ("category", "model", "segment_length", "sample_mode")
+KEY = ("category", "model", "segment_length")
 _SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
 MODES = ("fixed", "random")
 """How contexts are drawn: all models get the same, or each model its own."""
@@ -80,43 +80,39 @@ class Category:
 
 @dataclass(frozen=True)
 class Grid:
-    """All estimates of a study by (category, model, segment length, sample mode)."""
+    """All estimates of CEAT by (category, model, segment length): primary ones (`MEAN`), and those of `lengths`."""
 
     categories: tuple[Category, ...]
     models: tuple[str, ...]
     lengths: tuple[str, ...]
-    modes: tuple[str, ...]
-    estimates: Mapping[tuple[str, str, str, str], Estimate]
-
-    @property
-    def places(self) -> Iterator[tuple[Category, str, str]]:
-        """Return each category, model and length, in reading order."""
-        return product(self.categories, self.models, self.lengths)
+    estimates: Mapping[tuple[str, str, str], Estimate]
 
     @property
     def rows(self) -> list[Estimate]:
-        """Return all estimates in reading order."""
+        """Return all estimates in reading order, the primary one of a category and model first."""
         names = [category.name for category in self.categories]
-        return [
-            self.estimates[key]
-            for key in product(names, self.models, self.lengths, self.modes)
-            if key in self.estimates
-        ]
+        found = (self.list_lengths(*place) for place in product(names, self.models))
+        return [row for rows in found for row in rows if row is not None]
 
-    def list_lengths(self, category: str, model: str, mode: str) -> list[Estimate | None]:
-        """Return the estimates of a category and model at all lengths."""
-        return [self.at(category, model, length, mode) for length in self.lengths]
+    @property
+    def primary(self) -> list[Estimate]:
+        """Return the primary estimates in reading order."""
+        return [row for row in self.rows if is_primary(row)]
 
-    def at(self, category: str, model: str, length: str, mode: str) -> Estimate | None:
+    def list_lengths(self, category: str, model: str) -> list[Estimate | None]:
+        """Return the estimates of a category and model: the primary one, and those of all lengths."""
+        return [self.at(category, model, length) for length in (MEAN, *self.lengths)]
+
+    def at(self, category: str, model: str, length: str) -> Estimate | None:
         """Return the estimate of one cell; None if the table has no row for it."""
-        return self.estimates.get((category, model, length, mode))
+        return self.estimates.get((category, model, length))
 
 
 def grid_of(ceat: pl.DataFrame) -> Grid:
     """Arrange the table of estimates.
 
-    Categories are sorted by name (C2 before C10), lengths by words (75 before >75), modes as fixed, random; models keep
-    the order in which the table has them.
+    Categories are sorted by name (C2 before C10), lengths by words (75 before >75); models keep the order in which the
+    table has them.
 
     Raises:
         InputError: two rows for the same cell.
@@ -125,19 +121,44 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
     if ceat.select(KEY).is_duplicated().any():
         raise InputError(f"the table of CEAT has two rows for the same {', '.join(KEY)}. Make the table again.")
     categories = {row["category"]: category_of(row) for row in reversed(rows)}
-    modes = dict.fromkeys([*MODES, *ceat["sample_mode"]])
     return Grid(
         categories=tuple(categories[name] for name in sorted(categories, key=natural_order)),
         models=tuple(dict.fromkeys(ceat["model"])),
         lengths=tuple(sort_lengths(ceat["segment_length"])),
-        modes=tuple(mode for mode in modes if mode in set(ceat["sample_mode"])),
         estimates={tuple(row[name] for name in KEY): row for row in rows},
     )
 
 
 def sort_lengths(lengths: Iterable[str]) -> list[str]:
-    """Return segment lengths, each once, from short to long; ">75" after "75"."""
-    return sorted(set(lengths), key=lambda label: (natural_order(label.lstrip(">")), label.startswith(">")))
+    """Return segment lengths, each once, from short to long; ">75" after "75". `MEAN` is none."""
+    found = {*lengths} - {MEAN}
+    return sorted(found, key=lambda label: (natural_order(label.lstrip(">")), label.startswith(">")))
+
+
+def name_length(label: str) -> str:
+    """Return a `segment_length` as a reader sees it: "9 words", "mean over lengths"."""
+    return "mean over lengths" if label == MEAN else f"{label} words"
+
+
+def select_primary(estimates: pl.DataFrame) -> pl.DataFrame:
+    """Return the primary estimates of a method: of CEAT those over the fixed lengths, of others all."""
+    return estimates.filter(segment_length=MEAN) if "segment_length" in estimates.columns else estimates
+
+
+def split_draws(ceat: pl.DataFrame) -> pl.DataFrame:
+    """Return the estimates of CEAT with those of random draws as rows of their own below, as papers print them.
+
+    These have the effect, its standard error and p over draws; intervals and p of words do not depend on draws.
+    """
+    if "effect_random" not in ceat.columns:
+        return ceat
+    taken = {"effect_size": "effect_random", "standard_error": "standard_error_random", "p_draws": "p_draws_random"}
+    changed = {name: pl.col(source) for name, source in taken.items() if name in ceat.columns}
+    untold = {"p_association_holm", "log_p_draws", "draws_low", "draws_high"} & {*ceat.columns}
+    random = ceat.filter(pl.col("effect_random").is_not_null()).with_columns(
+        **changed, **dict.fromkeys(untold, pl.lit(None)), sample_mode=pl.lit("random")
+    )
+    return pl.concat([ceat, random.cast(ceat.schema)])
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -226,7 +247,8 @@ HOLM = Marking(
     "p_association_holm",
     ALPHA,
     "p_association_holm < .05: permutation of the target words and of the attribute words, the larger p,"
-    " corrected by Holm over all tests of words in the study (CEAT, SEAT, WEAT and log-probability bias together).",
+    " corrected by Holm over the primary tests of words in the study (CEAT, SEAT, WEAT and log-probability bias"
+    " together). Single lengths are not tested.",
 )
 """The recommended mark."""
 
@@ -414,18 +436,6 @@ class MeasuredSet(NamedTuple):
     listed: list[str]
 
 
-class Measured(NamedTuple):
-    """The words of a category at one segment length in one sample mode.
-
-    `table` has a row for each model and word that has an association: the columns of the table of words, and `value`,
-    the standardized association.
-    """
-
-    length: str
-    mode: str
-    table: pl.DataFrame
-
-
 def glosses_of(categories: Mapping[str, Any]) -> Mapping[str, str]:
     """Return English glosses by stimulus."""
     glosses: Mapping[str, str] = categories.get("glosses", {})
@@ -469,29 +479,29 @@ def _describe_forms(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def measured_words(words: pl.DataFrame, category: str) -> Measured:
-    """Return the standardized associations of the target words of a category, each word of a set once.
+def measured_words(words: pl.DataFrame, category: str) -> pl.DataFrame:
+    """Return the standardized associations of the target words of a category over the fixed lengths.
 
-    They are those of fixed draws, or random where there are no others, at the longest length at which a word of the
-    category was measured so. Models whose words all have the same association are left out, as are associations that
-    are not finite.
+    Models whose words all have the same association are left out, as are associations that are not finite.
 
     Args:
         words: associations of single words.
         category: one of the study's.
+
+    Returns:
+        A row for each model and word, each word of a set once: the columns of `words`, and `value`, the standardized
+        association.
     """
-    there = words.filter(pl.col("role").is_in(["x", "y"]), pl.col("association").is_finite(), category=category)
-    mode = min(there["sample_mode"], default="")
-    there = there.filter(sample_mode=mode)
-    length = next(reversed(sort_lengths(there["segment_length"])), "")
-    return Measured(length, mode, _standardized(there.filter(segment_length=length)))
+    is_target = pl.col("role").is_in(["x", "y"])
+    there = words.filter(is_target, pl.col("association").is_finite(), category=category, segment_length=MEAN)
+    return _standardized(there)
 
 
-def measured_sets(measured: Measured, word_sets: Iterable[Mapping[str, Any]]) -> list[MeasuredSet]:
+def measured_sets(measured: pl.DataFrame, word_sets: Iterable[Mapping[str, Any]]) -> list[MeasuredSet]:
     """Return the two target sets, the words of each sorted by the mean over models, those nearest to A first."""
     found, mean = [], pl.col("value").mean()
     for role, word_set in zip("xy", word_sets, strict=True):
-        table = measured.table.filter(role=role)
+        table = measured.filter(role=role)
         by_word = table.group_by("stimulus").agg("model", "value", mean=mean)
         ranked = by_word.sort("mean", "stimulus", descending=[True, False]).drop("mean").iter_rows()
         words = [MeasuredWord(word, dict(zip(models, values, strict=True))) for word, models, values in ranked]

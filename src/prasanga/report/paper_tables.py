@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -169,23 +170,30 @@ def with_fewer_draws(
     fewer = sizes_of(n_samples)[:-1]
     if not fewer or convergence is None or ceat.is_empty():
         return ceat
-    key = ["category", "model", "segment_length", "sample_mode"]
-    first = convergence.filter(pl.col("n").is_in(fewer)).select(
-        *key, "n", first_effect="effect_size", first_error="standard_error"
-    )
-    effect, error = pl.col("first_effect"), pl.when(pl.col("first_error") != 0).then("first_error")
-    p = (effect / error).abs().map_elements(lambda z: math.erfc(z / math.sqrt(2)), return_dtype=pl.Float64)
+    key = ["category", "model", "segment_length"]
+    first = convergence.filter(pl.col("n").is_in(fewer)).select(*key, "n", pl.exclude(*key, "n").name.prefix("first_"))
+    effect, error, p = _read_draws("effect_size", "standard_error")
+    effect_random, _, p_random = _read_draws("effect_random", "standard_error_random")
     changes: dict[str, pl.Expr] = {
         **dict.fromkeys(_OF_ALL_DRAWS, pl.lit(None)),
         **{name: pl.col(name) + effect - pl.col("effect_size") for name in ("ci_low", "ci_high")},
-        **{"effect_size": effect, "n_samples": pl.col("n"), "standard_error": pl.col("first_error")},
+        **{"effect_size": effect, "n_samples": pl.col("n"), "standard_error": pl.col("first_standard_error")},
         **{"draws_low": effect - _TWO_SIDED_95 * error, "draws_high": effect + _TWO_SIDED_95 * error},
-        **{"p_draws": p, "log_p_draws": pl.when(p > 0).then(p.log())},
+        **{"p_draws": p, "log_p_draws": pl.when(p > 0).then(p.log()), "p_draws_random": p_random},
+        **{"effect_random": effect_random, "standard_error_random": pl.col("first_standard_error_random")},
     }
     rows = ceat.join(first, on=key, maintain_order="left_right").with_columns(
         **{name: change for name, change in changes.items() if name in ceat.columns}
     )
     return pl.concat([ceat, rows.select(ceat.columns).cast(ceat.schema)])
+
+
+def _read_draws(effect: str, standard_error: str) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Return the effect of the first draws, its standard error, null for 0, and p."""
+    found, error = pl.col(f"first_{effect}"), pl.col(f"first_{standard_error}")
+    known = pl.when(error != 0).then(error)
+    p = (found / known).abs().map_elements(lambda z: math.erfc(z / math.sqrt(2)), return_dtype=pl.Float64)
+    return found, known, p
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
@@ -238,13 +246,10 @@ def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = 
 def render_ceat(ceat: pl.DataFrame) -> Layout:
     """Return the estimates of CEAT as CSV and Markdown in the paper's layout, and for LaTeX as a paper reports them.
 
-    In LaTeX a row is a category, length and model, of the first sample mode, with the columns that
-    docs/which_statistic.md asks for: effect, interval, p by Holm, difference from the copies, words.
+    In LaTeX a row is a category, model and length, with the columns that docs/which_statistic.md asks for: effect,
+    interval, p by Holm, difference from the copies, words.
     """
-    grid = grids.grid_of(ceat)
-    table = _arrange_ceat("ceat", ceat, grids.HOLM)
-    found = [grid.at(category.name, model, length, grid.modes[0]) for category, model, length in grid.places]
-    rows = [row for row in found if row is not None]
+    table, rows = _arrange_ceat("ceat", ceat, grids.HOLM), grids.grid_of(ceat).rows
     names = (
         "category model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
     )
@@ -253,7 +258,7 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
         sheets.list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=forms)
         for at in range(0, len(rows), _LINES)
     ]
-    return table.render(parts, [*write_notes("ceat_rows", mode=grid.modes[0]), *table.notes])
+    return table.render(parts, [*write_notes("ceat_rows", mode=rows[0]["sample_mode"]), *table.notes])
 
 
 def choose_percentage(bias: pl.DataFrame, preset: str) -> str:
@@ -299,18 +304,21 @@ def _arrange(
 
 
 def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> PaperTable:
-    """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length."""
-    grid = grids.grid_of(ceat)
+    """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length.
+
+    Marked by words, primary estimates come first, since single lengths are not tested.
+    """
+    grid, rows = grids.grid_of(ceat), grids.split_draws(ceat).rows(named=True)
+    lengths = [*([grids.MEAN] * (marking is grids.HOLM)), *grid.lengths]
     columns: Columns = {
-        (model, length): {key[::3]: row for key, row in grid.estimates.items() if key[1:3] == (model, length)}
-        for model in grid.models
-        for length in grid.lengths
+        place: {
+            (row["category"], row["sample_mode"]): row for row in rows if (row["model"], row["segment_length"]) == place
+        }
+        for place in product(grid.models, lengths)
     }
-    lines = {
-        (each.name, mode): (each.name, each.targets, each.attributes, mode)
-        for each in grid.categories
-        for mode in grid.modes
-    }
+    modes = sorted({row["sample_mode"] for row in rows})
+    names = {each.name: (each.name, each.targets, each.attributes) for each in grid.categories}
+    lines = {(name, mode): (*names[name], mode) for name, mode in product(names, modes)}
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
     facts = {"mark": marking.describe(grid.estimates.values()), "conventions": _list_conventions(ceat)}
     notes = write_notes("ceat", number=name[-1], sizes=sizes, **facts)
@@ -319,21 +327,24 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
 
 
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
-    """Return Table 4 of Sadhu et al.: a column per method and model; of CEAT the shortest length, fixed draws."""
+    """Return Table 4 of Sadhu et al.: a column per method and model.
+
+    Of CEAT it has the primary estimates; with `preset: paper` those of the shortest length, as the paper.
+    """
     of_paper = {name: tables[name].filter(pl.col("category").is_in(SADHU)) for name in PUBLISHED_AS if name in tables}
     tables = {name: table for name, table in of_paper.items() if len(table)}
     length = mode = exchanged = None
     if "ceat" in tables:
-        grid = grids.grid_of(tables["ceat"])
-        length, mode = grid.lengths[0], grid.modes[0]
-        tables["ceat"] = tables["ceat"].filter(segment_length=length, sample_mode=mode)
+        length = grids.sort_lengths(tables["ceat"]["segment_length"])[0] if preset == "paper" else grids.MEAN
+        tables["ceat"] = tables["ceat"].filter(segment_length=length)
+        mode = tables["ceat"]["sample_mode"][0]
     if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
         found = set(tables["log_probability_bias"].filter("exchanged")["category"])
         exchanged = [name for name in SADHU if name in found]
     groups = {label: tables.get(method, pl.DataFrame()) for method, label in PUBLISHED_AS.items()}
     markings = {PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else grids.HOLM for method in tables}
     missing = [label for label in groups if label not in markings]
-    facts = {"length": length, "mode": mode, "exchanged": exchanged, "missing": missing}
+    facts = {"length": length and grids.name_length(length), "mode": mode, "exchanged": exchanged, "missing": missing}
     return _arrange_groups("sadhu_table4", "methods", groups, markings, SADHU, **facts)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from prasanga.associations.comparisons import MEAN
 from prasanga.base.io import escape_markdown, guarded_text, read_rows
 from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
@@ -197,10 +198,12 @@ def numbers(*names: str) -> tuple[tuple[str, str], ...]:
 def sortable(name: str, value: object, form: str = "") -> Cell:
     """Return the cell of a value; a table of the page sorts it in full precision, last if it is no number.
 
-    Segment lengths are sorted from short to long, ">75" after "75".
+    Segment lengths are sorted from short to long, ">75" after "75", the mean over them first.
     """
     order = repr(value) if is_number(value) and not isinstance(value, bool) else None if isinstance(value, str) else ""
-    if name == "segment_length" and isinstance(value, str) and (length := value.lstrip(">")).isdigit():
+    if name == "segment_length" and value == MEAN:
+        order = "0"
+    elif name == "segment_length" and isinstance(value, str) and (length := value.lstrip(">")).isdigit():
         order = str(int(length) + 0.5 * value.startswith(">"))
     return Cell(show_value(name, value, form), order=order)
 
@@ -234,9 +237,7 @@ def _write_cell(value: Any) -> Cell:
 _KEPT = ("effect_size", "bias_percentage")
 """Columns that a table has even if no row has a value."""
 
-_LISTS = (
-    "method category model segment_length sample_mode structure structure_1 structure_2 polarity quantity bias_type"
-)
+_LISTS = "method category model segment_length structure structure_1 structure_2 polarity quantity bias_type"
 
 
 def list_numbers(

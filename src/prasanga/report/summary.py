@@ -34,7 +34,7 @@ from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, is_number,
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.schema import CONVENTIONS
 
-SCHEMA = 2
+SCHEMA = 3
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
 
 FOLDER = "report"
@@ -234,7 +234,7 @@ def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
 _KEYS = {row["object"]: row["keys"].split() for row in read_rows(files(wording.__name__) / "summary.tsv")}
 """Columns of results that objects of the summary have under the same names."""
 
-_ALWAYS = ("segment_length", "sample_mode", "p_draws", "set")
+_ALWAYS = ("segment_length", "p_draws", "set")
 """Keys whose reason does not depend on whether a number was computed."""
 
 
@@ -268,8 +268,9 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     Args:
         table: its estimates, corrected for the number of tests; at least one.
     """
-    rows, computed = table.rows(named=True), table.filter(pl.col("effect_size").is_finite())
-    conventions = _conventions(computed if len(computed) else table, CONVENTIONS)
+    primary = grid.select_primary(table)
+    rows, computed = primary.rows(named=True), primary.filter(pl.col("effect_size").is_finite())
+    conventions = _conventions(computed if len(computed) else primary, CONVENTIONS)
     several = [name for name, values in conventions.items() if len(values) > 1]
     enough = (row for row in computed.iter_rows(named=True) if not few_words(row))
     largest = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
@@ -279,7 +280,6 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "categories": sorted(set(table["category"]), key=grid.natural_order),
             "models": list(dict.fromkeys(table["model"])),
             "segment_lengths": grid.sort_lengths(_values(table, "segment_length")),
-            "sample_modes": sorted(_values(table, "sample_mode")),
             "n_estimates": len(rows),
             **_count_numbers(computed, map(grid.why_missing, rows), len(rows)),
             "n_tested": len(corrected),
@@ -288,7 +288,7 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "largest": None if largest is None else _describe_effect(largest),
             "twin": _describe_twins(computed, "twin_effect_size", 0),
             "conventions": conventions,
-            "estimates": [_describe_effect(row, several) for row in rows],
+            "estimates": [_describe_effect(row, several) for row in table.iter_rows(named=True)],
         },
         "estimates",
         largest="every estimate rests on few words" if len(computed) else None,

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from prasanga.associations.comparisons import fixed_lengths
 from prasanga.methods import CEAT, SEAT, method_named
 from prasanga.report import grid, study
 from prasanga.report.association_views import describe_estimate, draw_chart, list_estimates
@@ -54,9 +55,7 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
 def _category_view(name: str, rows: Rows, results: Results, hits: Mapping[str, str]) -> View:
     anchor, first, ceat = anchor_of(name), rows[0][1], results.ceat
     of_ceat = [each for each in ceat.categories if each.name == name]
-    # of CEAT the estimates of the first sample mode
-    shown = [(method, row) for method, row in rows if row.get("sample_mode") in (None, *ceat.modes[:1])]
-    sheet = list_estimates("by_methods", shown, category=name)
+    sheet = list_estimates("by_methods", rows, category=name)
     chart, title = draw_chart(ceat, of_ceat, choose=False) if of_ceat else "", f"{name}: {first['category_title']}"
     about = Section(title, f"{anchor}-methods", widget=chart, sheets=[sheet])
     its_words = Section("Its words", f"{anchor}-words", definitions=_list_sets(results, first, hits))
@@ -78,7 +77,7 @@ def _list_sets(results: Results, row: Estimate, hits: Mapping[str, str]) -> list
 
 def carrying_words(results: Results, category: str, anchor: str) -> Section | None:
     """Return the packed section on the single words of a category: their standardized associations by model."""
-    length, mode, table = grid.measured_words(results["ceat_words"], category)
+    table = grid.measured_words(results["ceat_words"], category)
     if table.is_empty():
         return None
     about, glosses = results.categories.get(category), grid.glosses_of(results.categories)
@@ -94,7 +93,7 @@ def carrying_words(results: Results, category: str, anchor: str) -> Section | No
         for role, stimulus, *values in by_word.select("role", "stimulus", *models).iter_rows()
     ]
     file = "data/ceat_words.parquet"
-    where = {"length": length, "mode": mode, "a": titles["a"], "b": titles["b"]}
+    where = {"a": titles["a"], "b": titles["b"]}
     values = {"anchor": anchor, "figure": name_of("words_{category}", category=category), **where}
     sheet = show_table("carrying_words", rows, columns=dict.fromkeys(models, ""), category=category)
     packed = prose("words_unscripted", file=file if file in results.files else "")
@@ -348,9 +347,10 @@ def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
     hidden, glosses = hides_texts(config), grid.glosses_of(results.categories)
     words: dict[str, int] = {}
     no_words = results["seat_words"].clear()  # all methods have the same columns
+    longest = next(reversed(fixed_lengths(results.ceat.lengths)), "")
     estimates = {
         grid.address_of_number(method, row): _describe_number(
-            method, row, results.tables.get(f"{method}_words", no_words), words
+            method, row, results.tables.get(f"{method}_words", no_words), words, longest
         )
         for method, row in list_all_estimates(results)
         if is_number(row["effect_size"])
@@ -370,11 +370,16 @@ def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
     }
 
 
-def _describe_number(method: str, row: Estimate, words: pl.DataFrame, numbers: dict[str, int]) -> dict[str, Any]:
-    """Return an estimate with its words; each word has a number, given when it first occurs."""
+def _describe_number(
+    method: str, row: Estimate, words: pl.DataFrame, numbers: dict[str, int], longest: str
+) -> dict[str, Any]:
+    """Return an estimate with its words; each word has a number, given when it first occurs.
+
+    Primary estimates are shown with the sentences of the longest fixed length.
+    """
     length = row.get("segment_length")
     # the sentences of CEAT and SEAT are those of all categories
-    lengths = {CEAT.name: length, SEAT.name: FILLED}
+    lengths = {CEAT.name: longest if length == grid.MEAN else length, SEAT.name: FILLED}
     kept_for = (method, "" if method in lengths else row["category"], str(lengths.get(method, "")))
     words = words.filter(**{name: row.get(name) for name in grid.KEY if name in words.columns})
     order = (pl.col("role").is_in(["a", "b"]), "association", "stimulus")
@@ -405,11 +410,10 @@ def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Es
     places: dict[str, list[Markup]] = {}
     for method, row in rows:
         if is_number(row["effect_size"]):
-            mode = f", {row['sample_mode']} draws" if "sample_mode" in row else ""
-            what = f"{row['segment_length']} words" if "segment_length" in row else "its number"
+            what = grid.name_length(row["segment_length"]) if "segment_length" in row else "its number"
             address = Markup.escape(grid.address_of_number(method, row))
             link = html('<a id="{0}" href="#{0}">{1}</a>', address, what)
-            places.setdefault(f"{METHODS[method]}, {row['model']}{mode}", []).append(link)
+            places.setdefault(f"{METHODS[method]}, {row['model']}", []).append(link)
     listed = (f"data/{name}" for name in (*(f"{method}_words.parquet" for method in METHODS), "measured_sentences.tsv"))
     files = ", ".join(file for file in listed if file in results.files)
     items = [html("{}: {}", name, Markup(", ").join(links)) for name, links in places.items()]
@@ -417,12 +421,12 @@ def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Es
 
 
 def list_all_estimates(results: Results) -> Iterator[tuple[str, Estimate]]:
-    """Yield method and estimate of all methods of words; those of CEAT from short to long, by sample mode."""
+    """Yield method and estimate of all methods of words; those of CEAT by length, primary ones first."""
     for name, table in results.estimates.items():
         rows = table.rows(named=True)
         if name == CEAT.name:
-            ceat = results.ceat
-            rows.sort(key=lambda row: (ceat.modes.index(row["sample_mode"]), ceat.lengths.index(row["segment_length"])))
+            lengths = [grid.MEAN, *results.ceat.lengths]
+            rows.sort(key=lambda row: lengths.index(row["segment_length"]))
         yield from ((name, row) for row in rows)
 
 

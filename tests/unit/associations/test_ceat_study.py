@@ -44,32 +44,38 @@ def vectors(seed: int = 1, leave_out: tuple[str, ...] = ()) -> dict[str, tuple[l
     return {word: value for word, value in made.items() if word not in leave_out}
 
 
+def drop(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
+
+
 def rows(tables: CeatTables) -> list[dict[str, Any]]:
     return tables.estimates.to_pylist()
 
 
-def row(mode: str = "random", model: str = "m", settings: CeatSettings = SETTINGS, **changed: Any) -> dict[str, Any]:
+def row(
+    *modes: str, model: str = "m", settings: CeatSettings = SETTINGS, length: str = "9", **changed: Any
+) -> dict[str, Any]:
+    """The row of a length, by random draws unless `modes` are named; `common` and `vectors` are those of 9 words."""
     arguments: dict[str, Any] = {"categories": {"C1": C1}, "vectors": vectors(), "common": None} | changed
-    categories, given = arguments.pop("categories"), arguments.pop("vectors")
-    tables = measure_ceat(categories, given, model=model, segment_length="9", settings=settings, **arguments)
-    return next(r for r in rows(tables) if r["sample_mode"] == mode)
+    categories, given, common = (arguments.pop(name) for name in ("categories", "vectors", "common"))
+    settings = replace(settings, sample_modes=modes or ["random"])
+    shared = None if common is None else {"9": common}
+    tables = measure_ceat(categories, {"9": given}, model=model, settings=settings, common=shared, **arguments)
+    return next(r for r in rows(tables) if r["segment_length"] == length)
 
 
-@pytest.mark.parametrize(("leave_out", "times"), [("", 1), ("গোলাপ", 2)])
-def test_what_modes_share_changes_no_number(leave_out: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both modes rest their intervals on the same draws where every word has as many contexts in them."""
-    import prasanga.associations.study as module
-
+def test_random_draws_are_columns_beside_the_fixed_ones() -> None:
     given = vectors()
-    common = {word: ids[:7] if word == leave_out else ids for word, (ids, _) in given.items()}
-    for mode in ("fixed", "random"):
-        alone = row(mode, settings=replace(SETTINGS, sample_modes=[mode]), vectors=given, common=common)
-        assert row(mode, vectors=given, common=common) == alone
-    counted = []
-    original = module.draw_cosines
-    monkeypatch.setattr(module, "draw_cosines", lambda *given: counted.append(1) or original(*given))
-    row(vectors=given, common=common)
-    assert len(counted) == 3 * times  # as they are, centered, standardized
+    common = {word: ids[:7] for word, (ids, _) in given.items()}
+    for length in ("9", "mean"):
+        both = row("random", "fixed", vectors=given, common=common, length=length)
+        fixed, random = (row(mode, vectors=given, common=common, length=length) for mode in ("fixed", "random"))
+        beside = {"effect_random": random["effect_size"]}
+        if length == "9":
+            beside |= {f"{name}_random": random[name] for name in ("standard_error", "p_draws")}
+        assert fixed["effect_size"] != random["effect_size"]
+        assert both == fixed | beside
+        assert (both["sample_mode"], random["sample_mode"]) == ("fixed", "random")
 
 
 @pytest.mark.parametrize(("mode", "names"), [("fixed", ("fixed", "C1")), ("random", ("random", "m", "C1"))])
@@ -99,8 +105,9 @@ def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ..
 
 def test_fixed_draws_are_shared_by_models_and_random_ones_are_not() -> None:
     # Two models with the same vectors: equal numbers if, and only if, they draw the same contexts.
-    assert row("fixed", "one")["effect_size"] == row("fixed", "other")["effect_size"]
-    assert row("random", "one")["effect_size"] != row("random", "other")["effect_size"]
+    one, other = ({mode: row(mode, model=model)["effect_size"] for mode in ("fixed", "random")} for model in "ab")
+    assert one["fixed"] == other["fixed"]
+    assert one["random"] != other["random"]
     assert row("fixed")["effect_size"] != row("random")["effect_size"]
 
 
@@ -144,29 +151,25 @@ def test_many_words_are_sampled_and_the_row_says_so() -> None:
 
 def test_lengths_draw_the_same_occurrences() -> None:
     # The same ids and vectors at two lengths: what is drawn, and so every number, is the same.
-    short, long = (
-        measure_ceat({"C1": C1}, vectors(), model="m", segment_length=length, settings=SETTINGS)
-        for length in ("9", "75")
-    )
-    for one, other in zip(rows(short), rows(long), strict=True):
-        assert one["effect_size"] == other["effect_size"]
-        assert one["standard_error"] == other["standard_error"]
-    pairs = zip(short.resamples.to_pylist(), long.resamples.to_pylist(), strict=True)
-    assert all(one["replicates"] == other["replicates"] and one["words"] == other["words"] for one, other in pairs)
+    given = vectors()
+    tables = measure_ceat({"C1": C1}, {"9": given, "75": given}, model="m", settings=SETTINGS)
+    for table in (tables.estimates, tables.resamples):
+        _, short, long = (drop(each, "segment_length") for each in table.to_pylist())
+        assert short == long
 
 
 def test_words_and_what_the_effect_is_without_them() -> None:
     settings = CeatSettings(40, ["random"], test=TestSettings(n_resamples=0, n_shuffles=0))
     given = vectors()
-    tables = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=settings)
-    words = tables.words.to_pylist()
+    tables = measure_ceat({"C1": C1}, {"9": given}, model="m", settings=settings)
+    words = [word for word in tables.words.to_pylist() if word["segment_length"] == "9"]
     attributes = PLEASANT_ONCE, UNPLEASANT_ONCE
     listed = [*FLOWERS, *INSECTS, *PLEASANT_ONCE, *UNPLEASANT_ONCE]
     roles = [role for role, side in zip("xyab", (FLOWERS, INSECTS, *attributes), strict=True) for _ in side]
     assert [(w["role"], w["stimulus"]) for w in words] == list(zip(roles, listed, strict=True))
     assert {w["n_items"] for w in words} == {12}
     effects = [w["effect_without"] for w in words]
-    (estimate,) = rows(tables)
+    _, estimate = rows(tables)
     assert (estimate["leave_out_low"], estimate["leave_out_high"]) == (min(effects), max(effects))
     # Without a target: the same draws, and the others as they are.
     ordered = {word: v[np.argsort(ids)] for word, (ids, v) in given.items()}
@@ -186,7 +189,7 @@ def test_a_context_that_is_lost_moves_its_own_word_alone() -> None:
     settings = CeatSettings(30, ["random"], test=TestSettings(n_resamples=40, n_shuffles=0))
 
     def replicates(vectors: Any) -> np.ndarray:
-        tables = measure_ceat({"C1": C1}, vectors, model="m", segment_length="9", settings=settings)
+        tables = measure_ceat({"C1": C1}, {"9": vectors}, model="m", settings=settings)
         return np.array(tables.resamples["replicates"][0].as_py())
 
     ids, of_word = given["বেলি"]
@@ -219,16 +222,16 @@ def test_vectors_are_read_a_word_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(sys.modules["prasanga.associations.ceat"], "_GROUP", 1)
     given = Read(vectors())
-    lazy = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=SETTINGS)
+    lazy = measure_ceat({"C1": C1}, {"9": given}, model="m", settings=SETTINGS)
     assert 0 < given.most <= 3 < len(given)
-    plain = measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
+    plain = measure_ceat({"C1": C1}, {"9": vectors()}, model="m", settings=SETTINGS)
     assert [table.to_pylist() for table in lazy] == [table.to_pylist() for table in plain]
 
 
 def test_the_smaller_numbers_of_draws_are_the_first_of_the_larger() -> None:
     def measured(n_samples: int | list[int]) -> CeatTables:
         settings = CeatSettings(n_samples, draws="with-replacement", test=SETTINGS.test)
-        return measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=settings)
+        return measure_ceat({"C1": C1}, {"9": vectors()}, model="m", settings=settings)
 
     several, most = measured([130, 300, 70]), measured(300)
     # the estimates are those of the largest, to the bit
@@ -237,11 +240,9 @@ def test_the_smaller_numbers_of_draws_are_the_first_of_the_larger() -> None:
     estimates, convergence = map(pl.from_arrow, (several.estimates, several.convergence))
     both = with_fewer_draws(estimates, convergence, [130, 300, 70])
     assert both.schema == estimates.schema
-    assert both.select("sample_mode", "n_samples").rows() == [
-        *(("fixed", 300), ("random", 300), ("fixed", 70), ("fixed", 130), ("random", 70), ("random", 130)),
-    ]
+    assert both.select("segment_length", "n_samples").rows() == [("mean", 300), ("9", 300), ("9", 70), ("9", 130)]
     # a row of 130 draws is what a run of 130 draws gives
-    alone = pl.from_arrow(measured(130).estimates)
+    alone = pl.from_arrow(measured(130).estimates).filter(segment_length="9")
     part = both.filter(n_samples=130)
     apart = (
         *("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high"),
@@ -252,7 +253,7 @@ def test_the_smaller_numbers_of_draws_are_the_first_of_the_larger() -> None:
         for found, expected in zip(part[name].to_list(), alone[name].to_list(), strict=True):
             wanted = pytest.approx(expected, rel=1e-9, abs=1e-12) if isinstance(expected, float) else expected
             assert found == wanted, name
-    assert part.select(apart).null_count().row(0) == (2,) * len(apart)
+    assert part.select(apart).null_count().row(0) == (1,) * len(apart)
     assert with_fewer_draws(estimates, convergence, 300).equals(estimates)
 
 

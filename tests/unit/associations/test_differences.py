@@ -13,7 +13,7 @@ from prasanga.stats.intervals import difference_interval
 
 
 def estimates(*rows: tuple[Any, ...]) -> pa.Table:
-    names = ("category", "sample_mode", "model", "segment_length", "effect_size", "ci_low", "interval_note")
+    names = ("category", "model", "segment_length", "effect_size", "ci_low", "interval_note")
     made = [dict(zip(names, row, strict=False)) for row in rows]
     return pa.Table.from_pylist(made, schema=TABLES["ceat"].arrow())
 
@@ -21,8 +21,8 @@ def estimates(*rows: tuple[Any, ...]) -> pa.Table:
 SCHEMA = TABLES["resamples"].arrow()
 
 
-def resamples(*rows: tuple[str, str, str, str, str, Sequence[float] | None, float]) -> pa.Table:
-    names = ("category", "sample_mode", "model", "segment_length", "words", "replicates", "effect_size")
+def resamples(*rows: tuple[str, str, str, str, Sequence[float] | None, float]) -> pa.Table:
+    names = ("category", "model", "segment_length", "words", "replicates", "effect_size")
     return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=SCHEMA)
 
 
@@ -32,8 +32,8 @@ def one(table: pa.Table, **key: Any) -> dict[str, Any]:
 
 
 def test_all_pairs_of_lengths_and_of_models() -> None:
-    cells = [("C1", "fixed", model, length) for model in ("wide", "narrow") for length in (">75", "75", "9")]
-    effects = (0.5, 0.4, 0.1, 0.9, 0.7, 0.6)
+    cells = [("C1", model, length) for model in ("wide", "narrow") for length in ("mean", ">75", "75", "9")]
+    effects = (0.25, 0.5, 0.4, 0.1, 0.65, 0.9, 0.7, 0.6)
     table = differences(estimates(*((*cell, effect) for cell, effect in zip(cells, effects, strict=True))), resamples())
     assert table.schema == TABLES["differences"].arrow()
     keys = [
@@ -46,6 +46,7 @@ def test_all_pairs_of_lengths_and_of_models() -> None:
         ("length", "narrow", None, "9", "75"),
         ("length", "narrow", None, "9", ">75"),
         ("length", "narrow", None, "75", ">75"),
+        ("model", None, "mean", "wide", "narrow"),
         ("model", None, "9", "wide", "narrow"),
         ("model", None, "75", "wide", "narrow"),
         ("model", None, ">75", "wide", "narrow"),
@@ -56,11 +57,11 @@ def test_all_pairs_of_lengths_and_of_models() -> None:
     assert one(table, kind="model", segment_length="9")["difference"] == pytest.approx(0.5, rel=1e-15)
 
 
-def test_categories_and_sample_modes_are_kept_apart_and_orders_may_be_given() -> None:
-    cells = [(c, mode, m, "9") for c in ("C1", "C2") for mode in ("fixed", "random") for m in ("a", "b")]
+def test_categories_are_kept_apart_and_orders_may_be_given() -> None:
+    cells = [(category, model, "9") for category in ("C1", "C2") for model in ("a", "b")]
     table = differences(estimates(*((*cell, float(i)) for i, cell in enumerate(cells))), resamples(), models=["b", "a"])
-    found = [(r["category"], r["sample_mode"], r["first"], r["second"], r["difference"]) for r in table.to_pylist()]
-    assert found == [(c, mode, "b", "a", -1.0) for c in ("C1", "C2") for mode in ("fixed", "random")]
+    found = [(row["category"], row["first"], row["second"], row["difference"]) for row in table.to_pylist()]
+    assert found == [(category, "b", "a", -1.0) for category in ("C1", "C2")]
 
 
 def interval_of(
@@ -69,7 +70,7 @@ def interval_of(
     observed: tuple[float, float],
     reported: tuple[float, float] | None = None,
 ) -> Any:
-    cells = [("C1", "fixed", "m", "9"), ("C1", "fixed", "m", "25")]
+    cells = [("C1", "m", "9"), ("C1", "m", "25")]
     table = differences(
         estimates(*((*cell, effect) for cell, effect in zip(cells, reported or observed, strict=True))),
         resamples((*cells[1], "w", second, observed[1]), (*cells[0], "w", first, observed[0])),
@@ -112,7 +113,7 @@ def test_the_interval_lies_around_the_difference_reported() -> None:
     ],
 )
 def test_no_interval_and_why(second: tuple[Any, ...] | None, why: str) -> None:
-    nine, other = ("C1", "fixed", "m", "9"), ("C1", "fixed", "m", "25")
+    nine, other = ("C1", "m", "9"), ("C1", "m", "25")
     given = [(*nine, "w", [0.2] * 50, 0.25)] + ([(*other, *second)] if second else [])
     (row,) = differences(estimates((*nine, 0.25), (*other, 0.5)), resamples(*given)).to_pylist()
     assert (row["difference"], row["ci_low"], row["ci_high"]) == (0.25, None, None)
@@ -120,7 +121,7 @@ def test_no_interval_and_why(second: tuple[Any, ...] | None, why: str) -> None:
 
 
 def test_an_estimate_without_an_interval_has_none_in_a_difference() -> None:
-    cells = [("C1", "fixed", "m", length) for length in ("9", "25")]
+    cells = [("C1", "m", length) for length in ("9", "25")]
     few = "no interval: set X has 7 words"
     given = resamples(*((*cell, "w", [0.1, 0.2] * 25, 0.15) for cell in cells))
     for low, note, expected in ((None, few, f"25: {few}"), (0.1, "1.2% of the resamples are left out", None)):
@@ -132,7 +133,7 @@ def test_an_estimate_without_an_interval_has_none_in_a_difference() -> None:
 
 def test_no_effect_no_difference() -> None:
     for effect in (None, float("nan")):
-        table = differences(estimates(("C1", "fixed", "m", "9", effect), ("C1", "fixed", "m", "25", 0.5)), resamples())
+        table = differences(estimates(("C1", "m", "9", effect), ("C1", "m", "25", 0.5)), resamples())
         (row,) = table.to_pylist()
         assert (row["effect_first"], row["effect_second"], row["difference"]) == (None, 0.5, None)
         assert row["note"] == "no effect of 9"

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from scipy import optimize, special, stats
 
@@ -14,25 +15,16 @@ from prasanga.stats.controls import BesideTwins, compare_with_twins, moderate_de
 from prasanga.stats.permutation import benjamini_hochberg, holm, smallest_effect_of_sizes
 
 
-def ceat(model: str, length: str, *rows: tuple[str, str, float | None, float | None]) -> pa.Table:
-    """Rows of (category, sample mode, effect, p)."""
-    made: list[dict[str, Any]] = [
-        {
-            "category": category,
-            "sample_mode": mode,
-            "model": model,
-            "segment_length": length,
-            "effect_size": effect,
-            "p_association": p,
-        }
-        for category, mode, effect, p in rows
-    ]
+def ceat(model: str, length: str, *rows: tuple[str, float | None, float | None]) -> pa.Table:
+    """Rows of (category, effect, p)."""
+    names = ("category", "effect_size", "p_association", "model", "segment_length")
+    made = [dict(zip(names, (*row, model, length), strict=True)) for row in rows]
     return pa.Table.from_pylist(made, schema=SCHEMAS["ceat"].arrow())
 
 
 TABLES = [
-    ceat("a", "9", ("C1", "fixed", 1.0, 0.001), ("C2", "fixed", 0.2, 0.4)),
-    ceat("a", "75", ("C1", "fixed", 1.1, 0.002), ("C2", "fixed", None, None)),
+    ceat("a", "mean", ("C1", 1.0, 0.001), ("C2", 0.2, 0.4)),
+    ceat("b", "mean", ("C1", 1.1, 0.002), ("C2", None, None)),
 ]
 
 
@@ -40,6 +32,8 @@ def corrected(*tables: pa.Table) -> pa.Table:
     return correct_tests({"ceat": pa.concat_tables(tables)})["ceat"]
 
 
+LISTED = {"listed_x": 8, "listed_y": 8, "listed_a": 9, "listed_b": 9}
+CI = {"ci_low": 0.2, "ci_high": 1.8}
 WORDS = {"n_x": 8, "n_y": 8, "n_a": 9, "n_b": 9, "std": "union_ddof1", "alternative": "two-sided"}
 
 
@@ -51,15 +45,15 @@ def test_twins_stand_beside_their_model_and_are_no_rows() -> None:
     models = [with_columns(table, ci_low=0.4, ci_high=1.5, **WORDS) for table in TABLES]
 
     def measured(twin: int | None) -> NamedTables:
-        rows = ("C2", "fixed", 0.3 + 0.1 * twin, 0.6), ("C1", "fixed", None if twin == 1 else -0.1 * twin, 0.8)  # type: ignore[operator]
-        of_one = with_columns(ceat("a-random", "9", *rows), **WORDS)
+        rows = ("C2", 0.3 + 0.1 * twin, 0.6), ("C1", None if twin == 1 else -0.1 * twin, 0.8)  # type: ignore[operator]
+        of_one = with_columns(ceat("a-random", "mean", *rows), **WORDS)
         return NamedTables(with_columns(of_one, n_b=5) if twin == 3 else of_one)  # it has lost too many words
 
     twins = of_twins(4, measured).estimates
     assert twins["twin"].to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3]
     table = gather(models, {"a": [twins]})
     assert table.schema == SCHEMAS["ceat"].arrow()
-    assert table["model"].to_pylist() == ["a"] * 4
+    assert table["model"].to_pylist() == ["a", "a", "b", "b"]
     assert table["n_twins"].to_pylist() == [2, 3, None, None]
     assert table["twin_effect_size"].to_pylist() == [pytest.approx(-0.1), pytest.approx(0.4), None, None]
     assert table["twin_sd"].to_pylist() == [pytest.approx(0.02**0.5), pytest.approx(0.1), None, None]
@@ -69,15 +63,18 @@ def test_twins_stand_beside_their_model_and_are_no_rows() -> None:
 
 
 def test_the_rows_of_a_model_are_moderated_together() -> None:
+    """Primary rows and those of lengths apart: a mean over lengths varies less."""
     rng, names = np.random.default_rng(3), ("C1", "C2", "C3")
     effects = {model: rng.normal(scale=0.3, size=(4, 3)).tolist() for model in ("a", "b")}
 
     def rows(model: str, effects: list[float]) -> pa.Table:
-        made = ceat(model, "9", *((name, "fixed", effect, 0.1) for name, effect in zip(names, effects, strict=True)))
-        return with_columns(made, ci_low=0.0, ci_high=1.0, **WORDS)
+        cells = [[(name, scale * effect, 0.1) for name, effect in zip(names, effects, strict=True)] for scale in (1, 4)]
+        made = [ceat(model, length, *of_length) for length, of_length in zip(("mean", "9"), cells, strict=True)]
+        return with_columns(pa.concat_tables(made), ci_low=0.0, ci_high=1.0, **WORDS)
 
     twins = {model: [rows(f"{model}-random", each) for each in of_model] for model, of_model in effects.items()}
-    table = gather([rows("a", [0.5] * 3), rows("b", [0.6] * 3)], twins)
+    whole = gather([rows("a", [0.5] * 3), rows("b", [0.6] * 3)], twins)
+    table = whole.filter(pc.equal(whole["segment_length"], "mean"))
     for model, place in (("a", slice(0, 3)), ("b", slice(3, 6))):
         sds = np.std(effects[model], axis=0, ddof=1)
         expected, df = moderate_deviations(sds, [3] * 3, names)
@@ -216,15 +213,26 @@ def test_the_family_is_that_of_the_study() -> None:
     assert of_seat["p_association_holm"].to_pylist() == [pytest.approx(0.02), None]
 
 
-def test_sample_modes_are_two_estimates_with_one_test() -> None:
-    both = [(c, mode, 0.1, p) for c, p in (("C1", 0.01), ("C2", 0.04)) for mode in ("fixed", "random")]
-    table = corrected(ceat("a", "9", *both, ("C3", "fixed", None, None), ("C3", "random", 0.2, 0.5)))
-    assert table["n_tests"].to_pylist() == [3, 3, 3, 3, None, 3]
-    assert table["p_association_holm"].to_pylist() == [0.03, 0.03, 0.08, 0.08, None, 0.5]
-    other_words = corrected(ceat("a", "9", ("C1", "fixed", 0.1, 0.01), ("C1", "random", 0.2, 0.03)))
-    assert other_words["p_association_holm"].to_pylist() == [0.02, 0.03]
-    alone = corrected(ceat("a", "9", ("C1", "fixed", 0.1, 0.01)), ceat("b", "9", ("C1", "random", 0.1, 0.01)))
-    assert alone["n_tests"].to_pylist() == [2, 2]
+def test_rows_of_lengths_are_not_tested() -> None:
+    """They keep their numbers; corrected p, the size of the family and the verdict are those of primary rows."""
+    lengths = [ceat("a", length, ("C1", 1.0, 1e-6), ("C2", 0.5, None)) for length in ("9", "25", ">75")]
+    whole, alone = (
+        corrected(*(with_columns(table, **WORDS, **LISTED, **CI) for table in tables))
+        for tables in ([*TABLES, *lengths], TABLES)
+    )
+    assert whole[:4].equals(alone)
+    for row in whole[4:].to_pylist():
+        untold = (
+            "p_association_holm",
+            "p_association_bh",
+            "n_tests",
+            "smallest_effect",
+            "is_found",
+            "not_found_because",
+        )
+        assert {row[name] for name in untold} == {None}
+    assert whole["p_association"].to_pylist()[4:] == [1e-6, None] * 3
+    assert alone["is_found"].to_pylist() == [True, False, True, None]
 
 
 @pytest.mark.parametrize(("permuted", "n"), [("xy", 8), ("ab", 9)])
@@ -241,11 +249,9 @@ def test_the_smallest_effect_is_one_that_is_found_after_correction(permuted: str
 
 def test_differences_from_twins_stay_within_the_possible() -> None:
     """Effects of sets of equal size are at most 2, so two are at most 4 apart."""
-    model = with_columns(ceat("a", "9", ("C1", "fixed", 1.9, 0.01)), ci_low=1.0, ci_high=1.95, **WORDS)
+    model = with_columns(ceat("a", "9", ("C1", 1.9, 0.01)), ci_low=1.0, ci_high=1.95, **WORDS)
     effects = enumerate((-1.5, 1.4))
-    twins = [
-        with_columns(ceat("a", "9", ("C1", "fixed", e, 0.5)), **WORDS).append_column("twin", [[t]]) for t, e in effects
-    ]
+    twins = [with_columns(ceat("a", "9", ("C1", e, 0.5)), **WORDS).append_column("twin", [[t]]) for t, e in effects]
     row = gather([model], {"a": twins}).to_pylist()[0]
     assert row["twin_difference"] == pytest.approx(1.95)
     assert (row["twin_difference_low"], row["twin_difference_high"]) == (-4, 4)

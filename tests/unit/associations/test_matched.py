@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.associations import TestSettings, measure_ceat, measure_weat
-from prasanga.associations.study import CeatSettings
+from prasanga.associations import CeatSettings, TestSettings, measure_ceat, measure_weat
 
 N = 9
 SETTINGS = TestSettings(n_resamples=0, n_shuffles=0)
@@ -116,8 +115,8 @@ def test_contexts_go_with_their_words() -> None:
         for word, vector in VECTORS.items()
     }
     settings = CeatSettings(20, ["random"], test=SETTINGS)
-    how = {"model": "m", "segment_length": "9", "settings": settings}
-    (row,) = measure_ceat(category("targets"), contexts, **how).estimates.to_pylist()
+    how = {"model": "m", "settings": settings}
+    row, _ = measure_ceat(category("targets"), {"9": contexts}, **how).estimates.to_pylist()
     units = {
         word: np.mean(array / np.linalg.norm(array, axis=1, keepdims=True), axis=0)
         for word, (_, array) in contexts.items()

@@ -52,7 +52,7 @@ def category(words: dict[str, list[str]]) -> dict[str, Any]:
 def measured_ceat(words: dict[str, list[str]], **settings: Any) -> dict[str, list[dict[str, Any]]]:
     given = {word: ([f"{word}-{i:03d}" for i in range(len(array))], array) for word, array in EMBEDDINGS.items()}
     asked = CeatSettings(n_samples=40, test=TEST, **settings)
-    tables = measure_ceat(category(words), given, model="m", segment_length="9", settings=asked)
+    tables = measure_ceat(category(words), {"9": given}, model="m", settings=asked)
     return {name: table.to_pylist() for name, table in tables._asdict().items()}
 
 
@@ -112,7 +112,7 @@ def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
 
 def test_a_repetition_is_told_and_is_not_a_loss() -> None:
     words = {**TWICE, "b": [*SIDES["b"], "b0", "gone", "gone"]}
-    (row,) = measured_ceat(words, sample_modes=["random"])["estimates"]
+    row, _ = measured_ceat(words, sample_modes=["random"])["estimates"]
     assert group_lost_words(row["lost"]) == {
         "listed twice, counted once": ["x0", "b0"],
         "listed 3 times, counted once": ["a3", "a3"],

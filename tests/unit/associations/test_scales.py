@@ -43,7 +43,7 @@ def contexts(rogue: float = 0.0, n: int = 40, d: int = 60) -> Vectors:
 def of_ceat(vectors: Vectors) -> dict[str, Any]:
     settings = CeatSettings(n_samples=400, sample_modes=["random"], test=TEST)
     given = {word: ([f"{word}-{i}" for i in range(len(of))], of) for word, of in vectors.items()}
-    return dict(measure_ceat(CATEGORIES, given, model="m", segment_length="9", settings=settings)[0].to_pylist()[0])
+    return dict(measure_ceat(CATEGORIES, {"9": given}, model="m", settings=settings)[0].to_pylist()[1])
 
 
 def of_weat(vectors: Vectors) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from prasanga.associations.comparisons import comparable_lengths, settling
 from prasanga.base.errors import InputError
 from prasanga.schema import TABLES
 
-CELL = {"category": "C1", "model": "m", "sample_mode": "fixed"}
+CELL = {"category": "C1", "model": "m"}
 
 
 def estimates(effects: dict[str, float | None], **cell: str) -> pa.Table:

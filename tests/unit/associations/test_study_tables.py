@@ -90,17 +90,15 @@ def seat_tables(
 def ceat_tables(settings: CeatSettings | None = None, **changed: Any) -> dict[str, pa.Table]:
     settings = settings or CeatSettings(25, test=RECOMMENDED)
     sizes = {word: 0 if word in LOST else (30, 9, 1, 25)[i % 4] for i, word in enumerate(WORDS)}
-    found: dict[str, list[pa.Table]] = {}
+    vectors, common = {}, {}
     for length, seed in (("9", 12), ("25", 13)):
-        vectors = embed(sizes, seed)
-        common = {
-            word: sorted(ids)[1:] if len(ids) > 1 or word == WORDS[6] else ids for word, (ids, _) in vectors.items()
+        vectors[length] = embed(sizes, seed) | changed
+        common[length] = {
+            word: sorted(ids)[1:] if len(ids) > 1 or word == WORDS[6] else ids
+            for word, (ids, _) in vectors[length].items()
         }
-        cell = {"model": "m", "segment_length": length, "settings": settings}
-        tables = measure_ceat(CATEGORIES, vectors | changed, common=common, **cell)
-        for name, table in zip(("ceat", "ceat_words", "resamples", "convergence"), tables, strict=True):
-            found.setdefault(name, []).append(table)
-    joined = {name: pa.concat_tables(tables) for name, tables in found.items()}
+    tables = measure_ceat(CATEGORIES, vectors, common=common, model="m", settings=settings)
+    joined = dict(zip(("ceat", "ceat_words", "resamples", "convergence"), tables, strict=True))
     joined["differences"] = differences(joined["ceat"], joined["resamples"])
     joined["settling"] = settling(joined["ceat"], joined["differences"], band=0.2)
     return joined

@@ -101,14 +101,14 @@ def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Plann
 
 def test_of_twins_ceat_is_the_effect_alone(planned: Planned) -> None:
     settings = Settings(planned())
-    alone = {name: settings.ceat(name, "9")["effects_alone"] for name in ("tiny-narrow", "tiny-narrow-random")}
+    alone = {name: settings.ceat(name)["effects_alone"] for name in ("tiny-narrow", "tiny-narrow-random")}
     assert alone == {"tiny-narrow": False, "tiny-narrow-random": True}
 
 
 @pytest.mark.parametrize(("preset", "how"), [("recommended", "once"), ("paper", "as-listed")])
 def test_the_preset_reaches_ceat(planned: Planned, preset: str, how: str) -> None:
     settings = Settings(planned({"preset": preset}))
-    assert settings.ceat("tiny-narrow", "9")["repeated_words"] == settings.multiverse()["repeated_words"] == how
+    assert settings.ceat("tiny-narrow")["repeated_words"] == settings.multiverse()["repeated_words"] == how
 
 
 def settings_of(study: StudyPlan) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def settings_of(study: StudyPlan) -> dict[str, Any]:
         "vectors of sentences": settings.sentence_embedding("tiny-narrow"),
         "cutting": settings.whole_corpus("language", "normalization", "replacements"),
         "words of static": settings.static_reading("glove"),
-        "ceat": settings.ceat("tiny-narrow", "9"),
-        "ceat of a twin": settings.ceat("tiny-narrow-random", "9"),
+        "ceat": settings.ceat("tiny-narrow"),
+        "ceat of a twin": settings.ceat("tiny-narrow-random"),
         "seat": settings.seat("tiny-narrow"),
         "weat": settings.weat("glove"),
         "pairs": settings.pair_set("demo"),
@@ -255,7 +255,7 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
 
 
 def test_figures_are_drawn_from_the_tables_that_are_there(planned: Planned) -> None:
-    seat, part = "results/associations/seat.parquet", "results/associations/ceat/tiny-narrow/9.parquet"
+    seat, part = "results/associations/seat.parquet", "results/associations/ceat/tiny-narrow.parquet"
     write(seat, part, "results/lexicon/forms.parquet")
     files = Files(planned(from_results=True))
     assert files.results == {"seat": seat}

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from loss_columns import losses
-from report_tables import SCHEMA, estimate
+from report_tables import SCHEMA, arrange_ceat, estimate
 
 from prasanga.report.study import EmbeddingFiles
 
@@ -21,7 +21,7 @@ def table() -> Callable[..., pl.DataFrame]:
 
     def make(*rows: tuple[Any, ...]) -> pl.DataFrame:
         cells = [estimate(*row[:5], **(row[5] if len(row) > 5 else {})) for row in rows]
-        return pl.DataFrame(cells, schema=SCHEMA)
+        return arrange_ceat(pl.DataFrame(cells, schema=SCHEMA))
 
     return make
 

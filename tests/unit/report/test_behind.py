@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from report_pages import CATEGORIES, CONFIG, estimates, write_page
-from report_tables import SCHEMA, estimate
+from report_tables import SCHEMA, arrange_ceat, estimate
 
 from prasanga.report.grid import address_of_number
 from prasanga.report.study import Results
@@ -46,13 +46,14 @@ def sentences() -> pl.DataFrame:
 
 
 def words(length: str = "9") -> pl.DataFrame:
-    key = {"category": "C1", "model": "wide_1", "segment_length": length, "sample_mode": "fixed"}
+    key = {"category": "C1", "model": "wide_1", "segment_length": length}
     columns = ("role", "stimulus", "association", "effect_without")
     return pl.DataFrame([{**key, **dict(zip(columns, row, strict=True)), "set": row[0]} for row in WORDS])
 
 
 def results(**changes: Any) -> Results:
-    ceat = pl.DataFrame([estimate("C1", "wide_1", length, "fixed", 0.7) for length in ("9", "25")], schema=SCHEMA)
+    rows = [estimate("C1", "wide_1", length, "fixed", 0.7) for length in ("9", "25")]
+    ceat = arrange_ceat(pl.DataFrame(rows, schema=SCHEMA))
     given = {"ceat": ceat, "ceat_words": words(), "categories": CATEGORIES, "measured_sentences": sentences()}
     return Results(**{**given, **changes})
 
@@ -85,10 +86,15 @@ def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypa
         ]
     )
     shown = results(measured_sentences=several)
-    assert len(read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")) == 3
+    assert len(read(data_of(shown), "behind-ceat.C1.wide_1.9", "গোলাপ")) == 3
     monkeypatch.setattr("prasanga.report.word_views.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
-    found = read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")
+    found = read(data_of(shown), "behind-ceat.C1.wide_1.9", "গোলাপ")
     assert [text for text, _, _ in found] == [f"{TEXTS['9']} 1", f"{TEXTS['9']} 2"]
+
+
+def test_primary_numbers_have_the_sentences_of_the_longest_fixed_length() -> None:
+    data = data_of(results(ceat_words=pl.concat([words("9"), words("mean")])))
+    assert [text for text, _, _ in read(data, "behind-ceat.C1.wide_1.mean", "গোলাপ")] == [TEXTS["25"]]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +110,7 @@ def test_what_has_no_sentences_says_why(changes: dict[str, Any], config: dict[st
     assert data["texts"] == []
     assert why in data["why"]["ceat"]
     assert "static vector" in data["why"]["weat"]
-    assert data["estimates"]["behind-ceat.C1.wide_1.9.fixed"]["without"] == [None, 0.61, 0.9, 0.5]
+    assert data["estimates"]["behind-ceat.C1.wide_1.9"]["without"] == [None, 0.61, 0.9, 0.5]
 
 
 def test_every_link_of_the_page_leads_to_a_place_in_it_and_to_its_data(tmp_path: Path) -> None:

@@ -56,23 +56,21 @@ def tick_labels(axis: Any) -> list[str]:
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
-def test_one_panel_per_category_one_line_per_model_and_mode(small: pl.DataFrame) -> None:
+def test_one_panel_per_category_one_line_per_model(small: pl.DataFrame) -> None:
     figure = plot_effect_by_length(small)
     panels = panels_of(figure)
     assert [panel.get_title(loc="left") for panel in panels] == ["C1", "C4", "C10"]
     assert [text.get_text() for text in panels[2].texts] == ["weapons/tools\npleasant/unpleasant"]
-    fixed, random = [line for line in panels[0].lines if line.get_marker() == "o"]
-    assert list(fixed.get_ydata()) == pytest.approx([0.9, 1.0])
-    assert (fixed.get_linestyle(), random.get_linestyle()) == ("-", "--")
-    assert fixed.get_markerfacecolor() != random.get_markerfacecolor()
+    (line,) = [line for line in panels[0].lines if line.get_marker() == "o"]
+    assert list(line.get_ydata()) == pytest.approx([0.9, 1.0])
     assert {line.get_color() for line in panels[0].lines} >= set(MODELS[:2])
     assert tick_labels(panels[0].xaxis) == ["9", ">75"]
     assert panels[0].get_ylim() == panels[2].get_ylim()
-    # bars are those of the first mode; a missing estimate leaves a gap
+    # a missing estimate leaves a gap
     effects = sorted(bar for e in (0.9, 1.0, -0.45, -0.35) for bar in (e - 0.54, e + 0.54))
     assert sorted(end for bar in bars_of(panels[0]) for end in bar) == pytest.approx(effects)
     cut = "Bars beyond the frame are cut."
-    assert note_of(figure) == f"Pale bars: 95 % interval over words and contexts, fixed draws. {cut}"
+    assert note_of(figure) == f"Pale bars: 95 % interval over words and contexts. {cut}"
     squares = [line for line in panels[2].lines if line.get_marker() == "s"]
     assert [math.isnan(y) for y in squares[0].get_ydata()] == [True, False]
 
@@ -116,12 +114,12 @@ def ceat(table: Table) -> pl.DataFrame:
 def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame) -> None:
     steps = {"a": (0.9, 0.45, 0.55, 0.52, 0.5), "b": (-0.2, -0.2, -0.25, -0.2, -0.2)}
     rows = [
-        ("C1", model, length, "fixed", n, effect + (length == "9"))
+        ("C1", model, length, n, effect + (length == "9"))
         for model, effects in steps.items()
         for length in LENGTHS
         for n, effect in zip((100, 200, 500, 960, 1000), effects, strict=True)
     ]
-    names = ["category", "model", "segment_length", "sample_mode", "n", "effect_size"]
+    names = ["category", "model", "segment_length", "n", "effect_size"]
     figure = plot_convergence(ceat, pl.DataFrame(rows, schema=names, orient="row"), band=0.0625)
     first, second = panels_of(figure)
     assert points_of(first, "o", filled=False) == [(100, 0.9)]
@@ -132,7 +130,7 @@ def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame) -> Non
     assert tick_labels(first.xaxis) == ["100", "200", "500", "1k"]  # 960 is too near to the next
     assert first.get_xscale() == "log"
     assert "not computed" in {text.get_text() for text in second.texts}
-    assert ">75 words, fixed draws" in note_of(figure)
+    assert ">75 words" in note_of(figure)
 
 
 def test_distances_to_the_longest_with_paired_intervals(ceat: pl.DataFrame) -> None:
@@ -145,11 +143,11 @@ def test_distances_to_the_longest_with_paired_intervals(ceat: pl.DataFrame) -> N
         ("model", "C1", None, "a", "b", 0.3, 0.2, 0.4),
     ]
     names = ["kind", "category", "model", "first", "second", "difference", "ci_low", "ci_high"]
-    differences = pl.DataFrame(rows, schema=names, orient="row").with_columns(sample_mode=pl.lit("fixed"))
+    differences = pl.DataFrame(rows, schema=names, orient="row")
     cells = [("C1", "a", ">75", "25"), ("C1", "b", ">75", None), ("C4", "a", None, None), ("C4", "b", None, None)]
     settling = pl.DataFrame(
         cells, schema=["category", "model", "longest", "settled_length"], orient="row"
-    ).with_columns(band=0.1, sample_mode=pl.lit("fixed"))
+    ).with_columns(band=0.1)
     first, second = panels_of(plot_settling(ceat, differences, settling, band=0.1))
     assert [y for _, y in points_of(first, "o", filled=False)] == [-0.4]
     assert [y for _, y in points_of(first, "o", filled=True)] == [0.05, 0]
@@ -187,7 +185,7 @@ def test_every_estimate_of_both_draws_is_a_point(table: Table) -> None:
     (identity,) = [line for line in short.lines if line.get_color() == MUTED and line.get_linewidth() == 0.7]
     assert tuple(identity.get_xdata()) == tuple(identity.get_ydata()) == short.get_xlim()
     assert short.get_xlim() == short.get_ylim() == long.get_xlim()
-    assert note_of(figure).endswith("Left out: 1 with a number by only one kind of draws.")
+    assert note_of(figure).endswith("on the line both draws give the same.")
 
 
 def lexicon(x: list[str], y: list[str], **changes: Any) -> dict[str, Any]:
@@ -197,16 +195,16 @@ def lexicon(x: list[str], y: list[str], **changes: Any) -> dict[str, Any]:
     return {"C1": category, "glosses": GLOSSES}
 
 
-def rows_of(model: str, length: str = "9", mode: str = "fixed", *, scale: float = 1.0, offset: float = 0.0) -> Any:
+def rows_of(model: str, length: str = "mean", *, scale: float = 1.0, offset: float = 0.0) -> Any:
     return [
-        ("C1", model, length, mode, role, stimulus, value * scale + offset)
+        ("C1", model, length, role, stimulus, value * scale + offset)
         for role, values in (("x", FLOWERS), ("y", INSECTS))
         for stimulus, value in values.items()
     ]
 
 
 def table_of(rows: list[Any]) -> pl.DataFrame:
-    columns = ["category", "model", "segment_length", "sample_mode", "role", "stimulus", "association"]
+    columns = ["category", "model", "segment_length", "role", "stimulus", "association"]
     schema = {name: pl.Float64 if name == "association" else pl.String for name in columns}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -263,17 +261,11 @@ def test_models_of_other_scales_fall_on_each_other_and_keep_their_colours() -> N
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["b"]
 
 
-def test_the_longest_context_at_which_the_category_has_numbers() -> None:
-    table = table_of(
-        [*rows_of("m", "75"), *rows_of("m", ">75"), *rows_of("m", "9", "random", scale=-1), *rows_of("m", "9")]
-    )
-    short = table.with_columns(association=pl.when(segment_length=">75").then(None).otherwise("association"))
-    for words, said in (
-        (table, "Contexts of >75 words, fixed draws."),
-        (table.filter(sample_mode="random"), "Contexts of 9 words, random draws."),
-        (short, "Contexts of 75 words, fixed draws."),
-    ):
-        assert said in note_of(plot_words(words, LEXICON, "C1"))
+def test_words_are_those_of_the_primary_estimate() -> None:
+    table = table_of([*rows_of("m", "75", scale=-1), *rows_of("m"), *rows_of("m", "9", scale=-1)])
+    figure, alone = (plot_words(words, LEXICON, "C1") for words in (table, table_of(rows_of("m"))))
+    assert labels_of(figure) == labels_of(alone)
+    assert "Means over the fixed lengths." in note_of(figure)
 
 
 def test_words_without_a_number_are_left_out_and_counted() -> None:
@@ -290,7 +282,7 @@ def test_words_without_a_number_are_left_out_and_counted() -> None:
 
 def test_a_large_set_shows_both_ends() -> None:
     x = [f"w{n:03}" for n in range(100)]
-    table = table_of([("C1", "m", "9", "fixed", "x", word, n / 100) for n, word in enumerate(x)] + rows_of("m")[3:])
+    table = table_of([("C1", "m", "mean", "x", word, n / 100) for n, word in enumerate(x)] + rows_of("m")[3:])
     for width, most in MOST.items():
         figure = plot_words(table, lexicon(x, list(INSECTS)), "C1", width=width)
         assert labels_of(figure)[0] == ["mean of 100", *x[::-1][: most // 2], *x[::-1][-(most // 2) :]]

@@ -112,12 +112,12 @@ def words_of(study: Study) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Words with the names of a study's models and sets: one is as long as none is, and glosses are longer."""
     words = {"x": ["গোলাপ", "শাপলা", "rose"], "y": ["ক্ষমাস্ত্রী" * 12, "মাছি", "উকুন"]}
     rows = [
-        ("C1", model, "9", "fixed", role, word, float(n + place))
+        ("C1", model, "mean", role, word, float(n + place))
         for n, model in enumerate(study.ceat["model"].unique(maintain_order=True))
         for role, of_role in words.items()
         for place, word in enumerate(of_role)
     ]
-    columns = ["category", "model", "segment_length", "sample_mode", "role", "stimulus", "association"]
+    columns = ["category", "model", "segment_length", "role", "stimulus", "association"]
     sets = [{"name": name, "stimuli": found} for name, found in zip(SETS, [*words.values(), [], []], strict=True)]
     about = {"title": "very long title " * 40, "targets": sets[:2], "attributes": sets[2:]}
     glosses = dict.fromkeys(("গোলাপ", "মাছি"), "gloss " * 40)

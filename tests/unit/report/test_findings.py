@@ -40,14 +40,14 @@ def test_no_finding_is_built_on_few_words(table: Table) -> None:
     few = {**FOUND, "n_x": 2, "listed_x": 14, "n_y": 3, "listed_y": 14}
     ceat = table(
         ("C4", "a", "9", "fixed", 1.65, few),
-        ("C4", "a", "25", "fixed", 1.65, few),
+        ("C4", "b", "9", "fixed", 1.65, few),
         ("C1", "a", "9", "fixed", 0.9, {**FOUND, "n_a": 9, "listed_a": 14}),
         ("C10", "a", "9", "fixed", 0.9, FOUND),
     )
     assert told("on few words", ceat) == (
         "3 of 4 estimates rest on few words, fewer than 8 in a set or under two thirds of its list, and no other"
-        " finding counts them: C4 2/14 v 3/14 (a, 9 words, fixed and 1 more); C1 attributes 9/14 v 8/8 (a, 9 words,"
-        " fixed)."
+        " finding counts them: C1 attributes 9/14 v 8/8 (a, mean over lengths); C4 2/14 v 3/14 (a, mean over lengths"
+        " and 1 more)."
     )
     assert str(told("The largest is", ceat)).startswith("An association was found in 1 of 1 estimates")
     others = " ".join(finding for finding in headline_findings(ceat) if finding != told("on few words", ceat))
@@ -66,7 +66,7 @@ def test_no_finding_is_built_on_few_words(table: Table) -> None:
     ],
 )
 def test_few_are_less_than_eight_and_less_than_two_thirds(table: Table, n_x: int, listed_x: int, said: str) -> None:
-    (row,) = table(("C1", "a", "9", "fixed", 0.5, {"n_x": n_x, "listed_x": listed_x})).to_dicts()
+    row, _ = table(("C1", "a", "9", "fixed", 0.5, {"n_x": n_x, "listed_x": listed_x})).to_dicts()
     assert few_words(row) == said
     assert few_words({**row, "effect_size": None}) == ""
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_told_from_copies_is_no_evidence(table: Table) -> None:
     wide = cell | {"p_twins": 0.2, "twin_difference_low": -0.4, "twin_difference_high": 1.0}
     wider = cell | {"p_twins": 0.0501, "twin_difference_low": -0.8, "twin_difference_high": 1.4}
     apart = cell | {"p_twins": 0.05, "twin_difference_low": 0.01, "twin_difference_high": 0.59}
-    rows = [("C1", "m", length, "fixed", 0.4, each) for length, each in (("9", wide), ("25", wider), ("75", apart))]
+    rows = [("C1", model, "9", "fixed", 0.4, each) for model, each in (("a", wide), ("b", wider), ("c", apart))]
 
     def said(*rows: Any) -> str:
         (found,) = (text for text in headline_findings(table(*rows)) if text.startswith("Twins with"))

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from report_pages import CONFIG
-from report_tables import SCHEMA, estimate
+from report_tables import SCHEMA, arrange_ceat, estimate
 
 from prasanga.base.errors import InputError
 from prasanga.report.paper_tables import (
@@ -56,12 +56,12 @@ def test_which_layouts_come_out(changes: dict[str, Any], layouts: list[str]) -> 
 @pytest.fixture
 def ceat() -> pl.DataFrame:
     rows = [
-        estimate("C1", model, length, mode, effect)
+        estimate("C1", model, length, mode, effect + (mode == "random") / 100)
         for model, effect in (("b", 0.5), ("a", -0.25))
         for length in ("25", "9")
         for mode in ("random", "fixed")
     ]
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return arrange_ceat(pl.DataFrame(rows, schema=SCHEMA))
 
 
 @pytest.fixture
@@ -74,19 +74,24 @@ def seat() -> pl.DataFrame:
 
 
 def test_models_keep_their_order_and_lengths_and_modes_are_sorted(ceat: pl.DataFrame) -> None:
-    sheet = paper_table("sadhu_table5", {"ceat": ceat}).sheet
-    assert sheet.columns == (("b", "9"), ("b", "25"), ("a", "9"), ("a", "25"))
-    assert [row.labels[3] for row in sheet.rows] == ["fixed", "random"]
+    lengths = {"recommended": ("mean", "9", "25"), "paper": ("9", "25")}
+    for preset, columns in lengths.items():
+        sheet = paper_table("sadhu_table5", {"ceat": ceat}, preset=preset).sheet
+        assert sheet.columns == tuple((model, length) for model in "ba" for length in columns)
+        assert [row.labels[3] for row in sheet.rows] == ["fixed", "random"]
+        assert [row.cells[-1].text for row in sheet.rows] == ["−0.250", "−0.240"]
     latex = render_ceat(ceat).tex
-    assert latex.count("C1 & b & ") == 2
+    assert latex.count("C1 & b & ") == 3
     assert "Contexts by fixed draws" in latex
 
 
-def test_table_4_shows_the_shortest_length_and_what_was_not_measured(ceat: pl.DataFrame) -> None:
+def test_table_4_shows_primary_estimates_or_the_shortest_length_and_what_was_not_measured(ceat: pl.DataFrame) -> None:
     table = paper_table("sadhu_table4", {"ceat": ceat})
+    of_paper = paper_table("sadhu_table4", {"ceat": ceat}, preset="paper")
     assert [name for _, name in table.sheet.columns] == ["WEAT", "SEAT", "b", "a", "Log-probability bias"]
     assert "– WEAT: not measured in this study." in table.notes
-    assert any(note.startswith("CEAT: segments of 9 words, fixed draws") for note in table.notes)
+    assert any(note.startswith("CEAT: mean over lengths, fixed draws") for note in table.notes)
+    assert any(note.startswith("CEAT: 9 words, fixed draws") for note in of_paper.notes)
 
 
 def test_marks_follow_the_preset(seat: pl.DataFrame) -> None:
@@ -103,18 +108,20 @@ def test_languages_side_by_side(seat: pl.DataFrame) -> None:
 
 
 def test_effects_of_the_first_draws_are_rows_of_their_own(ceat: pl.DataFrame) -> None:
-    one = ceat.filter(model="a", segment_length="9", sample_mode="fixed").with_columns(n_samples=5000)
-    key = one.select("category", "model", "segment_length", "sample_mode")
-    first = key.with_columns(n=pl.lit(1000), effect_size=pl.lit(-0.3), standard_error=pl.lit(0.1))
+    one = ceat.filter(model="a", segment_length="9").with_columns(n_samples=5000)
+    random = {"effect_random": -0.2, "standard_error_random": 0.2}
+    draws = {"n": 1000, "effect_size": -0.3, "standard_error": 0.1, **random}
+    first = one.select("category", "model", "segment_length").with_columns(**draws)
     both = with_fewer_draws(one, first, [5000, 1000])
     assert both["n_samples"].to_list() == [5000, 1000]
     assert both["effect_size"].to_list() == [-0.25, -0.3]
     assert both["ci_low"].to_list() == pytest.approx([-0.79, -0.84])
     assert both["p_draws"][1] == pytest.approx(0.0026997960632601866)
+    assert both.select("effect_random", "p_draws_random").row(1) == pytest.approx((-0.2, 0.31731050786291415))
     assert both["tau2"].to_list() == [0.0, None]
     assert both["p_stimuli"].to_list() == [0.15, 0.15]
-    assert paper_table("sadhu_table6", {"ceat": both}).sheet.rows[0].cells[0].text == "−0.300"
-    assert paper_table("sadhu_table5", {"ceat": both}).sheet.rows[0].cells[0].text == "−0.250"
+    for name, effects in (("sadhu_table6", ["−0.300", "−0.200"]), ("sadhu_table5", ["−0.250", "−0.240"])):
+        assert [row.cells[-1].text for row in paper_table(name, {"ceat": both}).sheet.rows] == effects
     assert with_fewer_draws(one, first, 5000).equals(one)
 
 

@@ -26,7 +26,7 @@ def points_of(line: Any) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in zip(*line.get_data(), strict=True)]
 
 
-def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
+def test_every_vector_has_a_point_by_primary_estimates(table: Table) -> None:
     ceat = table(
         ("C1", "a", "9", "fixed", 1.9),
         ("C1", "a", "25", "fixed", 0.5),
@@ -141,13 +141,13 @@ def test_agreement_of_planted_orders() -> None:
     assert few["tau_low"].null_count() == 3
 
 
-def test_the_longest_length_and_the_first_mode_stand_for_ceat(table: Table) -> None:
+def test_primary_estimates_stand_for_ceat(table: Table) -> None:
     ceat = table(
         ("C1", "a", "9", "fixed", 0.1), ("C1", "a", "25", "fixed", 0.2), ("C1", "a", "25", "random", 0.3),
         ("C4", "a", "25", "fixed", None),
     )  # fmt: skip
     rows = side_by_side({"ceat": ceat}).to_dicts()
-    assert [(row["segment_length"], row["sample_mode"], row["effect_size"]) for row in rows] == [("25", "fixed", 0.2)]
+    assert [(row["category"], row["effect_size"]) for row in rows] == [("C1", 0.2)]
     assert side_by_side({}).is_empty()
 
 

@@ -68,21 +68,25 @@ def objects(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]
 def test_numbers_are_those_of_the_table(small: pl.DataFrame, summarized: Callable[..., dict[str, Any]]) -> None:
     ceat = summarized(ceat=small)["methods"]["ceat"]
 
-    effects = [value for value in small["effect_size"] if value is not None]
-    assert ceat["n_estimates"] == len(small) == 24
-    assert ceat["n_computed"] == len(effects) == 22
-    assert ceat["not_computed"] == [{"reason": "weapons has 1 of 4 stimuli left, and a target set needs 2", "n": 2}]
-    assert ceat["n_significant"] == sum(p < 0.05 for p in small["p_association"] if p is not None)
-    assert ceat["n_significant_holm"] == sum(p < 0.05 for p in small["p_association_holm"] if p is not None)
-    assert ceat["largest"]["effect_size"] == max(effects, key=abs) == pytest.approx(1.004)
-    assert ceat["largest"]["segment_length"] == ">75"
-    assert ceat["largest"]["ci_low"] == pytest.approx(1.004 - 0.54)
+    primary = small.filter(segment_length="mean")
+    effects = primary["effect_size"].drop_nulls().to_list()
+    assert ceat["n_estimates"] == len(primary) == 6
+    assert len(ceat["estimates"]) == len(small) == 18
+    assert ceat["n_computed"] == len(effects) == 5
+    assert ceat["not_computed"] == [{"reason": "weapons has 1 of 4 stimuli left, and a target set needs 2", "n": 1}]
+    assert ceat["n_significant"] == sum(p < 0.05 for p in primary["p_association"] if p is not None)
+    assert ceat["n_significant_holm"] == sum(p < 0.05 for p in primary["p_association_holm"] if p is not None)
+    assert ceat["largest"]["effect_size"] == max(effects, key=abs) == pytest.approx(0.9)
+    assert ceat["largest"]["segment_length"] == "mean"
+    assert ceat["largest"]["ci_low"] == pytest.approx(0.9 - 0.54)
+    single = next(row for row in ceat["estimates"] if row["segment_length"] == "9")
+    assert single["reasons"]["p_association_holm"] == "single lengths are not tested"
     few = summarized(ceat=small.with_columns(n_x=pl.lit(7)))["methods"]["ceat"]
     assert few["largest"] is None
     assert few["reasons"]["largest"] == "every estimate rests on few words"
     assert ceat["categories"] == ["C1", "C4", "C10"]
     assert ceat["segment_lengths"] == ["9", ">75"]
-    assert ceat["twin"] == {"n": 22, "median_size": 0.11, "largest_size": 0.11}
+    assert ceat["twin"] == {"n": 5, "median_size": 0.11, "largest_size": 0.11}
     assert ceat["conventions"]["std"] == ["union_ddof1"]
     assert ceat["n_tests"] is None  # this table does not have it
 
@@ -99,6 +103,7 @@ def test_a_control_or_interval_that_is_not_finite(
         "ci_low": "not a finite number (-inf)",
         "ci_high": "not a finite number (nan)",
         "twin_effect_size": "not a finite number (nan)",
+        "p_draws": "only CEAT at a single length has one",
     }
 
 

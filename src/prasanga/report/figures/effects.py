@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from matplotlib.patches import Patch
 
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as tables
-from prasanga.report.agreement import SPECIFIED, at_longest, specifications
+from prasanga.report.agreement import SPECIFIED, specifications
 from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures import LINE, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import SIZES, WIDTHS, NothingToDrawError, Width, dots, few_ticks, handle, look
-from prasanga.report.grid import METHODS, MODES, grid_of, natural_order
+from prasanga.report.grid import METHODS, grid_of, natural_order
 from prasanga.report.paper_tables import PUBLISHED_AS
 from prasanga.report.sheet import MINUS
 
@@ -76,8 +76,7 @@ def _at_lengths(rows: pl.DataFrame, lengths: Sequence[str], **place: str) -> pl.
 def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot effect size against segment length, one panel per category, with 95% intervals over words as pale bars.
 
-    Every estimate is drawn; bars belong to the first sample mode (fixed, where there is such a mode), because
-    bars of other modes are about the same words and would hide the lines.
+    Every estimate of a length is drawn.
 
     Args:
         ceat: the table of estimates.
@@ -86,32 +85,27 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
     Raises:
         InputError: another width.
     """
-    grid, sizes, rows = grid_of(ceat), SIZES[width], _estimates(ceat)
-    bars = rows.filter(pl.col("ci_low").is_not_null(), sample_mode=grid.modes[0])
+    grid, sizes = grid_of(ceat), SIZES[width]
+    rows = _estimates(ceat).filter(pl.col("segment_length") != tables.MEAN)
+    bars = rows.filter(pl.col("ci_low").is_not_null())
     ends = np.clip(bars.select("ci_low", "ci_high").to_numpy(), -FARTHEST, FARTHEST)
     bottom, top = canvas.widen([0.0, *rows["effect_size"].drop_nulls(), *ends.flat], 0.05)
-    modes = [
-        handle(f"{mode} draws", **{**look(0, n, sizes), **_GREY, "markerfacecolor": PAPER if n else MUTED})
-        for n, mode in enumerate(grid.modes)
-    ]
     bar = [Patch(facecolor=MUTED, alpha=_PALE, linewidth=0, label="95 % interval")] if len(bars) else []
     figure, panels = canvas.lay_out_categories(
         grid,
         width,
         labels=("segment length (words)", "effect size (CEAT)"),
-        keys=[*modes, *bar],
-        note=_note_on_intervals(rows, bars, grid.modes),
+        keys=bar,
+        note=_note_on_intervals(rows, bars),
     )
     between, x = min(0.16, 0.68 / len(grid.models)), np.arange(len(grid.lengths))
     for panel, category in zip(panels, grid.categories, strict=False):
-        for (number, model), (mode_number, mode) in product(enumerate(grid.models), enumerate(grid.modes)):
-            # at a length models are apart, modes of a model close to each other
-            places = x + (number - (len(grid.models) - 1) / 2) * between + mode_number * between / 2
-            style = look(number, mode_number, sizes)
-            line = _at_lengths(rows, grid.lengths, category=category.name, model=model, sample_mode=mode)
-            if mode_number == 0:
-                bar_style = {"linewidth": style["linewidth"] * 2.2, "alpha": _PALE}
-                panel.vlines(places, line["ci_low"], line["ci_high"], color=style["color"], **bar_style)
+        for number, model in enumerate(grid.models):
+            places = x + (number - (len(grid.models) - 1) / 2) * between
+            style = look(number, 0, sizes)
+            line = _at_lengths(rows, grid.lengths, category=category.name, model=model)
+            bar_style = {"linewidth": style["linewidth"] * 2.2, "alpha": _PALE}
+            panel.vlines(places, line["ci_low"], line["ci_high"], color=style["color"], **bar_style)
             panel.plot(places, line.select(pl.when(~pl.col("few")).then("effect_size")), **style)
             crosses = line.select(pl.when("few").then("effect_size")).to_series()
             if crosses.count():
@@ -121,26 +115,23 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
     return figure
 
 
-def _note_on_intervals(rows: pl.DataFrame, bars: pl.DataFrame, modes: Sequence[str]) -> str:
+def _note_on_intervals(rows: pl.DataFrame, bars: pl.DataFrame) -> str:
     few = " Crosses rest on few words." if rows["few"].any() else ""
     if bars.is_empty():
         return f"No intervals: they are given where every set has at least eight words.{few}"
-    which = f", {modes[0]} draws" if len(modes) > 1 else ""
-    n_effects = rows.filter(sample_mode=modes[0])["effect_size"].count()
-    none = "; none where a set has fewer than eight words" if len(bars) < n_effects else ""
-    return f"Pale bars: 95 % interval over words and contexts{which}{none}. Bars beyond the frame are cut.{few}"
+    none = "; none where a set has fewer than eight words" if len(bars) < rows["effect_size"].count() else ""
+    return f"Pale bars: 95 % interval over words and contexts{none}. Bars beyond the frame are cut.{few}"
 
 
 @canvas.drawn
 def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: float, width: Width = "page") -> Figure:
     """Plot the combined effect against the number of draws, with the band around the last one of each model.
 
-    Effects are those at the longest segment length, of the first sample mode (fixed, where there is such a mode).
-    Up to 100 draws are one point, and the figure says so in a sentence.
+    Effects are those at the longest segment length. Up to 100 draws are one point, and the figure says so.
 
     Args:
         ceat: the table of estimates, for categories and models.
-        convergence: columns category, model, segment_length, sample_mode, n, effect_size.
+        convergence: columns category, model, segment_length, n, effect_size.
         band: distance from the last effect that is small enough.
         width: "column" (3.3 in) or "page" (6.8 in).
 
@@ -148,8 +139,8 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         InputError: another width.
     """
     grid = grid_of(ceat)
-    length, mode = grid.lengths[-1], grid.modes[0]
-    shown = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
+    length = grid.lengths[-1]
+    shown = convergence.filter(segment_length=length).sort("n")
     steps = shown["n"].unique(maintain_order=True).to_list()
     if len(steps) == 1:
         raise NothingToDrawError(f"{steps[0]} draws are one point. Points begin at {tables.FIRST_DRAWS} draws.")
@@ -160,7 +151,7 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         width,
         labels=("number of draws", "effect size (CEAT)"),
         keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
-        note=f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words.",
+        note=f"Draws in the order drawn; {length} words. More draws add neither contexts nor words.",
         draws={n: f"{n // 1000}k" if n % 1000 == 0 else f"{n}" for n in labelled},
     )
     for panel, category in zip(panels, grid.categories, strict=False):
@@ -184,12 +175,12 @@ def plot_settling(
 ) -> Figure:
     """Plot the distance of the effect at each length to that at the longest.
 
-    It comes with its paired 95% interval, and the band; of the first sample mode (fixed, where there is such a mode).
+    It comes with its paired 95% interval, and the band.
 
     Args:
         ceat: the table of estimates, for categories, models and lengths.
-        differences: columns kind, category, model, sample_mode, first, second, difference, ci_low, ci_high.
-        settling: columns category, model, sample_mode, band, longest, settled_length.
+        differences: columns kind, category, model, first, second, difference, ci_low, ci_high.
+        settling: columns category, model, band, longest, settled_length.
         band: distance from the effect at the longest length that is small enough.
         width: "column" (3.3 in) or "page" (6.8 in).
 
@@ -197,15 +188,14 @@ def plot_settling(
         InputError: another width.
     """
     grid, sizes, place = grid_of(ceat), SIZES[width], ["category", "model"]
-    mode, n_models = grid.modes[0], len(grid.models)
-    cells = settling.filter(pl.col("longest").is_not_null(), sample_mode=mode)
+    n_models, cells = len(grid.models), settling.filter(pl.col("longest").is_not_null())
     named = cells.select(*place, pl.coalesce("settled_length", "longest"))
     settled = {(category, model): length for category, model, length in named.iter_rows()}
     # shorter minus longest, where the table has longest minus shorter
     distance, low, high = (0 - number for number in _finite("difference", "ci_high", "ci_low"))
     rows = pl.concat(
         [
-            differences.filter(kind="length", sample_mode=mode)
+            differences.filter(kind="length")
             .join(cells, left_on=[*place, "second"], right_on=[*place, "longest"])
             .select(*place, segment_length="first", distance=distance, low=low, high=high),
             cells.select(*place, segment_length="longest", distance=0.0),
@@ -217,7 +207,7 @@ def plot_settling(
         width,
         labels=("segment length (words)", "distance to the longest"),
         keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
-        note=f"Bars: 95 % interval of the paired difference, over words and contexts; {mode} draws.",
+        note="Bars: 95 % interval of the paired difference, over words and contexts.",
     )
     for panel, category in zip(panels, grid.categories, strict=False):
         panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
@@ -266,13 +256,11 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
         InputError: another width.
     """
     grid = grid_of(ceat)
-    place = ("category", "model", "segment_length")
-    found = ceat.with_columns(_finite("effect_size")).pivot("sample_mode", index=place, values="effect_size")
-    points = found.drop_nulls(MODES).with_columns(distance=(pl.col("random") - pl.col("fixed")).abs())
+    found = ceat.with_columns(_finite("effect_size", "effect_random")).filter(pl.col("segment_length") != tables.MEAN)
+    points = found.drop_nulls(["effect_size", "effect_random"])
+    points = points.with_columns(distance=(pl.col("effect_random") - pl.col("effect_size")).abs())
     if points.is_empty():
         raise NothingToDrawError("no estimate has a number by fixed and by random draws.")
-    n_unpaired = found.filter(pl.any_horizontal(pl.col(MODES).is_not_null())).height - points.height
-    left_out = f" Left out: {n_unpaired} with a number by only one kind of draws." if n_unpaired else ""
     by_length = points.partition_by("segment_length", as_dict=True)
     shown = {length: by_length[length,] for length in grid.lengths if (length,) in by_length}
     sizes, across = SIZES[width], min({"column": 3, "page": 4}[width], len(shown))
@@ -285,11 +273,11 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
         panel=min(canvas.room_of(width, across) / 72, sizes["panel"] * 1.2),
         labels=("effect size, fixed draws", "random draws"),
         keys=[handle(model, **style) for model, style in looks.items()],
-        note=f"Each point is a category; on the line both draws give the same.{left_out}",
+        note="Each point is a category; on the line both draws give the same.",
     )
-    limits = canvas.widen([0.0, *points["fixed"], *points["random"]], 0.06)
+    limits = canvas.widen([0.0, *points["effect_size"], *points["effect_random"]], 0.06)
     for panel, part in zip(panels, shown.values(), strict=False):
-        rows = part.select("model", x="fixed", y="random", is_open=pl.lit(value=False))
+        rows = part.select("model", x="effect_size", y="effect_random", is_open=pl.lit(value=False))
         _draw_equality(panel, rows, limits, 0.0, {model: {**style, "alpha": 0.75} for model, style in looks.items()})
     return figure
 
@@ -390,7 +378,7 @@ def _note_on_rows(points: pl.DataFrame, n_rows: int) -> str:
 def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot the effect of each category by vectors as they are, centered and standardized; one panel per model.
 
-    Effects are those at the longest segment length, of the first sample mode.
+    Effects are those over the fixed lengths.
 
     Args:
         ceat: the table of estimates.
@@ -399,11 +387,11 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: another width.
     """
-    grid, shown = grid_of(ceat), at_longest(ceat).with_columns(_finite(*SCALES))
+    shown = tables.select_primary(ceat).with_columns(_finite(*SCALES))
     points = shown.unpivot(tuple(SCALES), index=("model", "category"), variable_name="series", value_name="effect")
     note = (
-        f"CEAT at {grid.lengths[-1]} words, {grid.modes[0]} draws. Where the markers of a category lie apart, the mean"
-        " of all vectors or a few dimensions of large variance decide about cosines."
+        "CEAT, mean over lengths. Where the markers of a category lie apart, the mean of all vectors or a few"
+        " dimensions of large variance decide about cosines."
     )
     rows = points.rename({"model": "panel"}).with_columns(pl.col("series").replace(SCALES))
     return _plot_rows(rows, SCALES.values(), note, width)
@@ -556,7 +544,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     its gloss.
 
     Args:
-        words: columns category, model, segment_length, sample_mode, role (x, y, a or b), stimulus, association; every
+        words: columns category, model, segment_length, role (x, y, a or b), stimulus, association; every
             model has the colour of its place in it.
         categories: what the lexicon stage writes: sets with their words by category, and English glosses.
         category: one of the categories.
@@ -565,12 +553,12 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     Raises:
         InputError: another width.
     """
-    length, mode, table = measured = tables.measured_words(words, category)
+    table = tables.measured_words(words, category)
     if table.is_empty():
         raise NothingToDrawError("no target word has an association.")
     about, sizes, is_page = categories[category], SIZES[width], width == "page"
     font, wide = sizes["font"], WIDTHS[width] * 72
-    sets = tables.measured_sets(measured, about["targets"])
+    sets = tables.measured_sets(table, about["targets"])
     kept = [_keep_ends(found.words, MOST[width]) for found in sets]
     rows = [max(map(len, kept))] * 2 if is_page else list(map(len, kept))
     models = words["model"].unique(maintain_order=True)
@@ -587,7 +575,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         left=(beside + 2 * font) * across,
         labels=(direction, ""),
         keys=[handle(model, **style) for model, style in looks.items()],
-        note=_note_on_words(sets, kept, f"Contexts of {length} words, {mode} draws.", table["stimulus"]),
+        note=_note_on_words(sets, kept, "Means over the fixed lengths.", table["stimulus"]),
         sharey=False,
         height_ratios=None if is_page else [n + 1 for n in rows],
     )

@@ -1,0 +1,525 @@
+"""CEAT of a whole study: from the vectors of contexts at every length to tables with one row per estimate.
+
+CEAT has draws in one or two sample modes. In mode `fixed` they are the same for all models: they index only the
+contexts that all models have, and their seed does not contain the model. In mode `random` they index all contexts of
+this model, with a seed of its own. Neither contains the segment length: where all lengths are cut from the same
+occurrences, they draw the same. Contexts are ordered by occurrence_id, so that the order of files and rows makes no
+difference. With both modes, estimates and tests are those of fixed draws, and the effect of random draws has columns
+of its own.
+
+Each category has one primary row per model, `segment_length` = mean, over the fixed lengths together. Only primary rows
+are corrected for the number of tests; the rows of single lengths describe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from prasanga.associations.ceat import (
+    Combined,
+    combine_scores,
+    contexts_enough,
+    convergence,
+    count_turns,
+    draw_scores,
+    draws_settled,
+    named_draws,
+    sizes_up_to,
+    spread_draws,
+)
+from prasanga.associations.comparisons import MEAN, fixed_lengths
+from prasanga.associations.estimates import (
+    Category,
+    Cell,
+    Estimand,
+    Rows,
+    TestSettings,
+    category_of,
+    find_small_set,
+    measure_cells,
+    measure_cosines,
+    select_words,
+)
+from prasanga.associations.study import ItemVectors, Layouts
+from prasanga.associations.vectors import (
+    Change,
+    DirectedVectors,
+    Moments,
+    Words,
+    compute_mean_cosines,
+    compute_moments,
+    directed_vectors,
+    draw_cosines,
+    embed_again,
+    mean_direction,
+    to_floating,
+)
+from prasanga.base.errors import InputError
+from prasanga.base.io import digest_of
+from prasanga.schema.registry import Reason
+from prasanga.stats.crossed import CrossedScores, leave_one_out, variance_components
+from prasanga.stats.effects import (
+    ConstantScoresError,
+    FloatArray,
+    IndexArray,
+    RandomEffects,
+    combine,
+    hedges_variance,
+)
+from prasanga.stats.intervals import replicate_effects
+
+SAMPLE_MODES = ("fixed", "random")
+
+
+@dataclass(frozen=True)
+class CeatSettings:
+    """The choices of a study, as in its config.
+
+    `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, for the table.
+    With `effects_alone` only effects are computed, as of twins, of which nothing else is shown.
+    """
+
+    n_samples: int | Sequence[int] = 5000
+    sample_modes: Sequence[str] = SAMPLE_MODES
+    variance: str = "association"
+    tau2: str = "dl"
+    draws: str = "without-replacement"
+    pool: str = "shared"
+    match: str = "anywhere"
+    neighbours: str = "exclude"
+    window: str = "exact"
+    pieces: str = "all"
+    band: float = 0.1
+    test: TestSettings = field(default_factory=TestSettings)
+    effects_alone: bool = False
+    seed: int = 47
+    repeated_words: str = "once"
+
+    @property
+    def modes(self) -> list[str]:
+        """The sample modes, `fixed` first if it is among them: that of the estimates."""
+        return sorted(self.sample_modes)
+
+    @property
+    def combining(self) -> dict[str, str]:
+        """How the effects of draws are combined, as arguments of `combine_scores`."""
+        return {"variance": self.variance, "tau2": self.tau2, "std": self.test.std}
+
+    @property
+    def sizes(self) -> list[int]:
+        """Numbers of draws, rising; the smaller ones are the first of the greatest."""
+        return [self.n_samples] if isinstance(self.n_samples, int) else sorted(self.n_samples)
+
+    def conventions(self) -> dict[str, Any]:
+        """Return the settings as the columns that have their names."""
+        names = ("variance", "repeated_words", "pool", "match", "neighbours", "window", "pieces", "band", "seed")
+        named = {name: getattr(self, name) for name in names}
+        named |= {"n_samples": self.sizes[-1], "sample_mode": self.modes[0], "tau2_method": self.tau2}
+        return {**self.test.conventions(), **named}
+
+
+class CeatTables(NamedTuple):
+    """The tables of one model, by their names in the schema.
+
+    `ceat`, `ceat_words`, `resamples` (effects with words and contexts resampled, and before that) and `convergence`.
+    """
+
+    estimates: pa.Table
+    words: pa.Table
+    resamples: pa.Table
+    convergence: pa.Table
+
+
+_SPREAD = 256
+"""Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a
+category have the same resamples. More would shorten intervals where contexts are much noisier than words differ, and
+take longer."""
+
+
+class _AtLength(NamedTuple):
+    """What the words of a category say at one length: the columns, and what the mean over lengths is made from.
+
+    Attributes:
+        columns: of the estimate.
+        cosines: (n_draws, n_targets, n_attributes) in some draws. With `effects_alone` there are only columns.
+        all_contexts: (1, n_targets, n_attributes) mean cosines over all contexts.
+        n_contexts: (n_words,).
+        effects: (n_samples,) of the draws.
+        scores: (n_targets,) mean associations over the draws.
+        without: (n_words,) effects without each word.
+    """
+
+    columns: dict[str, Any]
+    cosines: FloatArray = np.empty(0)
+    all_contexts: FloatArray = np.empty(0)
+    n_contexts: Sequence[int] = ()
+    effects: FloatArray = np.empty(0)
+    scores: FloatArray = np.empty(0)
+    without: FloatArray = np.empty(0)
+
+
+def measure_ceat(
+    categories: Layouts,
+    vectors: Mapping[str, ItemVectors],
+    *,
+    model: str,
+    settings: CeatSettings,
+    common: Mapping[str, Mapping[str, Collection[str]]] | None = None,
+) -> CeatTables:
+    """Compute the CEAT of all `categories` for one model, over the fixed segment lengths together and at each length.
+
+    `categories` maps names to the layout of `categories.json`. `vectors` maps segment lengths to vectors; these may be
+    a mapping that reads them when asked (`prasanga.embeddings.shards.StoredEmbeddings`); then no more than some words
+    are in memory at a time. `common` maps segment lengths and stimuli to the ids of the occurrences that all models of
+    the study have, needed for the mode `fixed` with several models; without it, all contexts count as common.
+
+    Raises `InputError` for vectors that cannot be right (NaN, zero, two of one occurrence).
+    """
+    parsed = [category_of(name, layout, settings.repeated_words) for name, layout in categories.items()]
+    stimuli = {word for category in parsed for word in category.words}
+    waiting = {
+        length: _Contexts(given, model, length, stimuli, common and common[length], settings)
+        for length, given in vectors.items()
+    }
+    del vectors  # those of a length leave memory once it is measured
+    fixed, names = fixed_lengths(waiting), ("ceat", "ceat_words", "resamples", "convergence")
+    primary, at_lengths, tables = _list_primary_cells(parsed, {length: waiting[length] for length in fixed}), {}, []
+    for length in [*waiting]:
+        contexts = waiting.pop(length)
+
+        def measure(cell: Cell, contexts: _Contexts = contexts) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
+            found, *rows = contexts.measure(cell)
+            if contexts.length in fixed:
+                at_lengths[cell.category.name, contexts.length, cell.used] = found
+            return found.columns, *rows
+
+        cells = contexts.list_cells(parsed)
+        tables.append(measure_cells(f"CEAT of {model}, length {length}", cells, measure, *names))
+        for cell in primary if length in fixed else ():
+            key = cell.category.name, length, cell.used
+            if key not in at_lengths and find_small_set(cell.category, cell.used) is None:
+                with contextlib.suppress(ConstantScoresError):
+                    at_lengths[key] = contexts.measure(cell)[0]
+
+    def measure_mean(cell: Cell) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
+        found = [at_lengths.get((cell.category.name, length, cell.used)) for length in fixed]
+        if None in found:
+            raise ConstantScoresError(f"At {fixed[found.index(None)]} words, all words have the same association.")
+        return _measure_mean(cell, list(filter(None, found)), settings)
+
+    tables.insert(0, measure_cells(f"CEAT of {model}, mean over lengths", primary, measure_mean, *names))
+    return CeatTables(*map(pa.concat_tables, zip(*tables, strict=True)))
+
+
+def _list_primary_cells(categories: Sequence[Category], fixed: Mapping[str, _Contexts]) -> list[Cell]:
+    """Return the primary estimates: over the words that all fixed lengths have, others lost as the first one says."""
+    of_lengths = [contexts.list_cells(categories) for contexts in fixed.values()]
+    cells = []
+    for category, *of_category in zip(categories, *of_lengths, strict=True):
+        words = set.intersection(*({*category.words} - {loss.word for loss in cell.lost} for cell in of_category))
+        found = {loss.word: loss for cell in reversed(of_category) for loss in cell.lost}
+        lost = [found[word] for word in category.words if word in found]
+        first, fewest = of_category[0], min(cell.about["contexts_min"] for cell in of_category)
+        key, about = {**first.key, "segment_length": MEAN}, {**first.about, "contexts_min": fewest}
+        cells.append(Cell(category, key, select_words(category, words)[0], lost, about))
+    return cells
+
+
+_AVERAGED = (
+    *("effect_size", "effect_random", "difference"),
+    *("difference_centered", "effect_centered", "difference_standardized", "effect_standardized"),
+)
+
+
+def _measure_mean(
+    cell: Cell, at_lengths: Sequence[_AtLength], settings: CeatSettings
+) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
+    """Return the columns of a primary estimate, and its rows of words and resamples.
+
+    The effect is the mean of the lengths' effects: lengths are to it what draws are to that of a length. The tests
+    relabel each word at all lengths at once, so they are those of the mean of the lengths' cosines.
+    """
+    averaged = {
+        name: float(np.mean([found.columns[name] for found in at_lengths]))
+        for name in _AVERAGED
+        if all(found.columns.get(name) is not None for found in at_lengths)
+    }
+    if settings.effects_alone:
+        return averaged, [], [], []
+
+    def average(name: str) -> FloatArray:
+        return np.asarray(np.mean([getattr(found, name) for found in at_lengths], axis=0))
+
+    sizes, fewest = [*map(len, cell.used)], np.min([found.n_contexts for found in at_lengths], axis=0)
+    cosines = CrossedScores.of_words(np.concatenate([found.cosines for found in at_lengths]), sizes)
+    estimand = cell.estimate(settings.test, settings.seed, cell.key["model"])
+    found = measure_cosines(
+        cosines,
+        estimand,
+        tests=estimand.test_words(CrossedScores.of_words(average("all_contexts"), sizes)),
+        effect=averaged["effect_size"],
+        scores=average("scores"),
+        without=average("without"),
+        n_items=fewest.tolist(),
+    )
+    columns = {
+        **found.columns,
+        **averaged,
+        **_split_variance(CrossedScores.of_words(average("cosines"), sizes), cell.used, fewest.tolist()),
+        "contexts_min": int(fewest.min()),
+        "contexts_enough": contexts_enough(average("effects"), settings.band, contexts_min=int(fewest.min())),
+    }
+    each = [CrossedScores.of_words(found.cosines, sizes) for found in at_lengths]
+    return columns, found.words, [_describe_resamples(each, estimand)], []
+
+
+def _describe_resamples(at_lengths: Sequence[CrossedScores], estimand: Estimand) -> dict[str, Any]:
+    """Return the row of an estimate in the table `resamples`: words and draws are resampled once for all lengths."""
+    std, replicates = estimand.settings.std, np.empty((1, 0))
+    if estimand.settings.n_resamples:
+        resampling = estimand.resample(_SPREAD)
+        replicates = np.stack([replicate_effects(each, resampling, std) for each in at_lengths])
+    effect = float(np.mean([each.effect(std) for each in at_lengths]))
+    words = digest_of([list(side) for side in estimand.words])
+    return {"effect_size": effect, "words": words, "replicates": replicates.mean(axis=0)}
+
+
+class _Contexts(Mapping[str, DirectedVectors]):
+    """The vectors of each stimulus, read and checked when first used, and the numbers computed from them once."""
+
+    def __init__(
+        self,
+        vectors: ItemVectors,
+        model: str,
+        segment_length: str,
+        stimuli: Collection[str],
+        common: Mapping[str, Collection[str]] | None,
+        settings: CeatSettings,
+    ) -> None:
+        self.vectors, self.model, self.length, self.settings = vectors, model, segment_length, settings
+        self.whose = f"{model}, segment length {segment_length}"
+        self.ids = {word: self._read_ids(word) for word in sorted(vectors.keys() & stimuli)}
+        ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
+        shared = ordered if common is None else {}
+        for word in ordered if common is not None else ():
+            wanted = set((common or {}).get(word, ()))
+            if kept := [row for row in ordered[word] if self.ids[word][row] in wanted]:
+                shared[word] = np.array(kept)
+        self.rows = {"random": ordered, "fixed": shared}
+        """By sample mode, of each word with contexts to draw, their rows in its vectors in the order of their ids."""
+        self.inverse_norms: dict[str, FloatArray] = {}
+        self.direction: Callable[[str], FloatArray] = cache(lambda word: mean_direction(self[word]))
+        self.spread = cache(self._spread)
+
+    def _read_ids(self, word: str) -> list[str]:
+        """Return the ids of a stimulus's occurrences; its vectors are read only if nothing else has the ids."""
+        known = getattr(self.vectors, "ids", None)
+        ids = list(known(word) if known else self.vectors[word][0])
+        if len(set(ids)) != len(ids):
+            raise InputError(
+                f"{self.whose}, {word}: {len(ids)} vectors of {len(set(ids))} occurrences. Embed it again."
+            )
+        return ids
+
+    def __getitem__(self, word: str) -> DirectedVectors:
+        whose = f"{self.whose}, {word}"
+        ids, array = self.vectors[word]
+        if word in self.inverse_norms:  # read before, and checked
+            return DirectedVectors(to_floating(whose, array), self.inverse_norms[word])
+        directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self.model))
+        self.inverse_norms[word] = directed.inverse_norms
+        return directed
+
+    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
+        return iter(self.ids)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def list_cells(self, categories: Sequence[Category]) -> list[Cell]:
+        """Return the estimates at this length."""
+        drawable, cells = self.rows[self.settings.modes[0]], []
+        for category in categories:
+            used, partners = select_words(category, drawable)
+            lost = [
+                category.lose(word, Reason.NO_COMMON_CONTEXTS, "no context that all models have")
+                if word in self.rows["random"]
+                else category.lose(word, Reason.NO_CONTEXTS, "no contexts")
+                for word in category.words
+                if word not in drawable
+            ]
+            fewest = min((drawable[word].size for side in used for word in side), default=0)
+            about = {**self.settings.conventions(), "contexts_min": fewest}
+            key = {"model": self.model, "segment_length": self.length}
+            cells.append(Cell(category, key, used, lost + partners, about))
+        return cells
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Mean and spread of each dimension over all contexts of the study."""
+        return compute_moments(self[word].vectors for word in sorted(self.rows["random"]))
+
+    def _spread(self, word: str, turn: int) -> IndexArray:
+        """Return the rows of a word in the draws that intervals rest on, the same for all categories."""
+        rows, ids = self.rows[self.settings.modes[0]][word], self.ids[word]
+        names = (word, turn)
+        return rows[spread_draws([ids[row] for row in rows], _SPREAD, seed=self.settings.seed, names=names)]
+
+    def compute_cosines(self, words: Words, change: Change | None = None) -> CrossedScores:
+        """Return the cosines in these draws, of the vectors as they are or after a `change`."""
+        listed = [word for side in words for word in side]
+        rows = np.stack([self.spread(*turn) for turn in count_turns(listed)], axis=1)
+        if change is None:
+            return draw_cosines(self, words, rows)
+        changed = {
+            str(j): directed_vectors(word, change(self[word].vectors[rows[:, j]], self.moments))
+            for j, word in enumerate(listed)
+        }
+        numbers = iter(changed)
+        renamed = tuple([next(numbers) for _ in side] for side in words)
+        return draw_cosines(changed, renamed, np.tile(np.arange(len(rows))[:, None], len(listed)))  # type: ignore[arg-type]
+
+    def draw(self, category: str, used: Words, mode: str) -> _Draws:
+        """Return the draws of a category in a sample mode."""
+        settings, listed = self.settings, [word for side in used for word in side]
+        contexts = [self.rows[mode][word] for word in listed]
+        # draws are named without the model in the mode in which models that have the same contexts draw the same
+        names = (mode, self.model, category) if mode == "random" else (mode, category)
+        n_contexts = tuple(rows.size for rows in contexts)
+        drawn = named_draws(
+            listed, n_contexts, settings.sizes[-1], seed=settings.seed, names=names, replacement=settings.draws
+        )
+        drawn = np.stack([rows[drawn[:, j]] for j, rows in enumerate(contexts)], axis=1)
+        scores, n_x = draw_scores(self, used, drawn), len(used[0])
+        return _Draws(n_contexts, drawn, scores, n_x, *combine_scores(scores, n_x, drawn, **settings.combining))
+
+    def measure(self, cell: Cell) -> tuple[_AtLength, *tuple[Rows, ...]]:
+        """Return what an estimate's words say at this length, and the rows of words, resamples and steps of the draws.
+
+        Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
+        Tests rest on all contexts that the model has; no draw has a part in them.
+        """
+        settings, std, used = self.settings, self.settings.test.std, cell.used
+        drawn = self.draw(cell.category.name, used, settings.modes[0])
+        combined, n_contexts = drawn.combined, drawn.n_contexts
+        columns: dict[str, Any] = {"draws": _describe_draws(settings, n_contexts), "effect_size": combined.effect}
+        if settings.effects_alone:
+            return _AtLength(columns), [], [], []
+        steps, usual = drawn.list_steps(settings), sizes_up_to(settings.sizes[-1])
+        columns["draws_settled"] = draws_settled(
+            [Combined(*step.values()) for step in steps if step["n"] in usual], settings.band
+        )
+        for mode in settings.modes[1:]:
+            random = self.draw(cell.category.name, used, mode)
+            described = _describe_combined(random.combined) | {"effect": random.combined.effect}
+            columns |= {f"{name}_random": described.get(name) for name in ("effect", "standard_error", "p_draws")}
+            for step, other in zip(steps, random.list_steps(settings), strict=True):
+                step |= {"effect_random": other["effect_size"], "standard_error_random": other["standard_error"]}
+        estimand = cell.estimate(settings.test, settings.seed, self.model)
+        cosines, scores = self.compute_cosines(used), drawn.scores.mean(axis=0)
+        all_contexts = compute_mean_cosines({word: self.direction(word) for side in used for word in side}, used)
+        without = leave_one_out(cosines, std) - cosines.effect(std) + combined.effect
+        without[: scores.size] = drawn.leave_out_targets(settings)
+        found = measure_cosines(
+            cosines,
+            estimand,
+            tests=estimand.test_words(all_contexts),
+            effect=combined.effect,
+            scores=scores,
+            without=without,
+            n_items=n_contexts,
+            rescale=partial(self.compute_cosines, used),
+        )
+        variances = hedges_variance(drawn.effects, len(used[0]), len(used[1]))
+        heterogeneity = combine(drawn.effects, variances, tau2=settings.tau2)
+        columns |= {
+            **found.columns,
+            **_describe_combined(combined),
+            **{"tau2": heterogeneity.tau2, "q": heterogeneity.q, "i2": heterogeneity.i2},
+            **_split_variance(cosines, used, n_contexts),
+            "contexts_enough": contexts_enough(drawn.effects, settings.band, contexts_min=min(n_contexts)),
+        }
+        arrays = (cosines.values, all_contexts.values, n_contexts, drawn.effects, scores, without)
+        at_length = _AtLength(columns, *arrays)
+        return at_length, found.words, [_describe_resamples([cosines], estimand)], steps
+
+
+class _Draws(NamedTuple):
+    """Draws of contexts of a category's words, and the effects of these.
+
+    Attributes:
+        n_contexts: of each word, to draw from.
+        rows: (n_samples, n_words) what was drawn.
+        scores: (n_samples, n_targets) associations.
+        n_x: words of X.
+        effects, variances: (n_samples,).
+        combined: the effects combined.
+    """
+
+    n_contexts: tuple[int, ...]
+    rows: IndexArray
+    scores: FloatArray
+    n_x: int
+    effects: FloatArray
+    variances: FloatArray
+    combined: RandomEffects
+
+    def list_steps(self, settings: CeatSettings) -> Rows:
+        """Return the combined effect after more and more draws, as rows of the table `convergence`."""
+        sizes = sorted({*sizes_up_to(settings.sizes[-1]), *settings.sizes})
+        steps = convergence(self.effects, self.variances, settings.tau2, sizes)
+        return [dict(zip(("n", "effect_size", "standard_error"), step, strict=True)) for step in steps]
+
+    def leave_out_targets(self, settings: CeatSettings) -> FloatArray:
+        """Return the combined effect of the same draws without each target word; NaN where it does not exist."""
+        effects = np.full(self.scores.shape[1], np.nan)
+        for word in range(effects.size):
+            left = self.n_x - (word < self.n_x)
+            if 0 < left < effects.size - 1:
+                with contextlib.suppress(ConstantScoresError):
+                    kept = np.delete(self.scores, word, axis=1)
+                    effects[word] = combine_scores(kept, left, self.rows, **settings.combining)[2].effect
+        return effects
+
+
+def _describe_draws(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
+    """Return how contexts were drawn.
+
+    `without-replacement` draws a word with replacement that has fewer contexts than draws.
+    """
+    if settings.draws == "with-replacement" or max(n_contexts) < settings.sizes[-1]:
+        return "with-replacement"
+    return "mixed" if min(n_contexts) < settings.sizes[-1] else "without-replacement"
+
+
+def _describe_combined(combined: RandomEffects) -> dict[str, float]:
+    """Return the columns of the combined effect, those that are known."""
+    names = {"standard_error": "standard_error", "draws_low": "ci_low", "draws_high": "ci_high"}
+    names |= {"p_draws": "p_value", "log_p_draws": "log_p_value"}
+    return {column: value for column, name in names.items() if not np.isnan(value := getattr(combined, name))}
+
+
+def _split_variance(cosines: CrossedScores, used: Words, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return the components of variance of the words that have two contexts or more, from draws that share none.
+
+    A word uses each of its contexts once before it uses one again, so that the first draws share none, as many as the
+    fewest contexts.
+    """
+    several = np.array(sizes) > 1
+    kept = np.split(several, np.cumsum([len(side) for side in used])[:-1])
+    n_kept = [int(side.sum()) for side in kept]
+    if min(n_kept) < 2:
+        return {"variance_note": "no components of variance: they take two words a set with two contexts each"}
+    values = cosines.values[: min(size for size in sizes if size > 1)]
+    values = values[:, np.concatenate(kept[:2])][:, :, np.concatenate(kept[2:])]
+    found = variance_components(CrossedScores.of_words(values, n_kept))
+    left = int((~several).sum())
+    note = f"without {left} words of one context, from {len(values)} draws" if left else f"from {len(values)} draws"
+    return {**{f"variance_{name}": value for name, value in found._asdict().items()}, "variance_note": note}
