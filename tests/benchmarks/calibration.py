@@ -216,7 +216,7 @@ def find_interval(cosines: CrossedScores, units: tuple[Units, Units] | None = No
     """The interval over words of all four sets."""
     n_x, n_y, n_a, n_b = cosines.sizes
     units = units or (Units.of_words(n_x, n_y), Units.of_words(n_a, n_b))
-    return interval(cosines.effect(), cosines, units, omit_units(cosines, cosines, units))
+    return interval(cosines.effect(), units, omit_units(cosines, cosines, units))
 
 
 def report_of_twins(studies: int, seed: int, rejected: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:

@@ -173,7 +173,7 @@ def print_intervals(sizes: list[int], shifts: list[float], n_studies: int, seed:
                     for _ in range(n_studies):
                         cosines = draw_study(population, n, units, rng)
                         omitted = omit_units(cosines, cosines, sampled, std)
-                        found = interval(cosines.effect(std), cosines, sampled, omitted, std=std)
+                        found = interval(cosines.effect(std), sampled, omitted)
                         assert found.low is not None
                         assert found.high is not None
                         tally.add(found.low, found.high, truth)
@@ -219,7 +219,7 @@ def print_templates(sizes: list[int], templates: list[int], n_studies: int, n_tr
                 for _ in range(n_studies):
                     cosines, effects = in_templates(population, n, n_templates, moved, rng)
                     estimand = Estimand("C", _names(n), units, TestSettings(), seed)
-                    words = estimand.find_interval(cosines.effect(), cosines, estimand.omit(cosines, cosines))
+                    words = estimand.find_interval(cosines.effect(), estimand.omit(cosines, cosines))
                     both, _ = measure_templates(effects, list(map(str, range(n_templates))), cosines, estimand)
                     ends = (words.low, words.high), (both["ci_templates_low"], both["ci_templates_high"])
                     for tally, (low, high) in zip(tallies, ends, strict=True):

@@ -179,7 +179,7 @@ class Shown:
         n_x, n_y, n_a, n_b = self.cosines.sizes
         units = Units.of_words(n_x, n_y), Units.of_words(n_a, n_b)
         omitted = omit_units(self.cosines, self.cosines, units, self.std)
-        return interval(self.effect_size, self.cosines, units, omitted, std=self.std)
+        return interval(self.effect_size, units, omitted)
 
     def to_frame(self) -> pl.DataFrame:
         """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note, lost."""

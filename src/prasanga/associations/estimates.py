@@ -241,12 +241,10 @@ class Estimand:
         """Return the effects without each unit."""
         return omit_units(counted, cosines, self.sampled, self.settings.std)
 
-    def find_interval(
-        self, effect: float, cosines: CrossedScores, omitted: Sequence[Omitted], templates: Omitted | None = None
-    ) -> Interval:
+    def find_interval(self, effect: float, omitted: Sequence[Omitted], templates: Omitted | None = None) -> Interval:
         """Return the interval of an effect, over words, or over words and templates."""
-        how: dict[str, Any] = {"std": self.settings.std, "margin": self.settings.equivalence_margin}
-        return interval(effect, cosines, self.sampled, omitted, templates=templates, **how)
+        margin = self.settings.equivalence_margin
+        return interval(effect, self.sampled, omitted, templates=templates, margin=margin)
 
     def _how(self, what: str) -> dict[str, Any]:
         settings = self.settings
@@ -338,7 +336,7 @@ def measure_cosines(
     columns |= range_columns("leave_out", without)
     columns["smallest_effect"] = smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative)
     columns["effect_size_matched"] = _measure_pairs(estimand.units, scores, contributions(cosines))
-    found = estimand.find_interval(effect, cosines, estimand.omit(counted, cosines))
+    found = estimand.find_interval(effect, estimand.omit(counted, cosines))
     columns |= {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}
     columns |= {"p_equivalence": found.p_equivalence, "equivalent_within": found.equivalent_within}
     if settings.n_shuffles:
@@ -482,7 +480,7 @@ def measure_templates(
         note = f"no interval: {some}, and an interval over templates needs {FEWEST_TEMPLATES}"
         return {**columns, "templates_note": note}, rows
     templates, effect = omit_templates(without, cosines, std), cosines.effect(std)
-    found = estimand.find_interval(effect, cosines, estimand.omit(counted or cosines, cosines), templates)
+    found = estimand.find_interval(effect, estimand.omit(counted or cosines, cosines), templates)
     ends = {"ci_templates_low": found.low, "ci_templates_high": found.high, "templates_note": found.note or None}
     return {**columns, **ends}, rows
 

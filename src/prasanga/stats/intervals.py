@@ -124,11 +124,13 @@ class Omitted(NamedTuple):
 
     Attributes:
         effects: (n,) effects; NaN where none exists.
-        bounds: (n,) the largest effects that are possible without it.
+        bounds: (n,) the largest effects that are possible without it; infinity where there is no largest.
+        bound: the largest effect that is possible with all units.
     """
 
     effects: FloatArray
     bounds: FloatArray
+    bound: float
 
 
 def omit_units(
@@ -148,26 +150,25 @@ def omit_units(
     for kept in units[0].leave_one_out():
         sizes = zip(kept @ n_items, kept @ is_x, kept @ ~is_x, strict=True)
         bounds = [_bound(*of, std) if min(of[1:]) else whole for of in sizes]
-        found.append(Omitted(scores.effects(kept, std=std), np.array(bounds)))
+        found.append(Omitted(scores.effects(kept, std=std), np.array(bounds), whole))
     for side in units[1:]:
         for kept in side.leave_one_out():
-            found.append(Omitted(scores.effects(attribute_counts=kept, std=std), np.full(len(kept), whole)))
+            found.append(Omitted(scores.effects(attribute_counts=kept, std=std), np.full(len(kept), whole), whole))
     return found
 
 
 def omit_templates(effects: FloatArray, crossed: CrossedScores, std: str = "union_ddof1") -> Omitted:
     """Return the (n,) effects without each template, with their bounds."""
-    n_items = crossed.targets.size * (len(effects) - 1) / len(effects)
-    return Omitted(effects, np.full(len(effects), _bound(n_items, crossed.n_x, crossed.n_y, std)))
+    n_items, n = crossed.targets.size, len(effects)
+    left, whole = (_bound(items, crossed.n_x, crossed.n_y, std) for items in (n_items * (n - 1) / n, n_items))
+    return Omitted(effects, np.full(n, left), whole)
 
 
 def interval(
     effect: float,
-    crossed: CrossedScores,
     units: Sequence[Units],
     omitted: Sequence[Omitted],
     *,
-    std: str = "union_ddof1",
     templates: Omitted | None = None,
     margin: float | None = None,
     level: float = _LEVEL,
@@ -178,11 +179,9 @@ def interval(
     (Schuirmann 1987): p is below .05 where the 90 % interval lies within the margin.
 
     Args:
-        effect: that is reported; it may rest on more draws than `crossed` has.
-        crossed: scores of the items.
+        effect: that is reported; it may rest on more draws than those without a unit.
         units: as in `omit_units`.
         omitted: what `omit_units` returns.
-        std: convention of the effects' denominator.
         templates: effects without each template: the interval is over other templates as well.
         margin: distance from 0 that counts as none, greater than 0; None asks for no such test.
         level: probability that the interval is to hold the mean effect.
@@ -195,7 +194,7 @@ def interval(
     if note := find_few_units(units) or _find_constant(omitted):
         return Interval(None, None, "jackknife", note)
     words, freedom = sum(map(_variance_of_omitted, omitted)), float(units[0].freedom)
-    error, bound = math.sqrt(words), _bound(crossed.targets.size, crossed.n_x, crossed.n_y, std)
+    error, bound = math.sqrt(words), omitted[0].bound
     if templates is not None and words:
         of_templates = _variance_of_omitted(templates)
         error = math.sqrt(words + of_templates)

@@ -43,7 +43,7 @@ def words_of(cosines: CrossedScores) -> list[Units]:
 def measure(cosines: CrossedScores, units: Sequence[Units] = (), std: str = "union_ddof1", **more: float) -> Interval:
     units = units or words_of(cosines)
     effect = more.pop("effect", cosines.effect(std))
-    return interval(effect, cosines, units, omit_units(cosines, cosines, units, std), std=std, **more)
+    return interval(effect, units, omit_units(cosines, cosines, units, std), **more)
 
 
 def slow_effect(cosines: CrossedScores, x: list[int], y: list[int], a: list[int], b: list[int], std: str) -> float:
@@ -111,7 +111,7 @@ def test_templates_are_one_sample_more() -> None:
     words = ((math.atanh(cosines.effect() / bound) - math.atanh(narrow.low / bound)) / stats.t.ppf(0.975, 15)) ** 2
     freedom = (words + of_templates) ** 2 / (words**2 / 15 + of_templates**2 / 4)
     reach = stats.t.ppf(0.975, freedom) * math.sqrt(words + of_templates)
-    found = interval(cosines.effect(), cosines, units, omitted, templates=templates)
+    found = interval(cosines.effect(), units, omitted, templates=templates)
     assert found.low == pytest.approx(bound * math.tanh(math.atanh(cosines.effect() / bound) - reach), rel=1e-9)
 
 
