@@ -119,7 +119,8 @@ def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | 
 
     Returns:
         The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `smallest_effect` at .05 / `n_tests`, the
-        level of the first step of Holm's method, `is_found` and `not_found_because`; null in all other rows.
+        level of the first step of Holm's method, `is_found` and `not_found_because`; null in all other rows. Slopes on
+        the length are a family of their own, with `p_slope_holm` and `n_slopes`.
     """
     rows = {method: table.to_pylist() for method, table in tables.items()}
     tested = [
@@ -128,6 +129,9 @@ def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | 
     p = [row["p_association"] for row in tested]
     for row, p_holm, p_bh in zip(tested, holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True):
         row |= {"p_association_holm": p_holm, "p_association_bh": p_bh, "n_tests": len(p)}
+    sloped = [row for of_method in rows.values() for row in of_method if row.get("p_slope") is not None]
+    for row, p_holm in zip(sloped, holm([row["p_slope"] for row in sloped]).tolist(), strict=True):
+        row |= {"p_slope_holm": p_holm, "n_slopes": len(sloped)}
     for method, of_method in rows.items():
         for row in of_method:
             sizes = [row[f"n_{side}"] for side in (permuted or {}).get(method, "xy")]

@@ -45,6 +45,7 @@ from prasanga.associations.estimates import (
     find_small_set,
     measure_cells,
     measure_cosines,
+    measure_slope,
     select_words,
 )
 from prasanga.associations.study import ItemVectors, Layouts
@@ -117,6 +118,10 @@ class CeatSettings:
         """Numbers of draws, rising; the smaller ones are the first of the greatest."""
         return [self.n_samples] if isinstance(self.n_samples, int) else sorted(self.n_samples)
 
+    def measures_slopes(self, lengths: Sequence[str]) -> bool:
+        """Return whether slopes on these fixed lengths are measured: they take several, with the same texts."""
+        return len(lengths) > 1 and self.pool == "shared" and not self.effects_alone
+
     def conventions(self) -> dict[str, Any]:
         """Return the settings as the columns that have their names."""
         names = ("variance", "repeated_words", "pool", "match", "neighbours", "window", "pieces", "band", "seed")
@@ -154,6 +159,8 @@ class _AtLength(NamedTuple):
         effects: (n_samples,) of the draws.
         scores: (n_targets,) mean associations over the draws.
         without: (n_words,) effects without each word.
+        shared: (n_targets, n_attributes) cosines of mean directions over the occurrences that all fixed lengths have;
+            None where a word has none.
     """
 
     columns: dict[str, Any]
@@ -163,6 +170,7 @@ class _AtLength(NamedTuple):
     effects: FloatArray = np.empty(0)
     scores: FloatArray = np.empty(0)
     without: FloatArray = np.empty(0)
+    shared: FloatArray | None = None
 
 
 def measure_ceat(
@@ -190,6 +198,11 @@ def measure_ceat(
     }
     del vectors  # those of a length leave memory once it is measured
     fixed, names = fixed_lengths(waiting), ("ceat", "ceat_words", "resamples", "convergence")
+    for contexts in [waiting[length] for length in fixed] if settings.measures_slopes(fixed) else ():
+        everywhere = (
+            set.intersection(*(set(waiting[length].ids.get(word, ())) for length in fixed)) for word in contexts.ids
+        )
+        contexts.everywhere = dict(zip(contexts.ids, everywhere, strict=True))
     primary, at_lengths, tables = _list_primary_cells(parsed, {length: waiting[length] for length in fixed}), {}, []
     for length in [*waiting]:
         contexts = waiting.pop(length)
@@ -212,7 +225,7 @@ def measure_ceat(
         found = [at_lengths.get((cell.category.name, length, cell.used)) for length in fixed]
         if None in found:
             raise ConstantScoresError(f"At {fixed[found.index(None)]} words, all words have the same association.")
-        return _measure_mean(cell, list(filter(None, found)), settings)
+        return _measure_mean(cell, fixed, list(filter(None, found)), settings)
 
     tables.insert(0, measure_cells(f"CEAT of {model}, mean over lengths", primary, measure_mean, *names))
     return CeatTables(*map(pa.concat_tables, zip(*tables, strict=True)))
@@ -239,7 +252,7 @@ _AVERAGED = (
 
 
 def _measure_mean(
-    cell: Cell, at_lengths: Sequence[_AtLength], settings: CeatSettings
+    cell: Cell, lengths: Sequence[str], at_lengths: Sequence[_AtLength], settings: CeatSettings
 ) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
     """Return the columns of a primary estimate, and its rows of words and resamples.
 
@@ -275,9 +288,25 @@ def _measure_mean(
         **_split_variance(CrossedScores.of_words(average("cosines"), sizes), cell.used, fewest.tolist()),
         "contexts_min": int(fewest.min()),
         "contexts_enough": contexts_enough(average("effects"), settings.band, contexts_min=int(fewest.min())),
+        **_measure_slope(lengths, [found.shared for found in at_lengths], estimand, settings),
     }
     each = [CrossedScores.of_words(found.cosines, sizes) for found in at_lengths]
     return columns, found.words, [_describe_resamples(each, estimand)], []
+
+
+def _measure_slope(
+    lengths: Sequence[str], shared: Sequence[FloatArray | None], estimand: Estimand, settings: CeatSettings
+) -> dict[str, Any]:
+    """Return the columns of the slope on the length, or why there is none."""
+    known = [values for values in shared if values is not None]
+    if not settings.measures_slopes(lengths):
+        why = "one fixed length" if len(lengths) < 2 else "lengths have texts of their own (samples.pool is per_length)"
+        return {"slope_note": f"no slope: {why}"}
+    if len(known) < len(lengths):
+        return {"slope_note": "no slope: a word has no occurrence that all fixed lengths share"}
+    with contextlib.suppress(ConstantScoresError):
+        return measure_slope(lengths, known, estimand)
+    return {"slope_note": "no slope: at a length, all words have the same association"}
 
 
 def _describe_resamples(at_lengths: Sequence[CrossedScores], estimand: Estimand) -> dict[str, Any]:
@@ -314,6 +343,8 @@ class _Contexts(Mapping[str, DirectedVectors]):
                 shared[word] = np.array(kept)
         self.rows = {"random": ordered, "fixed": shared}
         """By sample mode, of each word with contexts to draw, their rows in its vectors in the order of their ids."""
+        self.everywhere: Mapping[str, Collection[str]] = {}
+        """Of each word, the ids of the occurrences that all fixed lengths have, where slopes are measured."""
         self.inverse_norms: dict[str, FloatArray] = {}
         self.direction: Callable[[str], FloatArray] = cache(lambda word: mean_direction(self[word]))
         self.spread = cache(self._spread)
@@ -360,6 +391,23 @@ class _Contexts(Mapping[str, DirectedVectors]):
             key = {"model": self.model, "segment_length": self.length}
             cells.append(Cell(category, key, used, lost + partners, about))
         return cells
+
+    def compute_shared_cosines(self, words: Words) -> FloatArray | None:
+        """Return cosines of the words' mean directions over the occurrences that all fixed lengths have."""
+        listed = {word for side in words for word in side}
+        if not all(self.everywhere.get(word) for word in listed):
+            return None
+        means = {word: self._shared_direction(word) for word in listed}
+        directions = {word: mean / np.linalg.norm(mean) for word, mean in means.items()}
+        return np.asarray(compute_mean_cosines(directions, words).values[0])
+
+    def _shared_direction(self, word: str) -> FloatArray:
+        ids, shared = self.ids[word], self.everywhere[word]
+        if len(shared) == len(ids):
+            return self.direction(word)
+        array, inverse_norms = self[word]
+        rows = [row for row, each in enumerate(ids) if each in shared]
+        return mean_direction(DirectedVectors(array[rows], inverse_norms[rows]))
 
     @cached_property
     def moments(self) -> Moments:
@@ -446,7 +494,8 @@ class _Contexts(Mapping[str, DirectedVectors]):
             **_split_variance(cosines, used, n_contexts),
             "contexts_enough": contexts_enough(drawn.effects, settings.band, contexts_min=min(n_contexts)),
         }
-        arrays = (cosines.values, all_contexts.values, n_contexts, drawn.effects, scores, without)
+        shared = self.compute_shared_cosines(used)
+        arrays = (cosines.values, all_contexts.values, n_contexts, drawn.effects, scores, without, shared)
         at_length = _AtLength(columns, *arrays)
         return at_length, found.words, [_describe_resamples([cosines], estimand)], steps
 

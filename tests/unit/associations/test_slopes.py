@@ -1,13 +1,16 @@
 """The slope of an effect on the length of the context: against a slow program, and where nothing changes."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy.stats import linregress
 
-from prasanga.associations.estimates import Estimand, TestSettings
-from prasanga.associations.slopes import measure_slope
+from prasanga.associations import measure_ceat
+from prasanga.associations.comparisons import correct_tests
+from prasanga.associations.contexts import CeatSettings
+from prasanga.associations.estimates import Estimand, TestSettings, measure_slope
 from prasanga.stats.effects import effect_size_of_scores
 from prasanga.stats.units import Units
 
@@ -99,3 +102,66 @@ def test_an_association_that_shrinks_with_its_spread_has_no_slope() -> None:
     found = measure_slope(LENGTHS, [first, 0.9 * first, 0.6 * first], estimand())
     assert found["slope"] == pytest.approx(0, abs=1e-12)
     assert found["p_slope"] == 1
+
+
+# Of a study.
+
+
+def contexts_of(length: int, ids: dict[str, list[str]]) -> dict[str, tuple[list[str], np.ndarray]]:
+    """Contexts of each word at a length: around a vector of its own, farther the longer they are."""
+    own = np.random.default_rng(3).normal(size=(4 * N, 6))
+    found = {}
+    for number, side in enumerate(WORDS):
+        for i, word in enumerate(side):
+            rng = np.random.default_rng([length, number, i])
+            found[word] = ids[word], own[number * N + i] + 0.02 * length * rng.normal(size=(len(ids[word]), 6))
+    return found
+
+
+def study(settings: CeatSettings, lengths: tuple[str, ...] = LENGTHS) -> tuple[list[dict], dict]:
+    """Primary rows, and the contexts by length; the last word of X lacks its first occurrence at 25 words."""
+    ids = {word: [f"{word}-{i}" for i in range(5)] for side in WORDS for word in side}
+    fewer = ids | {"x7": ids["x7"][1:]}
+    vectors = {length: contexts_of(int(length), fewer if length == "25" else ids) for length in lengths}
+    sets = [{"name": side[0][0], "stimuli": side} for side in WORDS]
+    layout = {"C": {"title": "C", "targets": sets[:2], "attributes": sets[2:]}}
+    table = correct_tests({"ceat": measure_ceat(layout, vectors, model="m", settings=settings).estimates})["ceat"]
+    return [row for row in table.to_pylist() if row["segment_length"] == "mean"], vectors
+
+
+SETTINGS = CeatSettings(10, ["random"], test=TestSettings(n_resamples=0, n_shuffles=0))
+
+
+def test_a_study_measures_slopes_over_the_occurrences_that_all_lengths_share() -> None:
+    (row,), vectors = study(SETTINGS)
+    cosines = []
+    for at_length in vectors.values():
+        directions = []
+        for side in WORDS:
+            for word in side:
+                ids, array = at_length[word]
+                kept = array[[i for i, each in enumerate(ids) if word != "x7" or not each.endswith("-0")]]
+                mean = (kept / np.linalg.norm(kept, axis=1, keepdims=True)).mean(axis=0)
+                directions.append(mean / np.linalg.norm(mean))
+        cosines.append(np.array(directions)[: 2 * N] @ np.array(directions)[2 * N :].T)
+    slope, targets, attributes = slow_slopes(cosines)
+    assert row["slope"] == pytest.approx(slope)
+    assert row["p_slope"] == pytest.approx(max(slow_p(targets), slow_p(attributes)))
+    assert (row["p_slope_holm"], row["n_slopes"], row["slope_note"]) == (row["p_slope"], 1, None)
+    assert row["slope_low"] < slope < row["slope_high"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "lengths", "note"),
+    [
+        (SETTINGS, ("9",), "no slope: one fixed length"),
+        (
+            replace(SETTINGS, pool="per_length"),
+            LENGTHS,
+            "no slope: lengths have texts of their own (samples.pool is per_length)",
+        ),
+    ],
+)
+def test_without_a_slope_the_table_says_why(settings: CeatSettings, lengths: tuple[str, ...], note: str) -> None:
+    (row,), _ = study(settings, lengths)
+    assert (row["slope"], row["p_slope"], row["n_slopes"], row["slope_note"]) == (None, None, None, note)
