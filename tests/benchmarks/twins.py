@@ -153,7 +153,7 @@ def table(effects: Sequence[dict[int, list[float]]], most: int) -> dict[str, dic
 # --------------------
 # Simulated studies of models and twins.
 
-SPREADS = ("equal", "varying", "one three times as large")
+SPREADS = ("equal", "varying", "one twice as large", "one three times as large")
 """How deviations of 12 categories differ: not at all, as in an inverse chi-square of 4 degrees of freedom, or one."""
 OF_WEIGHTS, OF_WORDS = 0.25, 0.25  # standard deviations of d over weights, and over words
 VARIANTS = ("alone", "all moderated", "moderated")
@@ -209,7 +209,7 @@ def draw_cells(cells: str, spread: str, k: int, truth: str, rng: np.random.Gener
     if spread == "varying":
         deviations *= (4 / rng.chisquare(4, n_groups)) ** 0.5
     elif spread != "equal":
-        deviations[0] *= 3
+        deviations[0] *= 2 if "twice" in spread else 3
     of_weights = np.repeat(deviations, n_lengths)
     twins = of_weights * draw(k)
     effects = (of_weights if truth == "one more copy" else OF_WORDS) * draw(1)[0] + _TRUTHS[truth]

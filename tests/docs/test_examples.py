@@ -415,5 +415,30 @@ def test_tables_of_rejections_are_what_was_measured() -> None:
     assert measured["unequal"]["8 and 25, 3 and 1"]["studentized"] <= 0.07
 
 
+def test_the_table_of_moderated_copies_is_what_was_measured() -> None:
+    rows = json.loads(read("docs/measured/twins_simulated.json"))["results"]["rows"]
+    found = {(row["cells"], row["spreads"], row["K"], row["deviations"]): row for row in rows}
+    truths = ("one more copy", "other words", "d + .5", "d + .8", "one more copy, there")
+    shown = [
+        [str(k), *(f"{share(row[truth])} {share(found[cells, spreads, k, 'moderated'][truth])}" for truth in truths)]
+        for (cells, spreads, k, deviations), row in found.items()
+        if deviations == "alone"
+    ]
+    written = rows_after("docs/statistics.md", "Moderated deviations are tested by simulation", 12)
+    assert [row[1:] for row in written] == shown
+    page = " ".join(read("docs/statistics.md").split())
+    for k in (4, 8):
+        alone, moderated = (found["12 categories", "equal", k, each]["d + .8"] for each in ("alone", "moderated"))
+        assert f"in {share(moderated)} instead of {share(alone)}" in page
+    level = max(row[truth] for row in rows if row["deviations"] == "moderated" for truth in truths[:2])
+    assert level <= 0.07
+    assert f"no null hypothesis is rejected in more than {share(level)} of tests" in page
+    of_one = [row for row in rows if row["spreads"].startswith("one ")]
+    kept, without = (
+        max(row[truths[-1]] for row in of_one if row["deviations"] == each) for each in ("moderated", "all moderated")
+    )
+    assert f"in up to {share(kept)}, instead of {share(without)} without the exception" in page
+
+
 def share(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}".replace("0.", ".")

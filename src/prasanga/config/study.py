@@ -329,7 +329,8 @@ class AssociationsConfig(ConfigSection):
     (docs/statistics.md)."""
     random_twins: Count = 8
     """Null control: twins of every model with the same tokenizer and random weights; 0 for none. They share the model's
-    texts, and at most one of them reads a text, so all of them together cost no more passes than the model."""
+    texts, and at most one of them reads a text, so on texts all of them together cost no more passes than the model. Of
+    sentence pairs each of them scores all."""
     band: Above0 = 0.1
     """An effect has settled, with more draws or longer contexts, once it stays within this distance of the last
     one."""
