@@ -98,6 +98,7 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/report.py
 	$(BIN)/python tests/benchmarks/interval_coverage.py
 	$(BIN)/python tests/benchmarks/calibration.py
+	$(BIN)/python tests/benchmarks/primary_tests.py
 
 # Speed and correctness on a GPU, in ten minutes: writes docs/measured/gpu.json and lists failures.
 gpu: $(VENV)/.installed

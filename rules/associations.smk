@@ -100,6 +100,7 @@ rule gather_estimates:
         methods=GATHERED,
         band=config["associations"]["band"],
         models=sorted(STUDY.embedded.models),
+        categories=STUDY.words.chosen["ceat"],
     script:
         "../workflow/scripts/gather_estimates.py"
 

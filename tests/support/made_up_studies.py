@@ -100,6 +100,9 @@ def _draw_changes(random: Random, ceat: pl.DataFrame) -> tuple[pl.DataFrame, pl.
                 change, width = random.gauss(0, 0.3), random.choice([0.1, 0.6])
                 ends = {"difference": change, "ci_low": change - width, "ci_high": change + width}
                 differences.append({"kind": "length", **where, "first": first, "second": second, **ends})
+        pair: dict[str, Any] = {"segment_length": "mean", "first": model, "second": "z"}
+        pair["p_difference_holm"] = 0.05 if category == "C1" else 0.3
+        differences.append({"kind": "model", "category": category, **pair})
         known = random.random()
         settling.append(
             {
@@ -111,7 +114,9 @@ def _draw_changes(random: Random, ceat: pl.DataFrame) -> tuple[pl.DataFrame, pl.
                 "sure": random.random() < 0.5,
             }
         )
-    return pl.DataFrame(differences), pl.DataFrame(settling, schema_overrides={"settled_length": pl.String})
+    return pl.DataFrame(differences, infer_schema_length=None), pl.DataFrame(
+        settling, schema_overrides={"settled_length": pl.String}
+    )
 
 
 def _draw_structures(random: Random) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -41,7 +41,8 @@ for name, table in correct_tests(effects, permuted).items():
         task.write_csv(f"{path}_templates.csv", templates)
     if name == "ceat":
         task.require_one_version(parts["resamples"], parts["convergence"])
-        between = differences(table, pa.concat_tables(read(parts["resamples"])), models=models)
+        resamples, categories = pa.concat_tables(read(parts["resamples"])), task.params.categories
+        between = differences(table, resamples, words[name], categories, models=models)
         of_draws = task.describe({"band": band, "models": models}, [*parts["resamples"], *parts["convergence"]])
         task.write(f"{path}_differences.parquet", between, of_draws)
         task.write(f"{path}_settling.parquet", settling(table, between, band=band), of_draws)

@@ -16,8 +16,10 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.associations.ceat import find_settled
+from prasanga.associations.estimates import category_of
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
+from prasanga.base.seeds import generator
 from prasanga.schema import TABLES
 from prasanga.schema.registry import join_losses
 from prasanga.stats.controls import BesideTwins, adjusted_difference, compare_with_twins
@@ -283,24 +285,39 @@ def _adjust_effect(estimate: Mapping[str, Any], targets: Sequence[Mapping[str, A
 # estimate is compared with resample number i of the other, which has the same words the same number of times, and
 # the interval is that of the differences. Estimates with other words (a word without contexts was left out of one)
 # cannot be paired; their difference has no interval.
+#
+# Models are compared once per category, over the fixed lengths, by a test of their words' differences; these tests are
+# a family of their own.
 
 
-def differences(estimates: pa.Table, resamples: pa.Table, *, models: Sequence[str] | None = None) -> pa.Table:
+def differences(
+    estimates: pa.Table,
+    resamples: pa.Table,
+    words: pa.Table,
+    categories: Mapping[str, Mapping[str, Any]],
+    *,
+    models: Sequence[str] | None = None,
+) -> pa.Table:
     """Return all paired differences of a study: the table `differences`.
 
     `kind` is `length` (`first` and `second` are segment lengths of `model`, from short to long, and `segment_length` is
     null) or `model` (they are models at `segment_length`, or over the fixed lengths where that is mean, and `model` is
-    null). `note` says why there is no difference, or no interval, or what to know about the interval.
+    null). `note` says why there is no difference, or no interval, or what to know about the interval. Models over the
+    fixed lengths have a p as well, and the same corrected by Holm for their number.
 
     Args:
         estimates: the table `ceat`. An estimate that has no interval for a reason has none in a difference either, for
             that reason.
         resamples: the table `resamples`. An estimate without a row here gets no intervals.
+        words: the table `ceat_words`.
+        categories: by name, in the layout of `categories.json`.
         models: in the order of `first` and `second`; None takes them as `estimates` has them.
     """
     on = [*_CELL]
+    of_words = pl.DataFrame(words).filter(segment_length=MEAN).partition_by("category", "model", as_dict=True)
     drawn = pl.DataFrame(resamples).select(*on, "words", "replicates", of_replicates="effect_size")
-    effects = pl.DataFrame(estimates).select(*on, "effect_size", "ci_low", "interval_note")
+    settings = ("statistic", "n_permutations", "seed")
+    effects = pl.DataFrame(estimates).select(*on, "effect_size", "ci_low", "interval_note", *settings)
     cells: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
     for row in effects.join(drawn, on=on, how="left", maintain_order="left").iter_rows(named=True):
         cells[row["category"]][row["model"], row["segment_length"]] = row
@@ -320,8 +337,39 @@ def differences(estimates: pa.Table, resamples: pa.Table, *, models: Sequence[st
                     for one, other in combinations(filter(None, found), 2):
                         key = {"kind": kind, "category": category, fixed: value}
                         key |= {"first": one[moving], "second": other[moving]}
-                        rows.append({**key, **_subtract(one[moving], one, other[moving], other)})
+                        row = {**key, **_subtract(one[moving], one, other[moving], other)}
+                        if row.get("segment_length") == MEAN and row.get("ci_low") is not None:
+                            first, second = (of_words[category, row[name]] for name in ("first", "second"))
+                            row["p_difference"] = _test_models(categories[category], first, second, row, one)
+                        rows.append(row)
+    tested = [row for row in rows if row.get("p_difference") is not None]
+    for row, p_holm in zip(tested, holm([row["p_difference"] for row in tested]).tolist(), strict=True):
+        row |= {"p_difference_holm": p_holm, "n_tests": len(tested)}
     return pa.Table.from_pylist(rows, schema=TABLES["differences"].arrow())
+
+
+def _test_models(
+    layout: Mapping[str, Any],
+    first: pl.DataFrame,
+    second: pl.DataFrame,
+    row: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> float | None:
+    """Return p of the difference of two models in a category, two-sided; None with too few clusters on a side.
+
+    Each model's associations are divided by their standard deviation, so that the mean difference of the words of X
+    minus that of Y is the difference of the effects (of `union_ddof1`). The hypothesis is that words' differences would
+    do as well in the other set; p is the larger one of targets and attributes, as that of an effect.
+    """
+    used = [first.filter(role=role)["stimulus"].to_list() for role in "xyab"]
+    n, found = len(used[0]) + len(used[1]), []
+    scores = [table["association"].to_numpy() / table["association"][:n].std() for table in (first, second)]
+    units = category_of(row["category"], layout).units(used)
+    how: dict[str, Any] = {"alternative": "two-sided", "statistic": settings["statistic"], "noise": COSINE_NOISE}
+    for side, differences in zip(units, np.split(scores[1] - scores[0], [n]), strict=True):
+        rng = generator(settings["seed"], "p_difference", row["category"], row["first"], row["second"])
+        found.append(side.test(differences, n_resamples=settings["n_permutations"], rng=rng, **how).p_value)
+    return None if any(side.are_few for side in units) else max(found)
 
 
 def sorted_lengths(labels: Iterable[str]) -> list[str]:

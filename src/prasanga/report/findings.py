@@ -236,11 +236,12 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
     Raises:
         InputError: a column is missing.
     """
-    for kind, between in (("length", "lengths of a model"), ("model", "models at a length")):
-        known = differences.filter(pl.col("ci_low").is_not_null(), kind=kind)
-        if len(known):
-            apart = known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
-            yield tell("differences", n=len(known), between=between, k=len(apart))
+    known = differences.filter(pl.col("ci_low").is_not_null(), kind="length")
+    if len(known):
+        yield tell("differences", n=len(known), k=len(known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))))
+    tested = differences.filter(pl.col("p_difference_holm").is_not_null())
+    if len(tested):
+        yield tell("model_differences", n=len(tested), k=len(tested.filter(pl.col("p_difference_holm") <= ALPHA)))
     known = settling.filter(pl.col("largest_distance").is_not_null())
     if len(known):
         counts = {"n": len(known), "k": known["settled_length"].count(), "band": known["band"][0]}

@@ -99,7 +99,7 @@ def ceat_tables(settings: CeatSettings | None = None, **changed: Any) -> dict[st
         }
     tables = measure_ceat(CATEGORIES, vectors, common=common, model="m", settings=settings)
     joined = dict(zip(("ceat", "ceat_words", "resamples", "convergence"), tables, strict=True))
-    joined["differences"] = differences(joined["ceat"], joined["resamples"])
+    joined["differences"] = differences(joined["ceat"], joined["resamples"], joined["ceat_words"], CATEGORIES)
     joined["settling"] = settling(joined["ceat"], joined["differences"], band=0.2)
     return joined
 

@@ -37,7 +37,7 @@ def found_in(results: Results) -> list[Finding]:
 
 
 def differences(*rows: tuple[str, str, str, float, float, float]) -> pl.DataFrame:
-    """Differences between two lengths of model m by fixed draws: category, first, second, difference, interval."""
+    """Differences between two lengths of model m: category, first, second, difference, interval."""
     names = ("category", "first", "second", "difference", "ci_low", "ci_high")
     table = pl.DataFrame(rows, schema=names, orient="row")
     return table.with_columns(kind=pl.lit("length"), model=pl.lit("m"))
