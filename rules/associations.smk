@@ -109,3 +109,24 @@ rule associations:
     """The tables of all estimates of associations."""
     input:
         rules.gather_estimates.output,
+
+
+if config["calibration"]["repetitions"]:
+
+    rule measure_strength:
+        """The strength of bias that a method could have found, by shifts planted in the vectors it measured."""
+        input:
+            estimates=[f"results/{method_named(name).tables[0].path}.parquet" for name in GATHERED],
+            vectors=lambda wildcards: list_paths(FILES.vectors(wildcards.method)),
+            sentences=["results/samples/templates.parquet"] if "seat" in GATHERED else [],
+        output:
+            parquet="results/calibration/{method}.parquet",
+            csv="results/calibration/{method}.csv",
+        log:
+            "logs/calibration/{method}.log",
+        params:
+            categories=lambda wildcards: STUDY.words.chosen[wildcards.method],
+            vectors=lambda wildcards: FILES.vectors(wildcards.method),
+            strength=SETTINGS.strength(),
+        script:
+            "../workflow/scripts/measure_strength.py"

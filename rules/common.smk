@@ -40,7 +40,7 @@ from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.lexicon.templates import template_files
 from prasanga.likelihoods.stage import SCORES_VERSION
-from prasanga.methods import FAMILY, SEAT, names_of
+from prasanga.methods import FAMILY, SEAT, method_named, names_of
 from prasanga.models.options import CHECKS_VERSION
 from prasanga.pairs.reading import PAIRS_VERSION
 from prasanga.plan import Files, Settings, StudyPlan

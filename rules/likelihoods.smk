@@ -146,6 +146,26 @@ rule measure_bias_percentages:
         "../workflow/scripts/measure_bias_percentages.py"
 
 
+if config["calibration"]["repetitions"] and STUDY.sets:
+
+    rule measure_pair_strength:
+        """The strength of stereotype that could have been found, by shifts planted in the scores of pairs."""
+        input:
+            bias=rules.measure_bias_percentages.output.percentages,
+            scores=rules.measure_bias_percentages.input.scores,
+            twins=rules.measure_bias_percentages.input.twins,
+        output:
+            parquet="results/calibration/pairs.parquet",
+            csv="results/calibration/pairs.csv",
+        log:
+            "logs/calibration/pairs.log",
+        params:
+            strength=SETTINGS.select("calibration: repetitions shifts; seed"),
+            twin_of=STUDY.scored.twin_of,
+        script:
+            "../workflow/scripts/measure_pair_strength.py"
+
+
 rule gather_structures:
     """How the scores of traits spread in each structure, and structures compared."""
     input:

@@ -27,6 +27,7 @@ class Table:
         label: what that copy shows, for the list of downloads.
         is_one: whether `holds` is singular.
         on_page: whether the page is made from it.
+        key: the entry of the config that asks for it, where that is another than the method's.
     """
 
     name: str
@@ -36,6 +37,11 @@ class Table:
     label: str = ""
     is_one: bool = False
     on_page: bool = True
+    key: str = ""
+
+    def is_asked_for(self, config: Mapping[str, Any]) -> bool:
+        """Return whether a config that asks for the method asks for this table."""
+        return not self.key or bool(_read_entry(config, self.key))
 
 
 @dataclass(frozen=True)
@@ -74,10 +80,7 @@ class Method:
 
     def is_asked_for(self, config: Mapping[str, Any]) -> bool:
         """Return whether a config asks for this method."""
-        found: Any = config
-        for part in self.key.split("."):
-            found = found[part]
-        return bool(found)
+        return bool(_read_entry(config, self.key))
 
     def without(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return a config that does not ask for this method, and is otherwise the same."""
@@ -87,7 +90,22 @@ class Method:
         return {**config, section: emptied} if section else emptied
 
 
-def _of_words(name: str, label: str, stage: Stage, *others: Table, by_template: bool = False, **more: Any) -> Method:
+def _read_entry(config: Mapping[str, Any], key: str) -> Any:
+    found: Any = config
+    for part in key.split("."):
+        found = found[part]
+    return found
+
+
+def _of_words(
+    name: str,
+    label: str,
+    stage: Stage,
+    *others: Table,
+    by_template: bool = False,
+    has_strength: bool = False,
+    **more: Any,
+) -> Method:
     """Return a method that measures word associations: its tables are its estimates, each word, and further ones.
 
     Args:
@@ -96,6 +114,7 @@ def _of_words(name: str, label: str, stage: Stage, *others: Table, by_template: 
         stage: the stage that measures it.
         others: its further tables.
         by_template: whether its words stand in templates, with the effect in each.
+        has_strength: whether biases of known size are planted in its vectors.
         more: of the method.
     """
     said = f"{label}, every estimate with all its columns"
@@ -107,6 +126,11 @@ def _of_words(name: str, label: str, stage: Stage, *others: Table, by_template: 
         table, holds = f"{name}_templates", f"the effects by template in {label}"
         said = f"{label}, the effect in each template and without it"
         tables.append(Table(table, f"{stage}/{table}", holds, f"{table}.csv", said, on_page=False))
+    if has_strength:
+        table, holds = f"{name}_strength", f"the strength of bias that {label} could have found"
+        said = f"{label}, the strength of bias that would have been found"
+        path, key = f"calibration/{name}", "calibration.repetitions"
+        tables.append(Table(table, path, holds, f"{table}.csv", said, is_one=True, key=key))
     called = f"{label[0].upper()}{label[1:]}"
     return Method(name, called, stage, tables=(*tables, *others), in_family=True, **more)
 
@@ -144,6 +168,7 @@ CEAT = _of_words(
         "multiverse.csv",
         "CEAT, SEAT and WEAT, every estimate under all choices that the vectors allow",
     ),
+    has_strength=True,
     key="categories",
     unit="embedded models",
     docs="statistics.md",
@@ -155,6 +180,7 @@ SEAT = _of_words(
     "SEAT",
     "associations",
     by_template=True,
+    has_strength=True,
     key="seat.categories",
     unit="embedded models",
     published_as="seat",
@@ -167,6 +193,7 @@ WEAT = _of_words(
     "weat",
     "WEAT",
     "associations",
+    has_strength=True,
     key="static.vectors",
     unit="vectors",
     has_twins=False,
@@ -247,6 +274,15 @@ PAIRS = Method(
             "the statistics of the sets of pairs",
             "pair_statistics.csv",
             "sentence pairs, lengths, labels and bias types of each set",
+        ),
+        Table(
+            "pair_strength",
+            "calibration/pairs",
+            "the strength of stereotype that sentence pairs could have found",
+            "pair_strength.csv",
+            "sentence pairs, the strength of stereotype that would have been found",
+            is_one=True,
+            key="calibration.repetitions",
         ),
     ),
     docs="pairs.md",

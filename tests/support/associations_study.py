@@ -19,6 +19,7 @@ CONFIG = {
     "models": {"tiny": {"train": TINY}},
     "embeddings": {"buckets": 1, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
     "associations": {"n_samples": 60, "n_resamples": 30, "n_shuffles": 20, "n_permutations": 200},
+    "calibration": {"repetitions": 20, "shifts": [1.0]},
     "seat": {"categories": ["C1", "GA1"]},
     "static": {
         "categories": ["C1", "C5"],

@@ -30,6 +30,7 @@ SMALL = {
     },
     "embeddings": {"buckets": 1},
     "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twins": 0},
+    "calibration": {"repetitions": 0},
     "seat": {"categories": []},
     "static": {"vectors": {}},
     "pairs": {"sets": {}},

@@ -78,7 +78,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
     results = measured.root / "results"
     found = {
         path.relative_to(results).as_posix()
-        for folder in ("associations", "report", "static")
+        for folder in ("associations", "calibration", "report", "static")
         for path in (results / folder).rglob("*")
         if path.is_file()
     }
@@ -92,7 +92,11 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         "report/comparison.csv",
         "report/comparison.md",
         *(f"report/figures/{name}.svg" for name in figures),
-        *(f"report/data/{name}_{part}" for name in tables for part in ("estimates.csv", "words.parquet")),
+        *(
+            f"report/data/{name}_{part}"
+            for name in tables
+            for part in ("estimates.csv", "words.parquet", "strength.csv")
+        ),
         *(f"report/data/ceat_{name}.parquet" for name in (*beside, "convergence")),
         *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
@@ -112,6 +116,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         ),
         *("associations/seat_templates.parquet", "associations/seat_templates.csv", "report/data/seat_templates.csv"),
         *(f"associations/weat/{name}{part}.parquet" for name in vectors for part in ("", ".words")),
+        *(f"calibration/{name}.{ending}" for name in tables for ending in ("parquet", "csv")),
         "static/corpus.txt",
         *(f"static/{name}.parquet" for name in vectors),
         *(f"static/{name}.vectors.parquet" for name in ("word2vec", "glove")),

@@ -336,6 +336,15 @@ class AssociationsConfig(ConfigSection):
     one."""
 
 
+class CalibrationConfig(ConfigSection):
+    """Biases of known size, planted in the study's own vectors, and how many are found (docs/statistics.md)."""
+
+    repetitions: Count = 500
+    """Simulated studies per category and model; 0 for none."""
+    shifts: Annotated[DistinctSome[Above0], AfterValidator(sorted)] = [0.1, 0.25, 0.5, 1.0, 1.5]
+    """Shifts that are planted, in standard deviations of word scores within a set."""
+
+
 class SeatConfig(ConfigSection):
     """Sentence vectors of templates (docs/methods.md)."""
 
@@ -592,6 +601,7 @@ class StudyConfig(ConfigSection):
     """The models, by a name of your choice (letters, digits, - _ .). Each has one of `path`, `package` and `train`."""
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
     associations: AssociationsConfig = AssociationsConfig()
+    calibration: CalibrationConfig = CalibrationConfig()
     seat: SeatConfig = SeatConfig()
     static: StaticConfig = StaticConfig()
     pairs: PairsConfig = PairsConfig()

@@ -6,6 +6,7 @@ import html
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -180,17 +181,23 @@ def label_p_value(types: Sequence[LabelCounts]) -> float:
     distribution: FloatArray = np.ones(1)
     for of in types:
         n, wins = of.n_stereo + of.n_anti, of.first_stereo + of.first_anti
-        support = np.arange(max(0, wins - of.n_anti), min(of.n_stereo, wins) + 1)
-        chances = stats.hypergeom(n, of.n_stereo, wins).pmf(support)
-        known = np.flatnonzero(chances > 0)  # far tails are zero, and a short array is quickly convolved
-        support, chances = support[known[0] : known[-1] + 1], chances[known[0] : known[-1] + 1]
+        fewest, chances = _distribute_wins(of.n_stereo, of.n_anti, wins)
         distribution = np.convolve(distribution, chances)
-        offset += int(support[0])
+        offset += fewest
         expected += of.n_stereo * wins / n
         observed += of.first_stereo
     distances = np.abs(np.arange(len(distribution)) + offset - expected)
     far = distances >= abs(observed - expected) - _TIE * max(1.0, expected)
     return min(1.0, float(distribution[far].sum()))
+
+
+@lru_cache(1 << 14)
+def _distribute_wins(n_stereo: int, n_anti: int, wins: int) -> tuple[int, FloatArray]:
+    """Return the chances of the numbers of stereo pairs among `wins` of all pairs, and the first of these numbers."""
+    support = np.arange(max(0, wins - n_anti), min(n_stereo, wins) + 1)
+    chances = stats.hypergeom(n_stereo + n_anti, n_stereo, wins).pmf(support)
+    known = np.flatnonzero(chances > 0)  # far tails are zero, and a short array is quickly convolved
+    return int(support[known[0]]), chances[known[0] : known[-1] + 1]
 
 
 # --------------------

@@ -154,9 +154,26 @@ class Files:
     def gathered_tables(self) -> list[str]:
         """Return the tables of all methods of word associations, but for the multiverse."""
         tables = [table for method in FAMILY if self._study.asks_for(method) for table in method.tables]
-        gathered = [table for table in tables if table.name != "multiverse"]
+        gathered = [table for table in tables if table.name != "multiverse" and not table.key]
         csv = [f"results/{table.path}.csv" for table in gathered if table.beside.endswith(".csv")]
         return [*(f"results/{table.path}.parquet" for table in gathered), *csv]
+
+    def vectors(self, method: str) -> dict[str, list[list[str]]]:
+        """Return the vectors that a method measures, by model: the files of the model, and of its random copies if any.
+
+        CEAT has a file per length that primary estimates are over: the fixed lengths, or all if none is fixed.
+        """
+        labels, twin_of = self._study.labels, self._study.embedded.twin_of
+        fixed = [length for length, label in labels.items() if not label.startswith(">")]
+        lists = {"ceat": self.fill(LISTS, model=["{model}"], length=fixed or [*labels])}
+        lists |= {"seat": ["results/embeddings/{model}/templates.json"], "weat": ["results/static/{model}.parquet"]}
+        return {
+            model: [
+                [path.replace("{model}", name) for path in lists[method]]
+                for name in (model, *(twins for twins, of in twin_of.items() if of == model))
+            ]
+            for model in self._study.find_measured(method_named(method))[0]
+        }
 
     # ---- results and the page
 
@@ -168,6 +185,7 @@ class Files:
             for table in method.tables
             # a table that describes pairs needs no model
             if table.on_page
+            and table.is_asked_for(self._config)
             and (self._study.asks_for(method) or (table.name == "pair_statistics" and self._study.sets))
         }
 
@@ -233,7 +251,7 @@ class Files:
             table.beside: f"results/{table.path}{Path(table.beside).suffix}"
             for method in METHODS
             for table in method.tables
-            if table.beside and {table.name, method.name} & self.results.keys()
+            if table.beside and {table.name, method.name} & self.results.keys() and table.is_asked_for(self._config)
         }
         audit = ("suffixes", "forms", "lengths", *(() if is_hidden else ("concordance",)))
         texts = self.fill("results/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []

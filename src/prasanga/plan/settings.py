@@ -213,6 +213,12 @@ class Settings:
         categories, settings = list(self._words.chosen["weat"]), self.select("static: forms; seed")
         return {"categories": categories, "test": self._test(), "source": source, **settings}
 
+    def strength(self) -> Values:
+        """Return what changes the strength of bias that could have been found, besides words and vectors."""
+        n_twins = {model: self._n_twins(twins) for twins, model in self._study.embedded.twin_of.items()}
+        keys = "calibration: repetitions shifts; associations: repeated_words; seat: average; seed"
+        return {"n_twins": n_twins, "test": self._test(), **self.select(keys)}
+
     def multiverse(self) -> Values:
         """Return what of the multiverse each list of vectors is: method, model, and the choices it was made with.
 

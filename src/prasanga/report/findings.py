@@ -23,6 +23,17 @@ from prasanga.report.sheet import TEMPLATES, one_decimal, two
 from prasanga.report.study import Results
 from prasanga.schema.registry import COUNTED, Reason, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
+from prasanga.stats.strength import POWER
+
+_FALSE_ALARMS = {
+    "attributes": "attributes drawn from the other words",
+    "spelling": "sets that differ only in the length of their words",
+    "scatter": "sets of which one varies more",
+    "templates": "templates that each favor one set",
+    "first": "a preference for the first sentence",
+}
+_TOO_MANY = 0.07
+"""A rate of false alarms that cannot be chance, of a rule that has .05."""
 
 P, CORRECTED = "p_association", "p_association_holm"
 """The p of words, and the same after Holm's correction, by which an effect is significant."""
@@ -44,6 +55,19 @@ def name_chance(tests: int) -> str:
     """Return how many of these tests are below `ALPHA` by chance, in words."""
     expected = ALPHA * tests
     return f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "fewer than one"
+
+
+def tell_strength(method: str, row: Mapping[str, Any]) -> str:
+    """Return which biases would have been found, in sentences; `row` is of the table of strength of a method."""
+    found = dict(zip(row["shifts"] or (), row["shares_found"] or (), strict=True))
+    planted = [shift for shift in found if shift]
+    named = [row["shift_80"]] if is_number(row["shift_80"]) else planted[-1:]
+    other = min((shift for shift in planted if shift not in named), key=lambda shift: abs(shift - 0.5), default=None)
+    shares = {shift: found.get(shift, POWER) for shift in [*named, *filter(None, [other])]}
+    alarms = [
+        (what, share) for name, what in _FALSE_ALARMS.items() if (share := row.get(f"false_{name}") or 0) > _TOO_MANY
+    ]
+    return tell("strength", row=row, method=method, shares=shares, alarms=alarms)
 
 
 # ---- which estimates are findings

@@ -119,12 +119,20 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
     return fill_section(
         "pairs",
         {"n_tests": grid.tests_of(found)},
-        findings=list(findings.findings_of_pairs(bias)),
+        findings=[*findings.findings_of_pairs(bias), *_tell_strengths(found, results["pair_strength"])],
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
         parts=[fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
         notes=[conventions_note(bias["conventions"].unique(maintain_order=True), prose("pairs_note"))],
     )
+
+
+def _tell_strengths(found: PairGrid, strengths: pl.DataFrame) -> list[str]:
+    titles = {group[:2]: group.title for group in found.groups}
+    return [
+        f"{titles[row['set'] or '', row['language']]}, {row['model']}: {findings.tell_strength('pairs', row)}"
+        for row in strengths.iter_rows(named=True)
+    ]
 
 
 def _percentage_heat(found: PairGrid, group: Group) -> Sheet:

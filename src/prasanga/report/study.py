@@ -155,6 +155,13 @@ class Results:
         """Return the estimates of each method of word associations that was measured, by name; CEAT is the first."""
         return {name: self.tables[name] for name in METHODS if name in self.tables}
 
+    @cached_property
+    def strengths(self) -> dict[tuple[str, str, str], dict[str, Any]]:
+        """Return the strength of bias that could have been found, by method, category and model."""
+        tables = {method: self.tables.get(f"{method}_strength", pl.DataFrame()) for method in METHODS}
+        rows = ((method, row) for method, table in tables.items() for row in table.iter_rows(named=True))
+        return {(method, row["category"], row["model"]): row for method, row in rows}
+
 
 def read_results(
     inputs: Mapping[str, str | Sequence[str]],

@@ -14,6 +14,7 @@ from prasanga.methods import CEAT, SEAT, method_named
 from prasanga.report import grid, study
 from prasanga.report.association_views import describe_estimate, draw_chart, list_estimates
 from prasanga.report.figures import name_of
+from prasanga.report.findings import tell_strength
 from prasanga.report.grid import METHODS, Estimate, anchor_of, is_number, sort_lengths
 from prasanga.report.section import (
     Section,
@@ -57,7 +58,9 @@ def _category_view(name: str, rows: Rows, results: Results, hits: Mapping[str, s
     of_ceat = [each for each in ceat.categories if each.name == name]
     sheet = list_estimates("by_methods", rows, category=name)
     chart, title = draw_chart(ceat, of_ceat, choose=False) if of_ceat else "", f"{name}: {first['category_title']}"
-    about = Section(title, f"{anchor}-methods", widget=chart, sheets=[sheet])
+    strengths = [(key, row) for key, row in results.strengths.items() if key[1] == name]
+    said = [f"{METHODS[method]}, {model}: {tell_strength(method, row)}" for (method, _, model), row in strengths]
+    about = Section(title, f"{anchor}-methods", widget=chart, sheets=[sheet], items=said)
     its_words = Section("Its words", f"{anchor}-words", definitions=_list_sets(results, first, hits))
     folded = [carrying_words(results, name, anchor), list_numbers_behind(name, anchor, rows, results)]
     return View(anchor, "By category", name, [about, its_words], folded)
@@ -352,6 +355,7 @@ def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
         grid.address_of_number(method, row): _describe_number(
             method, row, results.tables.get(f"{method}_words", no_words), words, longest
         )
+        | _describe_strength(method, results.strengths.get((method, row["category"], row["model"])))
         for method, row in list_all_estimates(results)
         if is_number(row["effect_size"])
     }
@@ -399,6 +403,14 @@ def _describe_number(
         "associations": _round(words["association"], _DECIMALS),
         "without": _round(words["effect_without"], _DECIMALS - 1),
     }
+
+
+def _describe_strength(method: str, row: Estimate | None) -> dict[str, Any]:
+    """Return which biases would have been found, in words, and as shifts with the shares of studies that find them."""
+    if row is None:
+        return {}
+    curve = [row["shifts"], [round(share, 3) for share in row["shares_found"]]] if row["shifts"] else None
+    return {"strength": tell_strength(method, row), "curve": curve}
 
 
 def _round(values: pl.Series, decimals: int) -> list[float | None]:

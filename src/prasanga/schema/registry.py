@@ -275,3 +275,9 @@ def join_losses(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table of estimates with `lost` as one text, for CSV."""
     texts = [describe_losses(lost) for lost in table["lost"].to_list()]
     return table.with_columns(lost=pl.Series(texts, dtype=pl.String))
+
+
+def join_curves(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of strength with its lists as texts, for CSV."""
+    texts = pl.col("shifts", "shares_found").list.eval(pl.element().round(3).cast(pl.String)).list.join(" ")
+    return table.with_columns(texts)

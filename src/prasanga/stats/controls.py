@@ -133,7 +133,7 @@ def compare_with_twins(cells: Sequence[BesideTwins]) -> list[dict[str, float | N
     )
     for (cell, of_cell), s, df in zip(tested, *(each.tolist() for each in moderated), strict=True):
         if s > 0:
-            of_cell |= _test_difference(cell, s * cell.unit, df)
+            of_cell |= judge_difference(cell, s * cell.unit, df)
     return found
 
 
@@ -148,7 +148,7 @@ def _describe_twins(cell: BesideTwins) -> dict[str, float | None]:
     return found
 
 
-def _test_difference(cell: BesideTwins, sd: float, df: float) -> dict[str, float | None]:
+def judge_difference(cell: BesideTwins, sd: float, df: float) -> dict[str, float | None]:
     """Return the columns of the test, from the moderated standard deviation and its degrees of freedom."""
     from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
 

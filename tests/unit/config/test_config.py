@@ -30,6 +30,7 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(project_ro
     demo["note"], demo["title"] = "", defaults["title"]
     demo["samples"]["contexts_per_stimulus"] = 1200
     demo["associations"]["n_samples"] = 5000
+    demo["calibration"] = defaults["calibration"]
     demo["seat"]["categories"], demo["static"], demo["models"] = [], defaults["static"], defaults["models"]
     demo["pairs"]["sets"] = {}
     demo["log_probability"] |= {"categories": [], "traits": []}

@@ -248,8 +248,8 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
     without = {"seat": {"categories": []}, "pairs": {"sets": {"demo": None}}, "static": {"vectors": {"glove": None}}}
     less = Files(planned({**without, "log_probability": {"traits": [], "categories": []}}))
     assert set(everything) - set(less.results) == {
-        *("seat", "log_probability", "structures", "structure_differences", "traits"),
-        *("bias_percentages", "pair_differences", "pair_statistics"),
+        *("seat", "seat_strength", "log_probability", "structures", "structure_differences", "traits"),
+        *("bias_percentages", "pair_differences", "pair_statistics", "pair_strength"),
     }
     assert less.missing == []
 

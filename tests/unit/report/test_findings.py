@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.report.findings import headline_findings, other_method
+from prasanga.report.findings import headline_findings, other_method, tell_strength
 from prasanga.report.grid import few_words
 
 Table = Callable[..., pl.DataFrame]
@@ -102,3 +102,53 @@ def test_what_cannot_be_told_from_copies_is_no_evidence(table: Table) -> None:
     )
     assert "The others cannot be told from random copies: differences of up to 0.70 would" in said(rows[0], rows[2])
     assert "would not show" not in said(rows[2])
+
+
+FALSE = dict.fromkeys(("false_attributes", "false_spelling", "false_scatter", "false_templates"))
+STRENGTH = {
+    "shift_80": None,
+    "shifts": [0, 0.25, 0.5, 1],
+    "shares_found": [0.01, 0.04, 0.21, 0.6],
+    "strength_note": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "said"),
+    [
+        (
+            "ceat",
+            {},
+            "words and contexts, a shift of 1 SD would have been found in 60% of studies, one of 0.5 SD in 21%.",
+        ),
+        (
+            "seat",
+            {"shift_80": 0.93},
+            "words and templates, a shift of 0.93 SD would have been found in 80% of studies, one of 0.5 SD in 21%.",
+        ),
+        (
+            "weat",
+            {"shifts": [0, 1], "shares_found": [0, 0.6]},
+            "words, a shift of 1 SD would have been found in 60% of studies.",
+        ),
+        (
+            "weat",
+            {"shifts": None, "shares_found": None, "strength_note": "too few words"},
+            "words no shift could have been found: too few words.",
+        ),
+        (
+            "pairs",
+            {"shift_80": 0.4, "shift_80_nats": 0.1, "false_first": 0.3},
+            "pairs, a shift of 0.4 SD (0.1 nats) would have been found in 80% of studies, one of 0.5 SD in 21%."
+            " Without a shift, a preference for the first sentence would have been found in 30%.",
+        ),
+        (
+            "ceat",
+            {"false_spelling": 0.35, "false_scatter": 0.07},
+            "words and contexts, a shift of 1 SD would have been found in 60% of studies, one of 0.5 SD in 21%."
+            " Without a shift, sets that differ only in the length of their words would have been found in 35%.",
+        ),
+    ],
+)
+def test_the_strength_that_would_have_been_found_is_a_sentence(method: str, changes: dict[str, Any], said: str) -> None:
+    assert tell_strength(method, {**FALSE, **STRENGTH, **changes}) == f"With these {said}"

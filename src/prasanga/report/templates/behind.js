@@ -100,6 +100,22 @@
     });
   }
 
+  // the share of simulated studies that find a shift, against its size
+  function curve([shifts, shares]) {
+    const [width, height, left, below] = [320, 140, 40, 30];
+    const at = (shift, share) => [left + (width - left - 10) * shift / shifts.at(-1), (height - below) * (1 - share) + 5];
+    const points = shifts.map((shift, n) => at(shift, shares[n]).map((each) => each.toFixed(1)).join(','));
+    const labels = [
+      ...shifts.map((shift) => [at(shift, 0)[0], height - 12, 'middle', String(shift)]),
+      ...[0, 0.5, 1].map((share) => [left - 6, at(0, share)[1] + 4, 'end', `${100 * share}%`]),
+      [width, height, 'end', 'shift, SD'],
+    ].map(([x, y, anchor, text]) => `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`);
+    const made = element('figure', 'behind-curve');
+    made.innerHTML = `<svg viewBox="0 0 ${width} ${height + 4}" role="img" aria-label="Share of simulated studies that find`
+      + ` each shift"><polyline points="${points.join(' ')}"/>${labels.join('')}</svg>`;
+    return made;
+  }
+
   function fill(data, estimate) {
     const [x, y, a, b] = estimate.sets;
     const view = element('a', '', `All of ${estimate.category}`);
@@ -109,6 +125,8 @@
       element('p', 'sets', `${x} and ${y}; ${a} and ${b}. `, view),
       facts(estimate.told),
     ];
+    if (estimate.strength) parts.push(element('h3', '', 'What would have been found'), element('p', '', estimate.strength));
+    if (estimate.curve) parts.push(curve(estimate.curve));
     if (estimate.words.length) {
       const moved = driving(data, estimate);
       if (moved.length) {
