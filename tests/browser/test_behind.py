@@ -15,7 +15,7 @@ from prasanga.schema import TABLES
 
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
 ADDRESS = "behind-ceat.C1.wide_1.9"
-CELL = "#effects .heat-table:visible tbody tr:first-child td:nth-of-type(1)"
+CELL = "#effects .heat-table:visible tbody tr:first-child td:nth-of-type(2)"
 
 
 def at(address: str) -> re.Pattern[str]:

@@ -353,8 +353,8 @@ class _Scale:
     ) -> tuple[Markup, list[tuple[Estimate, float, float]]]:
         """Return the line through the effects of a model at the fixed lengths, and each effect with its place.
 
-        The 95 % intervals are a band around the line where all of them are known; that of the primary estimate is a
-        line. Contexts above a length (">75") are other texts: their effect is a point apart from the line.
+        The 95 % intervals are a band around the line where all of them are known; those of other points are lines.
+        Contexts above a length (">75") are other texts: their effect is a point apart from the line.
 
         Args:
             rows: the primary estimate, and those of all lengths.
@@ -366,11 +366,12 @@ class _Scale:
         known = [(row, x) for row, x, _ in joined if is_number(row["ci_low"])]
         band = [(x, self.y(row["ci_low"])) for row, x in known]
         band += [(x, self.y(row["ci_high"])) for row, x in reversed(known)]
-        drawn = [html('<path class="band" d="M{}z"/>', _join(band))] * (len(known) == len(joined) > 1)
+        has_band = len(known) == len(joined) > 1
+        drawn = [html('<path class="band" d="M{}z"/>', _join(band))] * has_band
         if joined:
             drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for _, x, y in joined)))
         for row, x, _ in points:
-            if row["segment_length"] == grid.MEAN and is_number(row["ci_low"]):
+            if is_number(row["ci_low"]) and not (has_band and row["segment_length"] in self._fixed):
                 ends = (self.y(row[end]) for end in ("ci_low", "ci_high"))
                 drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for y in ends)))
         style = html(' style="--line-colour: var(--model-{})"', color) if color else ""

@@ -148,7 +148,7 @@ def test_numbers_beside_a_small_picture_are_those_of_its_ends(table: Table) -> N
     picture, ends = re.search(r'<svg class="spark".*?</svg>', widget), re.search(r'<span class="ends">.*?</td>', widget)
     assert picture is not None
     assert ends is not None
-    assert " ".join(re.sub("<[^>]+>", " ", ends[0]).split()) == "+0.10 → +0.47 &gt;75: +0.59"
+    assert " ".join(re.sub("<[^>]+>", " ", ends[0]).split()) == "mean +0.47 +0.10 → +0.47 &gt;75: +0.59"
     line = re.search(r'<path class="line" d="M([^"]+)"', picture[0])
     assert line is not None
     points = re.findall(r'cx="([^"]+)" cy="([^"]+)"', picture[0])
