@@ -138,6 +138,7 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
         "not_found": {**rest, "held": _hold_back(others)} if others else {},
         "near_zero": _place_near_zero(without, "category", "categories", " in every model"),
         "lengths": _compare_lengths(at_lengths, cells.lengths),
+        "slopes": _count_slopes(cells),
         "controls": _compare_controls(rows),
         "modes": _compare_modes(at_lengths),
         "draws": _count_below(row["p_draws"] for row in at_lengths),
@@ -207,6 +208,12 @@ def _compare_lengths(rows: Sequence[Estimate], lengths: Sequence[str]) -> dict[s
         **{"change": median(changes), "row": {"pool": None, **row}},
         "ends": (row["effect_size"], other["effect_size"]),
     }
+
+
+def _count_slopes(cells: Grid) -> dict[str, Any]:
+    """Return how many associations change with the length, and how far the others may."""
+    changes = list_changes(cells)
+    return {"k": len(changes.shown), "n": len(changes.found), "rest": changes.range_of_rest} if changes.found else {}
 
 
 def _compare_controls(rows: Sequence[Estimate]) -> dict[str, Any]:
@@ -422,10 +429,13 @@ Facts = dict[str, Any]
 
 
 class Changes(NamedTuple):
-    """Changes from the shortest length to the longest with the same texts.
+    """Whether associations change with the length of the context.
 
-    `found` has the rows of the table of differences by category and model; those that rest on few words, or were not
-    computed, are not there. `apart` has the lengths of other texts.
+    Attributes:
+        shortest: the shortest fixed length.
+        longest: the longest one with the same texts.
+        apart: the lengths of other texts.
+        found: primary estimates with a slope by category and model, without those of few words.
     """
 
     shortest: str
@@ -435,27 +445,29 @@ class Changes(NamedTuple):
 
     @property
     def shown(self) -> dict[tuple[str, str], Estimate]:
-        """Return those that are more than chance."""
-        return {key: row for key, row in self.found.items() if grid.excludes_zero(row, "ci")}
+        """Return those whose slope is significant."""
+        return {key: row for key, row in self.found.items() if row["p_slope_holm"] <= ALPHA}
+
+    @property
+    def range_of_rest(self) -> tuple[float, float] | None:
+        """Return the lowest and the highest slope that the intervals of the others include; None without intervals."""
+        rest = [row for key, row in self.found.items() if key not in self.shown and is_number(row["slope_low"])]
+        return (min(row["slope_low"] for row in rest), max(row["slope_high"] for row in rest)) if rest else None
 
 
-def compare_lengths(ceat: Grid, differences: pl.DataFrame) -> Changes:
-    """Return the changes with length; contexts above a length (">75") are other texts, so they are no end of it."""
+def list_changes(ceat: Grid) -> Changes:
+    """Return the slopes on the length; contexts above a length (">75") are other texts, so they are no end of it."""
     fixed = [length for length in ceat.lengths if not length.startswith(">")]
     shortest, *_, longest = fixed if len(fixed) > 1 else (ceat.lengths[0], *ceat.lengths)
-    known = [pl.col(name).is_finite() for name in ("difference", "ci_low", "ci_high")]
-    wanted = {"kind": "length", "first": shortest, "second": longest}
-    rows = differences.filter(*known, **wanted).rows_by_key(["category", "model"], named=True, include_key=True)
     apart = tuple(length for length in ceat.lengths if length.startswith(">") and length != longest)
-    of_ends = (row for row in ceat.rows if row["segment_length"] in (shortest, longest))
-    few = {(row["category"], row["model"]) for row in of_ends if few_words(row)}
-    return Changes(shortest, longest, apart, {key: row for key, (row,) in rows.items() if key not in few})
+    sloped = (row for row in ceat.primary if is_number(row.get("p_slope_holm")) and not few_words(row))
+    return Changes(shortest, longest, apart, {(row["category"], row["model"]): row for row in sloped})
 
 
 def list_first_findings(ceat: Grid, changes: Changes | None, results: Results) -> list[Facts]:
     """Return the facts of the findings, the best supported first: `kind`, `sure`, and the values of the sentences."""
     found = [
-        *(_find_change(ceat, changes) if changes and changes.found else ()),
+        *(_find_change(changes) if changes and changes.found else ()),
         *_find_association(results),
         *_find_percentage(results["bias_percentages"]),
         *_find_twins(ceat),
@@ -478,17 +490,17 @@ def _exceeds_chance(k: int, n: int) -> Facts:
     return {"k": k, "n": n, "chance": f"{ALPHA * n:.1f}", "sure": LIKELY if is_likely else OPEN}
 
 
-def _find_change(ceat: Grid, changes: Changes) -> Iterator[Facts]:
+def _find_change(changes: Changes) -> Iterator[Facts]:
     """Yield in how many cases the association changes with context, and where most."""
-    shown = changes.shown
-    facts = {"short": changes.shortest, "long": changes.longest, **_exceeds_chance(len(shown), len(changes.found))}
+    shown, rest = changes.shown, changes.range_of_rest
+    facts = {"short": changes.shortest, "long": changes.longest, "k": len(shown), "n": len(changes.found)}
+    facts |= dict(zip(("low", "high"), map(two, rest), strict=True)) if rest else {}
     if shown:
-        category, model = max(shown, key=lambda key: abs(shown[key]["difference"]))
-        first, second = (show_effect(ceat, category, model, length) for length in changes[:2])
-        yield {"kind": "change", **facts, "category": category, "model": model, "first": first, "second": second}
+        (category, model), row = max(shown.items(), key=lambda each: abs(each[1]["slope"]))
+        steepest = {name: two(row[name]) for name in ("slope", "slope_low", "slope_high")}
+        yield {"kind": "change", "sure": SHOWN, **facts, "category": category, "model": model, **steepest}
     else:
-        most = max(abs(row[end]) for row in changes.found.values() for end in ("ci_low", "ci_high"))
-        yield {"kind": "no_change", **facts, "most": f"{most:.1f}"}
+        yield {"kind": "no_change", "sure": OPEN, **facts}
 
 
 def _find_association(results: Results) -> Iterator[Facts]:

@@ -108,7 +108,7 @@ QUESTIONS = (
 def overview(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section of the first screen."""
     ceat = results.ceat
-    changes = findings.compare_lengths(ceat, results["differences"]) if ceat.lengths else None
+    changes = findings.list_changes(ceat) if ceat.lengths else None
     made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
     trained = findings.tell("trained", names=[str(name) for name, each in made.items() if each.get("train")])
     widget = section.render(

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.findings import OPEN, SHOWN, compare_lengths
+from prasanga.report.findings import OPEN, SHOWN, list_changes
 from prasanga.report.grid import grid_of
 from prasanga.report.page import overview
 from prasanga.report.study import Results
@@ -36,27 +36,47 @@ def found_in(results: Results) -> list[Finding]:
     return [Finding(*(" ".join(Markup(part).striptags().split()) for part in found)) for found in parts]
 
 
-def differences(*rows: tuple[str, str, str, float, float, float]) -> pl.DataFrame:
-    """Differences between two lengths of model m: category, first, second, difference, interval."""
-    names = ("category", "first", "second", "difference", "ci_low", "ci_high")
-    table = pl.DataFrame(rows, schema=names, orient="row")
-    return table.with_columns(kind=pl.lit("length"), model=pl.lit("m"))
+def sloped(table: Table, *slopes: tuple[str, float, float, float]) -> pl.DataFrame:
+    """Estimates of model m at 9, 75 and >75 words and over lengths; slopes are category, p, and the interval's ends."""
+    found = table(*((name, "m", length, "fixed", 0.5) for name, *_ in slopes for length in ("9", "75", ">75")))
+    numbers = {name: {"p_slope_holm": p, "slope_low": low, "slope_high": high} for name, p, low, high in slopes}
+    columns = {
+        column: pl.when(segment_length="mean").then(
+            pl.col("category").replace_strict(
+                {name: of[column] for name, of in numbers.items()}, return_dtype=pl.Float64
+            )
+        )
+        for column in ("p_slope_holm", "slope_low", "slope_high")
+    }
+    return found.with_columns(**columns).with_columns(slope=(pl.col("slope_low") + pl.col("slope_high")) / 2)
 
 
-def effects(table: Table, *lengths: str) -> pl.DataFrame:
-    rows = [(name, "m", length, "fixed", 0.5) for name in ("C1", "C4") for length in lengths]
-    return table(*rows)
-
-
-def test_changes_are_between_the_ends_that_have_the_same_texts(table: Table) -> None:
-    found = differences(
-        ("C1", "9", "75", 0.4, 0.1, 0.7), ("C1", "9", ">75", 9.0, 8.0, 10.0), ("C4", "9", "75", 0.1, -0.2, 0.4)
+def test_a_change_is_a_slope_that_is_significant_after_correction(table: Table) -> None:
+    ceat = sloped(table, ("C1", 0.05, 0.1, 0.7), ("C4", 0.051, -0.2, 0.4))
+    changes = list_changes(grid_of(ceat))
+    assert (changes.shortest, changes.longest, changes.apart) == ("9", "75", (">75",))
+    assert [*changes.found] == [("C1", "m"), ("C4", "m")]
+    assert [*changes.shown] == [("C1", "m")]
+    assert changes.range_of_rest == (-0.2, 0.4)
+    (finding,) = [each for each in found_in(Results(ceat=ceat)) if "changes" in each.text]
+    assert finding == Finding(
+        SHOWN,
+        "The association changes with the length of the context in 1 of 2 cases, most in C1 by m: +0.40 standard"
+        " deviations per doubling.",
+        "Slopes of word associations, without the scatter of contexts, corrected for 2 tests; here a 95% interval from"
+        " +0.10 to +0.70.",
     )
-    changes = compare_lengths(grid_of(effects(table, "9", "75", ">75")), found)
-    assert (changes.shortest, changes.longest) == ("9", "75")
-    assert {key: row["difference"] for key, row in changes.found.items()} == {("C1", "m"): 0.4, ("C4", "m"): 0.1}
-    two = compare_lengths(grid_of(effects(table, "9", ">75")), found)
-    assert (two.longest, two.found["C1", "m"]["difference"]) == (">75", 9.0)
+    (none,) = [
+        each
+        for each in found_in(Results(ceat=sloped(table, ("C1", 0.3, -0.1, 0.7), ("C4", 1.0, -0.2, 0.4))))
+        if "change" in each.text
+    ]
+    assert none == Finding(
+        OPEN,
+        "From 9 to 75 words of context, no association was shown to change.",
+        "Tests of slopes: 2. Slopes from \N{MINUS SIGN}0.20 to +0.70 standard deviations per doubling of the length"
+        " remain possible.",
+    )
 
 
 def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
