@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGE ?=
 
-.PHONY: demo screenshots test test-long system check suite studies units site benchmarks gpu docs lock clean
+.PHONY: demo screenshots test test-long system check suite studies units site benchmarks simulations gpu docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -91,14 +91,22 @@ $(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
-# Ratios to the simple way, CEAT of the paper's grid, the report, simulations of intervals and tests (docs/performance.md).
+# Ratios to the simple way, CEAT of the paper's grid, the report (docs/performance.md).
 benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/ratios.py
 	$(BIN)/python tests/benchmarks/grid.py
 	$(BIN)/python tests/benchmarks/report.py
-	$(BIN)/python tests/benchmarks/interval_coverage.py
+
+# Error rates, coverage and power of all tests and intervals: the tables of docs/statistics.md and docs/pairs.md. Two hours.
+simulations: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/calibration.py
 	$(BIN)/python tests/benchmarks/primary_tests.py
+	$(BIN)/python tests/benchmarks/interval_coverage.py
+	$(BIN)/python tests/benchmarks/slopes.py
+	$(BIN)/python tests/benchmarks/twins.py
+	$(BIN)/python tests/benchmarks/log_probability_tests.py
+	$(BIN)/python tests/benchmarks/seat_units.py
+	$(BIN)/python tests/benchmarks/bias_intervals.py
 
 # Speed and correctness on a GPU, in ten minutes: writes docs/measured/gpu.json and lists failures.
 gpu: $(VENV)/.installed

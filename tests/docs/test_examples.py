@@ -412,6 +412,14 @@ def test_tables_of_rejections_are_what_was_measured() -> None:
     learnt = {truth: max(of["p_twins"] for of in of_words.values()) for truth, of_words in measured["twins"].items()}
     assert max(share for truth, share in learnt.items() if truth != "an association") <= 0.07
     assert rows_after("docs/statistics.md", "**Sets of different sizes**", 12) == unequal
+    units = [
+        [truth if first else "", words, *map(share, shares.values())]
+        for truth, of_words in measured["units"].items()
+        for first, (words, shares) in zip((True, False, False), of_words.items(), strict=True)
+    ]
+    assert rows_after("docs/statistics.md", "### Words that are not independent", 15) == units
+    declared = {truth: max(of["declared"] for of in of_words.values()) for truth, of_words in measured["units"].items()}
+    assert max(share for truth, share in declared.items() if truth != "pairs that differ") <= 0.07
     assert measured["unequal"]["8 and 25, 3 and 1"]["studentized"] <= 0.07
 
 
