@@ -159,8 +159,8 @@ class _AtLength(NamedTuple):
         effects: (n_samples,) of the draws.
         scores: (n_targets,) mean associations over the draws.
         without: (n_words,) effects without each word.
-        shared: (n_targets, n_attributes) cosines of mean directions over the occurrences that all fixed lengths have;
-            None where a word has none.
+        halves: (n_targets, n_attributes) mean cosines over the occurrences that all fixed lengths have, for either half
+            of those of the targets; None where a word has too few.
     """
 
     columns: dict[str, Any]
@@ -170,7 +170,7 @@ class _AtLength(NamedTuple):
     effects: FloatArray = np.empty(0)
     scores: FloatArray = np.empty(0)
     without: FloatArray = np.empty(0)
-    shared: FloatArray | None = None
+    halves: tuple[FloatArray, FloatArray] | None = None
 
 
 def measure_ceat(
@@ -288,25 +288,26 @@ def _measure_mean(
         **_split_variance(CrossedScores.of_words(average("cosines"), sizes), cell.used, fewest.tolist()),
         "contexts_min": int(fewest.min()),
         "contexts_enough": contexts_enough(average("effects"), settings.band, contexts_min=int(fewest.min())),
-        **_measure_slope(lengths, [found.shared for found in at_lengths], estimand, settings),
+        **_measure_slope(lengths, [found.halves for found in at_lengths], estimand, settings),
     }
     each = [CrossedScores.of_words(found.cosines, sizes) for found in at_lengths]
     return columns, found.words, [_describe_resamples(each, estimand)], []
 
 
 def _measure_slope(
-    lengths: Sequence[str], shared: Sequence[FloatArray | None], estimand: Estimand, settings: CeatSettings
+    lengths: Sequence[str],
+    halves: Sequence[tuple[FloatArray, FloatArray] | None],
+    estimand: Estimand,
+    settings: CeatSettings,
 ) -> dict[str, Any]:
     """Return the columns of the slope on the length, or why there is none."""
-    known = [values for values in shared if values is not None]
+    known = [each for each in halves if each is not None]
     if not settings.measures_slopes(lengths):
         why = "one fixed length" if len(lengths) < 2 else "lengths have texts of their own (samples.pool is per_length)"
         return {"slope_note": f"no slope: {why}"}
     if len(known) < len(lengths):
-        return {"slope_note": "no slope: a word has no occurrence that all fixed lengths share"}
-    with contextlib.suppress(ConstantScoresError):
-        return measure_slope(lengths, known, estimand)
-    return {"slope_note": "no slope: at a length, all words have the same association"}
+        return {"slope_note": "no slope: a word has fewer than two occurrences that all fixed lengths share"}
+    return measure_slope(lengths, known, estimand)
 
 
 def _describe_resamples(at_lengths: Sequence[CrossedScores], estimand: Estimand) -> dict[str, Any]:
@@ -347,6 +348,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         """Of each word, the ids of the occurrences that all fixed lengths have, where slopes are measured."""
         self.inverse_norms: dict[str, FloatArray] = {}
         self.direction: Callable[[str], FloatArray] = cache(lambda word: mean_direction(self[word]))
+        self.halves = cache(self._halves)
         self.spread = cache(self._spread)
 
     def _read_ids(self, word: str) -> list[str]:
@@ -392,22 +394,26 @@ class _Contexts(Mapping[str, DirectedVectors]):
             cells.append(Cell(category, key, used, lost + partners, about))
         return cells
 
-    def compute_shared_cosines(self, words: Words) -> FloatArray | None:
-        """Return cosines of the words' mean directions over the occurrences that all fixed lengths have."""
-        listed = {word for side in words for word in side}
-        if not all(self.everywhere.get(word) for word in listed):
+    def compute_halves(self, words: Words) -> tuple[FloatArray, FloatArray] | None:
+        """Return mean cosines over the occurrences that all fixed lengths have, for either half of the targets'."""
+        if not all(len(self.everywhere.get(word, ())) > 1 for side in words for word in side):
             return None
-        means = {word: self._shared_direction(word) for word in listed}
-        directions = {word: mean / np.linalg.norm(mean) for word, mean in means.items()}
-        return np.asarray(compute_mean_cosines(directions, words).values[0])
+        x, y, *attributes = words
+        whole = {word: np.mean(self.halves(word), axis=0) for side in attributes for word in side}
+        first, second = (
+            compute_mean_cosines({word: self.halves(word)[half] for word in (*x, *y)} | whole, words).values[0]
+            for half in (0, 1)
+        )
+        return first, second
 
-    def _shared_direction(self, word: str) -> FloatArray:
-        ids, shared = self.ids[word], self.everywhere[word]
-        if len(shared) == len(ids):
-            return self.direction(word)
-        array, inverse_norms = self[word]
-        rows = [row for row, each in enumerate(ids) if each in shared]
-        return mean_direction(DirectedVectors(array[rows], inverse_norms[rows]))
+    def _halves(self, word: str) -> tuple[FloatArray, FloatArray]:
+        """Return the means of the unit vectors of either half of these occurrences, by turns in the order of ids."""
+        (array, inverse_norms), shared = self[word], self.everywhere[word]
+        rows = [row for row in self.rows["random"][word] if self.ids[word][row] in shared]
+        first, second = (
+            mean_direction(DirectedVectors(array[part], inverse_norms[part])) for part in (rows[::2], rows[1::2])
+        )
+        return first, second
 
     @cached_property
     def moments(self) -> Moments:
@@ -494,9 +500,8 @@ class _Contexts(Mapping[str, DirectedVectors]):
             **_split_variance(cosines, used, n_contexts),
             "contexts_enough": contexts_enough(drawn.effects, settings.band, contexts_min=min(n_contexts)),
         }
-        shared = self.compute_shared_cosines(used)
-        arrays = (cosines.values, all_contexts.values, n_contexts, drawn.effects, scores, without, shared)
-        at_length = _AtLength(columns, *arrays)
+        arrays = (cosines.values, all_contexts.values, n_contexts, drawn.effects, scores, without)
+        at_length = _AtLength(columns, *arrays, self.compute_halves(used))
         return at_length, found.words, [_describe_resamples([cosines], estimand)], steps
 
 

@@ -443,47 +443,64 @@ def measure_cells(
 # Whether an association changes with the length of the context: slopes of word scores on log2 of the length.
 #
 # The effect sizes of single contexts change with length even where no association does: they are divided by the scatter
-# of contexts, which depends on the length. So a word is here the direction of its mean vector over the occurrences that
-# all lengths share. With s_l(w) the association of word w at length l, from these directions, and S_l the spread of the
-# target words' associations there (the denominator of the effect size d_l), a word has the slope
+# of contexts, which depends on the length. So a word is here the mean of its unit vectors over the occurrences that all
+# lengths share. With s_l(w) the association of word w at length l, from these means, and S_l the spread of the target
+# words' associations there, a word has the slope
 #
 #     b(w) = sum over l of (x_l - mean x) s_l(w) / S_l  /  sum over l of (x_l - mean x)^2,    x_l = log2(l)
 #
-# and the mean b over X minus that over Y is the slope of d_l on x_l: the change of the effect per doubling of the
-# length. The test permutes words by their slopes, on both sides; the hypothesis is that slopes are exchangeable between
-# the sets. Dividing by S_l matters: cosines of mean directions shrink with the scatter of contexts, and do so in
-# proportion to the association, so that without it an association that stays the same would have a slope.
+# and the mean b over X minus that over Y is the slope of the effect on x_l: its change per doubling of the length. The
+# test permutes words by their slopes, on both sides; the hypothesis is that slopes are exchangeable between the sets.
+# Dividing by S_l matters: mean vectors shrink with the scatter of contexts, and associations with them. What is left of
+# the scatter in a mean must not be in S_l; it is what two halves of the occurrences disagree by,
+#
+#     S_l^2 = spread of (s_1 + s_2) / 2, squared  -  spread of (s_1 - s_2) / 2, squared
 
 
-def measure_slope(lengths: Sequence[str], cosines: Sequence[FloatArray], estimand: Estimand) -> dict[str, Any]:
-    """Return the columns of the slope of an effect: the change of d per doubling of the length, interval and p.
+def measure_slope(
+    lengths: Sequence[str], halves: Sequence[tuple[FloatArray, FloatArray]], estimand: Estimand
+) -> dict[str, Any]:
+    """Return the columns of the slope of an effect: its change per doubling of the length, interval and p.
 
     Args:
         lengths: two fixed segment lengths or more, in words.
-        cosines: at each length, (n_targets, n_attributes) cosines of the words' mean directions.
+        halves: at each length, (n_targets, n_attributes) mean cosines over either half of the targets' occurrences.
         estimand: what is measured; `names` say whose slope it is.
-
-    Raises:
-        ConstantScoresError: at some length, all words have the same association.
     """
     x = np.log2([int(length) for length in lengths])
     weights = (x - x.mean()) / np.square(x - x.mean()).sum()
     sizes, std = [len(side) for side in estimand.words], estimand.settings.std
-    crossed = [CrossedScores.of_words(values[None], sizes) for values in cosines]
-    slope = float(weights @ [each.effect(std) for each in crossed])
-    spreads = [float(each.spreads(std)[0]) for each in crossed]
-    scaled = [weight * values / spread for weight, values, spread in zip(weights, cosines, spreads, strict=True)]
-    slopes = CrossedScores.of_words(np.sum(scaled, axis=0)[None], sizes)
+    total = np.zeros(halves[0][0].shape)
+    for length, weight, (first, second) in zip(lengths, weights, halves, strict=True):
+        mean, apart = (CrossedScores.of_words(each[None] / 2, sizes) for each in (first + second, first - second))
+        square = float(mean.spreads(std)[0] ** 2 - np.nan_to_num(apart.spreads(std)[0]) ** 2)
+        if not square > 0:
+            why = f"no slope: at {length} words, associations of words differ by no more than the scatter of contexts"
+            return {"slope_note": why}
+        total += weight * mean.values[0] / math.sqrt(square)
+    slopes = CrossedScores.of_words(total[None], sizes)
+    sides = slopes.word_scores(), contributions(slopes)
     tests = replace(estimand, names=(*estimand.names, "slope")).test_words(slopes)
-    omitted = []
-    for samples in zip(*(estimand.omit(each, each) for each in crossed), strict=True):
-        without = weights @ [sample.effects for sample in samples]
-        omitted.append(Omitted(without, np.full(without.size, math.inf), math.inf))
+    omitted = [
+        Omitted(_subtract_counted(scores, kept, len(units.first)), np.full(len(kept), math.inf), math.inf)
+        for units, scores in zip(estimand.sampled, sides, strict=False)
+        for kept in units.leave_one_out()
+    ]
+    slope = _subtract_means(slopes, sides[0])
     found = estimand.find_interval(slope, omitted)
     return {
         **{"slope": slope, "slope_low": found.low, "slope_high": found.high, "slope_note": found.note or None},
         "p_slope": max(test.p_value for test in tests),
     }
+
+
+def _subtract_counted(scores: FloatArray, counts: Counts, n_first: int) -> FloatArray:
+    """Return (R,) the mean of the first scores minus that of the others, counted as (R, n) counts say."""
+    first, second = (
+        counts[:, part] @ scores[part] / counts[:, part].sum(axis=1)
+        for part in (slice(None, n_first), slice(n_first, None))
+    )
+    return np.asarray(first - second)
 
 
 # --------------------

@@ -5,13 +5,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import linregress
+from scipy.stats import linregress, t
 
 from prasanga.associations import measure_ceat
 from prasanga.associations.comparisons import correct_tests
 from prasanga.associations.contexts import CeatSettings
 from prasanga.associations.estimates import Estimand, TestSettings, measure_slope
-from prasanga.stats.effects import effect_size_of_scores
 from prasanga.stats.units import Units
 
 LENGTHS = ("9", "25", "75")
@@ -25,31 +24,35 @@ def estimand(matched: bool = False) -> Estimand:
     return Estimand("C", WORDS, units, TestSettings(), 1, ("m",))  # type: ignore[arg-type]
 
 
-def cosines_of(seed: int, change: float = 0.0) -> list[np.ndarray]:
-    """Cosines that differ a little from length to length; those of X with A grow by `change` per doubling."""
+def halves_of(seed: int, change: float = 0.0) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Cosines by two halves of the occurrences at each length; those of X with A grow by `change` per doubling."""
     rng = np.random.default_rng(seed)
     common, found = rng.normal(size=(2 * N, 2 * N)), []
     for length in LENGTHS:
-        values = 0.3 + 0.05 * common + 0.02 * rng.normal(size=common.shape)
+        values = 0.3 + 0.05 * common + 0.01 * rng.normal(size=common.shape)
         values[:N, :N] += 0.02 + change * np.log2(int(length) / 9)
-        found.append(values)
+        noise = 0.01 * rng.normal(size=(2, *common.shape))
+        found.append((values + noise[0], values + noise[1]))
     return found
 
 
-def slow_slopes(cosines: list[np.ndarray]) -> tuple[float, np.ndarray, np.ndarray]:
-    """The slope of d, and those of the words of X and Y, and of A and B, in units of d."""
-    x = np.log2([9, 25, 75])
-    effects, targets, attributes = [], [], []
-    for values in cosines:
-        scores = values[:, :N].mean(axis=1) - values[:, N:].mean(axis=1)
-        effects.append(effect_size_of_scores(scores[:N], scores[N:]))
-        targets.append(scores / scores.std(ddof=1))
-        attributes.append((values[:N].mean(axis=0) - values[N:].mean(axis=0)) / scores.std(ddof=1))
-    sides = [
+def associations(values: np.ndarray) -> np.ndarray:
+    return values[:, :N].mean(axis=1) - values[:, N:].mean(axis=1)
+
+
+def slow_slopes(halves: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of the words of X and Y, and of A and B, in units of the spread that is no scatter of contexts."""
+    x, targets, attributes = np.log2([9, 25, 75]), [], []
+    for first, second in halves:
+        covariance = np.cov(associations(first), associations(second))[0, 1]
+        values = (first + second) / 2
+        targets.append(associations(values) / np.sqrt(covariance))
+        attributes.append((values[:N].mean(axis=0) - values[N:].mean(axis=0)) / np.sqrt(covariance))
+    slopes = [
         np.array([linregress(x, [at[word] for at in of]).slope for word in range(2 * N)])
         for of in (targets, attributes)
     ]
-    return float(linregress(x, effects).slope), sides[0], sides[1]
+    return slopes[0], slopes[1]
 
 
 def slow_p(slopes: np.ndarray) -> float:
@@ -59,49 +62,41 @@ def slow_p(slopes: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_slope_and_p_are_those_of_a_slow_program(seed: int) -> None:
-    cosines = cosines_of(seed, change=0.01 * seed)
-    found, (slope, targets, attributes) = measure_slope(LENGTHS, cosines, estimand()), slow_slopes(cosines)
+def test_slope_p_and_interval_are_those_of_a_slow_program(seed: int) -> None:
+    halves = halves_of(seed, change=0.01 * seed)
+    found, (targets, attributes) = measure_slope(LENGTHS, halves, estimand()), slow_slopes(halves)
+    slope = targets[:N].mean() - targets[N:].mean()
     assert found["slope"] == pytest.approx(slope)
-    assert found["slope"] == pytest.approx(targets[:N].mean() - targets[N:].mean())
+    assert found["slope"] == pytest.approx(attributes[:N].mean() - attributes[N:].mean())
     assert found["p_slope"] == pytest.approx(max(slow_p(targets), slow_p(attributes)))
-    assert found["slope_low"] < slope < found["slope_high"]
-
-
-def test_the_interval_is_a_jackknife_of_slopes() -> None:
-    cosines = cosines_of(5)
-    slopes = []
-    for word in range(4 * N):
-        left = [
-            np.delete(values, word, axis=0) if word < 2 * N else np.delete(values, word - 2 * N, axis=1)
-            for values in cosines
-        ]
-        effects, (n_x, n_a) = [], (N - (word < N), N - (2 * N <= word < 3 * N))
-        for values in left:
-            scores = values[:, :n_a].mean(axis=1) - values[:, n_a:].mean(axis=1)
-            effects.append(effect_size_of_scores(scores[:n_x], scores[n_x:]))
-        slopes.append(linregress(np.log2([9, 25, 75]), effects).slope)
-    variance = sum((N - 1) / N * np.square(side - np.mean(side)).sum() for side in np.split(np.array(slopes), 4))
-    found = measure_slope(LENGTHS, cosines, estimand())
-    assert found["slope_high"] - found["slope"] == pytest.approx(2.144787 * np.sqrt(variance), rel=1e-5)
+    error = np.sqrt(sum(part.var(ddof=1) / N for side in (targets, attributes) for part in np.split(side, 2)))
+    ends = slope - t.ppf(0.975, 14) * error, slope + t.ppf(0.975, 14) * error
+    assert (found["slope_low"], found["slope_high"]) == pytest.approx(ends)
 
 
 def test_pairs_are_flipped() -> None:
-    cosines = cosines_of(1, change=0.01)
-    _, targets, attributes = slow_slopes(cosines)
+    halves = halves_of(1, change=0.01)
+    targets, attributes = slow_slopes(halves)
     differences = targets[:N] - targets[N:]
     signs = np.array(np.meshgrid(*[[1, -1]] * N)).reshape(N, -1)
     flips = np.mean(np.abs(differences @ signs) >= abs(differences.sum()) - 1e-9)
-    assert measure_slope(LENGTHS, cosines, estimand(matched=True))["p_slope"] == pytest.approx(
-        max(flips, slow_p(attributes))
-    )
+    p_slope = measure_slope(LENGTHS, halves, estimand(matched=True))["p_slope"]
+    assert p_slope == pytest.approx(max(flips, slow_p(attributes)))
 
 
-def test_an_association_that_shrinks_with_its_spread_has_no_slope() -> None:
-    first = cosines_of(2)[0]
-    found = measure_slope(LENGTHS, [first, 0.9 * first, 0.6 * first], estimand())
+def test_associations_that_shrink_all_alike_have_no_slope() -> None:
+    first, second = halves_of(2)[0]
+    found = measure_slope(LENGTHS, [(k * first, k * second) for k in (1, 0.9, 0.6)], estimand())
     assert found["slope"] == pytest.approx(0, abs=1e-12)
     assert found["p_slope"] == 1
+
+
+def test_words_that_differ_by_the_scatter_of_contexts_alone_have_no_slope() -> None:
+    noise = np.random.default_rng(0).normal(size=(2 * N, 2 * N))
+    found = measure_slope(LENGTHS, [*halves_of(2)[:2], (0.3 + noise, 0.3 - noise)], estimand())
+    assert found == {
+        "slope_note": "no slope: at 75 words, associations of words differ by no more than the scatter of contexts"
+    }
 
 
 # Of a study.
@@ -134,19 +129,21 @@ SETTINGS = CeatSettings(10, ["random"], test=TestSettings(n_resamples=0, n_shuff
 
 def test_a_study_measures_slopes_over_the_occurrences_that_all_lengths_share() -> None:
     (row,), vectors = study(SETTINGS)
-    cosines = []
+    halves = []
     for at_length in vectors.values():
-        directions = []
-        for side in WORDS:
-            for word in side:
-                ids, array = at_length[word]
-                kept = array[[i for i, each in enumerate(ids) if word != "x7" or not each.endswith("-0")]]
-                mean = (kept / np.linalg.norm(kept, axis=1, keepdims=True)).mean(axis=0)
-                directions.append(mean / np.linalg.norm(mean))
-        cosines.append(np.array(directions)[: 2 * N] @ np.array(directions)[2 * N :].T)
-    slope, targets, attributes = slow_slopes(cosines)
+        means = {}
+        for word in [word for side in WORDS for word in side]:
+            ids, array = at_length[word]
+            kept = array[[i for i, each in enumerate(ids) if word != "x7" or not each.endswith("-0")]]
+            units = kept / np.linalg.norm(kept, axis=1, keepdims=True)
+            means[word] = units[::2].mean(axis=0), units[1::2].mean(axis=0)
+        targets = [word for side in WORDS[:2] for word in side]
+        axes = np.array([np.mean(means[word], axis=0) for side in WORDS[2:] for word in side])
+        halves.append(tuple(np.array([means[word][half] for word in targets]) @ axes.T for half in (0, 1)))
+    of_targets, of_attributes = slow_slopes(halves)  # type: ignore[arg-type]
+    slope = of_targets[:N].mean() - of_targets[N:].mean()
     assert row["slope"] == pytest.approx(slope)
-    assert row["p_slope"] == pytest.approx(max(slow_p(targets), slow_p(attributes)))
+    assert row["p_slope"] == pytest.approx(max(slow_p(of_targets), slow_p(of_attributes)))
     assert (row["p_slope_holm"], row["n_slopes"], row["slope_note"]) == (row["p_slope"], 1, None)
     assert row["slope_low"] < slope < row["slope_high"]
 
