@@ -1,7 +1,7 @@
 """Calibration by simulation: `python tests/benchmarks/calibration.py [--studies N] [--seed S] [--json FILE]`.
 
-Prints Markdown: how often each p is small where there is no effect, and how often a planted effect is found that is as
-large as `smallest_effect_of_sizes` says for a power of .80 (docs/statistics.md); and how often the tests of target
+Prints Markdown: how often each p is small where there is no effect, and how often a planted difference is found that is
+as large as `find_detectable_difference` says for a power of .80 (docs/statistics.md); and how often the tests of target
 words, of attribute words and of both reject where words differ along directions that have nothing to do with each other
 (docs/statistics.md), where sets differ in size and spread, where words are clustered or matched; and how often a model
 is told from its twins with random weights. Half an hour with 2 000 studies. `--json` writes all but the first two
@@ -42,7 +42,7 @@ from prasanga.base.seeds import generator
 from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.intervals import Interval, interval, omit_units
-from prasanga.stats.permutation import STATISTICS, permutation_test_of_scores, smallest_effect_of_sizes
+from prasanga.stats.permutation import STATISTICS, find_detectable_difference, permutation_test_of_scores
 from prasanga.stats.units import Units
 
 WORDS = (4, 8, 13, 25)
@@ -105,14 +105,13 @@ def report(studies: int, seed: int) -> Iterator[str]:
         )  # fmt: skip
         cells = " | ".join(share(p <= a) for a in ALPHAS)
         yield f"| nothing: `p_draws` of {n_samples:,} draws | 8 and 8 | {cells} |"
-    yield "\n## With an effect of the size said to be found in 80 % of studies\n"
-    yield "| words | smallest effect (`union_ddof1`) | found at .05 |\n| --- | --- | --- |"
+    yield "\n## With a difference of the size said to be found in 80 % of studies\n"
+    yield "| words | difference, in standard deviations | found at .05 |\n| --- | --- | --- |"
     for n_x, n_y in [(4, 4), (5, 5), (6, 6), *((n, n) for n in WORDS[1:]), (8, 25)]:
-        difference = smallest_effect_of_sizes(n_x, n_y, std="pooled")
-        effect = smallest_effect_of_sizes(n_x, n_y)
+        difference = find_detectable_difference(n_x, n_y)
         assert difference is not None
         p = simulate(partial(of_normal_scores, n_x, n_y, difference), studies, seed, "power", n_x, n_y)
-        yield f"| {n_x} and {n_y} | {effect:.2f} | {share(p <= 0.05)} |"
+        yield f"| {n_x} and {n_y} | {difference:.2f} | {share(p <= 0.05)} |"
 
 
 def report_of_both_sides(studies: int, seed: int, rejected: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:

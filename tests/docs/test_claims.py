@@ -21,7 +21,6 @@ from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.report.section import labels
 from prasanga.schema.registry import describe_losses
-from prasanga.stats.permutation import smallest_effect_of_sizes
 from prasanga.text import normalizer
 
 
@@ -204,18 +203,10 @@ def test_what_four_bits_do_is_what_was_measured() -> None:
 
 
 def test_one_cause_is_named_for_what_a_study_cannot_find() -> None:
-    """Words set the size that a test finds, not contexts: README, the first study and the page say the same."""
-    first = next(text for text in labels() if text.startswith("Words set the limit: with so many"))
-    assert "the permutation test of words finds" in first
+    """Words set the limit, not contexts: README, the first study and the page say the same."""
+    assert any(text.startswith("With these words, a shift of {median} standard deviations") for text in labels())
     assert "the word lists are short" in " ".join(read("README.md").split())
     told = " ".join(read("docs/first_study.md").split())
-    assert "the word lists are short. With these words, the permutation test finds" in told
+    assert "the word lists are short. With these words and contexts, a bias of one standard deviation" in told
     for page in ("README.md", "docs/first_study.md"):
         assert not re.search(r"contexts a word, (no|only) effect", " ".join(read(page).split()))
-
-
-def test_the_smallest_effects_that_the_page_on_statistics_names() -> None:
-    page = read("docs/statistics.md")
-    assert f"smallest_effect_of_sizes(13, 13)                          # {smallest_effect_of_sizes(13, 13):.3f}" in page
-    of_many = smallest_effect_of_sizes(13, 13, alpha=0.05 / 28)
-    assert f"smallest_effect_of_sizes(13, 13, alpha=0.05 / 28)         # {of_many:.3f}, in a study of 28 tests" in page

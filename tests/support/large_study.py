@@ -314,7 +314,6 @@ def _estimate(
         **{
             "leave_out_low": effect - 0.1,
             "leave_out_high": effect + 0.1,
-            "smallest_effect": 0.9,
             "reason": None,
             "lost": [],
         },

@@ -35,6 +35,14 @@ def draw_study(seed: int) -> Results:
     for name in ("seat", "weat", "log_probability"):
         if random.random() < 0.4:
             found[name] = _draw_rows(random, has_twins=name != "weat")
+            if name != "log_probability":
+                found[f"{name}_strength"] = found[name].select(
+                    *("category", "model", pl.col("shift_80").cast(pl.Float64)),
+                    shifts=pl.lit([0.0, 0.5, 1.5], pl.List(pl.Float64)),
+                    shares_found=pl.lit([0.01, 0.2, 0.9], pl.List(pl.Float64)),
+                    strength_note=pl.lit(None, pl.String),
+                )
+            found[name] = found[name].drop("shift_80")
     if random.random() < 0.5:
         found["structures"], found["structure_differences"] = _draw_structures(random)
     if random.random() < 0.6:
@@ -53,7 +61,7 @@ def _draw_estimate(random: Random, *where: str, has_twins: bool, style: float, *
     width, p = random.choice([0.1, 0.3, 0.54]), 10 ** -random.uniform(0, 4) if style < 0.8 else 0.5
     changes = {"ci_low": effect - width, "ci_high": effect + width, "p_association": p, "p_draws": 0.2, **more}
     changes |= {"p_association_holm": min(1.0, p * random.choice([1, 4])), "contexts_min": random.choice([1, 2, 30])}
-    changes |= {"p_twins": random.choice([0.01, 0.4]), "smallest_effect": random.choice([None, 0.8, 0.8, 1.2])}
+    changes |= {"p_twins": random.choice([0.01, 0.4]), "shift_80": random.choice([None, 0.8, 0.8, 1.2])}
     changes |= {"equivalence_margin": 0.2, "p_equivalence": random.choice([0.01, 0.3]), "equivalent_within": 0.3}
     if not has_twins:
         twins = ("p_twins", "twin_effect_size", "twin_difference", "twin_difference_low", "twin_difference_high")
@@ -87,6 +95,7 @@ def _draw_rows(random: Random, *, has_twins: bool) -> pl.DataFrame:
             row = _draw_estimate(random, category, model, "9", "fixed", has_twins=has_twins, style=style, n_tests=5)
             low = random.choice([None, 0.1, -0.1])
             row |= {"ci_templates_low": low, "ci_templates_high": low and 0.5} if has_templates else {}
+            row.setdefault("shift_80", None)
             rows.append({k: v for k, v in row.items() if k not in ("segment_length", "sample_mode", "draws")})
     return pl.DataFrame(rows, infer_schema_length=None)
 

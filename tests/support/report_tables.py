@@ -40,7 +40,7 @@ SCHEMA = {
     **dict.fromkeys(("p_association", "p_association_holm", "p_association_bh"), pl.Float64),
     **dict.fromkeys(("twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low"), pl.Float64),
     **dict.fromkeys(("twin_difference_high", "p_twins", "shuffled_low", "shuffled_high"), pl.Float64),
-    **dict.fromkeys(("p_shuffled", "leave_out_low", "leave_out_high", "smallest_effect"), pl.Float64),
+    **dict.fromkeys(("p_shuffled", "leave_out_low", "leave_out_high"), pl.Float64),
     **dict.fromkeys(("contexts_enough", "draws_settled", "n_twins"), pl.Int64),
     **dict.fromkeys(("n_partitions", "n_attribute_partitions"), pl.Int64),
     **dict.fromkeys(("p_stimuli_exact", "p_attributes_exact"), pl.Boolean),
@@ -107,7 +107,7 @@ def arrange_ceat(ceat: pl.DataFrame) -> pl.DataFrame:
             untold = ("p_draws", "log_p_draws", "standard_error", "standard_error_random", "p_draws_random")
             changed = {"segment_length": "mean", **{name: None for name in untold if name in schema}}
             primary[row["category"], row["model"]] = row | changed
-    untested = ("p_association_holm", "p_association_bh", "n_tests", "smallest_effect", "is_found", "not_found_because")
+    untested = ("p_association_holm", "p_association_bh", "n_tests", "is_found", "not_found_because")
     single = [row | {name: None for name in untested if name in schema} for row in listed]
     first = [primary[place] for place in dict.fromkeys((row["category"], row["model"]) for row in listed)]
     return pl.DataFrame([*first, *single], schema=schema)

@@ -29,7 +29,7 @@ for name, parts in methods.items():
     adjusted = adjust(gathered, pa.concat_tables(read(parts["words"])), read(parts["coverage"]), tokenizers)
     effects[name], words[name] = adjusted
 made_from = task.describe()
-for name, table in correct_tests(effects, permuted).items():
+for name, table in correct_tests(effects).items():
     path, parts = paths[name], methods[name]
     task.write(f"{path}.parquet", table, made_from)
     task.write_csv(f"{path}.csv", select_for_csv(table, task.params.language))

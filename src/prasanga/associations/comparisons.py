@@ -25,7 +25,7 @@ from prasanga.schema.registry import join_losses
 from prasanga.stats.controls import BesideTwins, adjusted_difference, compare_with_twins
 from prasanga.stats.effects import COSINE_NOISE, finite_or_none, largest_effect
 from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
-from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm, smallest_effect_at
+from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm
 
 MEAN = "mean"
 """`segment_length` of the primary estimates of CEAT, over the fixed lengths together."""
@@ -110,19 +110,17 @@ def is_primary(row: Mapping[str, Any]) -> bool:
     return row.get("segment_length") in (None, MEAN)
 
 
-def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | None = None) -> dict[str, pa.Table]:
+def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """Correct p of the primary estimates of all methods for their number, and say which effects are found.
 
     Whoever looks at all tables looks at all tests: the primary tests of a language are one family.
 
     Args:
         tables: by method, what `gather` returns.
-        permuted: the sides that p_stimuli permutes, by method; xy by default.
 
     Returns:
-        The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `smallest_effect` at .05 / `n_tests`, the
-        level of the first step of Holm's method, `is_found` and `not_found_because`; null in all other rows. Slopes on
-        the length are a family of their own, with `p_slope_holm` and `n_slopes`.
+        The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `is_found` and `not_found_because`; null in
+        all other rows. Slopes on the length are a family of their own, with `p_slope_holm` and `n_slopes`.
     """
     rows = {method: table.to_pylist() for method, table in tables.items()}
     tested = [
@@ -134,13 +132,8 @@ def correct_tests(tables: Mapping[str, pa.Table], permuted: Mapping[str, str] | 
     sloped = [row for of_method in rows.values() for row in of_method if row.get("p_slope") is not None]
     for row, p_holm in zip(sloped, holm([row["p_slope"] for row in sloped]).tolist(), strict=True):
         row |= {"p_slope_holm": p_holm, "n_slopes": len(sloped)}
-    for method, of_method in rows.items():
+    for of_method in rows.values():
         for row in of_method:
-            sizes = [row[f"n_{side}"] for side in (permuted or {}).get(method, "xy")]
-            smallest, row["smallest_effect"] = row["smallest_effect"], None
-            if row["n_tests"]:
-                conventions = {"std": row["std"], "alternative": row["alternative"]}
-                row["smallest_effect"] = smallest_effect_at(smallest, *sizes, alpha=ALPHA / len(p), **conventions)
             if row["effect_size"] is not None and is_primary(row):
                 row["not_found_because"] = why_not_found(row)
                 row["is_found"] = not row["not_found_because"]
@@ -188,7 +181,7 @@ CSV_COLUMNS = {
     **{name: name for name in ("language", "category", "category_title", "model", "segment_length")},
     **{name: name for name in ("effect_size", "ci_low", "ci_high", "reason", "p_stimuli", "p_attributes")},
     **{"p_association": "p_association", "p_association_holm": "p_holm", "n_tests": "n_tests"},
-    **{name: name for name in ("twin_effect_size", "p_twins", "smallest_effect", "is_found")},
+    **{name: name for name in ("twin_effect_size", "p_twins", "is_found")},
     **{name: name for name in ("n_x", "n_y", "n_a", "n_b", "lost", "not_found_because")},
 }
 """Columns of CSV tables, those that a method has, with their names there; Parquet has all."""

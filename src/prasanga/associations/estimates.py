@@ -44,7 +44,7 @@ from prasanga.stats.intervals import (
     omit_templates,
     omit_units,
 )
-from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, smallest_effect
+from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.stats.units import Units, matched_effect_size
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -335,7 +335,6 @@ def measure_cosines(
         without = leave_one_out(counted, settings.std) - observed + effect
     columns = {"effect_size": effect, **_describe_tests(tests or estimand.test_words(cosines), estimand.units)}
     columns |= range_columns("leave_out", without)
-    columns["smallest_effect"] = smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative)
     columns["effect_size_matched"] = _measure_pairs(estimand.units, scores, contributions(cosines))
     found = estimand.find_interval(effect, estimand.omit(counted, cosines))
     columns |= {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}

@@ -71,7 +71,7 @@ def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
 
 def method_views(config: Mapping[str, Any], results: Results) -> list[View]:
     """Return the views of CEAT, SEAT, WEAT and log-probability bias, as far as they were measured."""
-    others = {name: describe_method(name, table) for name, table in results.estimates.items() if name != CEAT.name}
+    others = {name: describe_method(name, results) for name in results.estimates if name != CEAT.name}
     views = [View(f"method-{name}", "By method", METHODS[name], [each]) for name, each in others.items()]
     return [View("method-ceat", "By method", "CEAT", *ceat_sections(config, results)), *views]
 
@@ -88,7 +88,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     if not ceat.categories:
         return [], [settling(config, results)]
     heat = section.render("heat", sheet=_heat_sheet(ceat), legend=_legend(ceat), language="en")
-    sentences = findings.headline_findings(results["ceat"])
+    sentences = findings.headline_findings(results["ceat"], results.list_strengths(CEAT.name))
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
     known = cards.find_wording("quantities", [CEAT.name])
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
@@ -163,8 +163,9 @@ def sample_modes(ceat: Grid, results: Results) -> Section | None:
 # SEAT, WEAT and log-probability bias
 
 
-def describe_method(method: str, table: pl.DataFrame) -> Section:
+def describe_method(method: str, results: Results) -> Section:
     """Return the section of a method other than CEAT."""
+    table, strengths = results.estimates[method], results.list_strengths(method)
     rows, about = _by_category(table), method_named(method)
     exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
     return fill_section(
@@ -173,7 +174,7 @@ def describe_method(method: str, table: pl.DataFrame) -> Section:
             **{"about": about, "exchanged": sorted(exchanged, key=grid.natural_order)},
             "n_tests": findings.count_tests(rows),
         },
-        findings=[findings.other_method(METHODS[method], table), *_compare_templates(rows)],
+        findings=[findings.other_method(METHODS[method], table, strengths), *_compare_templates(rows)],
         sheets=[_show_effects(method, rows)],
         parts=[_fold_numbers("method", method, rows)],
         notes=[conventions_note(grid.conventions_of(rows), prose("method_note", has_twins=about.has_twins))],

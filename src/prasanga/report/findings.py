@@ -98,24 +98,36 @@ def order_sides(row: Estimate) -> tuple[str, str, str, str]:
 TEMPLATES.filters |= {"chance": name_chance, "sides": order_sides, "sets": grid.names_of_sets}
 
 
-def find_detectable(rows: Sequence[Estimate]) -> dict[str, Any]:
-    """Return which effects the permutation test of words finds in 80% of studies, at .05 divided by `n_tests`.
+def find_detectable(rows: Iterable[Estimate], strengths: Iterable[Estimate]) -> dict[str, Any]:
+    """Return which biases would have been found in 80% of studies; empty if the study has not measured that.
+
+    Args:
+        rows: estimates.
+        strengths: rows of the table of strength of the same methods.
 
     Returns:
-        `sizes` of the estimates that were computed, ascending, and their `median`; in `n_without` estimates it finds
-        none of any size.
+        Of `n` rows: `sizes` of the shifts that 80% find, ascending, and their `median`; in `n_beyond` even the
+        `largest` shift is found less often; in `n_none` no shift can be found.
     """
-    sizes = sorted(size for row in rows if is_number(size := row.get("smallest_effect")))
-    n_tests = count_tests(rows) or 1
-    middle = median(sizes) if sizes else None
-    return {"sizes": sizes, "median": middle, "n_without": len(rows) - len(sizes), "n_tests": n_tests}
+    wanted = {(row["category"], row["model"]) for row in rows}
+    known = [row for row in strengths if (row["category"], row["model"]) in wanted]
+    sizes = sorted(row["shift_80"] for row in known if is_number(row["shift_80"]))
+    n_none = sum(row["strength_note"] is not None for row in known)
+    largest = max((shift for row in known for shift in row["shifts"] or ()), default=None)
+    counts = {"n": len(known), "n_beyond": len(known) - len(sizes) - n_none, "n_none": n_none}
+    return {**counts, "sizes": sizes, "median": median(sizes) if sizes else None, "largest": largest} if known else {}
 
 
 # ---- CEAT
 
 
-def headline_findings(ceat: pl.DataFrame) -> list[str]:
-    """Return all findings that apply, the most important first."""
+def headline_findings(ceat: pl.DataFrame, strengths: Iterable[Estimate] = ()) -> list[str]:
+    """Return all findings that apply, the most important first.
+
+    Args:
+        ceat: the estimates of CEAT.
+        strengths: rows of the table of strength of CEAT.
+    """
     if ceat.is_empty():
         return []
     cells = grid.grid_of(ceat)
@@ -129,7 +141,7 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
         by_category.setdefault(row["category"], []).append(row)
     without = {name: group for name, group in by_category.items() if not any(map(is_found, group))}
     others = [row for group in without.values() for row in group]
-    rest = {"first": [group[0] for group in without.values()], "limits": find_detectable(others), "n": len(others)}
+    rest = {"first": [group[0] for group in without.values()], "limits": find_detectable(others, strengths)}
     facts: dict[str, dict[str, Any]] = {
         "largest": {"row": largest, "k": len(found), "n": len(rows)} if found else {},
         "opposite": {"row": max(opposite, key=_size)} if opposite else {},
@@ -285,12 +297,13 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
 # ---- other methods of words
 
 
-def other_method(method: str, table: pl.DataFrame) -> str:
+def other_method(method: str, table: pl.DataFrame, strengths: Iterable[Estimate] = ()) -> str:
     """Return in how many rows of a method's estimates an association was found, and the largest of these.
 
     Args:
         method: its name as a reader sees it.
         table: its estimates, corrected for their number.
+        strengths: rows of its table of strength.
     """
     computed = [row for row in table.iter_rows(named=True) if is_number(row["effect_size"])]
     rows = [row for row in computed if not few_words(row)]
@@ -303,7 +316,7 @@ def other_method(method: str, table: pl.DataFrame) -> str:
         n=len(rows),
         found=len(found),
         row=max(found, key=_size, default=None),
-        limits=find_detectable(others),
+        limits=find_detectable(others, strengths),
         n_others=len(others),
         held=_hold_back(others),
         near=_place_near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows"),
@@ -522,12 +535,11 @@ def _find_association(results: Results) -> Iterator[Facts]:
             "has_templates": "ci_templates_low" not in row or is_number(row["ci_templates_low"]),
         }
     elif rows:
-        limits = find_detectable(rows)
-        sizes = (limits["median"], limits["sizes"][0], limits["sizes"][-1]) if limits["sizes"] else ()
+        limits = find_detectable(rows, results.strengths.values())
+        sizes = [limits["median"], limits["sizes"][0], limits["sizes"][-1]] if limits.get("sizes") else []
         yield facts | {
-            **{"kind": "not_found", "k": sum(map(HOLM.marks, rows)), "tests": limits["n_tests"]},
+            **{"kind": "not_found", "k": sum(map(HOLM.marks, rows)), "limits": limits},
             **dict(zip(("median", "low", "high"), (f"{size:.1f}" for size in sizes), strict=False)),
-            "n_without": limits["n_without"],
         }
     elif every:
         lost: dict[str, dict[str, None]] = {}

@@ -162,6 +162,10 @@ class Results:
         rows = ((method, row) for method, table in tables.items() for row in table.iter_rows(named=True))
         return {(method, row["category"], row["model"]): row for method, row in rows}
 
+    def list_strengths(self, method: str) -> list[dict[str, Any]]:
+        """Return the rows of the table of strength of a method."""
+        return [row for (name, *_), row in self.strengths.items() if name == method]
+
 
 def read_results(
     inputs: Mapping[str, str | Sequence[str]],

@@ -209,9 +209,12 @@ def _list_findings(results: Results) -> list[dict[str, str]]:
     """Return all sentences of the page's findings, each with the method that it is about."""
     others = {name: table for name, table in results.estimates.items() if name != "ceat"}
     found: list[tuple[str, Iterable[str]]] = [
-        ("ceat", findings.headline_findings(results["ceat"])),
+        ("ceat", findings.headline_findings(results["ceat"], results.list_strengths("ceat"))),
         ("ceat", findings.findings_of_differences(results["differences"], results["settling"])),
-        *((name, [findings.other_method(METHODS[name], table)]) for name, table in others.items()),
+        *(
+            (name, [findings.other_method(METHODS[name], table, results.list_strengths(name))])
+            for name, table in others.items()
+        ),
         ("structures", findings.findings_of_structures(results["structures"], results["structure_differences"])),
         ("pairs", findings.findings_of_pairs(results["bias_percentages"])),
     ]

@@ -26,10 +26,9 @@ from prasanga.stats.intervals import (
 from prasanga.stats.permutation import (
     PermutationTest,
     benjamini_hochberg,
+    find_detectable_difference,
     holm,
     permutation_test_of_scores,
     sign_flip_test,
-    smallest_effect,
-    smallest_effect_of_sizes,
 )
 from prasanga.stats.units import Units, matched_effect_size

@@ -21,7 +21,7 @@ from prasanga.associations import (
     weat,
 )
 from prasanga.base.errors import InputError
-from prasanga.stats import benjamini_hochberg, holm, smallest_effect_of_sizes
+from prasanga.stats import benjamini_hochberg, holm
 from prasanga.stats.effects import effect_size_of_scores
 
 RNG = np.random.default_rng(1)
@@ -98,10 +98,6 @@ TABLE: dict[str, Callable[[], object]] = {
     "effects: no array": lambda: combine([1, [2]], [1, 1]),
     "variances: no array": lambda: convergence([1, 1], [1, [2]]),
     "associations.band: 'x'. Write a number greater than 0": lambda: contexts_enough([1, 2], "x"),
-    "n_x: 2.5. Write a whole number": lambda: smallest_effect_of_sizes(2.5, 8),
-    "n_x, n_y: 1 and 1 words": lambda: smallest_effect_of_sizes(1, 1),
-    "spread_ratio: 'x'. Write a number greater than 0": lambda: smallest_effect_of_sizes(8, 8, spread_ratio="x"),
-    "alpha, power: 0.9 and 0.8": lambda: smallest_effect_of_sizes(8, 8, alpha=0.9),
     "replacement: None is not known": lambda: draw_contexts([3], 5, 1, None),
 }
 

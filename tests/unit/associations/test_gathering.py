@@ -12,7 +12,7 @@ from scipy import optimize, special, stats
 from prasanga.associations.comparisons import correct_tests, gather, of_twins, select_for_csv, why_not_found
 from prasanga.schema import TABLES as SCHEMAS
 from prasanga.stats.controls import BesideTwins, compare_with_twins, moderate_deviations
-from prasanga.stats.permutation import benjamini_hochberg, holm, smallest_effect_of_sizes
+from prasanga.stats.permutation import benjamini_hochberg, holm
 
 
 def ceat(model: str, length: str, *rows: tuple[str, float | None, float | None]) -> pa.Table:
@@ -226,25 +226,12 @@ def test_rows_of_lengths_are_not_tested() -> None:
             "p_association_holm",
             "p_association_bh",
             "n_tests",
-            "smallest_effect",
             "is_found",
             "not_found_because",
         )
         assert {row[name] for name in untold} == {None}
     assert whole["p_association"].to_pylist()[4:] == [1e-6, None] * 3
     assert alone["is_found"].to_pylist() == [True, False, True, None]
-
-
-@pytest.mark.parametrize(("permuted", "n"), [("xy", 8), ("ab", 9)])
-def test_the_smallest_effect_is_one_that_is_found_after_correction(permuted: str, n: int) -> None:
-    at_05 = smallest_effect_of_sizes(n, n)
-    rows = with_columns(TABLES[0], **WORDS, smallest_effect=at_05)
-    tables = correct_tests({"m": rows, "other": TABLES[1]}, {"m": permuted})
-    (first, second) = tables["m"]["smallest_effect"].to_pylist()
-    assert first == second == pytest.approx(smallest_effect_of_sizes(n, n, alpha=0.05 / 3))
-    assert first > at_05
-    untested = with_columns(rows, p_association=None)
-    assert corrected(untested)["smallest_effect"].to_pylist() == [None, None]
 
 
 def test_differences_from_twins_stay_within_the_possible() -> None:

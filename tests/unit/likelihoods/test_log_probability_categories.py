@@ -452,7 +452,6 @@ def test_intervals_and_controls_are_there_with_eight_words_a_set(measure: Callab
         assert row["interval_note"] is None
         assert row["shuffled_low"] < 0 < row["shuffled_high"]
         assert 0 < row["p_shuffled"] <= 1
-        assert row["smallest_effect"] > 0
         found[terms] = row
     assert found["mean"]["effect_size"] != found["log-sum-exp"]["effect_size"]
 

@@ -152,3 +152,30 @@ STRENGTH = {
 )
 def test_the_strength_that_would_have_been_found_is_a_sentence(method: str, changes: dict[str, Any], said: str) -> None:
     assert tell_strength(method, {**FALSE, **STRENGTH, **changes}) == f"With these {said}"
+
+
+def test_what_is_not_found_is_told_with_what_would_have_been(table: Table) -> None:
+    rows = table(*(("C1", model, "9", "fixed", 0.1, {"p_association": 0.6}) for model in "abcd"))
+    rows = rows.filter(segment_length="9")
+    known = [
+        {"category": "C1", "model": model, **STRENGTH, **changes}
+        for model, changes in (
+            ("a", {"shift_80": 0.6}),
+            ("b", {"shift_80": 0.9}),
+            ("c", {}),
+            ("d", {"shifts": None, "shares_found": None, "strength_note": "too few words"}),
+            ("e", {"shift_80": 3.0}),
+        )
+    ]
+
+    def said(*strengths: dict[str, Any]) -> str:
+        return other_method("SEAT", rows, strengths).partition("no association was found in 4 rows. ")[2]
+
+    assert said(*known).startswith(
+        "With these words, a shift of 0.75 SD (median, 0.60 to 0.90) would have been found in 80% of studies. In 1 of 4"
+        " estimates a shift of 1 SD would have been found in fewer than 80% of studies. In 1 of 4 estimates no shift"
+        " could have been found."
+    )
+    assert said(known[0]).startswith("With these words, a shift of 0.60 SD would have been found in 80% of studies.")
+    assert said(known[2]).startswith("With these words, a shift of 1 SD would have been found in fewer than 80% of")
+    assert "would have been" not in said()

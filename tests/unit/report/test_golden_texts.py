@@ -123,7 +123,12 @@ PARTS = (
         "Not all 3 models",
     ),
     *("fewer than one would be expected", "In all of them", "so it may be luck", "There the intervals", "on few words"),
-    *("finds none of any size", "no effect of any size", "more than chance in", "to tell a stereotype from"),
+    *(
+        "would have been found in 80% of studies",
+        "would have been found in fewer than 80% of studies",
+        "more than chance in",
+        "to tell a stereotype from",
+    ),
     *(
         "is a finding",
         "would not show",

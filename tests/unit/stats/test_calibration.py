@@ -7,7 +7,7 @@ import pytest
 from null_studies import ceat_p, chance, seat_p, weat_p
 from scipy.stats import binom, kstest
 
-from prasanga.stats.permutation import smallest_effect_of_sizes
+from prasanga.stats.permutation import find_detectable_difference
 
 QUANTILES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -63,7 +63,7 @@ def test_a_planted_effect_is_found_as_often_as_said() -> None:
     planted = [ceat_p(8, rng, shift=1.77) for _ in range(400)]
     scores = np.array([p.scores for p in planted]).reshape(-1, 2, 8)
     difference = (scores[:, 0].mean() - scores[:, 1].mean()) / np.sqrt(scores.var(axis=2, ddof=1).mean())
-    assert difference == pytest.approx(smallest_effect_of_sizes(8, 8, std="pooled"), rel=0.04)
+    assert difference == pytest.approx(find_detectable_difference(8, 8), rel=0.04)
     found = np.mean([p.p_stimuli <= 0.05 for p in planted])
     print(
         f"CEAT, 8 and 8 words, {difference:.2f} standard deviations apart: p_stimuli <= .05 in {found:.0%} of studies"

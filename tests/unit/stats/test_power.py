@@ -1,4 +1,4 @@
-"""How many contexts are enough and how small an effect can be found: by hand, and against simulated studies."""
+"""How many contexts are enough, and which difference one test finds: by hand, and against simulated studies."""
 
 import math
 
@@ -8,22 +8,7 @@ from scipy.stats import nct, t
 
 from prasanga.associations import contexts_enough
 from prasanga.base.errors import InputError
-from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import effect_size_of_scores
-from prasanga.stats.permutation import (
-    permutation_test_of_scores,
-    smallest_effect,
-    smallest_effect_at,
-    smallest_effect_of_sizes,
-)
-
-
-def of_scores(scores: np.ndarray, n_x: int, items: int = 1) -> CrossedScores:
-    """Scores with these associations, in some unit: (n_draws, n_items), `items` a word, one attribute word a side."""
-    scores = scores / max(1.0, np.abs(scores).max())
-    words = np.repeat(np.arange(scores.shape[1] // items), items)
-    n_y = len(set(words.tolist())) - n_x
-    return CrossedScores(np.stack([scores / 2, -scores / 2], axis=-1), words, np.arange(2), n_x, n_y, 1, 1)
+from prasanga.stats.permutation import find_detectable_difference, permutation_test_of_scores
 
 
 def chance(share: float, n: int) -> float:
@@ -72,11 +57,11 @@ def test_what_cannot_be_a_spread_or_a_band_is_refused() -> None:
 def test_the_detectable_difference_is_the_textbooks() -> None:
     # Cohen (1988), table 2.3.5 (two-sided .05, power .80): 26 a group for d = .80, 64 for .50, 17 for 1.00.
     for n, d in ((17, 1.0), (26, 0.8), (64, 0.5)):
-        found = smallest_effect_of_sizes(n, n, std="pooled")
+        found = find_detectable_difference(n, n)
         assert found == pytest.approx(d, abs=0.011)
         assert found is not None
         assert found <= d  # n is the first number that is enough
-        before = smallest_effect_of_sizes(n - 1, n - 1, std="pooled")
+        before = find_detectable_difference(n - 1, n - 1)
         assert before is not None
         assert before > d
 
@@ -86,7 +71,7 @@ def test_p_is_a_count_of_partitions(n_x: int, n_y: int) -> None:
     # The largest p of 5 % or less: of sets of one size a partition and its mirror image count as one.
     step = (1 + (n_x == n_y)) / math.comb(n_x + n_y, n_x)
     attained = max(k * step for k in range(1000) if k * step <= 0.05)
-    found = smallest_effect_of_sizes(n_x, n_y, std="pooled")
+    found = find_detectable_difference(n_x, n_y)
     assert found is not None
     freedom, shift = n_x + n_y - 2, found * math.sqrt(n_x * n_y / (n_x + n_y))
     bound = t.isf(attained / 2, freedom)
@@ -94,12 +79,12 @@ def test_p_is_a_count_of_partitions(n_x: int, n_y: int) -> None:
 
 
 def test_no_effect_can_be_found_with_too_few_words() -> None:
-    assert smallest_effect_of_sizes(3, 3) is None  # p is 2 / 20 or more
-    assert smallest_effect_of_sizes(3, 3, alternative="greater") is not None  # 1 / 20
-    assert smallest_effect_of_sizes(3, 4) is not None  # 1 / 35: sets of different sizes have no mirror image
-    assert smallest_effect_of_sizes(4, 4) is not None  # 2 / 70
-    assert smallest_effect_of_sizes(2, 4) is None  # 1 / 15
-    assert smallest_effect_of_sizes(5000, 5000) == pytest.approx(0.056, abs=0.001)
+    assert find_detectable_difference(3, 3) is None  # p is 2 / 20 or more
+    assert find_detectable_difference(3, 3, alternative="greater") is not None  # 1 / 20
+    assert find_detectable_difference(3, 4) is not None  # 1 / 35: sets of different sizes have no mirror image
+    assert find_detectable_difference(4, 4) is not None  # 2 / 70
+    assert find_detectable_difference(2, 4) is None  # 1 / 15
+    assert find_detectable_difference(5000, 5000) == pytest.approx(0.056, abs=0.001)
 
 
 @pytest.mark.parametrize(
@@ -107,24 +92,22 @@ def test_no_effect_can_be_found_with_too_few_words() -> None:
 )
 def test_power_of_the_permutation_test(n_x: int, n_y: int, studies: int) -> None:
     # Words with one vector (WEAT): a difference of means as large as is said, in standard deviations within sets.
-    difference, said = smallest_effect_of_sizes(n_x, n_y, std="pooled"), smallest_effect_of_sizes(n_x, n_y)
+    difference = find_detectable_difference(n_x, n_y)
     assert difference is not None
     rng = np.random.default_rng(n_x)
-    found, effects = 0, []
+    found = 0
     for _ in range(studies):
         x, y = rng.normal(difference, 1, n_x), rng.normal(0, 1, n_y)
         method = "exact" if n_x + n_y <= 26 else "sampled"
         found += permutation_test_of_scores(x, y, method=method, n_resamples=499, rng=rng).p_value <= 0.05
-        effects.append(effect_size_of_scores(x, y))
     # With 4 and 4 words the test is not quite as good as the t distribution says: .74.
     expected = 0.74 if n_x == 4 else 0.8
     assert found / studies == pytest.approx(expected, abs=chance(0.8, studies))
-    assert np.mean(effects) == pytest.approx(said, rel=0.02)
 
 
 def test_power_at_the_level_of_many_tests() -> None:
-    """The size told for 28 tests is found at .05 / 28, the first step of Holm's method, in four studies of five."""
-    difference = smallest_effect_of_sizes(8, 8, std="pooled", alpha=0.05 / 28)
+    """The difference for 28 tests is found at .05 / 28, the first step of Holm's method, in four studies of five."""
+    difference = find_detectable_difference(8, 8, alpha=0.05 / 28)
     assert difference is not None
     rng = np.random.default_rng(28)
     found = sum(
@@ -133,55 +116,3 @@ def test_power_at_the_level_of_many_tests() -> None:
         for _ in range(1500)
     )
     assert found / 1500 == pytest.approx(0.8, abs=chance(0.8, 1500))
-
-
-@pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
-@pytest.mark.parametrize("ratio", [1.0, 1.8])
-def test_the_smallest_effect_at_another_level_keeps_the_ratio_of_spreads(std: str, ratio: float) -> None:
-    for n_x, n_y, alpha in ((8, 8, 0.05 / 28), (13, 8, 0.001), (25, 25, 0.05)):
-        known, wanted = (
-            smallest_effect_of_sizes(n_x, n_y, spread_ratio=ratio, std=std, alpha=level) for level in (0.05, alpha)
-        )
-        assert smallest_effect_at(known, n_x, n_y, alpha=alpha, std=std) == pytest.approx(wanted, rel=1e-9)
-    assert smallest_effect_at(None, 8, 8, alpha=0.01) is None
-    assert smallest_effect_at(1.5, 4, 4, alpha=0.05 / 28) is None  # no p of 4 and 4 words is as small
-
-
-@pytest.mark.parametrize("n", [8, 13, 25])
-def test_power_of_a_study_of_contexts_in_the_units_of_its_effect(n: int) -> None:
-    # Contexts scatter 1.5 times as much as words do; the effect is the mean over 40 draws.
-    rng = np.random.default_rng(n)
-    difference = smallest_effect_of_sizes(n, n, std="pooled")
-    assert difference is not None
-    found, effects, said = 0, [], []
-    studies = {8: 800, 13: 400, 25: 1000}[n]
-    for _ in range(studies):
-        words = rng.standard_normal(2 * n)
-        # Words' means hold 1.5^2 / 40 of the contexts' noise, and the difference is counted in their spread.
-        words[:n] += difference * math.sqrt(1 + 1.5**2 / 40)
-        cosines = of_scores(words + 1.5 * rng.standard_normal((40, 2 * n)), n)
-        scores = cosines.word_scores()
-        method = "exact" if n < 14 else "sampled"
-        test = permutation_test_of_scores(scores[:n], scores[n:], method=method, n_resamples=499, rng=rng)
-        found += test.p_value <= 0.05
-        effects.append(cosines.effect())
-        said.append(smallest_effect(cosines))
-    assert found / studies == pytest.approx(0.8, abs=chance(0.8, studies))
-    assert np.mean(effects) == pytest.approx(np.mean(said), rel=0.04)
-    # Far below what a study with one vector a word would have to show.
-    one_vector = smallest_effect_of_sizes(n, n)
-    assert one_vector is not None
-    assert np.mean(said) < 0.7 * one_vector
-
-
-def test_settings_that_make_no_sense_are_refused() -> None:
-    for wrong, message in (
-        ({"n_x": 0}, r"n_x: 0\. Write a whole number of at least 1"),
-        ({"std": "half"}, "std: 'half' is not known"),
-        ({"alternative": "other"}, "alternative: 'other' is not known. Write 'two-sided' or 'greater' or 'less'"),
-        ({"alpha": 0.9}, "alpha, power: 0.9 and 0.8"),
-        ({"power": 1.0}, "alpha, power: 0.05 and 1.0"),
-        ({"spread_ratio": 0.0}, "spread_ratio: 0.0"),
-    ):
-        with pytest.raises(InputError, match=message):
-            smallest_effect_of_sizes(**{"n_x": 8, "n_y": 8, **wrong})  # type: ignore[arg-type]
