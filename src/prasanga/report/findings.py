@@ -523,7 +523,7 @@ def _find_association(results: Results) -> Iterator[Facts]:
     computed = [row for row, _ in every if is_number(row["effect_size"])]
     rows = [row for row in computed if not few_words(row)]
     found = [(row, name) for row, name in every if is_number(row["effect_size"]) and is_found(row)]
-    facts = {"n": len(rows), "sure": OPEN}
+    facts = {"n": len(rows), "sure": OPEN, "tests": count_tests(rows) or len(rows)}
     if found:
         row, name = max(found, key=lambda each: abs(each[0]["effect_size"]))
         where = ", ".join(filter(None, [row["category"], METHODS[name], row["model"]]))
