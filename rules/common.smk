@@ -54,7 +54,8 @@ from prasanga.plan import (
 from prasanga.plan.files import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
 from prasanga.plan.runs import Checkpoints, attach_fingerprints, call_readably, read_arguments
 from prasanga.plan.runs import PAGE, SUMMARY, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
-from prasanga.plan.runs import count_texts, name_unreachable, vectors_at_hand, watch_products
+from prasanga.plan.runs import count_texts, name_unreachable, tabulate_shifts, vectors_at_hand
+from prasanga.plan.runs import watch_products
 from prasanga.plan.settings import require_cached
 from prasanga.plan.study import list_word_files, local_paths, plan_candidates
 from prasanga.sentences.files import SENTENCES_VERSION
@@ -95,7 +96,7 @@ SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
 WARNINGS = [*STUDY.texts.warnings, *FILES.missing, *name_old_stores(), *list_unnoticed_changes(WRITTEN)]
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
-    print(*count_texts(STUDY), *name_unreachable(STUDY), sep="\n", file=sys.stderr)
+    print(*count_texts(STUDY), *name_unreachable(STUDY), *tabulate_shifts(config), sep="\n", file=sys.stderr)
 if FROM_RESULTS:
     readable(require_results, FILES)
     readable(require_config_of_results, WRITTEN)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -25,7 +26,7 @@ from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.plan.models import estimate_memory
 from prasanga.plan.study import StudyPlan
-from prasanga.stats.permutation import ALPHA
+from prasanga.stats.permutation import ALPHA, find_detectable_shift
 
 if TYPE_CHECKING:
     from prasanga.plan.files import Files
@@ -263,6 +264,37 @@ def _find_width(name: str, settings: Mapping[str, Any]) -> int:
             known = json.loads(path.read_text(encoding="utf-8"))
             return next((int(known[key]) for key in _WIDTHS if isinstance(known.get(key), int)), 0)
     return 0
+
+
+# ---- what more words and contexts would show
+
+_WORDS, _CONTEXTS = (8, 13, 25, 50), (4, 24, 100, 1200)
+
+
+def tabulate_shifts(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a table of what more words or contexts would show, by the components of variance of CEAT.
+
+    There are none before a study in this folder has them.
+    """
+    path = Path("results/associations/ceat.parquet")
+    if not path.exists():
+        return
+    from prasanga.schema import read_table  # here, because Polars takes long to import, and few plans need it
+
+    rows = [row for row in read_table(path).rows(named=True) if row["n_tests"] and row["variance_words"] is not None]
+    if not rows:
+        return
+    yield f"CEAT: the shift that 80% of studies find, by words per set and contexts per word (median of {len(rows)}"
+    yield "estimates; in standard deviations of word scores; without the comparison with random copies):"
+    yield "words" + "".join(f"{n:>8,}" for n in _CONTEXTS)
+    alternative = config["associations"]["alternative"]
+    for n in _WORDS:
+        shifts = [
+            [find_detectable_shift(row, n, m, alternative=alternative, alpha=ALPHA / row["n_tests"]) for row in rows]
+            for m in _CONTEXTS
+        ]
+        known = [[shift for shift in each if shift is not None] for each in shifts]
+        yield f"{n:>5}" + "".join(f"{median(each):>8.2f}" if each else f"{'none':>8}" for each in known)
 
 
 # ---- what pairs can show

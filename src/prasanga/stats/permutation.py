@@ -13,11 +13,11 @@ binary search ("meeting in the middle"). That takes 2 * 2^(n/2) sums in place of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -407,3 +407,35 @@ def find_detectable_difference(
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if found(middle) < power else (low, middle)
     return high
+
+
+def find_detectable_shift(
+    row: Mapping[str, Any], n_words: int, n_contexts: int, *, alternative: str, alpha: float
+) -> float | None:
+    """Return the shift that 80% of studies with these words per set and contexts per word find, by noncentral t.
+
+    It passes the tests of both sides at `alpha` and the interval over words; the comparison with random copies is left
+    out. Half of the variance from contexts belongs to the targets.
+
+    Args:
+        row: an estimate of CEAT with its components of variance (`variance_components`).
+        n_words: in each set.
+        n_contexts: of each word.
+        alternative: of the tests.
+        alpha: level of the tests.
+
+    Returns:
+        In standard deviations of the word scores that `row` rests on; None if no p is as small as `alpha`.
+    """
+    words, attributes, contexts = (max(row[f"variance_{name}"], 0.0) for name in ("words", "attributes", "contexts"))
+    n_now, n_attributes = (2 / (1 / row[f"n_{a}"] + 1 / row[f"n_{b}"]) for a, b in ("xy", "ab"))
+    unit = math.sqrt((words + contexts / 2 / row["contexts_min"]) * n_now / 2)
+    targets, others = ((words, n_now), (attributes, n_attributes))
+    errors = [(own + contexts / 2 / n_contexts) * n / n_words for own, n in (targets, others)]
+    tested, included = (
+        find_detectable_difference(n_words, n_words, alternative=side, alpha=level)
+        for side, level in ((alternative, alpha), ("two-sided", ALPHA))
+    )
+    if tested is None or included is None or not unit:
+        return None
+    return max(tested * math.sqrt(max(errors)), included * math.sqrt(sum(errors))) * math.sqrt(n_words / 2) / unit

@@ -9,13 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import yaml
 
 from prasanga.base.logs import COMMAND
 from prasanga.config import complete
 from prasanga.plan import StudyPlan, runs
-from prasanga.stats.permutation import holm
+from prasanga.schema import TABLES
+from prasanga.stats.permutation import find_detectable_shift, holm
 
 
 @pytest.mark.parametrize(
@@ -155,3 +157,26 @@ def test_what_pairs_cannot_show_is_what_holm_leaves_when_they_agree_perfectly(
             p = {6: ".031", 7: ".016", 8: ".0078"}[n_pairs]
             expected.append(f"{listed} ({n_pairs} pairs): smallest possible p {p}; with {len(names)} tests {found}.")
     assert list(runs.name_unreachable(plan)) == expected
+
+
+def test_a_finished_study_says_what_more_words_and_contexts_would_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = {"associations": {"alternative": "two-sided"}}
+    assert list(runs.tabulate_shifts(config)) == []
+    row = {f"n_{side}": 20 for side in "xyab"} | {"contexts_min": 4, "n_tests": 16}
+    row |= {"variance_words": 0.1, "variance_attributes": 0.02, "variance_contexts": 0.4}
+    rows = [row, {**row, "n_tests": None}, {**row, "variance_words": None}]
+    table = pl.DataFrame(rows).with_columns(pl.lit(None).alias(name) for name in set(TABLES["ceat"].names) - {*rows[0]})
+    Path("results/associations").mkdir(parents=True)
+    table.write_parquet("results/associations/ceat.parquet")
+    first, _, heads, *lines = runs.tabulate_shifts(config)
+    assert first.endswith("(median of 1")
+    assert heads.split() == ["words", "4", "24", "100", "1,200"]
+    assert [line.split()[0] for line in lines] == ["8", "13", "25", "50"]
+    cells = np.array([line.split()[1:] for line in lines], dtype=float)
+    assert (np.diff(cells, axis=0) < 0).all()
+    assert (np.diff(cells, axis=1) < 0).all()
+    wanted = find_detectable_shift(row, 25, 100, alternative="two-sided", alpha=0.05 / 16)
+    assert cells[2, 2] == pytest.approx(wanted, abs=0.005)

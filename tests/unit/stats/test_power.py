@@ -8,7 +8,11 @@ from scipy.stats import nct, t
 
 from prasanga.associations import contexts_enough
 from prasanga.base.errors import InputError
-from prasanga.stats.permutation import find_detectable_difference, permutation_test_of_scores
+from prasanga.stats.permutation import (
+    find_detectable_difference,
+    find_detectable_shift,
+    permutation_test_of_scores,
+)
 
 
 def chance(share: float, n: int) -> float:
@@ -116,3 +120,29 @@ def test_power_at_the_level_of_many_tests() -> None:
         for _ in range(1500)
     )
     assert found / 1500 == pytest.approx(0.8, abs=chance(0.8, 1500))
+
+
+def test_a_shift_by_words_and_contexts_is_found_as_often_as_is_said() -> None:
+    """Words and contexts of these variances, 20 words of a set and 6 contexts of each, planned for 12 words and 3."""
+    rng = np.random.default_rng(4)
+    of_words, of_attributes, of_contexts = 1.0, 0.6, 2.0  # of one word
+    row = {**dict.fromkeys(("n_x", "n_y"), 20), **dict.fromkeys(("n_a", "n_b"), 10), "contexts_min": 6}
+    row |= {"variance_words": of_words / 10, "variance_attributes": of_attributes / 5}
+    row["variance_contexts"] = of_contexts / 10 + of_contexts / 10  # half of it is of the attributes
+    n, m, studies = 12, 3, 2000
+    shift = find_detectable_shift(row, n, m, alternative="two-sided", alpha=0.01)
+    assert shift is not None
+    difference = shift * math.sqrt(of_words + of_contexts / 6)
+
+    found = []
+    for variance, contexts in ((of_words, of_contexts), (of_attributes, of_contexts / 2)):
+        scores = math.sqrt(variance + contexts / m) * rng.standard_normal((studies, 2, n))
+        scores[:, 0] += difference
+        apart = np.abs(scores[:, 0].mean(axis=1) - scores[:, 1].mean(axis=1))
+        error = np.sqrt(scores.var(axis=2, ddof=1).sum(axis=1) / n)
+        found.append((apart > t.isf(0.005, 2 * n - 2) * error).mean())
+    # the side with the wider spread decides, and finds it in 80% of studies
+    assert min(found) == pytest.approx(0.8, abs=chance(0.8, studies) + 0.01)
+    assert find_detectable_shift(row, 3, m, alternative="two-sided", alpha=0.01) is None
+    more = [find_detectable_shift(row, n, m, alternative="two-sided", alpha=0.01) for n, m in ((12, 100), (50, 3))]
+    assert all(each is not None and each < shift for each in more)
