@@ -119,16 +119,19 @@ def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         tables: by method, what `gather` returns.
 
     Returns:
-        The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `is_found` and `not_found_because`; null in
-        all other rows. Slopes on the length are a family of their own, with `p_slope_holm` and `n_slopes`.
+        The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `smallest_p_holm`, `is_found` and
+        `not_found_because`; null in all other rows. The smallest p after Holm's correction is that of a study in which
+        every test has the smallest p that its words allow. Slopes on the length are a family of their own, with
+        `p_slope_holm` and `n_slopes`.
     """
     rows = {method: table.to_pylist() for method, table in tables.items()}
     tested = [
         row for of_method in rows.values() for row in of_method if is_primary(row) and row["p_association"] is not None
     ]
-    p = [row["p_association"] for row in tested]
-    for row, p_holm, p_bh in zip(tested, holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True):
-        row |= {"p_association_holm": p_holm, "p_association_bh": p_bh, "n_tests": len(p)}
+    p, smallest = [row["p_association"] for row in tested], [row["smallest_p"] or 0.0 for row in tested]
+    for row, p_holm, p_bh, least in zip(tested, holm(p), benjamini_hochberg(p), smallest, strict=True):
+        row |= {"p_association_holm": float(p_holm), "p_association_bh": float(p_bh), "n_tests": len(p)}
+        row["smallest_p_holm"] = min(1.0, least * sum(other >= least for other in smallest))
     sloped = [row for of_method in rows.values() for row in of_method if row.get("p_slope") is not None]
     for row, p_holm in zip(sloped, holm([row["p_slope"] for row in sloped]).tolist(), strict=True):
         row |= {"p_slope_holm": p_holm, "n_slopes": len(sloped)}
@@ -138,6 +141,10 @@ def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
                 row["not_found_because"] = why_not_found(row)
                 row["is_found"] = not row["not_found_because"]
     return {method: pa.Table.from_pylist(rows[method], schema=tables[method].schema) for method in tables}
+
+
+UNREACHABLE = "words too few for a small enough p"
+"""Why an effect is not found of which no p could be significant after correction."""
 
 
 def why_not_found(row: Mapping[str, Any]) -> str:
@@ -151,6 +158,8 @@ def why_not_found(row: Mapping[str, Any]) -> str:
     if has_few_words(row, "xy") or has_few_words(row, "ab"):
         return "few words"
     p_holm, p_twins = (finite_or_none(row.get(name)) for name in ("p_association_holm", "p_twins"))
+    if (finite_or_none(row.get("smallest_p_holm")) or 0) > ALPHA:
+        return UNREACHABLE
     if p_holm is None or p_holm > ALPHA:
         return "p_association after Holm's correction"
     if not _excludes_zero(row, "ci"):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from scipy.stats import binom
 
+from prasanga.associations.comparisons import UNREACHABLE
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import grid
 from prasanga.report.grid import ALPHA, HOLM, METHODS, Estimate, Grid, few_words, is_number
@@ -141,13 +142,15 @@ def headline_findings(ceat: pl.DataFrame, strengths: Iterable[Estimate] = ()) ->
         by_category.setdefault(row["category"], []).append(row)
     without = {name: group for name, group in by_category.items() if not any(map(is_found, group))}
     others = [row for group in without.values() for row in group]
-    rest = {"first": [group[0] for group in without.values()], "limits": find_detectable(others, strengths)}
+    told = [group[0] for group in without.values() if not all(map(_is_unreachable, group))]
+    rest = {"first": told, "limits": find_detectable(others, strengths)}
     facts: dict[str, dict[str, Any]] = {
         "largest": {"row": largest, "k": len(found), "n": len(rows)} if found else {},
         "opposite": {"row": max(opposite, key=_size)} if opposite else {},
         "directions": _compare_directions(rows, len(cells.models)),
         "significance": _count_significant(rows),
-        "not_found": {**rest, "held": _hold_back(others)} if others else {},
+        "not_found": {**rest, "held": _hold_back(others)} if told else {},
+        "unreachable": _list_unreachable(rows),
         "near_zero": _place_near_zero(without, "category", "categories", " in every model"),
         "lengths": _compare_lengths(at_lengths, cells.lengths),
         "slopes": _count_slopes(cells),
@@ -159,6 +162,20 @@ def headline_findings(ceat: pl.DataFrame, strengths: Iterable[Estimate] = ()) ->
         "not_computed": _list_places(cells.rows, grid.why_missing),
     }
     return [tell(finding, **each) for finding, each in facts.items() if each]
+
+
+def _is_unreachable(row: Estimate) -> bool:
+    return bool(row["not_found_because"] == UNREACHABLE)
+
+
+def _list_unreachable(rows: Sequence[Estimate]) -> dict[str, Any]:
+    """Return the categories in which no p can be small enough, with their smallest number of words or pairs."""
+    known = {row["category"]: row for row in rows if _is_unreachable(row)}
+    places = [
+        (name, min(row[f"n_{side}"] for side in "xyab"), "pairs" if row["matched"] else "words", row["smallest_p"])
+        for name, row in known.items()
+    ]
+    return {"places": places, "n_tests": count_tests(rows) or len(rows)} if known else {}
 
 
 def _size(row: Estimate) -> float:
@@ -306,7 +323,8 @@ def other_method(method: str, table: pl.DataFrame, strengths: Iterable[Estimate]
         strengths: rows of its table of strength.
     """
     computed = [row for row in table.iter_rows(named=True) if is_number(row["effect_size"])]
-    rows = [row for row in computed if not few_words(row)]
+    enough = [row for row in computed if not few_words(row)]
+    rows = [row for row in enough if not _is_unreachable(row)]
     found, others = ([row for row in rows if is_found(row) == wanted] for wanted in (True, False))
     return tell(
         "other_method",
@@ -319,6 +337,7 @@ def other_method(method: str, table: pl.DataFrame, strengths: Iterable[Estimate]
         limits=find_detectable(others, strengths),
         n_others=len(others),
         held=_hold_back(others),
+        unreachable=_list_unreachable(enough),
         near=_place_near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows"),
     )
 

@@ -213,6 +213,18 @@ def test_the_family_is_that_of_the_study() -> None:
     assert of_seat["p_association_holm"].to_pylist() == [pytest.approx(0.02), None]
 
 
+def test_where_no_p_can_be_small_enough_the_reason_is_not_p() -> None:
+    """Eight pairs have no p below 2/256. Of six such tests the first could be found, of seven none."""
+    for n, unreachable in ((6, False), (7, True)):
+        table = ceat("a", "mean", *((f"C{i}", 1.0, 0.0078125) for i in range(n)))
+        pairs = with_columns(table, smallest_p=0.0078125, **CI, **WORDS, **LISTED)
+        many = with_columns(ceat("a", "mean", ("C9", 1.0, 0.0001)), smallest_p=1e-5, **CI, **WORDS, **LISTED)
+        rows = correct_tests({"ceat": pa.concat_tables([pairs, many])})["ceat"].to_pylist()
+        assert [row["smallest_p_holm"] for row in rows] == pytest.approx([0.0078125 * n] * n + [1e-5 * (n + 1)])
+        reasons = {row["not_found_because"] for row in rows[:-1]}
+        assert reasons == ({"words too few for a small enough p"} if unreachable else {""})
+
+
 def test_rows_of_lengths_are_not_tested() -> None:
     """They keep their numbers; corrected p, the size of the family and the verdict are those of primary rows."""
     lengths = [ceat("a", length, ("C1", 1.0, 1e-6), ("C2", 0.5, None)) for length in ("9", "25", ">75")]
@@ -226,6 +238,7 @@ def test_rows_of_lengths_are_not_tested() -> None:
             "p_association_holm",
             "p_association_bh",
             "n_tests",
+            "smallest_p_holm",
             "is_found",
             "not_found_because",
         )
@@ -263,6 +276,8 @@ FOUND = {
         ({"p_association_holm": 0.05, "p_twins": 0.05}, ""),
         ({"p_association_holm": 0.0501}, "p_association after Holm's correction"),
         ({"p_association_holm": None}, "p_association after Holm's correction"),
+        ({"smallest_p_holm": 0.05}, ""),
+        ({"smallest_p_holm": 0.051}, "words too few for a small enough p"),
         ({"ci_low": -0.1}, "an interval that includes zero"),
         ({"ci_low": None}, "an interval that includes zero"),
         ({"ci_templates_low": -0.1, "ci_templates_high": 1.5}, "an interval over templates that includes zero"),

@@ -179,3 +179,27 @@ def test_what_is_not_found_is_told_with_what_would_have_been(table: Table) -> No
     assert said(known[0]).startswith("With these words, a shift of 0.60 SD would have been found in 80% of studies.")
     assert said(known[2]).startswith("With these words, a shift of 1 SD would have been found in fewer than 80% of")
     assert "would have been" not in said()
+
+
+def test_where_nothing_can_be_found_it_is_not_called_not_found(table: Table) -> None:
+    ceat = table(("C1", "a", "9", "fixed", 0.1), ("C4", "a", "9", "fixed", 0.9))
+    of_pairs = {
+        "matched": "targets",
+        "smallest_p": 0.0078125,
+        "not_found_because": "words too few for a small enough p",
+    }
+    is_pair = pl.col("category") == "C4"
+    ceat = ceat.with_columns(
+        pl.when(is_pair).then(pl.lit(value)).otherwise(name if name in ceat.columns else pl.lit(None)).alias(name)
+        for name, value in of_pairs.items()
+    ).with_columns(is_found=~is_pair & pl.col("is_found"))
+    assert told("too few words for a finding", ceat) == (
+        "CEAT: with 2 tests, too few words for a finding: C4 (8 pairs, smallest possible p .0078)."
+    )
+    not_found = told("No association was found", ceat)
+    assert not_found is not None
+    assert "(C1)" in not_found
+    assert "(C4)" not in not_found
+    said = other_method("SEAT", ceat.filter(segment_length="mean"))
+    assert "SEAT: no association was found in 1 row (1 more of few words)." in said
+    assert "SEAT: with 2 tests, too few words for a finding: C4 (8 pairs, smallest possible p .0078)." in said
