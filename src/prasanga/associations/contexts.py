@@ -282,9 +282,11 @@ def _measure_mean(
         without=average("without"),
         n_items=fewest.tolist(),
     )
+    how = {found.columns["draws"] for found in at_lengths}
     columns = {
         **found.columns,
         **averaged,
+        "draws": how.pop() if len(how) == 1 else "mixed",
         **_split_variance(CrossedScores.of_words(average("cosines"), sizes), cell.used, fewest.tolist()),
         "contexts_min": int(fewest.min()),
         "contexts_enough": contexts_enough(average("effects"), settings.band, contexts_min=int(fewest.min())),

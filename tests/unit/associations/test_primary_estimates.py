@@ -89,7 +89,7 @@ def test_primary_estimates_equal_loops_over_the_fixed_lengths() -> None:
     for name in ("effect_random", "effect_centered", "difference_standardized"):
         assert row[name] == pytest.approx(np.mean([found["row"][length][name] for length in LENGTHS]), rel=1e-12)
     assert [row[name] for name in ("p_draws", "standard_error", "tau2", "draws_settled")] == [None] * 4
-    assert (row["n_x"], row["contexts_min"], row["sample_mode"]) == (5, 7, "fixed")
+    assert (row["n_x"], row["contexts_min"], row["sample_mode"], row["draws"]) == (5, 7, "fixed", "with-replacement")
     assert [each["segment_length"] for each in found["estimates"]] == ["mean", *LENGTHS, ">75"]
 
 
@@ -98,7 +98,7 @@ def test_of_one_fixed_length_the_primary_estimate_is_that_of_the_length(modes: l
     settings = replace(SETTINGS, sample_modes=modes)
     found = measure({length: VECTORS[length] for length in ("9", ">75")}, settings)
     of_draws = ("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws", "tau2", "q", "i2")
-    of_draws += ("standard_error_random", "p_draws_random", "draws", "draws_settled", "segment_length")
+    of_draws += ("standard_error_random", "p_draws_random", "draws_settled", "segment_length")
     slopes = [name for name in found["row"]["9"] if "slope" in name]
     assert is_same(found["row"]["mean"], found["row"]["9"], *of_draws, *slopes)
     only_longer = measure({">75": VECTORS[">75"]}, settings)["row"]
