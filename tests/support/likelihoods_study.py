@@ -27,6 +27,7 @@ CONFIG: dict[str, Any] = {
     },
     "embeddings": {"buckets": 2, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
     "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twins": 0},
+    "calibration": {"repetitions": 20, "shifts": [1.0]},
     "seat": {"categories": []},
     "static": {"vectors": {}},
     "pairs": {"sets": {"garden": {"path": "garden.csv"}, "clocks": {"path": "clocks.csv"}}, "n_resamples": 50},

@@ -310,7 +310,7 @@ def test_the_page_shows_every_method(measured: Study) -> None:
 # What a change runs again.
 
 # A test of one method counts in the corrected p of all.
-GATHERED = {"gather_estimates": 1}
+GATHERED = {"gather_estimates": 1, "measure_strength": 3}
 REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
 TEMPLATES = {
     "fill_templates": 1,

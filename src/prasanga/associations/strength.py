@@ -19,6 +19,7 @@ from prasanga.associations.study import ItemVectors, Layouts
 from prasanga.associations.vectors import Words, unit_vectors
 from prasanga.base.seeds import generator
 from prasanga.schema import TABLES
+from prasanga.schema.registry import COUNTED
 from prasanga.stats.controls import moderate_deviations
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import FloatArray
@@ -121,7 +122,8 @@ def measure_strengths(
     common = sorted(set.intersection(*(set(each.words) for each in spaces)))
     for row in (row for row in estimates if row["n_tests"]):
         category = category_of(row["category"], categories[row["category"]], repeated_words)
-        used, _ = select_words(category, common)
+        lost = {loss["word"] for loss in row["lost"] if loss["reason"] not in COUNTED}
+        used, _ = select_words(category, {*common} - lost)
         level = find_level(_without(family, row["p_association"]))
         columns = {name: row.get(name) for name in ("category", "model")}
         if note := _find_obstacle(row, level):

@@ -21,6 +21,7 @@ LAYOUT = {
 }
 SIZES = {f"{name}_{side}": 10 for name in ("n", "listed") for side in SIDES}
 ROW: dict[str, Any] = {
+    "lost": [],
     "n_twins": 3,
     "twin_sd": 0.5,
     "ci_low": -1.0,
@@ -113,6 +114,14 @@ def test_templates_and_lengths_have_a_part_in_it() -> None:
     assert templates["false_templates"] is not None
     assert templates["shares_found"] != one["shares_found"]
     assert lengths["shares_found"] != one["shares_found"]
+
+
+def test_words_that_the_estimate_lost_have_no_part_in_it() -> None:
+    vectors = draw_vectors(1, 4)
+    lost = [{"word": "x0", "reason": "no_common_contexts"}, {"word": "y0", "reason": "repeated"}]
+    with_lost = measure([summarize_vectors(vectors, ALL)], [], {**ROW, "lost": lost})
+    layout = {**LAYOUT, "targets": [{"name": "x", "stimuli": WORDS["x"][1:]}, LAYOUT["targets"][1]]}
+    assert with_lost["shares_found"] == measure([summarize_vectors(vectors, ALL)], [], layout=layout)["shares_found"]
 
 
 def test_a_copy_without_a_word_of_the_category_is_left_out() -> None:
