@@ -340,7 +340,7 @@ class CalibrationConfig(ConfigSection):
     """Biases of known size, planted in the study's own vectors, and how many are found (docs/statistics.md)."""
 
     repetitions: Count = 500
-    """Simulated studies per category and model; 0 for none."""
+    """Simulated studies per category and model; 0 for none, as with `calibration: off`."""
     shifts: Annotated[DistinctSome[Above0], AfterValidator(sorted)] = [0.1, 0.25, 0.5, 1.0, 1.5]
     """Shifts that are planted, in standard deviations of word scores within a set."""
 
@@ -615,6 +615,8 @@ class StudyConfig(ConfigSection):
     def _fill_in(cls, data: Any) -> Any:
         """Add the defaults that depend on the preset or on the language."""
         data = {key: value for key, value in data.items() if (key, value) != ("outside", [])}  # of earlier results
+        if data.get("calibration") in (False, "off"):
+            data["calibration"] = {"repetitions": 0}
         given = data.get("languages", [data.get("language", "bn")])
         language = given[0] if isinstance(given, list) and given else "bn"
         data = {"language": language, **data, "languages": given, "models": data.get("models", DEFAULT_MODELS)}

@@ -37,6 +37,11 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(project_ro
     assert demo == defaults
 
 
+def test_calibration_can_be_off() -> None:
+    off = complete(yaml.safe_load("calibration: off"))
+    assert off == complete({"calibration": "off"}) == complete({"calibration": {"repetitions": 0}})
+
+
 def test_the_order_of_keys_makes_no_other_study() -> None:
     """Snakemake compares parameters as text; what a study names itself keeps its order, that of the page."""
     one = """
