@@ -286,7 +286,7 @@ def describe_estimate(row: Estimate) -> str:
         f"effect size: {with_sign(row['effect_size'])}",
         f"95 % interval over words: {grid.interval(row['ci_low'], row['ci_high'], with_sign)}",
         f"about the interval: {note}" if note else "",
-        f"p_association: {p}, {p_holm} by Holm",
+        f"p_association: {p}, {f'{p_holm} by Holm' if is_number(row['p_association_holm']) else 'not corrected'}",
         f"random twins: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
         f"words used of those listed: {words}, too few for a finding" if words else "",
     ]
