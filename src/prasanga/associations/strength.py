@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.comparisons import has_few_words
@@ -26,8 +27,8 @@ from prasanga.stats.effects import FloatArray
 from prasanga.stats.intervals import FEWEST_TEMPLATES
 from prasanga.stats.strength import Moderate, Roles, Rule, Space, find_level, find_scatter, measure_strength
 
-_DRAWS = 32
-"""Contexts of each word from which their scatter is estimated."""
+_DRAWS = 16
+"""Contexts of each word from which their scatter is estimated; they are in memory, of all words, lengths and copies."""
 
 
 class WordVectors(NamedTuple):
@@ -44,7 +45,7 @@ class WordVectors(NamedTuple):
     words: dict[str, int]
     products: FloatArray
     without: FloatArray
-    items: list[FloatArray]
+    items: list[npt.NDArray[np.float32]]
     is_drawn: bool
 
 
@@ -82,7 +83,7 @@ def summarize_vectors(
         if average == "vectors":
             means /= np.linalg.norm(means, axis=1, keepdims=True)
             units = means[:1]
-        items.append(units)
+        items.append(units.astype(np.float32))
         directions.append(means)
     of_all, *without = np.array(directions).transpose(1, 0, 2) if known else np.zeros((1, 0, 1))
     products = np.array([of_all @ of_all.T, *(each @ each.T for each in without)])
@@ -184,11 +185,11 @@ def _describe_space(vectors: WordVectors, used: Words, words: Sequence[str], std
         [vectors.items[vectors.words[word]] for side in sides for word in side] for sides in (used[:2], used[2:])
     )
     if vectors.is_drawn:
-        values = np.stack(targets, axis=1) @ np.stack(attributes, axis=1).transpose(0, 2, 1)
+        values = (np.stack(targets, axis=1) @ np.stack(attributes, axis=1).transpose(0, 2, 1)).astype(np.float64)
         cosines = CrossedScores.of_words(values, map(len, used))
     else:
         rows, columns = (np.repeat(np.arange(len(side)), [*map(len, side)]) for side in (targets, attributes))
-        values = np.concatenate(targets) @ np.concatenate(attributes).T
+        values = (np.concatenate(targets) @ np.concatenate(attributes).T).astype(np.float64)
         cosines = CrossedScores(values[None], rows, columns, *map(len, used))
     scatter, n_items = find_scatter(cosines, std), cosines.targets.size / len(targets)
     products, without = vectors.products[np.ix_(numbers, numbers)], vectors.without[:, numbers][:, :, numbers]

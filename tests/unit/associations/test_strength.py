@@ -75,7 +75,7 @@ def test_contexts_and_sentences_become_mean_directions_and_items() -> None:
     wanted = units[first].mean(axis=0) @ units[second].mean(axis=0)
     assert contexts.products[0, 1] == pytest.approx(wanted)
     assert len(contexts.without) == 0
-    assert len({each.tobytes() for each in contexts.items[0]}) == 5  # of 32: no context is left out
+    assert len({each.tobytes() for each in contexts.items[0]}) == 5  # of 16: no context is left out
 
     backwards = {word: (ids[::-1], array[::-1]) for word, (ids, array) in vectors.items()}
     for given in (vectors, backwards):
