@@ -103,6 +103,7 @@ simulations: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/primary_tests.py
 	$(BIN)/python tests/benchmarks/interval_coverage.py
 	$(BIN)/python tests/benchmarks/slopes.py
+	$(BIN)/python tests/benchmarks/strength.py
 	$(BIN)/python tests/benchmarks/twins.py
 	$(BIN)/python tests/benchmarks/log_probability_tests.py
 	$(BIN)/python tests/benchmarks/seat_units.py
