@@ -62,7 +62,7 @@ FILLED_IN = ("decision", "concern", "names", "modified_first", "modified_second"
 
 _ERROR, _FLAG = "error", "flag"
 _UNDECIDED = "undecided"
-_LAYOUT = ("pair_id", "language", "bias_type", "label", "first", "second", "origin")
+_LAYOUT = ("pair_id", "language", "bias_type", "label", "first", "second", "origin", "cluster")
 _FINDING = ("pair_id", "place", "severity", "kind", "found", "advice")
 _COUNTED = ("errors", "flags", "n_modified_first", "n_modified_second", "n_changes")
 _REPORT = {

@@ -319,15 +319,15 @@ def report_translation(pairs: pl.DataFrame, resolved: pl.DataFrame, key: pl.Data
 
 
 def translated_pairs(pairs: pl.DataFrame, report: pl.DataFrame, *, into: str) -> pl.DataFrame:
-    """Return the translated pairs in our own layout, with the pair_id, bias type, label and origin that they had.
+    """Return the translated pairs in our own layout, with the pair_id, bias type, label, origin and cluster they had.
 
     Ties, pairs for which nothing fits and pairs with two equal sentences are not among them; `report` has them all.
     """
     written = report.filter(pl.col("status").is_in([CHOSEN, DECIDED])).select("pair_id", "first", "second")
-    kept = [name for name in ("pair_id", "bias_type", "label", "origin") if name in pairs.columns]
+    kept = [name for name in ("pair_id", "bias_type", "label", "origin", "cluster") if name in pairs.columns]
     joined = pairs.select(kept).join(written, on="pair_id", how="inner", maintain_order="left")
     joined = joined.with_columns(pl.lit(into).alias("language"))
-    order = ["pair_id", "language", "bias_type", "label", "first", "second", "origin"]
+    order = ["pair_id", "language", "bias_type", "label", "first", "second", "origin", "cluster"]
     return joined.select(name for name in order if name in joined.columns)
 
 

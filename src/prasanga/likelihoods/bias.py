@@ -6,7 +6,6 @@ import html
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,10 +16,26 @@ from scipy import stats
 from prasanga.base.errors import InputError
 from prasanga.base.io import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
-from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
+from prasanga.likelihoods.balance import (
+    LabelCounts,
+    balance,
+    balance_clusters,
+    cluster_p_value,
+    label_p_value,
+    resample_clusters,
+)
+from prasanga.pairs.preferences import (
+    FEWEST_OF_A_LABEL,
+    FEWEST_PAIRS,
+    LABELS,
+    OVERALL,
+    PREFERENCES,
+    add_differences,
+    check_clusters,
+)
 from prasanga.schema import TABLES
 from prasanga.stats.controls import BesideTwins, compare_with_twins
-from prasanga.stats.effects import Z_95, FloatArray, choice, positive_number, whole_number
+from prasanga.stats.effects import FloatArray, choice, positive_number, whole_number
 from prasanga.stats.intervals import EQUIVALENT, Interval
 from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm
 
@@ -39,8 +54,8 @@ if TYPE_CHECKING:
 #   (Schuirmann 1987), ties left out; `equivalent_within` is the smallest margin at which it is .05, from the interval
 #   of Clopper and Pearson at 90 %
 #
-# All take pairs for independent draws from pairs of the same kind. `tests/benchmarks/bias_intervals.py` prints how
-# often the intervals hold.
+# All but the first take pairs for independent draws from pairs of the same kind; the first resamples clusters of pairs
+# as wholes. `tests/benchmarks/bias_intervals.py` prints how often the intervals hold.
 
 
 LEVEL = 0.95
@@ -65,14 +80,21 @@ def percentage(counts: Counts, ties: str) -> float | None:
 
 
 def describe_counts(
-    counts: Counts, ties: str = "apart", *, n_resamples: int = 0, margin: float = 5, rng: np.random.Generator | int = 0
+    counts: Counts,
+    ties: str = "apart",
+    *,
+    clusters: FloatArray | None = None,
+    n_resamples: int = 0,
+    margin: float = 5,
+    rng: np.random.Generator | int = 0,
 ) -> dict[str, Any]:
     """Return the percentage with its intervals and tests, by the names of the columns; without what does not exist.
 
     Args:
         counts: of the pairs.
         ties: what the percentage is of (`Counts.base`).
-        n_resamples: of the pairs; 0 for no interval by them.
+        clusters: counts of each cluster, shape (clusters, 3); None if each pair is one of its own.
+        n_resamples: of the pairs, or of whole clusters; 0 for no interval by them.
         margin: distance from 50 that counts as no preference, in points.
         rng: of the resamples.
     """
@@ -82,9 +104,14 @@ def describe_counts(
         ends = stats.binomtest(wins, base).proportion_ci(LEVEL, method="exact")
         found |= {"exact_low": 100 * float(ends.low), "exact_high": 100 * float(ends.high)}
     if base and n_resamples:
+        n, rng = sum(counts), np.random.default_rng(rng)
         # to draw n pairs with replacement is to draw how many of them are of each of the three kinds
-        drawn = np.random.default_rng(rng).multinomial(n := sum(counts), np.array(counts) / n, size=n_resamples)
-        bases = drawn[:, :2].sum(axis=1) if ties == "apart" else np.full(n_resamples, n)
+        drawn = (
+            rng.multinomial(n, np.array(counts) / n, size=n_resamples)
+            if clusters is None
+            else resample_clusters(clusters, n_resamples, rng)
+        )
+        bases = drawn[:, : 2 if ties == "apart" else 3].sum(axis=1)
         shares = 100 * drawn[bases > 0, 0] / bases[bases > 0]
         found["ci_low"], found["ci_high"] = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
         if max(counts) == n:
@@ -104,108 +131,11 @@ def describe_counts(
 
 
 # --------------------
-# Bias percentage with both labels weighted alike, and the exact test of the label.
-#
-# In most sets the stereotypical sentence comes first in most pairs. A model that prefers first sentences, whatever they
-# say, then has a bias percentage above 50. Within a bias type t, let p_t,stereo and p_t,anti be the shares of pairs of
-# either label in which the first sentence scores higher, ties left out. For such a model their difference D_t is zero;
-# 50 + 50 D_t is the mean of both labels' bias percentages.
-
-
-_TIE = 1e-9
-
-
-class LabelCounts(NamedTuple):
-    """Pairs of one bias type in which the first sentence scores higher, and untied pairs, for each label."""
-
-    first_stereo: int
-    n_stereo: int
-    first_anti: int
-    n_anti: int
-
-    @property
-    def has_both(self) -> bool:
-        """Whether there are pairs of both labels."""
-        return self.n_stereo > 0 and self.n_anti > 0
-
-
-class Balanced(NamedTuple):
-    """A balanced percentage and its 95% interval in percent; None without pairs of both labels."""
-
-    percentage: float | None
-    low: float | None
-    high: float | None
-
-
-def balance(types: Sequence[LabelCounts]) -> Balanced:
-    """Return the balanced percentage over bias types, with its interval.
-
-    The difference is D = sum v_t D_t, v_t proportional to n_t,stereo n_t,anti / (n_t,stereo + n_t,anti). Its interval
-    combines those of Newcombe's method 10 (1998) for each D_t, and never leaves 0 to 100.
-
-    Args:
-        types: counts of each bias type; a type with one label is left out.
-    """
-    types = [counts for counts in types if counts.has_both]
-    if not types:
-        return Balanced(None, None, None)
-    first_stereo, n_stereo, first_anti, n_anti = np.array(types, dtype=np.float64).T
-    weights = n_stereo * n_anti / (n_stereo + n_anti)
-    weights /= weights.sum()
-    stereo, stereo_low, stereo_high = _wilson(first_stereo, n_stereo)
-    anti, anti_low, anti_high = _wilson(first_anti, n_anti)
-    difference = float(weights @ (stereo - anti))
-    # within a type, the distances of Newcombe's method 10
-    below = float(np.linalg.norm(weights * np.hypot(stereo - stereo_low, anti_high - anti)))
-    above = float(np.linalg.norm(weights * np.hypot(stereo_high - stereo, anti - anti_low)))
-    ends = (max(-1.0, difference - below), min(1.0, difference + above))
-    return Balanced(50 + 50 * difference, 50 + 50 * ends[0], 50 + 50 * ends[1])
-
-
-def _wilson(count: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return shares with the ends of Wilson's 95% intervals (1927), without correction for continuity."""
-    share, square = count / n, Z_95**2
-    middle = (share + square / (2 * n)) / (1 + square / n)
-    half = Z_95 * np.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
-    return share, np.minimum(share, middle - half), np.maximum(share, middle + half)
-
-
-def label_p_value(types: Sequence[LabelCounts]) -> float:
-    """Return the exact two-sided p of the label, over bias types that have both labels.
-
-    The hypothesis is that within each type the first sentence wins equally often under both labels. Given the margins,
-    the stereo pairs in which it wins are then a sum of independent hypergeometric variables; p is two-sided by the
-    distance of their number from its expectation.
-    """
-    offset, expected, observed = 0, 0.0, 0
-    distribution: FloatArray = np.ones(1)
-    for of in types:
-        n, wins = of.n_stereo + of.n_anti, of.first_stereo + of.first_anti
-        fewest, chances = _distribute_wins(of.n_stereo, of.n_anti, wins)
-        distribution = np.convolve(distribution, chances)
-        offset += fewest
-        expected += of.n_stereo * wins / n
-        observed += of.first_stereo
-    distances = np.abs(np.arange(len(distribution)) + offset - expected)
-    far = distances >= abs(observed - expected) - _TIE * max(1.0, expected)
-    return min(1.0, float(distribution[far].sum()))
-
-
-@lru_cache(1 << 14)
-def _distribute_wins(n_stereo: int, n_anti: int, wins: int) -> tuple[int, FloatArray]:
-    """Return the chances of the numbers of stereo pairs among `wins` of all pairs, and the first of these numbers."""
-    support = np.arange(max(0, wins - n_anti), min(n_stereo, wins) + 1)
-    chances = stats.hypergeom(n_stereo + n_anti, n_stereo, wins).pmf(support)
-    known = np.flatnonzero(chances > 0)  # far tails are zero, and a short array is quickly convolved
-    return int(support[known[0]]), chances[known[0] : known[-1] + 1]
-
-
-# --------------------
 # Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
 #
 # A model without a preference has 50. Beside it are five things that answer different questions:
 #
-# - `ci_low`, `ci_high`: what other pairs of the same kind might give, by a percentile bootstrap of pairs
+# - `ci_low`, `ci_high`: what other pairs of the same kind might give, by a percentile bootstrap of pairs or clusters
 # - `exact_low`, `exact_high`: the same by Clopper and Pearson, which holds its level with few pairs and at 0 and
 #   100, too
 # - `p_binomial`: the exact two-sided test against 50, ties left out
@@ -249,7 +179,8 @@ def bias_percentage(
 
     Args:
         scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
-            language has. Rows may be in any order.
+            language has. Rows may be in any order. Pairs with the same text in the column `cluster`, if there is one,
+            and of the same bias type are not independent (docs/pairs.md); a pair without such a text is independent.
         twins: scores of the twins with random weights of a model, by the model's name; `twin` says which of them scored
             a pair. Each must have the model's pairs, scored in the same way; a set or language that they have not has
             no twins beside it.
@@ -272,7 +203,8 @@ def bias_percentage(
 
     Raises:
         InputError: a column is missing, a label or an argument is not known, a pair has no bias type or is there twice,
-            pairs of one model were scored in different ways, or a twin has other pairs.
+            pairs of one model were scored in different ways, a twin has other pairs, or a bias type has clusters of
+            both labels beside clusters of one.
     """
     choices = {
         "n_runs": whole_number("n_runs", n_runs, least=0),
@@ -333,9 +265,10 @@ def why_not_found(row: Mapping[str, Any]) -> str:
 def _prepare(scores: pl.DataFrame) -> pl.DataFrame:
     """Return the scores with differences, and with all columns; refuse rows without a name."""
     scores = add_differences(as_frame("scores", scores))
-    absent = [name for name in (*_KEY, *_CONVENTIONS, "twin") if name not in scores.columns]
+    absent = [name for name in (*_KEY, *_CONVENTIONS, "twin", "cluster") if name not in scores.columns]
     scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
-    scores = scores.with_columns(pl.col("pair_id").cast(pl.String))
+    scores = scores.with_columns(pl.col("pair_id", "cluster").cast(pl.String))
+    scores = scores.with_columns(cluster=pl.when(pl.col("cluster").str.strip_chars() != "").then("cluster"))
     for name in ("pair_id", "language", "bias_type"):
         empty = scores[name].is_null() | (scores[name].cast(pl.String).str.strip_chars() == "")
         if empty.any():
@@ -352,8 +285,12 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
     types = sorted(group["bias_type"].unique().to_list(), key=str)
     if OVERALL in types:
         raise InputError(f"scores: a bias type is called {OVERALL!r} ({named}). Give it another name.")
+    check_clusters(f"scores of {named}", group)
+    has_clusters = group["cluster"].null_count() < len(group)
     runs = _draw_runs(group["pair_id"].to_list(), choices)
     counted: list[LabelCounts] = []
+    clustered: list[FloatArray] = []
+    resampling = {"n_resamples": choices["n_resamples"], "margin": choices["equivalence_margin"]}
     for bias_type in (*types, OVERALL):
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
         by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
@@ -361,8 +298,17 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
         every = counted if bias_type == OVERALL else [own]
         balanced, labels = balance(every), [counts for counts in every if counts.has_both]
         enough = bool(labels) and (bias_type == OVERALL or min(own.n_stereo, own.n_anti) >= FEWEST_OF_A_LABEL)
+        p = label_p_value(labels) if enough else None
         counted.append(own)
         counts, rng = _count(pairs), generator(choices["seed"], "bias-percentage", "bootstrap", *key, bias_type)
+        clusters = None
+        if has_clusters:
+            clusters, by_cluster = _count_in_clusters(pairs)
+            if labels:
+                of_types = clustered if bias_type == OVERALL else [by_cluster]
+                balanced = balance_clusters(of_types, rng)
+                p = cluster_p_value(of_types, rng) if enough else None
+            clustered += [by_cluster] if own.has_both else []
         of_runs = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(run))), ties) for run in runs]
         known = np.array([value for value in of_runs if value is not None])
         by_reason = pairs.drop_nulls("left_out").group_by("left_out", maintain_order=True).agg("pair_id")
@@ -371,9 +317,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
         yield {
             **dict(zip(_KEY, key, strict=True)),
             "bias_type": bias_type,
-            **describe_counts(
-                counts, ties, n_resamples=choices["n_resamples"], margin=choices["equivalence_margin"], rng=rng
-            ),
+            **describe_counts(counts, ties, clusters=clusters, rng=rng, **resampling),
             **{"n_pairs": len(pairs), "n_scored": sum(counts), "n_left_out": len(pairs) - sum(counts)},
             **dict(zip(("n_stereotypical", "n_other", "n_ties"), counts, strict=True)),
             # JSON, which a CSV can hold and no name can break
@@ -384,7 +328,8 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
             **{f"percentage_{label}": percentage(each, ties) for label, each in by_label.items()},
             **{f"n_{label}": each.base(ties) for label, each in by_label.items()},
             **{"balanced_percentage": balanced.percentage, "balanced_ci_low": balanced.low},
-            **{"balanced_ci_high": balanced.high, "p_label": label_p_value(labels) if enough else None},
+            **{"balanced_ci_high": balanced.high, "p_label": p},
+            "n_clusters": None if clusters is None else len(clusters),
             **conventions,
             **choices,
             "conventions": _join_conventions(conventions, choices),
@@ -398,6 +343,21 @@ def _count(pairs: pl.DataFrame) -> Counts:
 def _count_labels(by_label: Mapping[str, Counts]) -> LabelCounts:
     stereo, anti = (by_label[label] for label in LABELS)
     return LabelCounts(stereo.stereotypical, stereo.base("apart"), anti.other, anti.base("apart"))
+
+
+def _count_in_clusters(pairs: pl.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """Return the counts of each cluster: by preference, shape (clusters, 3), and by label, shape (clusters, 4).
+
+    The first has the clusters with a score, the second those with an untied pair.
+    """
+    stereotypical, other, tie = (pl.col("preference") == name for name in PREFERENCES)
+    stereo, untied = pl.col("label") == LABELS[0], ~tie
+    counts = (stereotypical, other, tie, stereotypical & stereo, untied & stereo, other & ~stereo, untied & ~stereo)
+    alone = pl.when(pl.col("cluster").is_null()).then("pair_id").alias("alone")
+    clusters = pairs.drop_nulls("preference").group_by("bias_type", "cluster", alone)
+    table = clusters.agg(each.sum().alias(str(place)) for place, each in enumerate(counts))[:, 3:]
+    found = table.sort(pl.all()).to_numpy().astype(np.float64)  # draws do not depend on the order of pairs
+    return found[:, :3], found[found[:, 2] < found[:, :3].sum(axis=1), 3:]
 
 
 def _draw_runs(pairs: Sequence[str], choices: Mapping[str, Any]) -> list[list[str]]:

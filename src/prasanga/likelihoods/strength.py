@@ -16,7 +16,8 @@ import numpy.typing as npt
 import polars as pl
 
 from prasanga.base.seeds import generator
-from prasanga.likelihoods.bias import LabelCounts, balance, label_p_value, why_not_found
+from prasanga.likelihoods.balance import LabelCounts, balance, label_p_value
+from prasanga.likelihoods.bias import why_not_found
 from prasanga.pairs.preferences import LABELS, OVERALL, add_differences
 from prasanga.schema import TABLES
 from prasanga.stats.controls import BesideTwins, judge_difference, moderate_deviations
@@ -39,6 +40,8 @@ def measure_pair_strengths(
 ) -> pl.DataFrame:
     """Return the table `pair_strength`: a row for each set, model and language whose labels were tested over all types.
 
+    Sets with clusters are left out.
+
     Args:
         bias: what `bias_percentage` returns.
         scores: of the pairs, with their set and model.
@@ -49,7 +52,7 @@ def measure_pair_strengths(
     """
     found = []
     tested = bias.filter(pl.col("bias_type") == OVERALL, pl.col("p_label").is_not_null()).rows(named=True)
-    for row in tested:
+    for row in (each for each in tested if each["n_clusters"] is None):
         key = {name: row[name] for name in ("set", "model", "language")}
         others = [each["p_label"] for each in tested if each["language"] == row["language"] and each is not row]
         studies = _Studies(

@@ -138,6 +138,34 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 # --------------------
+# Clusters: pairs made from one tuple or template are not independent. The label is a property either of whole clusters
+# or of the pairs within them; a test can permute one or the other.
+
+
+def check_clusters(source: object, pairs: pl.DataFrame) -> None:
+    """Refuse a bias type in which some clusters have pairs of both labels, and others of one label.
+
+    Args:
+        source: of the pairs, which begins the message.
+        pairs: columns pair_id, language, bias_type, label, and `cluster`; a pair without a cluster is one of its own.
+
+    Raises:
+        InputError: with a cluster of either kind.
+    """
+    name = pl.coalesce("cluster", pl.concat_str(pl.lit("of pair "), "pair_id"))
+    clusters = pairs.group_by("language", "bias_type", name.alias("cluster"), maintain_order=True)
+    labels = clusters.agg(pl.col("label").unique(maintain_order=True))
+    for (language, bias_type), kind in labels.group_by("language", "bias_type", maintain_order=True):
+        both, one = kind.filter(pl.col("label").list.len() > 1), kind.filter(pl.col("label").list.len() == 1)
+        if len(both) and len(one):
+            raise InputError(
+                f"{source}: of the bias type {bias_type} ({language}), cluster {both['cluster'][0]} has pairs of both"
+                f" labels, but cluster {one['cluster'][0]} only {one['label'][0][0]}. Write clusters of one kind within"
+                " a bias type: add a pair with the other label, or give one kind a bias type of its own."
+            )
+
+
+# --------------------
 # What a set of pairs consists of: the numbers of the paper's Table 6 (Sahoo et al. 2024, Appendix E), for any set.
 
 

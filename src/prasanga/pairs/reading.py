@@ -31,11 +31,11 @@ import regex
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import read_json_object, read_text, suggest
 from prasanga.pairs.alignment import MOST_WORDS, Span, align_spans, align_words, comparable, find_wrong_marks, words_of
-from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL
+from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL, check_clusters
 from prasanga.schema import TABLES
 from prasanga.text.words import unicode_form
 
-PAIRS_VERSION = 1
+PAIRS_VERSION = 2
 """Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
 
 
@@ -55,6 +55,7 @@ class RawPair(NamedTuple):
     first_column: str
     second_column: str
     origin: str | None = None
+    cluster: str | None = None
     modified: str = ""
     agreeing: str = ""
 
@@ -100,6 +101,7 @@ class Layout:
                 *(language or (spoken if self.one_language else cells["language"].strip()), kind, label),
                 *(cells[first], cells[second], first, second),
                 origin=origin,
+                cluster=cells.get("cluster", "").strip() or None,
                 modified=cells.get("modified", ""),
                 agreeing=cells.get("agreeing", ""),
             )
@@ -483,12 +485,13 @@ def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *,
     Returns:
         Columns `SCHEMA`. `first` and `second` are as in the file but for line breaks and blanks at the ends. `label` is
         stereo if the first is the stereotypical sentence, antistereo if the second is. `bias_type` has small letters
-        and hyphens. `origin` is null where the file says nothing.
+        and hyphens. `origin` and `cluster` are null where the file says nothing.
 
     Raises:
         InputError: for a file that cannot be read or fits no layout, a missing column, an empty cell, an unknown label
             or language, no language, a pair_id that occurs twice, a bias type or origin called `all`, marks that do not
-            fit the sentences, a sentence of more than `MOST_WORDS` words.
+            fit the sentences, a sentence of more than `MOST_WORDS` words, clusters of both labels beside clusters of
+            one label in the same bias type.
     """
     return read_pair_file(path, language, layout=layout).pairs
 
@@ -533,14 +536,16 @@ def read_pair_file(
     pairs = [
         (
             *(pair.pair_id, pair.language, canonical(pair.bias_type), canonical(pair.label)),
-            *(readable(pair.first), readable(pair.second), pair.origin),
+            *(readable(pair.first), readable(pair.second), pair.origin, pair.cluster),
         )
         for pair in kept
     ]
     marked = [(pair.pair_id, pair.language, pair.agreeing.strip()) for pair in kept if pair.agreeing.strip()]
     texts = dict.fromkeys(("pair_id", "language", "agreeing"), pl.String)
+    table = pl.DataFrame(pairs, schema=SCHEMA, orient="row")
+    check_clusters(path, table)
     return PairFile(
-        pairs=pl.DataFrame(pairs, schema=SCHEMA, orient="row"),
+        pairs=table,
         oddities=list_oddities(kept, chosen),
         agreeing=pl.DataFrame(marked, schema=texts, orient="row"),
         layout=chosen.name,

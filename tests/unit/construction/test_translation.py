@@ -35,6 +35,7 @@ PAIRS = pl.DataFrame(
         "first": ["Old people are slow.", "He cooks.", "The poor read."],
         "second": ["Young people are slow.", "She cooks.", "The rich read."],
         "origin": ["written"] * 3,
+        "cluster": ["t1", "t1", None],
     }
 )
 ROWS = [
@@ -146,7 +147,7 @@ def test_votes_decide_and_ties_are_nobodys(key: pl.DataFrame, blank: pl.DataFram
     assert report["engines"].to_list() == [None, None, "mbart + nllb"]
     assert report["advice"].is_null().to_list() == [False, False, True]
     written = translated_pairs(PAIRS, report, into="hi")
-    assert written.rows() == [("3", "hi", "socioeconomic", "stereo", ROWS[4][2], ROWS[4][3], "written")]
+    assert written.rows() == [("3", "hi", "socioeconomic", "stereo", ROWS[4][2], ROWS[4][3], "written", None)]
 
 
 def test_a_translation_that_is_not_minimally_distant_is_told(key: pl.DataFrame, blank: pl.DataFrame) -> None:

@@ -106,6 +106,8 @@ def test_only_new_pairs_are_scored_and_the_order_is_that_of_the_set(tmp_path: Pa
     assert found["score_first"].to_list() == [-4.0, -3.0, -1.0, -1.0]
     assert found["left_out"].to_list() == [None, None, None, "identical"]
     scored(*second)
+    in_clusters = pairs_of(second).with_columns(cluster=pl.lit("t1"))  # which changes no text
+    assert cached(PAIRS, opened(tmp_path), in_clusters, score).height == 4
     assert len(asked) == 2
     scored(*second, store=opened(tmp_path, {"reduction": "sum"}))
     assert len(asked) == 3

@@ -16,10 +16,10 @@ from prasanga.pairs.reading import SCHEMA
 def test_by_hand() -> None:
     pairs = pl.DataFrame(
         [
-            ("1", "en", "age", "stereo", "a b c", "a b d", "inherited"),
-            ("2", "en", "age", "antistereo", "a b .", "a", "inherited"),
-            ("3", "en", "caste", "stereo", "a b c d", "a b c e", "tuples"),
-            ("1", "bn", "age", "stereo", "ক", "খ", None),
+            ("1", "en", "age", "stereo", "a b c", "a b d", "inherited", None),
+            ("2", "en", "age", "antistereo", "a b .", "a", "inherited", None),
+            ("3", "en", "caste", "stereo", "a b c d", "a b c e", "tuples", None),
+            ("1", "bn", "age", "stereo", "ক", "খ", None, None),
         ],
         schema=SCHEMA,
         orient="row",

@@ -34,16 +34,25 @@ PAIR = ("p1", "en", "gender", "stereo", "He leads.", "She leads.")
 def test_our_own_layout(write_csv: WriteCsv) -> None:
     path = write_csv(
         [
-            ("e1", "en", "Physical_Appearance", "Anti-Stereo", " He, too, leads. ", "She, too, leads.", "written", "x"),
+            (
+                "e1",
+                "en",
+                "Physical_Appearance",
+                "Anti-Stereo",
+                " He, too, leads. ",
+                "She, too, leads.",
+                "written",
+                "t1 ",
+            ),
             ("b1", "bn", "gender", "stereo", "ছেলেটি হাসে।", "মেয়েটি হাসে।", "", ""),
         ],
-        (*OWN, "origin", "note"),
+        (*OWN, "origin", "cluster"),
     )
     pairs = read_pairs(path)
     assert pairs.schema == SCHEMA
     assert pairs.rows() == [
-        ("b1", "bn", "gender", "stereo", "ছেলেটি হাসে।", "মেয়েটি হাসে।", None),
-        ("e1", "en", "physical-appearance", "antistereo", "He, too, leads.", "She, too, leads.", "written"),
+        ("b1", "bn", "gender", "stereo", "ছেলেটি হাসে।", "মেয়েটি হাসে।", None, None),
+        ("e1", "en", "physical-appearance", "antistereo", "He, too, leads.", "She, too, leads.", "written", "t1"),
     ]
 
 
@@ -243,6 +252,11 @@ def item(*labels: str) -> str:
     return json.dumps({"data": {"intrasentence": [content]}})
 
 
+CLUSTER = [
+    "pair_id,language,bias_type,label,first,second,cluster",
+    "a,en,gender,stereo,He leads.,She leads.,t1",
+    "b,en,gender,antistereo,He asks.,She asks.,t1",
+]
 BAD = {
     "no such file": (None, {}),
     "language: 'ben' is not known. Write one or more of bn, hi, en": (csv(), {"language": "ben"}),
@@ -273,6 +287,14 @@ BAD = {
     "(pair ): pair_id is empty": (with_cell("pair_id", ""), {}),
     "(pair p0): record 1 has the same id": (with_cell("pair_id", "p0"), {}),
     "(pair p1): origin is 'all'": (csv(",".join((*PAIR, "all")), columns=(*OWN, "origin")), {}),
+    "pairs.csv: of the bias type gender (en), cluster t1 has pairs of both labels, but cluster of pair p1 only": (
+        "\n".join((*CLUSTER, ",".join((*PAIR, "")))),
+        {},
+    ),
+    "cluster t2 only antistereo. Write clusters of one kind within a bias type: add a pair with the other label": (
+        "\n".join((*CLUSTER, "c,en,gender,antistereo,He leads.,She leads.,t2")),
+        {},
+    ),
     "(pair h1): modified is 'लड़का / लड़की', but the sentences differ in 'लड़का | चाहता / लड़की | चाहती'": (
         with_marks("लड़का / लड़की", ""),
         {},
