@@ -24,10 +24,13 @@ from shared_studies import shared_study
 from small_study import Study
 
 from prasanga.associations import seat, weat
+from prasanga.associations.estimates import Category, category_of, select_words
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.schema.registry import describe_losses
 from prasanga.static import read_looked_up
-from prasanga.stats.permutation import benjamini_hochberg, holm
+from prasanga.stats.crossed import contributions
+from prasanga.stats.permutation import PermutationTest, benjamini_hochberg, holm
+from prasanga.stats.units import Units
 
 pytestmark = pytest.mark.workflow
 
@@ -57,10 +60,20 @@ def table(study: Study, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def sets_of(study: Study, category: str) -> list[list[str]]:
+def read_category(study: Study, name: str) -> Category:
+    """A category with its words, pairs and clusters."""
+    return category_of(name, json.loads((study.root / "results/lexicon/categories.json").read_text("utf-8"))[name])
+
+
+def sets_of(study: Study, category: str) -> tuple[tuple[str, ...], ...]:
     """The words of X, Y, A and B."""
-    found = json.loads((study.root / "results/lexicon/categories.json").read_text(encoding="utf-8"))[category]
-    return [side["stimuli"] for side in (*found["targets"], *found["attributes"])]
+    return read_category(study, category).sets
+
+
+def judge_units(units: Units, scores: np.ndarray) -> PermutationTest:
+    """The test of a side with its pairs and clusters."""
+    how = {"alternative": "two-sided", "n_resamples": 100_000, "statistic": "studentized", "noise": 1e-13}
+    return units.test(scores, rng=np.random.default_rng(0), **how)  # type: ignore[arg-type]
 
 
 def closed(found: float, expected: float) -> bool:
@@ -190,11 +203,16 @@ def test_seat_is_that_of_the_stored_sentences(measured: Study) -> None:
         items = [[vectors[word][1] for word in words] for words in sets]
         expected = seat(*items)
         assert closed(row["effect_size"], expected.effect_size)
-        assert closed(row["p_stimuli"], expected.test.p_value)
-        assert row["p_attributes"] == pytest.approx(expected.test_attributes.p_value, abs=0.12)  # 200 are drawn
+        targets, attributes = read_category(measured, row["category"]).units(sets)
+        of_targets = judge_units(targets, expected.cosines.word_scores())
+        of_attributes = judge_units(attributes, contributions(expected.cosines))
+        assert closed(row["p_stimuli"], of_targets.p_value)
+        assert row["p_attributes"] == pytest.approx(of_attributes.p_value, abs=0.12)  # 200 are drawn
         assert row["p_association"] == max(row["p_stimuli"], row["p_attributes"])
         assert row["p_stimuli_exact"]
-        assert row["n_partitions"] == math.comb(2 * len(sets[0]), len(sets[0]))
+        n_x, n_y = targets.sizes
+        assert row["n_partitions"] == (2**n_x if row["category"] == "GA1" else math.comb(n_x + n_y, n_x))
+        assert [row[f"n_{side}"] for side in "xyab"] == [n_x, n_y, *attributes.sizes]
         for side, words in zip("xyab", sets, strict=True):
             listed = sentences.filter(pl.col("stimulus").is_in(words))
             assert row[f"n_sentences_{side}"] == len(listed) == 8 * len(words)
@@ -217,17 +235,20 @@ def test_weat_is_that_of_the_stored_vectors(measured: Study) -> None:
     ]
     for row in rows:
         vectors, missing = read_looked_up(measured.root / f"results/static/{row['model']}.parquet")
-        listed = sets_of(measured, row["category"])
-        used = [[word for word in words if word in vectors] for words in listed]
-        assert [row[f"n_{side}"] for side in "xyab"] == [len(words) for words in used]
+        category = read_category(measured, row["category"])
+        used, partners = select_words(category, vectors)
+        targets, attributes = category.units(used)
+        assert [row[f"n_{side}"] for side in "xyab"] == [*targets.sizes, *attributes.sizes]
         expected = weat(*([vectors[word] for word in words] for words in used))
         assert closed(row["effect_size"], expected.effect_size)
-        assert row["p_stimuli_exact"] == expected.test.exact
+        test = judge_units(targets, expected.cosines.word_scores())
+        assert row["p_stimuli_exact"] == test.exact
         # 200 are drawn of sets of different sizes with more partitions than can be gone through
-        assert row["p_stimuli"] == pytest.approx(expected.test.p_value, abs=1e-12 if row["p_stimuli_exact"] else 0.12)
-        for words in listed:
-            for word in words:
-                assert (f"{word}: {missing.get(word)}" in describe_losses(row["lost"])) == (word not in vectors)
+        assert row["p_stimuli"] == pytest.approx(test.p_value, abs=1e-12 if row["p_stimuli_exact"] else 0.12)
+        lost = describe_losses(row["lost"])
+        for word in category.words:
+            assert (f"{word}: {missing.get(word)}" in lost) == (word not in vectors)
+        assert all(f"{loss.word}: {loss.detail}" in lost for loss in partners)
         assert row["vectors"] == ("given.txt" if row["model"] == "given" else "the study's corpus")
         assert row["method"] == ("word2vec" if row["model"] != "glove" else "glove")
 
