@@ -467,6 +467,25 @@ def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(measured
     assert sorted(known) == [("7", "7"), ("8", "8")]
 
 
+def test_clusters_are_added_without_a_forward_pass(study: Study) -> None:
+    header, *rows = (study.root / "garden.csv").read_text(encoding="utf-8").splitlines()
+    lines = [f"{header},cluster", *(f"{row},t{n // 2}" for n, row in enumerate(rows))]
+    (study.root / "garden.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    before = scores_of(study, "garden", "masks")
+    shutil.rmtree(study.root / "logs")
+    study.run("results/likelihoods/bias_percentages.parquet")
+    scores = scores_of(study, "garden", "masks")
+    assert set(scores["cluster"]) == {f"t{n // 2}" for n in range(len(rows))}
+    assert scores.drop("cluster").equals(before.drop("cluster"))
+    logs = "\n".join(path.read_text(encoding="utf-8") for path in (study.root / "logs").rglob("*.log"))
+    known = re.findall(r"(\d+) pairs; (\d+) known before", logs)
+    assert known
+    assert all(n == before for n, before in known)
+    percentages = table(study, "likelihoods/bias_percentages").filter(bias_type="all", model="masks")
+    found = percentages.group_by("set").agg(pl.col("n_clusters").max())
+    assert dict(found.iter_rows()) == {"garden": 2, "clocks": None}
+
+
 @pytest.mark.long
 def test_buckets_change_no_table_and_score_nothing_again(study: Study) -> None:
     """2,100 pairs are more than one bucket has at least."""
