@@ -96,7 +96,7 @@ SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
 WARNINGS = [*STUDY.texts.warnings, *FILES.missing, *name_old_stores(), *list_unnoticed_changes(WRITTEN)]
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
-    print(*count_texts(STUDY), *name_unreachable(STUDY), *tabulate_shifts(config), sep="\n", file=sys.stderr)
+    print(*count_texts(STUDY), *name_unreachable(STUDY), *tabulate_shifts(STUDY), sep="\n", file=sys.stderr)
 if FROM_RESULTS:
     readable(require_results, FILES)
     readable(require_config_of_results, WRITTEN)

@@ -129,9 +129,9 @@ def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         row for of_method in rows.values() for row in of_method if is_primary(row) and row["p_association"] is not None
     ]
     p, smallest = [row["p_association"] for row in tested], [row["smallest_p"] or 0.0 for row in tested]
-    for row, p_holm, p_bh, least in zip(tested, holm(p), benjamini_hochberg(p), smallest, strict=True):
+    for row, p_holm, p_bh, least in zip(tested, holm(p), benjamini_hochberg(p), holm(smallest), strict=True):
         row |= {"p_association_holm": float(p_holm), "p_association_bh": float(p_bh), "n_tests": len(p)}
-        row["smallest_p_holm"] = min(1.0, least * sum(other >= least for other in smallest))
+        row["smallest_p_holm"] = float(least)
     sloped = [row for of_method in rows.values() for row in of_method if row.get("p_slope") is not None]
     for row, p_holm in zip(sloped, holm([row["p_slope"] for row in sloped]).tolist(), strict=True):
         row |= {"p_slope_holm": p_holm, "n_slopes": len(sloped)}
@@ -359,9 +359,10 @@ def _test_models(
 ) -> float | None:
     """Return p of the difference of two models in a category, two-sided; None with too few clusters on a side.
 
-    Each model's associations are divided by their standard deviation, so that the mean difference of the words of X
-    minus that of Y is the difference of the effects (of `union_ddof1`). The hypothesis is that words' differences would
-    do as well in the other set; p is the larger one of targets and attributes, as that of an effect.
+    Each model's associations, means over contexts, are divided by their standard deviation. The statistic is the mean
+    difference of the words of X minus that of Y. It has no scatter of contexts in it, and so may have another sign than
+    the difference of the effects, which has. The hypothesis is that words' differences would do as well in the other
+    set; p is the larger one of targets and attributes, as that of an effect.
     """
     used = [first.filter(role=role)["stimulus"].to_list() for role in "xyab"]
     n, found = len(used[0]) + len(used[1]), []

@@ -479,7 +479,8 @@ def measure_slope(
         total += weight * mean.values[0] / math.sqrt(square)
     slopes = CrossedScores.of_words(total[None], sizes)
     sides = slopes.word_scores(), contributions(slopes)
-    tests = replace(estimand, names=(*estimand.names, "slope")).test_words(slopes)
+    settings = replace(estimand.settings, alternative="two-sided")
+    tests = replace(estimand, names=(*estimand.names, "slope"), settings=settings).test_words(slopes)
     omitted = [
         Omitted(_subtract_counted(scores, kept, len(units.first)), np.full(len(kept), math.inf), math.inf)
         for units, scores in zip(estimand.sampled, sides, strict=False)
@@ -489,7 +490,7 @@ def measure_slope(
     found = estimand.find_interval(slope, omitted)
     return {
         **{"slope": slope, "slope_low": found.low, "slope_high": found.high, "slope_note": found.note or None},
-        "p_slope": max(test.p_value for test in tests),
+        "p_slope": None if any(side.are_few for side in estimand.units) else max(test.p_value for test in tests),
     }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.comparisons import has_few_words
+from prasanga.associations.comparisons import has_few_words, is_primary
 from prasanga.associations.estimates import TestSettings, category_of, select_words
 from prasanga.associations.study import ItemVectors, Layouts
 from prasanga.associations.vectors import Words, unit_vectors
@@ -156,7 +156,7 @@ def _moderate(row: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) ->
     others = [
         (each["twin_sd"], each["n_twins"] - 1, each["category"])
         for each in estimates
-        if each is not row and each["twin_sd"] is not None and each["ci_low"] is not None
+        if each is not row and is_primary(each) and each["twin_sd"] is not None and each["ci_low"] is not None
     ]
     measured, df, groups = map(list, zip(*others, strict=True)) if others else ([], [], [])
 

@@ -199,7 +199,9 @@ class TermScores:
         starts = range(0, len(in_first), rows)
         differences = [self._difference(self.dealt(in_first[start : start + rows])) for start in starts]
         observed = float(self._difference(self.sentence_scores[None])[0])
-        return test_of_statistics(np.concatenate(differences), observed, total, settings.alternative, exact=exact)
+        mirrored = units.matched or n_first == n_second
+        found = np.concatenate(differences)
+        return test_of_statistics(found, observed, total, settings.alternative, exact=exact, mirrored=mirrored)
 
     def term_associations(self) -> FloatArray:
         """Return the association of each term, (n_terms,).

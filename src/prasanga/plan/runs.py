@@ -271,23 +271,34 @@ def _find_width(name: str, settings: Mapping[str, Any]) -> int:
 _WORDS, _CONTEXTS = (8, 13, 25, 50), (4, 24, 100, 1200)
 
 
-def tabulate_shifts(config: Mapping[str, Any]) -> Iterator[str]:
+def tabulate_shifts(study: StudyPlan) -> Iterator[str]:
     """Yield the lines of a table of what more words or contexts would show, by the components of variance of CEAT.
 
-    There are none before a study in this folder has them.
+    There are none before a study in this folder has them. Components are of single words, so that categories with pairs
+    or clusters are left out.
     """
     path = Path("results/associations/ceat.parquet")
     if not path.exists():
         return
-    from prasanga.schema import read_table  # here, because Polars takes long to import, and few plans need it
+    import polars as pl  # here, because it takes long to import, and few plans need it
 
-    rows = [row for row in read_table(path).rows(named=True) if row["n_tests"] and row["variance_words"] is not None]
+    from prasanga.schema import read_table
+
+    dependent = {
+        name
+        for name, category in study.words.chosen["ceat"].items()
+        if "matched" in category or any("clusters" in of for of in (*category["targets"], *category["attributes"]))
+    }
+    rows: list[dict[str, Any]] = []
+    with suppress(InputError):  # results of an earlier version
+        tested = read_table(path).filter(pl.col("n_tests").is_not_null() & pl.col("variance_words").is_not_null())
+        rows = [row for row in tested.rows(named=True) if row["category"] not in dependent]
     if not rows:
         return
     yield f"CEAT: the shift that 80% of studies find, by words per set and contexts per word (median of {len(rows)}"
     yield "estimates; in standard deviations of word scores; without the comparison with random copies):"
     yield "words" + "".join(f"{n:>8,}" for n in _CONTEXTS)
-    alternative = config["associations"]["alternative"]
+    alternative = study.config["associations"]["alternative"]
     for n in _WORDS:
         shifts = [
             [find_detectable_shift(row, n, m, alternative=alternative, alpha=ALPHA / row["n_tests"]) for row in rows]
@@ -309,8 +320,9 @@ def name_unreachable(study: StudyPlan) -> Iterator[str]:
     Args:
         study: planned, in its folder.
     """
+    alternative = study.config["associations"]["alternative"]
     tests = [
-        (name, _smallest_p(category))
+        (name, _smallest_p(category, alternative))
         for method in FAMILY
         for _ in study.find_measured(method)[0]
         for name, category in study.words.chosen[method.name].items()
@@ -320,16 +332,16 @@ def name_unreachable(study: StudyPlan) -> Iterator[str]:
         n_first = len(tests) - int(ALPHA / least)
         can_be = sum(p < least for _, p in tests) >= n_first
         found = f"a finding needs {n_first} other{'s' * (n_first > 1)} first" if can_be else "nothing can be found"
-        n_pairs, said = round(1 - math.log2(least)), f"{least:.2g}".removeprefix("0")
+        n_pairs, said = round((alternative == "two-sided") - math.log2(least)), f"{least:.2g}".removeprefix("0")
         yield f"{names} ({n_pairs} pairs): smallest possible p {said}; with {len(tests)} tests {found}."
 
 
-def _smallest_p(category: Mapping[str, Any]) -> float:
+def _smallest_p(category: Mapping[str, Any], alternative: str) -> float:
     """Return the smallest p that the pairs of a category allow, of both sides the larger one; 0 without pairs."""
     matched = category.get("matched")
     sides = [category[role][0] for role in ("targets", "attributes") if matched in (role, "both")]
     units = (len({side.get("clusters", {}).get(word, (word,)) for word in side["stimuli"]}) for side in sides)
-    return max((2.0 ** (1 - n) for n in units), default=0)
+    return max((2.0 ** ((alternative == "two-sided") - n) for n in units), default=0)
 
 
 # --------------------

@@ -33,8 +33,8 @@ _FALSE_ALARMS = {
     "templates": "templates that each favor one set",
     "first": "a preference for the first sentence",
 }
-_TOO_MANY = 0.07
-"""A rate of false alarms that cannot be chance, of a rule that has .05."""
+_SURE = 0.999
+"""A number of false alarms is told that a rule with a rate of .05 would stay below in so many studies."""
 
 P, CORRECTED = "p_association", "p_association_holm"
 """The p of words, and the same after Holm's correction, by which an effect is significant."""
@@ -61,13 +61,13 @@ def name_chance(tests: int) -> str:
 def tell_strength(method: str, row: Mapping[str, Any]) -> str:
     """Return which biases would have been found, in sentences; `row` is of the table of strength of a method."""
     found = dict(zip(row["shifts"] or (), row["shares_found"] or (), strict=True))
+    n = row["repetitions"] or 0
+    most = float(binom.ppf(_SURE, n, ALPHA)) / n if n else 1.0
     planted = [shift for shift in found if shift]
     named = [row["shift_80"]] if is_number(row["shift_80"]) else planted[-1:]
     other = min((shift for shift in planted if shift not in named), key=lambda shift: abs(shift - 0.5), default=None)
     shares = {shift: found.get(shift, POWER) for shift in [*named, *filter(None, [other])]}
-    alarms = [
-        (what, share) for name, what in _FALSE_ALARMS.items() if (share := row.get(f"false_{name}") or 0) > _TOO_MANY
-    ]
+    alarms = [(what, share) for name, what in _FALSE_ALARMS.items() if (share := row.get(f"false_{name}") or 0) > most]
     return tell("strength", row=row, method=method, shares=shares, alarms=alarms)
 
 
@@ -107,8 +107,8 @@ def find_detectable(rows: Iterable[Estimate], strengths: Iterable[Estimate]) -> 
         strengths: rows of the table of strength of the same methods.
 
     Returns:
-        Of `n` rows: `sizes` of the shifts that 80% find, ascending, and their `median`; in `n_beyond` even the
-        `largest` shift is found less often; in `n_none` no shift can be found.
+        Of `n` rows: `sizes` of the shifts that 80% find, ascending; in `n_beyond` even the `largest` shift is found
+        less often; in `n_none` no shift can be found.
     """
     wanted = {(row["category"], row["model"]) for row in rows}
     known = [row for row in strengths if (row["category"], row["model"]) in wanted]
@@ -116,7 +116,7 @@ def find_detectable(rows: Iterable[Estimate], strengths: Iterable[Estimate]) -> 
     n_none = sum(row["strength_note"] is not None for row in known)
     largest = max((shift for row in known for shift in row["shifts"] or ()), default=None)
     counts = {"n": len(known), "n_beyond": len(known) - len(sizes) - n_none, "n_none": n_none}
-    return {**counts, "sizes": sizes, "median": median(sizes) if sizes else None, "largest": largest} if known else {}
+    return {**counts, "sizes": sizes, "largest": largest} if known else {}
 
 
 # ---- CEAT
@@ -477,8 +477,12 @@ class Changes(NamedTuple):
 
     @property
     def shown(self) -> dict[tuple[str, str], Estimate]:
-        """Return those whose slope is significant."""
-        return {key: row for key, row in self.found.items() if row["p_slope_holm"] <= ALPHA}
+        """Return those whose slope is significant and has an interval without zero, as a finding has."""
+        return {
+            key: row
+            for key, row in self.found.items()
+            if row["p_slope_holm"] <= ALPHA and grid.excludes_zero(row, "slope")
+        }
 
     @property
     def range_of_rest(self) -> tuple[float, float] | None:
@@ -554,11 +558,12 @@ def _find_association(results: Results) -> Iterator[Facts]:
             "has_templates": "ci_templates_low" not in row or is_number(row["ci_templates_low"]),
         }
     elif rows:
-        limits = find_detectable(rows, results.strengths.values())
-        sizes = [limits["median"], limits["sizes"][0], limits["sizes"][-1]] if limits.get("sizes") else []
+        methods = {(name, row["category"], row["model"]) for row, name in every}
+        limits = find_detectable(rows, (row for key, row in results.strengths.items() if key in methods))
+        sizes = limits.get("sizes") or []
         yield facts | {
             **{"kind": "not_found", "k": sum(map(HOLM.marks, rows)), "limits": limits},
-            **dict(zip(("median", "low", "high"), (f"{size:.1f}" for size in sizes), strict=False)),
+            **({"low": f"{sizes[0]:.1f}", "high": f"{sizes[-1]:.1f}", "n_sizes": len(sizes)} if sizes else {}),
         }
     elif every:
         lost: dict[str, dict[str, None]] = {}

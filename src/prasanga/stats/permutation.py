@@ -185,7 +185,7 @@ def sign_flip_test(
 
 
 def test_of_statistics(
-    statistics: FloatArray, observed: float, n_partitions: int, alternative: str, *, exact: bool
+    statistics: FloatArray, observed: float, n_partitions: int, alternative: str, *, exact: bool, mirrored: bool
 ) -> PermutationTest:
     """Return the test of any statistic, from its values in all partitions or in those drawn.
 
@@ -194,7 +194,8 @@ def test_of_statistics(
     tolerance = _TIE * max(abs(observed), float(np.abs(statistics).max()))
     lower, upper = _bounds(observed, tolerance, alternative)
     count = int(np.count_nonzero((statistics <= lower) | (statistics >= upper)))
-    return _conclude(count, n_partitions, 0 if exact else statistics.size, observed, 1)
+    together = 2 if mirrored and alternative == "two-sided" else 1
+    return _conclude(count, n_partitions, 0 if exact else statistics.size, observed, together)
 
 
 test_of_statistics.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's

@@ -1,8 +1,9 @@
 """The strength of bias that a study could have found, from its own vectors: no model runs.
 
-Take the words and contexts of a category as they are, remove the bias, plant one of known size, and apply the rule of a
-finding (`why_not_found`) as a whole: permutation tests of both sides at the level that Holm's method leaves, the
-interval over words, the interval over templates, and the comparison with random-weight copies. `repetitions` times,
+Take the words and contexts of a category as they are, remove the bias, plant one of known size, and apply all
+conditions of a finding, the same as `why_not_found`: permutation tests of both sides at the level that Holm's method
+leaves, the interval over words, the interval over templates, and the comparison with random-weight copies.
+`repetitions` times,
 
 - *relabeled*: the target words change sets at random (matched words within their pairs, clusters whole), so that any
   difference is chance. The same labels apply to the copies of the model.
@@ -11,8 +12,8 @@ interval over words, the interval over templates, and the comparison with random
   within sets.
 
 `shift_80` is the shift that 80% of studies find, between the shares found, made to rise by isotonic regression (Ayer et
-al. 1955) and interpolated on the scale of the normal distribution. (Linear interpolation of the shares is too high: at
-its result .81 to .93 of further studies found the shift, .75 to .83 at this one; 10 to 100 words, 1,000 studies each.)
+al. 1955) and interpolated on the scale of the normal distribution. (Linear interpolation of the shares gives a shift
+that more studies find.)
 Other nulls show how often the rule is wrong where there is no bias: attribute words drawn from the study's other words,
 words divided by length of spelling, sets whose contexts scatter differently, templates that favor one set.
 
