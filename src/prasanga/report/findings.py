@@ -61,7 +61,7 @@ def name_chance(tests: int) -> str:
 def tell_strength(method: str, row: Mapping[str, Any]) -> str:
     """Return which biases would have been found, in sentences; `row` is of the table of strength of a method."""
     found = dict(zip(row["shifts"] or (), row["shares_found"] or (), strict=True))
-    n = row["repetitions"] or 0
+    n = row.get("repetitions") or 0
     most = float(binom.ppf(_SURE, n, ALPHA)) / n if n else 1.0
     planted = [shift for shift in found if shift]
     named = [row["shift_80"]] if is_number(row["shift_80"]) else planted[-1:]

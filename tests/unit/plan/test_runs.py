@@ -164,14 +164,23 @@ def test_a_finished_study_says_what_more_words_and_contexts_would_show(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = {"associations": {"alternative": "two-sided"}}
-    assert list(runs.tabulate_shifts(config)) == []
-    row = {f"n_{side}": 20 for side in "xyab"} | {"contexts_min": 4, "n_tests": 16}
+    sets = [{"stimuli": []}, {"stimuli": []}]
+    clustered = [*sets[:1], {"stimuli": [], "clusters": {}}]
+    chosen = {
+        "C1": {"targets": sets, "attributes": sets},
+        "C5": {"targets": sets, "attributes": sets, "matched": "targets"},
+        "C6": {"targets": sets, "attributes": clustered},
+    }
+    plan: Any = SimpleNamespace(config=config, words=SimpleNamespace(chosen={"ceat": chosen}))
+    assert list(runs.tabulate_shifts(plan)) == []
+    row = {f"n_{side}": 20 for side in "xyab"} | {"category": "C1", "contexts_min": 4, "n_tests": 16}
     row |= {"variance_words": 0.1, "variance_attributes": 0.02, "variance_contexts": 0.4}
     rows = [row, {**row, "n_tests": None}, {**row, "variance_words": None}]
+    rows += [{**row, "category": name} for name in ("C5", "C6")]
     table = pl.DataFrame(rows).with_columns(pl.lit(None).alias(name) for name in set(TABLES["ceat"].names) - {*rows[0]})
     Path("results/associations").mkdir(parents=True)
     table.write_parquet("results/associations/ceat.parquet")
-    first, _, heads, *lines = runs.tabulate_shifts(config)
+    first, _, heads, *lines = runs.tabulate_shifts(plan)
     assert first.endswith("(median of 1")
     assert heads.split() == ["words", "4", "24", "100", "1,200"]
     assert [line.split()[0] for line in lines] == ["8", "13", "25", "50"]
@@ -180,3 +189,5 @@ def test_a_finished_study_says_what_more_words_and_contexts_would_show(
     assert (np.diff(cells, axis=1) < 0).all()
     wanted = find_detectable_shift(row, 25, 100, alternative="two-sided", alpha=0.05 / 16)
     assert cells[2, 2] == pytest.approx(wanted, abs=0.005)
+    table.drop("n_tests").write_parquet("results/associations/ceat.parquet")  # of an earlier version
+    assert list(runs.tabulate_shifts(plan)) == []

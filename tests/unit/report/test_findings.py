@@ -106,6 +106,7 @@ def test_what_cannot_be_told_from_copies_is_no_evidence(table: Table) -> None:
 
 FALSE = dict.fromkeys(("false_attributes", "false_spelling", "false_scatter", "false_templates"))
 STRENGTH = {
+    "repetitions": 500,
     "shift_80": None,
     "shifts": [0, 0.25, 0.5, 1],
     "shares_found": [0.01, 0.04, 0.21, 0.6],
@@ -172,7 +173,7 @@ def test_what_is_not_found_is_told_with_what_would_have_been(table: Table) -> No
         return other_method("SEAT", rows, strengths).partition("no association was found in 4 rows. ")[2]
 
     assert said(*known).startswith(
-        "With these words, a shift of 0.75 SD (median, 0.60 to 0.90) would have been found in 80% of studies. In 1 of 4"
+        "In 2 of 4 estimates, a shift of 0.60 to 0.90 SD would have been found in 80% of studies. In 1 of 4"
         " estimates a shift of 1 SD would have been found in fewer than 80% of studies. In 1 of 4 estimates no shift"
         " could have been found."
     )
