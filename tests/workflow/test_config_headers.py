@@ -44,7 +44,7 @@ BROUGHT = {
     ),
 }
 #: Jobs that the commands of configs without a corpus plan, with the target that collects.
-JOBS = {"sahoo2024_en": 40, "sadhu2024_seat": 13, "sadhu2024_log_probability": 18, "sahoo2024_pairs": 22}
+JOBS = {"sahoo2024_en": 41, "sadhu2024_seat": 14, "sadhu2024_log_probability": 18, "sahoo2024_pairs": 23}
 READ_TEXT = {"extract_sentences", "audit_sentences", "draw_samples", "embed_segments", "measure_ceat"}
 
 

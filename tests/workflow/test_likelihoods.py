@@ -223,7 +223,9 @@ def test_sides_are_exchanged_where_the_study_asks_for_it(measured: Study) -> Non
     sentences = table(measured, "likelihoods/log_probability/masks.sentences")
     for name, row in rows.items():
         of_category = sentences.filter(category=name)
-        assert len(of_category) == row["n_templates"] * (row["n_a"] + row["n_b"])
+        words = of_category.group_by("role").agg(pl.col("attribute").n_unique()).rows_by_key("role", unique=True)
+        assert len(of_category) == row["n_templates"] * sum(n for (n,) in words.values())
+        assert all(words[side][0] >= row[f"n_{side}"] for side in "ab")  # words of a cluster count as one
         means = [of_category.filter(role=role)["score"].mean() for role in "ab"]
         assert (row["effect_size"] > 0) == (means[0] > means[1])
 
