@@ -37,7 +37,7 @@ from prasanga.base.seeds import generator
 from prasanga.report.agreement import CHOICES
 from prasanga.schema import TABLES
 from prasanga.stats.crossed import CrossedScores, contributions
-from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, FloatArray
+from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, TIE, FloatArray
 from prasanga.stats.permutation import holm, sign_flip_test
 
 ALL_TEMPLATES = "all"
@@ -164,7 +164,7 @@ def permutation_p_values(scores: FloatArray, n_first: int, *, seed: int) -> Floa
     for start in range(0, m, 256):  # bounds memory
         block = slice(start, start + 256)
         statistics = np.abs(_statistics(apart[block], in_first, n_first))
-        counts = np.count_nonzero(statistics[:, 1:] >= statistics[:, :1] * (1 - 1e-9), axis=1)
+        counts = np.count_nonzero(statistics[:, 1:] >= statistics[:, :1] * (1 - TIE), axis=1)
         found[block] = counts / total if len(chosen) == total + 1 else (counts + 1) / len(chosen)
     found[np.ptp(scores, axis=1) <= COSINE_NOISE] = 1.0
     return found

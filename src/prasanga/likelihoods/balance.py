@@ -16,9 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from prasanga.stats.effects import Z_95, FloatArray
-
-_TIE = 1e-9
+from prasanga.stats.effects import TIE, Z_95, FloatArray
 
 
 class LabelCounts(NamedTuple):
@@ -93,7 +91,7 @@ def label_p_value(types: Sequence[LabelCounts]) -> float:
         expected += of.n_stereo * wins / n
         observed += of.first_stereo
     distances = np.abs(np.arange(len(distribution)) + offset - expected)
-    far = distances >= abs(observed - expected) - _TIE * max(1.0, expected)
+    far = distances >= abs(observed - expected) - TIE * max(1.0, expected)
     return min(1.0, float(distribution[far].sum()))
 
 
@@ -161,7 +159,7 @@ def cluster_p_value(types: Sequence[FloatArray], rng: np.random.Generator) -> fl
         rng: of the permutations.
     """
     excess = np.abs(sum(_permute_labels(clusters, rng) for clusters in types))
-    return float((np.count_nonzero(excess[1:] >= excess[0] - _TIE * max(1.0, excess[0])) + 1) / (N_DRAWS + 1))
+    return float((np.count_nonzero(excess[1:] >= excess[0] - TIE * max(1.0, excess[0])) + 1) / (N_DRAWS + 1))
 
 
 def _permute_labels(clusters: FloatArray, rng: np.random.Generator) -> FloatArray:

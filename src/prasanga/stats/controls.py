@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from prasanga.base.errors import InputError
 from prasanga.stats.crossed import CountedScores
-from prasanga.stats.effects import Z_95, FloatArray, finite_vector
+from prasanga.stats.effects import TIE, Z_95, FloatArray, finite_vector
 
 # --------------------
 # A null control: the attribute words of A and B dealt again.
@@ -25,10 +25,6 @@ from prasanga.stats.effects import Z_95, FloatArray, finite_vector
 # the largest possible come out, of either sign. The control therefore divides by the spread that the target words
 # have with the real A and B; then it asks whether the difference of the sets' means vanishes,
 # as it should.
-
-
-# Effects closer than this, relative to the observed one, are ties: the order of a sum changes its last digits.
-_TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ def shuffled_control(
     target words. Raises `ConstantScoresError` if all words have the same association.
     """
     effects, observed = scores.shuffled_effects(n_shuffles, rng, std), abs(scores.effects(std=std)[0])
-    count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
+    count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - TIE)))
     low, high = np.quantile(effects, [0.025, 0.975])
     return ShuffledControl(float(low), float(high), (count + 1) / (len(effects) + 1))
 

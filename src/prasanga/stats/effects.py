@@ -48,6 +48,9 @@ def largest_effect(n_x: float, n_y: float, std: str) -> float:
     return math.inf if DENOMINATORS[std].within_sets else (n_x + n_y) / math.sqrt(n_x * n_y)
 
 
+TIE = 1e-9
+"""Statistics closer than this, relative to the largest, are ties: the order of a sum changes its last digits."""
+
 # Cosines are sums of products of numbers below 1, wrong by some 1e-16: a spread as small as this is rounding, not data.
 COSINE_NOISE = 1e-13
 

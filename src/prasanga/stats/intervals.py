@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from prasanga.base.seeds import generator
 from prasanga.stats.crossed import CountedScores, Counts, CrossedScores
@@ -201,15 +202,14 @@ def interval(
         freedom = error**4 / (words**2 / freedom + of_templates**2 / (len(templates.effects) - 1))
 
     def end(place: float, quantile: float) -> float:
-        moved = place + float(stdtrit(freedom, quantile)) * error
-        return moved if math.isinf(bound) else bound * math.tanh(moved)
+        return float(from_scale(np.array(place + stdtrit(freedom, quantile) * error), np.array(bound)))
 
     def p_below(place: float, limit: float) -> float:
         """Return p of the hypothesis that the effect is below `limit`."""
-        distance = place - float(_to_scale(np.array(limit), np.array(bound)))
+        distance = place - float(to_scale(np.array(limit), np.array(bound)))
         return float(stdtr(freedom, -distance / error)) if error else float(distance <= 0)
 
-    place = float(_to_scale(np.array(effect), np.array(bound)))
+    place = float(to_scale(np.array(effect), np.array(bound)))
     low, high = (end(place, (1 + sign * level) / 2) for sign in (-1, 1))
     if margin is None:
         return Interval(low, high, "jackknife")
@@ -235,10 +235,16 @@ def crossed_mean_interval(values: FloatArray) -> Interval:
     return Interval(mean - reach, mean + reach, "jackknife")
 
 
-def _variance_of_sum(without: FloatArray) -> float:
-    """Return the jackknife's variance of an estimate, from the estimates without each of n things."""
-    n = len(without)
-    return (n - 1) / n * float(np.square(without - without.mean()).sum())
+def jackknife_variance(without: FloatArray, kept: npt.NDArray[np.bool_] | bool = True) -> FloatArray:
+    """Return (...) the jackknife's variance of an estimate from (..., n) estimates without each unit.
+
+    With `kept`, (..., n) booleans, it comes from some of the units.
+    """
+    kept = np.broadcast_to(kept, without.shape)
+    n = kept.sum(axis=-1)
+    mean = np.where(kept, without, 0).sum(axis=-1) / n
+    squares = np.where(kept, np.square(without - mean[..., None]), 0).sum(axis=-1)
+    return np.asarray((n - 1) / n * squares)
 
 
 def _bound(n_items: float, n_x: float, n_y: float, std: str) -> float:
@@ -248,14 +254,19 @@ def _bound(n_items: float, n_x: float, n_y: float, std: str) -> float:
 
 
 def _variance_of_omitted(omitted: Omitted) -> float:
-    return _variance_of_sum(_to_scale(omitted.effects, omitted.bounds))
+    return float(jackknife_variance(to_scale(omitted.effects, omitted.bounds)))
 
 
-def _to_scale(effects: FloatArray, bounds: FloatArray) -> FloatArray:
+def to_scale(effects: FloatArray, bounds: FloatArray) -> FloatArray:
     """Return effects on the scale of the interval; those without a bound stay as they are."""
     if np.isinf(bounds).any():
         return effects
     return np.asarray(np.arctanh(np.clip(effects / bounds, -_WHOLE, _WHOLE)))
+
+
+def from_scale(places: FloatArray, bounds: FloatArray) -> FloatArray:
+    """Return effects from their places on the scale of the interval."""
+    return places if np.isinf(bounds).any() else np.asarray(bounds * np.tanh(places))
 
 
 def difference_interval(

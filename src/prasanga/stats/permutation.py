@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from prasanga.base.errors import InputError
 from prasanga.stats.effects import (
+    TIE,
     FloatArray,
     choice,
     finite_vector,
@@ -39,9 +40,6 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 METHODS = ("auto", "exact", "sampled")
 
 STATISTICS = ("studentized", "difference")
-
-# Statistics closer than this, relative to the largest score, are ties: the order of a sum changes its last digits.
-_TIE = 1e-9
 
 # Subsets of one half of the words that are listed at most: those of 22 words.
 _LARGEST_HALF = 2**22
@@ -125,7 +123,7 @@ def permutation_test_of_scores(
     per_sum = 1 / x.size + 1 / y.size
     centred = scores - scores.mean()
     observed = float(centred[: x.size].sum())
-    tolerance = max(_TIE * float(np.abs(scores).max()), noise) / per_sum
+    tolerance = max(TIE * float(np.abs(scores).max()), noise) / per_sum
     lower, upper = _bounds(observed, tolerance, alternative)
     n_drawn = 0 if countable and method != "sampled" else n_resamples
     if lower >= upper or np.ptp(scores) <= tolerance * per_sum / scores.size:
@@ -168,7 +166,7 @@ def sign_flip_test(
     """
     n = differences.size
     observed = float(differences.mean())
-    tolerance = max(_TIE * float(np.abs(differences).max()), noise)
+    tolerance = max(TIE * float(np.abs(differences).max()), noise)
     lower, upper = _bounds(observed, tolerance, alternative)
     if n <= _FLIPPED:
         n_drawn, sums = 0, np.zeros(1)
@@ -191,7 +189,7 @@ def test_of_statistics(
 
     `statistics` are (n,) values, with `exact` one for each of the `n_partitions`. Ties as in `permutation_test`.
     """
-    tolerance = _TIE * max(abs(observed), float(np.abs(statistics).max()))
+    tolerance = TIE * max(abs(observed), float(np.abs(statistics).max()))
     lower, upper = _bounds(observed, tolerance, alternative)
     count = int(np.count_nonzero((statistics <= lower) | (statistics >= upper)))
     together = 2 if mirrored and alternative == "two-sided" else 1
@@ -241,7 +239,7 @@ def _is_as_extreme(scores: FloatArray, n_x: int, alternative: str, tolerance: fl
     variance = of_x * squares + of_y * (all_squares - squares) - of_sum * total**2
     bound = abs(observed) - tolerance if alternative == "two-sided" else observed - tolerance
     limit = bound**2
-    slack = limit * (_TIE * variance + 1e-13 * float(np.abs(scores).max()) ** 2 + noise**2)
+    slack = limit * (TIE * variance + 1e-13 * float(np.abs(scores).max()) ** 2 + noise**2)
     by_sum, by_squares = (1 / n_x + 1 / n_y) ** 2 * variance + limit * of_sum, limit * (of_x - of_y)
     least = limit * of_y * all_squares - slack if bound > 0 else limit * of_y * all_squares + slack
 

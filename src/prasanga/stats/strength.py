@@ -35,7 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import DENOMINATORS, Z_95, FloatArray, IndexArray
+from prasanga.stats.effects import DENOMINATORS, TIE, Z_95, FloatArray, IndexArray
+from prasanga.stats.intervals import from_scale, jackknife_variance, to_scale
 from prasanga.stats.permutation import ALPHA
 from prasanga.stats.units import Units
 
@@ -47,8 +48,6 @@ SHIFTS = (0.1, 0.25, 0.5, 1.0, 1.5)
 _LISTED = 2**15  # partitions that are all counted; of more, some are drawn
 _DRAWN = 9_999
 _AT_A_TIME = 50  # repetitions in memory
-_TIE = 1e-9
-_WHOLE = 1 - 1e-12  # of the largest effect, as in `stats.intervals`
 _RESAMPLES = 2000
 
 
@@ -172,7 +171,7 @@ class _Partitions:
             observed = self._compare((of_units * first).sum(1), (of_units**2 * first).sum(1), of_units)
             found = self._compare(chosen @ of_units.T, chosen @ (of_units**2).T, of_units)
             largest = np.abs(observed)
-        alternative, tolerance = self._rule.alternative, _TIE * largest
+        alternative, tolerance = self._rule.alternative, TIE * largest
         if alternative == "two-sided":
             counted = np.abs(found) >= np.abs(observed) - tolerance
         else:
@@ -331,7 +330,7 @@ class _Judge:
         means = is_x / is_x.sum(axis=1, keepdims=True) - ~is_x / (~is_x).sum(axis=1, keepdims=True)
         of_attributes = np.mean([(means[:, None] @ each.values)[:, 0] for each in cosines], axis=0)
         first = np.broadcast_to(_is_first(self._attributes), of_attributes.shape)
-        level = self._rule.level * (1 + _TIE)
+        level = self._rule.level * (1 + TIE)
         found = self._partitions[0].test(np.mean(scores, axis=0), is_x) <= level
         found &= self._partitions[1].test(of_attributes, first) <= level
         return found & self._exclude_zero(cosines, scores, is_x, twins)
@@ -366,7 +365,7 @@ class _Judge:
 
         centered = [_center(each) for each in scores]
         effects, bounds = self._average(lambda space, s: self._effects(s, is_x, space), centered)
-        place = _to_scale(effects, bounds)
+        place = to_scale(effects, bounds)
         words = self._leave_out_targets(centered, is_x)
         if self._rule.resample_attributes:
             words = words + self._leave_out_attributes(cosines, is_x)
@@ -379,12 +378,12 @@ class _Judge:
                 for each in cosines[0].without
             ]
             n = len(left)
-            more = _variance_of_sum(np.stack([_to_scale(*each) for each in left], axis=1))
+            more = jackknife_variance(np.stack([to_scale(*each) for each in left], axis=1))
             wider = (words + more) ** 2 / (words**2 / of_targets + more**2 / (n - 1))
             found &= np.abs(place) > stdtrit(wider, 0.975) * np.sqrt(words + more)
         n_twins = twins.shape[1]
         if n_twins > 1:
-            low, high = _from_scale(place - reach, bounds), _from_scale(place + reach, bounds)
+            low, high = from_scale(place - reach, bounds), from_scale(place + reach, bounds)
             difference = np.abs(effects - twins.mean(axis=1))
             sd, freedom = self._rule.moderate(twins.std(axis=1, ddof=1), n_twins - 1)
             of_words = ((high - low) / (2 * Z_95)) ** 2 + sd**2 / n_twins
@@ -408,11 +407,11 @@ class _Judge:
             x, y = is_x.astype(np.float64), (~is_x).astype(np.float64)
             return self._divide((s * x) @ kept, (s * y) @ kept, s**2 @ kept, x @ kept, y @ kept, space)
 
-        places = _to_scale(*self._average(measure, scores))
+        places = to_scale(*self._average(measure, scores))
         if self._targets.matched:
-            return _variance_of_sum(places)
+            return jackknife_variance(places)
         first = _label_units(is_x, self._targets)
-        return sum((_variance_of_sum(places, side) for side in (first, ~first)), np.zeros(len(is_x)))
+        return sum((jackknife_variance(places, side) for side in (first, ~first)), np.zeros(len(is_x)))
 
     def _leave_out_attributes(self, cosines: Sequence[_Cosines], is_x: Flags) -> FloatArray:
         """Return (R,) the part from attribute units."""
@@ -426,32 +425,15 @@ class _Judge:
             s = (c.values @ weights.T).transpose(0, 2, 1)
             return self._effects(_center(s), is_x[:, None, :], space)
 
-        places = _to_scale(*self._average(measure, cosines))
+        places = to_scale(*self._average(measure, cosines))
         if self._attributes.matched:
-            return _variance_of_sum(places)
+            return jackknife_variance(places)
         labels = np.broadcast_to(_label_units(first, self._attributes), places.shape)
-        return _variance_of_sum(places, labels) + _variance_of_sum(places, ~labels)
+        return jackknife_variance(places, labels) + jackknife_variance(places, ~labels)
 
 
 def _center(scores: FloatArray) -> FloatArray:
     return np.asarray(scores - scores.mean(axis=-1, keepdims=True))
-
-
-def _variance_of_sum(places: FloatArray, kept: Flags | None = None) -> FloatArray:
-    """Return (R,) the jackknife's variance from (R, n) estimates without each unit, of those units that are `kept`."""
-    kept = np.ones(places.shape, dtype=bool) if kept is None else kept
-    n = kept.sum(axis=1)
-    mean = np.where(kept, places, 0).sum(axis=1) / n
-    squares = np.where(kept, np.square(places - mean[:, None]), 0).sum(axis=1)
-    return np.asarray((n - 1) / n * squares)
-
-
-def _to_scale(effects: FloatArray, bounds: FloatArray) -> FloatArray:
-    return effects if np.isinf(bounds).any() else np.asarray(np.arctanh(np.clip(effects / bounds, -_WHOLE, _WHOLE)))
-
-
-def _from_scale(places: FloatArray, bounds: FloatArray) -> FloatArray:
-    return places if np.isinf(bounds).any() else np.asarray(bounds * np.tanh(places))
 
 
 # --------------------
