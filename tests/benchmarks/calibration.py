@@ -197,7 +197,7 @@ def of_dependent_words(truth: str, n: int, rng: np.random.Generator) -> tuple[bo
         sets[0, :, 0] += 0.25
         sets[2:, :, 0] += [[2.0], [-2.0]]
     cosines = compute_cosines(*(list(side) for side in sets))
-    words = Units.of_words(n, n)
+    words = Units.from_sizes(n, n)
     clusters = Units(tuple(np.arange(n) // max(size, 1)), tuple(np.arange(n) // max(size, 1)), matched=not size)
     declared = clusters, clusters if size else words
     scores = cosines.word_scores(), contributions(cosines)
@@ -214,7 +214,7 @@ def of_dependent_words(truth: str, n: int, rng: np.random.Generator) -> tuple[bo
 def find_interval(cosines: CrossedScores, units: tuple[Units, Units] | None = None) -> Interval:
     """The interval over words of all four sets."""
     n_x, n_y, n_a, n_b = cosines.sizes
-    units = units or (Units.of_words(n_x, n_y), Units.of_words(n_a, n_b))
+    units = units or (Units.from_sizes(n_x, n_y), Units.from_sizes(n_a, n_b))
     return interval(cosines.effect(), units, omit_units(cosines, cosines, units))
 
 

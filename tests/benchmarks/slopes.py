@@ -50,7 +50,7 @@ def judge_study(lengths: list[Vectors], n: int, seed: int) -> tuple[bool, bool]:
     """Whether the slope is significant, and whether the interval of the change of d excludes 0."""
     x, y, a, b = (tuple(f"{side}{i}" for i in range(n)) for side in SIDES)
     words: Words = (x, y, a, b)
-    estimand = Estimand("C", words, (Units.of_words(n, n), Units.of_words(n, n)), SETTINGS, seed)
+    estimand = Estimand("C", words, (Units.from_sizes(n, n), Units.from_sizes(n, n)), SETTINGS, seed)
     halves = []
     for vectors in lengths:
         axes = vectors[2 * n :].mean(axis=1)

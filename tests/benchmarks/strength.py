@@ -44,7 +44,7 @@ def simulate(design: tuple[Any, ...], studies: int, rng: np.random.Generator) ->
     words = np.arange(4 * n + n_others)
     spelled = rng.integers(2, 10, size=words.size).astype(float)
     targets = Units(tuple(range(n)), tuple(range(n)), matched)
-    roles = Roles(words[: 2 * n], words[2 * n : 4 * n], targets, Units.of_words(n, n), words[2 * n :], spelled)
+    roles = Roles(words[: 2 * n], words[2 * n : 4 * n], targets, Units.from_sizes(n, n), words[2 * n :], spelled)
 
     def draw() -> tuple[list[Space], list[list[Space]]]:
         drawn = [[draw_space(words.size, rng, n * matched)] for _ in range(1 + n_twins)]

@@ -177,7 +177,7 @@ class Shown:
     def interval(self) -> Interval:
         """The 95 % interval over words and, in CEAT, contexts; with a note in place of ends for fewer than 8 words."""
         n_x, n_y, n_a, n_b = self.cosines.sizes
-        units = Units.of_words(n_x, n_y), Units.of_words(n_a, n_b)
+        units = Units.from_sizes(n_x, n_y), Units.from_sizes(n_a, n_b)
         omitted = omit_units(self.cosines, self.cosines, units, self.std)
         return interval(self.effect_size, units, omitted)
 

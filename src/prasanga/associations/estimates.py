@@ -87,7 +87,7 @@ class Category:
     def units(self, used: Sequence[Sequence[str]]) -> tuple[Units, Units]:
         """Return the units of chance of the targets and of the attributes that are `used`."""
         targets, attributes = (
-            Units.of_clusters(used[i], used[i + 1], *self.clusters[i : i + 2], matched=self.is_matched(side))
+            Units.from_clusters(used[i], used[i + 1], *self.clusters[i : i + 2], matched=self.is_matched(side))
             for i, side in ((0, "targets"), (2, "attributes"))
         )
         return targets, attributes

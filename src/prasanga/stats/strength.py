@@ -261,7 +261,7 @@ class _Direction(NamedTuple):
     """(n_targets,) product of each target's unit vector with g."""
 
     @classmethod
-    def of(cls, products: FloatArray, roles: Roles) -> _Direction:
+    def from_products(cls, products: FloatArray, roles: Roles) -> _Direction:
         weights = _weigh(roles.attribute_units)
         values = products[np.ix_(roles.targets, roles.attributes)]
         among = products[np.ix_(roles.attributes, roles.attributes)] @ weights  # products with mean A - mean B
@@ -534,19 +534,19 @@ class _Studies:
         self._spaces, self._twins, self._roles, self._rng = spaces, twins, roles, rng
         self._weights = _weigh(roles.attribute_units)
         self._rule, self._judge = rule, _Judge(spaces, roles.target_units, roles.attribute_units, rule, rng)
-        self._directions = [_Direction.of(space.products, roles) for space in spaces]
-        self._directions_without = [_Direction.of(products, roles) for products in spaces[0].without]
+        self._directions = [_Direction.from_products(space.products, roles) for space in spaces]
+        self._directions_without = [_Direction.from_products(products, roles) for products in spaces[0].without]
 
     @cached_property
     def _judge_of_drawn(self) -> _Judge:
-        attributes = Units.of_words(*_lengths(self._roles.attribute_units))
+        attributes = Units.from_sizes(*_lengths(self._roles.attribute_units))
         return _Judge(self._spaces, self._roles.target_units, attributes, self._rule, self._rng)
 
     @cached_property
     def _judge_of_words(self) -> _Judge:
-        targets = Units.of_words(*_lengths(self._roles.target_units))
+        targets = Units.from_sizes(*_lengths(self._roles.target_units))
         return _Judge(
-            self._spaces, targets, Units.of_words(*_lengths(self._roles.attribute_units)), self._rule, self._rng
+            self._spaces, targets, Units.from_sizes(*_lengths(self._roles.attribute_units)), self._rule, self._rng
         )
 
     def shift(self, n: int, shifts: Sequence[float]) -> Flags:

@@ -36,12 +36,12 @@ class Units:
     matched: bool = False
 
     @classmethod
-    def of_words(cls, n_first: int, n_second: int) -> Units:
+    def from_sizes(cls, n_first: int, n_second: int) -> Units:
         """Return units that are single words."""
         return cls(tuple(range(n_first)), tuple(range(n_second)))
 
     @classmethod
-    def of_clusters(
+    def from_clusters(
         cls,
         first: Sequence[str],
         second: Sequence[str],

@@ -20,7 +20,7 @@ WORDS = tuple(tuple(f"{side}{i}" for i in range(N)) for side in "xyab")
 
 def estimand(matched: bool = False) -> Estimand:
     each = tuple(range(N))
-    units = Units(each, each, matched=matched), Units.of_words(N, N)
+    units = Units(each, each, matched=matched), Units.from_sizes(N, N)
     return Estimand("C", WORDS, units, TestSettings(), 1, ("m",))  # type: ignore[arg-type]
 
 

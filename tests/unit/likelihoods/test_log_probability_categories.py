@@ -350,7 +350,7 @@ def test_effects_with_words_counted_anew_are_those_of_cosines(std: str) -> None:
     cosines = scores.crossed_scores()
     words = [[f"{side}{i}" for i in range(n)] for side, n in zip("xyab", (10, 10, 9, 9), strict=True)]
     resampling = draw_resampling(
-        words, [Units.of_words(10, 10), Units.of_words(9, 9)], 1, n_resamples=50, seed=3, category="C"
+        words, [Units.from_sizes(10, 10), Units.from_sizes(9, 9)], 1, n_resamples=50, seed=3, category="C"
     )
     counts = resampling.target_counts, resampling.attribute_counts
     assert scores.effects(*counts, None, std) == pytest.approx(cosines.effects(*counts, None, std))
@@ -376,11 +376,11 @@ def test_the_test_of_terms_deals_them_and_measures_anew(terms: str) -> None:
         return float(dealt.sentence_scores[:20].mean() - dealt.sentence_scores[20:].mean())
 
     found = {chosen: abs(difference(chosen)) for chosen in itertools.combinations(range(6), 3)}
-    test = scores.test_terms(Units.of_words(3, 3), TestSettings(), np.random.default_rng(1))
+    test = scores.test_terms(Units.from_sizes(3, 3), TestSettings(), np.random.default_rng(1))
     assert test.statistic == pytest.approx(difference((0, 1, 2)))
     assert (test.exact, test.n_partitions) == (True, 20)
     assert test.p_value == np.mean([value >= found[0, 1, 2] * (1 - 1e-9) for value in found.values()])
-    drawn = scores.test_terms(Units.of_words(3, 3), TestSettings(n_permutations=19), np.random.default_rng(1))
+    drawn = scores.test_terms(Units.from_sizes(3, 3), TestSettings(n_permutations=19), np.random.default_rng(1))
     assert (drawn.exact, drawn.n_resamples, (drawn.p_value * 20) % 1) == (False, 19, pytest.approx(0, abs=1e-9))
     assert drawn.ci_low < drawn.p_value < drawn.ci_high
 

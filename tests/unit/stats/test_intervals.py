@@ -37,7 +37,7 @@ def of_scores(scores: np.ndarray, n_x: int) -> CrossedScores:
 
 def words_of(cosines: CrossedScores) -> list[Units]:
     n_x, n_y, n_a, n_b = cosines.sizes
-    return [Units.of_words(n_x, n_y), Units.of_words(n_a, n_b)]
+    return [Units.from_sizes(n_x, n_y), Units.from_sizes(n_a, n_b)]
 
 
 def measure(cosines: CrossedScores, units: Sequence[Units] = (), std: str = "union_ddof1", **more: float) -> Interval:
@@ -154,10 +154,10 @@ def test_of_many_normal_words_the_interval_is_that_of_theory() -> None:
 @pytest.mark.parametrize(
     ("units", "note"),
     [
-        ([Units.of_words(7, 9), Units.of_words(9, 9)], "set X has 7 words"),
-        ([Units.of_words(9, 9), Units.of_words(9, 1)], "set B has 1 word"),
-        ([Units.of_words(8, 3)], "set Y has 3 words"),
-        ([Units.of_words(9, 9), Units((0, 0, 1, 2, 3, 4, 5, 6), tuple(range(8)))], "set A has 7 independent words"),
+        ([Units.from_sizes(7, 9), Units.from_sizes(9, 9)], "set X has 7 words"),
+        ([Units.from_sizes(9, 9), Units.from_sizes(9, 1)], "set B has 1 word"),
+        ([Units.from_sizes(8, 3)], "set Y has 3 words"),
+        ([Units.from_sizes(9, 9), Units((0, 0, 1, 2, 3, 4, 5, 6), tuple(range(8)))], "set A has 7 independent words"),
         ([Units(tuple(range(7)), tuple(range(7)), matched=True)], "set X has 7 matched pairs"),
     ],
 )

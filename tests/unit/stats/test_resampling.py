@@ -11,7 +11,7 @@ WORDS = [["rose", "lily", "iris"], ["ant", "wasp"], ["love", "peace", "joy", "ho
 
 def draw(words: list[list[str]] = WORDS, n_draws: int = 5, n_resamples: int = 200, sides: int = 2) -> Resampling:
     sizes = [len(of_set) for of_set in words]
-    units = [Units.of_words(*sizes[:2]), Units.of_words(*sizes[2:])][:sides]
+    units = [Units.from_sizes(*sizes[:2]), Units.from_sizes(*sizes[2:])][:sides]
     return draw_resampling(words, units, n_draws, n_resamples=n_resamples, seed=1, category="flowers")
 
 

@@ -104,7 +104,7 @@ def find_one(
     return not why_not_found({**row, "ci_low": ends.low, "ci_high": ends.high})
 
 
-WORDS = Units.of_words
+WORDS = Units.from_sizes
 PAIRS = Units(tuple(range(8)), tuple(range(8)), True)
 DESIGNS = {
     "equal": (WORDS(8, 8), WORDS(8, 8), Rule(0.05), 1, 3),
@@ -173,7 +173,7 @@ def test_templates_are_left_out_and_items_scatter_as_if_each_item_was_moved(n_it
     shifts, n_studies = (1.0, 2.0, 3.0), 40
     found = studies.shift(n_studies, shifts)
     labels = _relabel(roles.target_units, n_studies, np.random.default_rng(3))
-    direction = _Direction.of(space.products, roles)
+    direction = _Direction.from_products(space.products, roles)
     apart = items[2 * n : 3 * n].mean(axis=(0, 1)) - items[3 * n :].mean(axis=(0, 1))
     g = apart / np.linalg.norm(apart)
     lengths = np.sqrt(np.diag(space.products)[: 2 * n])

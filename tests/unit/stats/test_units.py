@@ -10,11 +10,11 @@ from prasanga.stats.permutation import sign_flip_test
 from prasanga.stats.units import Units, matched_effect_size
 
 CLUSTERED = Units((0, 0, 1, 2, 3, 3), (0, 1, 2, 2, 3))
-PAIRS = Units.of_clusters("abcdef", "ghijkl", {"a": "1", "c": "1"}, {"g": "1", "i": "1"}, matched=True)
+PAIRS = Units.from_clusters("abcdef", "ghijkl", {"a": "1", "c": "1"}, {"g": "1", "i": "1"}, matched=True)
 
 
 def test_words_of_a_cluster_are_one_unit() -> None:
-    found = Units.of_clusters(["mum", "rose", "mother"], ["ant", "wasp"], {"mum": "m", "mother": "m"}, {})
+    found = Units.from_clusters(["mum", "rose", "mother"], ["ant", "wasp"], {"mum": "m", "mother": "m"}, {})
     assert found == Units((0, 1, 0), (0, 1))
     assert (found.sizes, found.freedom) == ((2, 2), 2)
     assert (PAIRS.sizes, PAIRS.freedom, PAIRS.first, PAIRS.second) == (
@@ -104,7 +104,7 @@ def test_of_pairs_that_move_together_the_difference_is_found() -> None:
     scores = np.concatenate([common + 0.5, common]) + 0.01 * rng.standard_normal(16)
     how = {"alternative": "two-sided", "n_resamples": 100, "rng": rng, "statistic": "difference", "noise": 0.0}
     assert matched.test(scores, **how).p_value == 2 / 256  # type: ignore[arg-type]
-    assert Units.of_words(8, 8).test(scores, **how).p_value > 0.5  # type: ignore[arg-type]
+    assert Units.from_sizes(8, 8).test(scores, **how).p_value > 0.5  # type: ignore[arg-type]
 
 
 def test_units_are_left_out_whole() -> None:
