@@ -31,9 +31,9 @@ from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
 from prasanga.report import section as pages
 from prasanga.report import sheet as sheets
-from prasanga.report.grid import ALPHA, interval, name_length, name_of_language, name_of_type, natural_order
+from prasanga.report.grid import interval, is_significant, name_length, name_of_language, name_of_type, natural_order
 from prasanga.report.summary import SCHEMA
-from prasanga.stats.permutation import holm
+from prasanga.stats.permutation import ALPHA, holm
 
 SEED, N_RESAMPLES = 0, 10_000
 """For the intervals of ranks; each estimate's seed is named by its study, method, model and category."""
@@ -380,7 +380,7 @@ def _heads(found: Iterable[Number]) -> dict[int, str]:
 
 
 def _row(number: Number, block: str | None, show: Callable[[float | None], str]) -> sheets.Row:
-    is_found = number["p_holm"] is not None and number["p_holm"] < ALPHA
+    is_found = is_significant(number["p_holm"])
     rank, ranks = sheets.MISSING, sheets.MISSING
     if number["rank"] is not None:
         rank = f"{number['rank']} of {number['n_ranked']}"

@@ -16,9 +16,10 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from prasanga.report.grid import ALPHA, METHODS, few_words, natural_order, select_primary
+from prasanga.report.grid import METHODS, few_words, natural_order, select_primary
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS
+from prasanga.stats.permutation import ALPHA
 
 _FEWEST_POINTS = 3
 
@@ -156,7 +157,7 @@ def shares_that_hold(multiverse: pl.DataFrame) -> pl.DataFrame:
         with the more frequent sign), star_holds (share with that sign and a star), in the order of methods and
         categories.
     """
-    effect, star = pl.col("effect_size"), pl.col("p_association_holm") < ALPHA
+    effect, star = pl.col("effect_size"), pl.col("p_association_holm") <= ALPHA
     positive, negative = effect > 0, effect < 0
     shares = (
         specifications(multiverse)

@@ -19,11 +19,12 @@ from scipy.stats import binom
 from prasanga.associations.comparisons import UNREACHABLE
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import grid
-from prasanga.report.grid import ALPHA, HOLM, METHODS, Estimate, Grid, few_words, is_number
+from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number, is_significant
 from prasanga.report.sheet import TEMPLATES, one_decimal, two
 from prasanga.report.study import Results
 from prasanga.schema.registry import COUNTED, Reason, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
+from prasanga.stats.permutation import ALPHA
 from prasanga.stats.strength import POWER
 
 _FALSE_ALARMS = {
@@ -53,7 +54,7 @@ def _sentences() -> Any:
 
 
 def name_chance(tests: int) -> str:
-    """Return how many of these tests are below `ALPHA` by chance, in words."""
+    """Return how many of these tests are significant by chance, in words."""
     expected = ALPHA * tests
     return f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "fewer than one"
 
@@ -86,8 +87,7 @@ def count_tests(rows: Iterable[Estimate]) -> int | None:
 
 def is_near_zero(row: Estimate) -> bool:
     """Return whether the equivalence test shows that an effect or a preference is within the margin around none."""
-    p = row.get("p_equivalence")
-    return isinstance(p, float) and p < ALPHA
+    return is_significant(row.get("p_equivalence"))
 
 
 def order_sides(row: Estimate) -> tuple[str, str, str, str]:
@@ -183,9 +183,9 @@ def _size(row: Estimate) -> float:
 
 
 def _count_below(p_values: Iterable[Any]) -> dict[str, Any]:
-    """Return how many p are below `ALPHA`, and of how many; empty if there are none."""
+    """Return how many p are at most `ALPHA`, and of how many; empty if there are none."""
     known = [p for p in p_values if is_number(p)]
-    return {"k": sum(p < ALPHA for p in known), "n": len(known)} if known else {}
+    return {"k": sum(map(is_significant, known)), "n": len(known)} if known else {}
 
 
 def _count_significant(rows: Sequence[Estimate]) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def _compare_controls(rows: Sequence[Estimate]) -> dict[str, Any]:
     shuffled = [row for row in rows if is_number(row.get("shuffled_low"))]
     if not compared and not shuffled:
         return {}
-    alike = [row for row in compared if row["p_twins"] > ALPHA]
+    alike = [row for row in compared if not is_significant(row["p_twins"])]
     ends = ("twin_difference_low", "twin_difference_high")
     unseen = [max(abs(row[end] - row["twin_difference"]) for end in ends) for row in alike]
     return {
@@ -405,7 +405,7 @@ def farthest_percentage(rows: Iterable[Estimate]) -> Estimate | None:
 
     def order(row: Estimate) -> tuple[Any, ...]:
         percent = row["balanced_percentage" if is_found(row) else "bias_percentage"]
-        return is_found(row), grid.is_significant(row), abs(percent - 50), grid.pairs_counted(row)
+        return is_found(row), grid.differs_from_half(row), abs(percent - 50), grid.pairs_counted(row)
 
     return max(filter(is_ranked, rows), key=order, default=None)
 
@@ -417,8 +417,8 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
     if not known:
         yield from [tell("no_percentages", n=len(rows))] if rows else []
         return
-    different = [row for row in known if grid.is_significant(row)]
-    others = [row for row in known if not grid.is_significant(row) and is_number(row.get("equivalence_margin"))]
+    different = [row for row in known if grid.differs_from_half(row)]
+    others = [row for row in known if not grid.differs_from_half(row) and is_number(row.get("equivalence_margin"))]
     yield tell(
         "percentages",
         n=len(known),
@@ -448,7 +448,7 @@ def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
         name: grid.interval(row[f"{ends}_low"], row[f"{ends}_high"], one_decimal)
         for name, ends in (("exact", "exact"), ("balanced", "balanced_ci"))
     }
-    return {"row": row, "title": title, **intervals, "differs": grid.is_significant(row), **about}
+    return {"row": row, "title": title, **intervals, "differs": grid.differs_from_half(row), **about}
 
 
 # ---- the first screen: three findings, each with how sure it is
@@ -481,7 +481,7 @@ class Changes(NamedTuple):
         return {
             key: row
             for key, row in self.found.items()
-            if row["p_slope_holm"] <= ALPHA and grid.excludes_zero(row, "slope")
+            if is_significant(row["p_slope_holm"]) and grid.excludes_zero(row, "slope")
         }
 
     @property
@@ -522,7 +522,7 @@ def show_effect(ceat: Grid, category: str, model: str, length: str) -> str:
 
 def _exceeds_chance(k: int, n: int) -> Facts:
     """Return k of n tests at `ALPHA`, how many are expected by chance, and how sure it is that these are more."""
-    is_likely = k and binom.sf(k - 1, n, ALPHA) < ALPHA
+    is_likely = k and is_significant(float(binom.sf(k - 1, n, ALPHA)))
     return {"k": k, "n": n, "chance": f"{ALPHA * n:.1f}", "sure": LIKELY if is_likely else OPEN}
 
 
@@ -583,7 +583,7 @@ def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:
     if bias.is_empty():
         return
     rows, row = bias.rows(named=True), farthest_percentage(bias.rows(named=True))
-    found, differs = (row is not None and of(row) for of in (is_found, grid.is_significant))
+    found, differs = (row is not None and of(row) for of in (is_found, grid.differs_from_half))
     if row is None or not (found or differs):
         overall = [each for each in rows if each["bias_type"] == OVERALL and is_number(each["bias_percentage"])]
         if not overall:
@@ -616,4 +616,4 @@ def _find_twins(ceat: Grid) -> Iterator[Facts]:
     """Yield how many effects differ from those of models that have learned nothing."""
     known = [p for row in ceat.primary if is_number(p := row.get("p_twins")) and not few_words(row)]
     if known:
-        yield {"kind": "twins", **_exceeds_chance(sum(p <= ALPHA for p in known), len(known))}
+        yield {"kind": "twins", **_exceeds_chance(sum(map(is_significant, known)), len(known))}

@@ -25,9 +25,7 @@ from prasanga.pairs.preferences import OVERALL
 from prasanga.schema import CONVENTIONS
 from prasanga.schema.registry import describe_losses, describe_missing_effect
 from prasanga.stats.intervals import FEWEST_WORDS
-
-ALPHA = 0.05
-"""The level of all tests."""
+from prasanga.stats.permutation import ALPHA
 
 FIRST_DRAWS = 100
 """The smallest number of draws for which the effect is stored, besides all draws."""
@@ -166,6 +164,11 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
+def is_significant(p: object, alpha: float = ALPHA) -> TypeGuard[float]:
+    """Return whether there is a p, and it is at most the level."""
+    return is_number(p) and p <= alpha
+
+
 MISSING = "–"
 """Shown in place of a missing number."""
 
@@ -215,7 +218,7 @@ class Marking:
         column: of the table of estimates.
         alpha: the level.
         note: the meaning of the mark.
-        above: mark p at or above the level (not significant), as Tables 5 and 6 of Sadhu et al. do.
+        above: mark p above the level (not significant), as Tables 5 and 6 of Sadhu et al. do.
     """
 
     column: str
@@ -226,7 +229,7 @@ class Marking:
     def marks(self, estimate: Estimate) -> bool:
         """Return whether the estimate has the mark. One without this p has none."""
         p = estimate.get(self.column)
-        return is_number(p) and (p >= self.alpha if self.above else p < self.alpha)
+        return is_number(p) and is_significant(p, self.alpha) != self.above
 
     def describe(self, estimates: Iterable[Estimate]) -> str:
         """Return the meaning of the mark among these estimates: the note, and which effects their test can mark."""
@@ -246,7 +249,7 @@ _SIDES = {
 HOLM = Marking(
     "p_association_holm",
     ALPHA,
-    "p_association_holm < .05: permutation of the target words and of the attribute words, the larger p,"
+    "p_association_holm <= .05: permutation of the target words and of the attribute words, the larger p,"
     " corrected by Holm over the primary tests of words in the study (CEAT, SEAT, WEAT and log-probability bias"
     " together). Single lengths are not tested.",
 )
@@ -255,7 +258,7 @@ HOLM = Marking(
 NOT_BY_DRAWS = Marking(
     "p_draws",
     0.005,
-    "not significant, p_draws of at least .005, as in the paper. p_draws falls with the number of draws and says"
+    "not significant, p_draws above .005, as in the paper. p_draws falls with the number of draws and says"
     " nothing about other words.",
     above=True,
 )
@@ -380,9 +383,9 @@ def name_of_type(bias_type: str) -> str:
     return "All pairs" if bias_type == OVERALL else bias_type.replace("-", " ").capitalize()
 
 
-def is_significant(row: Estimate) -> bool:
+def differs_from_half(row: Estimate) -> bool:
     """Return whether the percentage differs from 50 by the exact test, after Holm's correction."""
-    return is_number(row["p_binomial_holm"]) and row["p_binomial_holm"] < ALPHA
+    return is_significant(row["p_binomial_holm"])
 
 
 def tests_of(grid: PairGrid) -> int:

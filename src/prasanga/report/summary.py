@@ -30,9 +30,10 @@ from prasanga.base.places import named, shareable
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import findings, grid, study, wording
-from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, is_number, is_significant
+from prasanga.report.grid import METHODS, Estimate, few_words, is_number, is_significant
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.schema import CONVENTIONS
+from prasanga.stats.permutation import ALPHA
 
 SCHEMA = 3
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
@@ -286,8 +287,8 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "n_estimates": len(rows),
             **_count_numbers(computed, map(grid.why_missing, rows), len(rows)),
             "n_tested": len(corrected),
-            "n_significant": sum(p < ALPHA for p in _numbers(computed, "p_association")),
-            "n_significant_holm": sum(p < ALPHA for p in corrected) if corrected else None,
+            "n_significant": sum(map(is_significant, _numbers(computed, "p_association"))),
+            "n_significant_holm": sum(map(is_significant, corrected)) if corrected else None,
             "largest": None if largest is None else _describe_effect(largest),
             "twin": _describe_twins(computed, "twin_effect_size", 0),
             "conventions": conventions,
@@ -349,7 +350,7 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
             "n_percentages": len(rows),
             **_count_numbers(computed, map(grid.why_no_percentage, rows), len(rows)),
             "n_tested": len(_numbers(computed, "p_binomial_holm")),
-            "n_significant_holm": sum(map(is_significant, computed.iter_rows(named=True))),
+            "n_significant_holm": sum(map(grid.differs_from_half, computed.iter_rows(named=True))),
             "farthest": None if farthest is None else _describe_percentage(farthest),
             "overall": list(map(_describe_percentage, overall)),
             "percentages": list(map(_describe_percentage, rows)),

@@ -25,10 +25,10 @@ def test_significance_counts_before_and_after_correction(table: Table) -> None:
     p_values = (0.001, 0.012, 0.02, 0.04, 0.6)  # Holm: .001 <= .05/5, .012 <= .05/4, .02 > .05/3
     models = "abcde"
     ceat = table(*(("C1", m, "9", "fixed", 0.1, {"p_association": p}) for m, p in zip(models, p_values, strict=True)))
-    assert told("p_association < .05, uncorrected", ceat) == (
-        "4 of 5 estimates have p_association < .05, uncorrected; fewer than one would be expected if the target"
-        " words or the attribute words made no difference. With Holm's correction for 5 tests, 2 remain. Estimates that"
-        " share words are not independent of each other."
+    assert told("p_association of at most .05, uncorrected", ceat) == (
+        "4 of 5 estimates have p_association of at most .05, uncorrected; fewer than one would be expected if the"
+        " target words or the attribute words made no difference. With Holm's correction for 5 tests, 2 remain."
+        " Estimates that share words are not independent of each other."
     )
 
 

@@ -94,7 +94,7 @@ def test_a_preference_for_first_sentences_is_no_finding() -> None:
     assert row["p_binomial_holm"] < 0.05
     assert not row["is_found"]
     said = list(findings_of_pairs(bias_percentage(scores)))
-    assert "2 of 2 bias percentages differ from 50 (exact test, p < .05 after Holm's correction); none is a" in said[0]
+    assert "2 of 2 bias percentages differ from 50 (exact test, p at most .05 after Holm's correction); none" in said[0]
     assert said[1] == f"Sentence pairs: 2 of 2 percentages that differ from 50 are no findings: {LABELS_ALIKE}."
     assert cells_of(section_of(bias_percentage(scores)).widget)[-1] == ["All pairs", "56.0"]
 

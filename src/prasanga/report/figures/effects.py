@@ -29,6 +29,7 @@ from prasanga.report.figures.canvas import SIZES, WIDTHS, NothingToDrawError, Wi
 from prasanga.report.grid import METHODS, grid_of, natural_order
 from prasanga.report.paper_tables import PUBLISHED_AS
 from prasanga.report.sheet import MINUS
+from prasanga.stats.permutation import ALPHA
 
 FARTHEST = 2.0
 """Effect sizes are rarely larger: two target sets of one size are at most two standard deviations apart. Bars
@@ -463,7 +464,7 @@ def _plot_rows(rows: pl.DataFrame, series: Iterable[str], note: str, width: Widt
 def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width = "page") -> Figure:
     """Plot all estimates of a category in ascending order, with their choices as marks below; one panel per method.
 
-    A filled marker has a star: p_association below .05 after Holm's correction within its specification.
+    A filled marker has a star: p_association of at most .05 after Holm's correction within its specification.
 
     Args:
         multiverse: the table of all specifications.
@@ -473,7 +474,7 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
     Raises:
         InputError: another width.
     """
-    starred = pl.col("p_association_holm") < tables.ALPHA
+    starred = pl.col("p_association_holm") <= ALPHA
     rows = specifications(multiverse).filter(category=category).sort("effect_size").with_columns(starred=starred)
     shown = {method: part for method in METHODS if (part := rows.filter(method=method)).height}
     if not shown:
