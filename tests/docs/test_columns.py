@@ -20,9 +20,7 @@ from prasanga.methods import FAMILY, names_of
 from prasanga.methods import TABLES as METHOD_TABLES
 from prasanga.pairs import read_pairs, statistics
 from prasanga.schema import TABLES, TableSchema, find_table
-from prasanga.static.files import WordVectors
-from prasanga.static.lookup import Spellings, look_up
-from prasanga.static.training import Trained, trained_table
+from prasanga.static import Spellings, Trained, WordVectors, look_up, trained_table
 
 
 @pytest.fixture(scope="module")

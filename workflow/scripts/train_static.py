@@ -1,7 +1,5 @@
 """The sentences of the study's corpus to static vectors."""
 
-import json
-
 from prasanga.runner import Task
 from prasanga.static import trained_table
 from prasanga.static.training import train
@@ -10,5 +8,4 @@ task = Task(snakemake, "static")
 asked = task.params.training
 made_from = task.describe(asked, libraries=["gensim", "numba", "numpy", "scipy"])
 trained = train(task.input[0], **asked)
-about = {"method": asked["method"], "report": json.dumps(dict(trained.report))}
-task.write(task.output[0], trained_table(trained), {**made_from, **about})
+task.write(task.output[0], trained_table(trained), {**made_from, "method": asked["method"]})

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.static.files import FORMATS, WordVectors, read_vectors
-    from prasanga.static.lookup import (
+    from prasanga.static.training import Trained, train_glove, train_word2vec, trained_table, write_sentences
+    from prasanga.static.vectors import (
         Spellings,
+        WordVectors,
         look_up,
         look_up_stimuli,
         read_looked_up,
         read_trained,
+        read_vectors,
         spellings_of,
         wanted_spellings,
     )
-    from prasanga.static.training import Trained, train_glove, train_word2vec, trained_table, write_sentences
 
 
 STATIC_VERSION = 1

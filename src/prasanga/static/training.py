@@ -11,8 +11,8 @@ import logging
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -47,13 +47,11 @@ class Trained:
         words: the vocabulary, most frequent first.
         counts: (n_words,), how often each occurs in the corpus.
         vectors: (n_words, d) float32.
-        report: facts about the training, as plain values.
     """
 
     words: tuple[str, ...]
     counts: npt.NDArray[np.int64]
     vectors: npt.NDArray[np.float32]
-    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 def trained_table(trained: Trained) -> pa.Table:
@@ -128,8 +126,7 @@ def train_word2vec(
     total = {"total_words": counts.total(), "total_examples": sentences}
     model.train(corpus_file=os.fspath(corpus), epochs=epochs, **total)
     words = tuple(model.wv.index_to_key)
-    report = {"n_sentences": sentences, "n_vocabulary": len(words), "negative": model.negative, "workers": workers}
-    return Trained(words, np.array([counts[word] for word in words]), model.wv.vectors, report)
+    return Trained(words, np.array([counts[word] for word in words]), model.wv.vectors)
 
 
 def _hash_word(word: object) -> int:
@@ -168,7 +165,7 @@ def train_glove(
     Raises:
         InputError: fewer than two words are frequent enough, or no two of them are ever near each other.
     """
-    counts, sentences = _count_words(corpus, minimum_count)
+    counts, _ = _count_words(corpus, minimum_count)
     near = count_neighbours(_read_lines(corpus), list(counts), window).tocoo()
     if not near.nnz:
         raise InputError(
@@ -180,11 +177,7 @@ def train_glove(
     _LOG.info(
         "GloVe: %d counts, loss %.5f after the first epoch, %.5f after %d", near.nnz, losses[0], losses[-1], epochs
     )
-    report = {
-        **{"n_sentences": sentences, "n_vocabulary": len(counts), "n_counts": near.nnz, "x_max": X_MAX},
-        "losses": [round(loss, 6) for loss in losses],
-    }
-    return Trained(tuple(counts), np.array(list(counts.values())), vectors, report)
+    return Trained(tuple(counts), np.array(list(counts.values())), vectors)
 
 
 def _read_lines(corpus: Path) -> Iterator[list[str]]:
