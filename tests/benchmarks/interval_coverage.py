@@ -11,12 +11,13 @@ centers. The estimand is the mean effect of studies with other words, as many in
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.estimates import Effects, Estimand, TestSettings, count_sentences, measure_templates
+from prasanga.associations.estimates import Estimand, TestSettings, measure_templates
 from prasanga.associations.vectors import Words
 from prasanga.base.seeds import generator
 from prasanga.stats.crossed import CrossedScores
@@ -183,7 +184,7 @@ def print_intervals(sizes: list[int], shifts: list[float], n_studies: int, seed:
 
 def in_templates(
     population: Population, n: int, n_templates: int, moved: float, rng: np.random.Generator
-) -> tuple[CrossedScores, Effects]:
+) -> tuple[CrossedScores, Callable[[npt.NDArray[np.bool_]], float]]:
     """A study of n words a set in templates, which move X and Y apart or together, by `moved`, and turn all words."""
     frames = 0.3 * rng.standard_normal((n_templates, DIMENSIONS))
     apart = moved * rng.standard_normal(n_templates)
@@ -194,7 +195,12 @@ def in_templates(
     targets, attributes = (np.concatenate(pair).reshape(-1, DIMENSIONS) for pair in (sides[:2], sides[2:]))
     words = np.repeat(np.arange(2 * n), n_templates)
     cosines = CrossedScores((targets @ attributes.T)[None], words, words, n, n, n, n)
-    return cosines, count_sentences(cosines, [np.arange(n_templates)] * (4 * n), "union_ddof1")
+
+    def measure(kept: npt.NDArray[np.bool_]) -> float:
+        rows = np.tile(kept, 2 * n)
+        return CrossedScores(cosines.values[:, rows][:, :, rows], words[rows], words[rows], n, n, n, n).effect()
+
+    return cosines, measure
 
 
 def _in_frames(side: str, words: Vectors, frames: Vectors, apart: Vectors, rng: np.random.Generator) -> Vectors:
@@ -217,10 +223,10 @@ def print_templates(sizes: list[int], templates: list[int], n_studies: int, n_tr
                 tallies, truth = (Tally(), Tally()), float(np.mean(list(drawn)))
                 units = list_units(n, "words")
                 for _ in range(n_studies):
-                    cosines, effects = in_templates(population, n, n_templates, moved, rng)
+                    cosines, measure = in_templates(population, n, n_templates, moved, rng)
                     estimand = Estimand("C", _names(n), units, TestSettings(), seed)
                     words = estimand.find_interval(cosines.effect(), estimand.omit(cosines, cosines))
-                    both, _ = measure_templates(effects, list(map(str, range(n_templates))), cosines, estimand)
+                    both, _ = measure_templates(measure, list(map(str, range(n_templates))), cosines, estimand)
                     ends = (words.low, words.high), (both["ci_templates_low"], both["ci_templates_high"])
                     for tally, (low, high) in zip(tallies, ends, strict=True):
                         assert low is not None

@@ -29,11 +29,9 @@ from prasanga.stats.crossed import (
     Counts,
     CrossedScores,
     contributions,
-    effects_of_items,
-    item_counts,
     leave_one_out,
 )
-from prasanga.stats.effects import COSINE_NOISE, ConstantScoresError, FloatArray, IndexArray, finite_or_none
+from prasanga.stats.effects import ConstantScoresError, FloatArray, finite_or_none
 from prasanga.stats.intervals import (
     FEWEST_TEMPLATES,
     Interval,
@@ -511,12 +509,8 @@ def _subtract_counted(scores: FloatArray, counts: Counts, n_first: int) -> Float
 # their own to that of other words; what a word and a template do together is counted in both.
 
 
-Effects: TypeAlias = Callable[[Counts], FloatArray]
-"""Gives (R,) effects with templates counted several times or not at all, (R, n_templates)."""
-
-
 def measure_templates(
-    effects: Effects,
+    measure: Callable[[npt.NDArray[np.bool_]], float],
     names: Sequence[str],
     cosines: CrossedScores,
     estimand: Estimand,
@@ -526,15 +520,15 @@ def measure_templates(
     """Return the columns of templates of an estimate, and rows of the table of templates without category and model.
 
     Args:
-        effects: the effect with templates counted several times or not at all.
+        measure: gives the effect in some templates, (n_templates,) booleans; NaN where there is none.
         names: of the templates, by their place.
         cosines: of the items, as `measure_cosines` has them.
         estimand: what is measured.
         counted: as in `measure_cosines`.
     """
     n, std = len(names), estimand.settings.std
-    with np.errstate(divide="ignore", invalid="ignore"):
-        alone, without = effects(np.eye(n)), effects(1 - np.eye(n)) if n > 1 else np.full(1, np.nan)
+    each = np.eye(n, dtype=bool)
+    alone, without = (np.array([measure(kept) for kept in of_rows]) for of_rows in (each, ~each))
     rows = [
         {"place": place, "template": name, "effect_size": finite_or_none(one), "effect_without": finite_or_none(rest)}
         for place, (name, one, rest) in enumerate(zip(names, alone, without, strict=True), start=1)
@@ -548,58 +542,3 @@ def measure_templates(
     found = estimand.find_interval(effect, estimand.omit(counted or cosines, cosines), templates)
     ends = {"ci_templates_low": found.low, "ci_templates_high": found.high, "templates_note": found.note or None}
     return {**columns, **ends}, rows
-
-
-def count_sentences(cosines: CrossedScores, places: Sequence[IndexArray], std: str) -> Effects:
-    """Return the effect over sentences as a function of counts of templates, from one draw of `cosines`.
-
-    `places` are those of the templates of each word's sentences, from 0, in the order X, Y, A, B.
-    """
-    n = cosines.n_targets
-    target_places, attribute_places = np.concatenate(places[:n]), np.concatenate(places[n:])
-    targets, attributes = np.ones((1, n)), np.ones((1, cosines.n_attributes))
-
-    def effects(templates: Counts) -> FloatArray:
-        shares = item_counts(cosines.attributes, attribute_places, attributes, templates)
-        scores = _sign(shares, cosines.attributes < cosines.n_a) @ cosines.values[0].T
-        weights = item_counts(cosines.targets, target_places, targets, templates)
-        return effects_of_items(scores, weights, cosines.targets < cosines.n_x, std, noise=COSINE_NOISE)
-
-    return effects
-
-
-def count_mean_vectors(
-    arrays: Sequence[npt.NDArray[Any]], places: Sequence[IndexArray], n_templates: int, sizes: Sequence[int], std: str
-) -> Effects:
-    """Return the effect of the mean vectors of words as a function of counts of templates.
-
-    `arrays` are the (n_sentences, d) vectors of each word, `places` those of their templates, from 0; `sizes` are the
-    words of X, Y, A and B.
-    """
-    n_x, n_y, n_a, n_b = sizes
-    n_targets, is_a = n_x + n_y, np.arange(n_a + n_b) < n_a
-    vectors = np.zeros((len(arrays), n_templates, arrays[0].shape[1]))  # 0 where a word has no sentence
-    for of_word, array, rows in zip(vectors, arrays, places, strict=True):
-        of_word[rows] = array
-
-    def effects(templates: Counts) -> FloatArray:
-        found = []
-        for counts in templates:
-            means = np.tensordot(counts, vectors, axes=(0, 1))  # (words, d), of a length that does not matter
-            lengths = np.linalg.norm(means, axis=1)
-            there = (lengths > 0).astype(np.float64)[None]
-            units = means / np.where(lengths > 0, lengths, 1.0)[:, None]
-            scores = _sign(there[:, n_targets:], is_a) @ units[n_targets:] @ units[:n_targets].T
-            is_x = np.arange(n_targets) < n_x
-            found.append(effects_of_items(scores, there[:, :n_targets], is_x, std, noise=COSINE_NOISE))
-        return np.concatenate(found)
-
-    return effects
-
-
-def _sign(counts: Counts, is_first: npt.NDArray[np.bool_]) -> Counts:
-    """Return counts as shares of the first set, and as negative shares of the second."""
-    shares = counts.copy()
-    shares[:, is_first] /= counts[:, is_first].sum(axis=1, keepdims=True)
-    shares[:, ~is_first] /= -counts[:, ~is_first].sum(axis=1, keepdims=True)
-    return shares

@@ -7,6 +7,7 @@ are refused with `InputError`: these need mending, not leaving out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,8 +24,6 @@ from prasanga.associations.estimates import (
     Rows,
     TestSettings,
     category_of,
-    count_mean_vectors,
-    count_sentences,
     measure_cells,
     measure_cosines,
     measure_templates,
@@ -194,17 +193,15 @@ def measure_seat(
         names: dict[int, dict[str, None]] = {}  # of a place in several classes, those that it has in them
         for place, template in (each for side in used for word in side for each in listed[word].values()):
             names.setdefault(place, {})[template] = None
-        templates, listed_words = (
-            [", ".join(names[place]) for place in sorted(names)],
-            [w for side in used for w in side],
-        )
-        of_words = [places[word] for word in listed_words]
-        if average == "vectors":
-            vectors_of = [arrays[word] for word in listed_words]
-            effects = count_mean_vectors(vectors_of, of_words, len(templates), cosines.sizes, settings.std)
-        else:
-            effects = count_sentences(cosines, of_words, settings.std)
-        of_templates, rows = measure_templates(effects, templates, cosines, estimand)
+        templates = [", ".join(names[place]) for place in sorted(names)]
+
+        def measure_in(kept: npt.NDArray[np.bool_]) -> float:
+            sets = [[arrays[word][rows] for word in side if (rows := kept[places[word]]).any()] for side in used]
+            return (
+                float(compute_sentence_cosines(sets, average).effects(std=settings.std)[0]) if all(sets) else math.nan
+            )
+
+        of_templates, rows = measure_templates(measure_in, templates, cosines, estimand)
         return {**columns, "n_templates": len(templates), **of_templates}, words, rows
 
     return SeatTables(*measure_cells(f"SEAT of {model}", cells, measure, "seat", "seat_words", "seat_templates"))

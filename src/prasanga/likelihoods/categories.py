@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -31,8 +31,8 @@ from prasanga.associations.vectors import Words
 from prasanga.likelihoods.templates import read_categories
 from prasanga.schema import TABLES
 from prasanga.schema.registry import Loss, Reason
-from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, in_blocks, item_counts
-from prasanga.stats.effects import STD_CONVENTIONS, ConstantScoresError, FloatArray, IndexArray, choice, generator_from
+from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, weigh_items
+from prasanga.stats.effects import ConstantScoresError, FloatArray, IndexArray, choice, generator_from
 from prasanga.stats.permutation import PermutationTest, test_of_statistics
 from prasanga.stats.units import Units
 
@@ -145,27 +145,31 @@ class TermScores:
         self,
         target_counts: Counts | None = None,
         attribute_counts: Counts | None = None,
-        draw_counts: Counts | None = None,
-        std: str = "union_ddof1",
         *,
-        places: IndexArray | None = None,
+        std: str = "union_ddof1",
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with attribute words and terms counted several times or not at all.
 
         Every word weighs the same, however many sentences it has, as in `CrossedScores.effects`, which this equals for
-        `mean`; NaN where an effect does not exist. With `places`, the template of each sentence, (n_sentences,) from 0,
-        `draw_counts` counts templates, (n_replicates, n_templates).
+        `mean`; NaN where an effect does not exist.
         """
-        choice("std", std, STD_CONVENTIONS)
-        of_sentence = np.zeros(len(self.fill), dtype=np.int64) if places is None else places
+        sizes = ((target_counts, self.n_targets), (attribute_counts, self.n_attributes))
+        words, terms = (np.ones((1, n)) if given is None else given for given, n in sizes)
+        n_first = int((self.words < self.n_a).sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores, weights = self.scores_of(terms)[:, None], weigh_items(self.words, words)
+            return effects_of_items(scores, weights, n_first, std)[0][:, 0]
 
-        def effects(words: Counts, terms: Counts, templates: Counts) -> FloatArray:
-            weights = item_counts(self.words, of_sentence, words, templates)
-            return effects_of_items(self.scores_of(terms), weights, self.words < self.n_a, std)
-
-        sizes = ((target_counts, self.n_targets), (attribute_counts, self.n_attributes), (draw_counts, 1))
-        counts = [np.ones((1, n)) if given is None else np.asarray(given, dtype=np.float64) for given, n in sizes]
-        return in_blocks(effects, counts, len(self.fill))
+    def select_sentences(self, kept: npt.NDArray[np.bool_]) -> TermScores | None:
+        """Return the scores in the sentences that are `kept`; None if a set of attribute words has none of these."""
+        listed, words = np.unique(self.words[kept], return_inverse=True)
+        n_a = int((listed < self.n_a).sum())
+        n_b = listed.size - n_a
+        return (
+            replace(self, fill=self.fill[kept], prior=self.prior[kept], words=words, n_a=n_a, n_b=n_b)
+            if n_a and n_b
+            else None
+        )
 
     def shuffled_effects(
         self, n_shuffles: int, rng: np.random.Generator | int | None = None, std: str = "union_ddof1"
@@ -451,13 +455,12 @@ def _measure_terms(
     columns["p_sentences"] = permuted.test_sentences(of_sentences).p_value
     names = list(dict.fromkeys(templates))
     places = np.array([names.index(name) for name in templates])
-    of_templates, template_rows = measure_templates(
-        lambda counts: terms.effects(draw_counts=counts, std=permuted.settings.std, places=places),
-        names,
-        cosines,
-        permuted,
-        counted=counted,
-    )
+
+    def measure_in(kept: npt.NDArray[np.bool_]) -> float:
+        part = terms.select_sentences(kept[places])
+        return math.nan if part is None else float(part.effects(std=permuted.settings.std)[0])
+
+    of_templates, template_rows = measure_templates(measure_in, names, cosines, permuted, counted=counted)
     columns |= of_templates
     for note in ("interval_note", "templates_note"):
         columns[note] = columns[note] and _name_sets(columns[note], (*set_names[2:], *set_names[:2]))

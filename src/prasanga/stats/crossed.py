@@ -12,15 +12,14 @@ time, and its means and variances another, in blocks that stay in the processor'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.base.errors import InputError
 from prasanga.stats.effects import (
     COSINE_NOISE,
     DENOMINATORS,
@@ -52,7 +51,7 @@ class CountedScores(Protocol):
         self,
         target_counts: Counts | None = None,
         attribute_counts: Counts | None = None,
-        draw_counts: Counts | None = None,
+        *,
         std: str = "union_ddof1",
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with words counted several times or not at all."""
@@ -142,7 +141,7 @@ class CrossedScores:
 
         Raises `InputError` for an unknown `std` or too few words for it, and `ConstantScoresError`.
         """
-        if (self._n_items == 1).all():
+        if self.targets.size == self.n_targets:
             return float(spreads_and_effects(self.item_scores(), self._n_x_items, std, noise=self.noise)[1].mean())
         effect = float(self.effects(std=std)[0])
         if np.isnan(effect):
@@ -186,22 +185,12 @@ class CrossedScores:
             raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
         order = np.tile(np.arange(self.n_attributes), (n_shuffles, 1))
         in_a = generator_from(rng).permuted(order, axis=1) < self.n_a
-        of_words = contributions_of_means(self, (self.values / spreads[:, None, None]).mean(axis=0))
+        of_words = contributions(replace(self, values=self.values / spreads[:, None, None]))
         return np.asarray(in_a @ of_words / self.n_a - ~in_a @ of_words / self.n_b)
 
     @cached_property
     def _n_x_items(self) -> int:
         return int((self.targets < self.n_x).sum())
-
-    @cached_property
-    def _n_items(self) -> FloatArray:
-        """The number of items of each target word."""
-        return np.bincount(self.targets).astype(float)
-
-    def _item_weights(self, target_counts: Counts) -> Counts:
-        """Return (n_replicates, n_target_items): of one word together as of any other, of all together their number."""
-        per_word = (target_counts @ self._n_items) / target_counts.sum(axis=1)
-        return np.asarray(per_word[:, None] * (target_counts / self._n_items)[:, self.targets])
 
     @cached_property
     def _by_word(self) -> FloatArray:
@@ -233,29 +222,54 @@ class CrossedScores:
             yield replicates
 
     def _compute(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> tuple[FloatArray, FloatArray]:
-        n_x, shares = self._n_x_items, attributes.copy()
+        shares = attributes.copy()
         shares[:, : self.n_a] /= attributes[:, : self.n_a].sum(axis=1, keepdims=True)
         shares[:, self.n_a :] /= -attributes[:, self.n_a :].sum(axis=1, keepdims=True)
         scores = (shares @ self._by_word.T).reshape(-1, self.n_draws, self.targets.size)
-
-        weights = self._item_weights(targets)
-        size_x, size_y = (part.sum(axis=1)[:, None] for part in (weights[:, :n_x], weights[:, n_x:]))
-        halves = np.zeros((*weights.shape, 2))
-        halves[:, :n_x, 0], halves[:, n_x:, 1] = weights[:, :n_x] / size_x, weights[:, n_x:] / size_y
-        means = scores @ halves  # (n_replicates, n_draws, 2)
-        within_sets, lost = DENOMINATORS[std]
-        if within_sets:
-            deviations = np.empty(np.broadcast_shapes(scores.shape, (len(means), 1, 1)))
-            np.subtract(scores[..., :n_x], means[..., :1], out=deviations[..., :n_x])
-            np.subtract(scores[..., n_x:], means[..., 1:], out=deviations[..., n_x:])
-        else:
-            middle = (size_x * means[..., 0] + size_y * means[..., 1]) / (size_x + size_y)
-            deviations = scores - middle[..., None]
-        spreads = np.sqrt((np.square(deviations) @ weights[..., None])[..., 0] / (size_x + size_y - lost))
-        spreads[~(spreads > self.noise)] = np.nan
+        weights = weigh_items(self.targets, targets)
+        of_draws, spreads = effects_of_items(scores, weights, self._n_x_items, std, noise=self.noise)
         # A draw that does not count may lack an effect.
-        counted = np.where(draws > 0, (means[..., 0] - means[..., 1]) / spreads * draws, 0.0)
+        counted = np.where(draws > 0, of_draws * draws, 0.0)
         return counted.sum(axis=1) / draws.sum(axis=1), spreads
+
+
+def weigh_items(words: IndexArray, counts: Counts) -> Counts:
+    """Return (R, n_items) how much items count, those of any word the same together, and all together their number.
+
+    `words` are the (n_items,) words of the items, `counts` says how often each word counts, (R, n_words).
+    """
+    n_items = np.bincount(words)
+    per_word = (counts @ n_items) / counts.sum(axis=1)
+    return np.asarray(per_word[:, None] * (counts / n_items)[:, words])
+
+
+def effects_of_items(
+    scores: FloatArray, weights: Counts, n_first: int, std: str, *, noise: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return effect sizes of items that count by their weights, and the denominators of these: (R, n_draws) each.
+
+    Args:
+        scores: (R, n_draws, n_items) associations; R may be 1.
+        weights: (R, n_items), together the number of items; R may be 1.
+        n_first: items of the first set, which come before the others.
+        std: convention of the denominator (`effect_size`).
+        noise: a spread as small as this is rounding; denominator and effect are then NaN.
+    """
+    size_x, size_y = (part.sum(axis=1)[:, None] for part in (weights[:, :n_first], weights[:, n_first:]))
+    halves = np.zeros((*weights.shape, 2))
+    halves[:, :n_first, 0], halves[:, n_first:, 1] = weights[:, :n_first] / size_x, weights[:, n_first:] / size_y
+    means = scores @ halves  # (R, n_draws, 2)
+    within_sets, lost = DENOMINATORS[std]
+    if within_sets:
+        deviations = np.empty(np.broadcast_shapes(scores.shape, (len(means), 1, 1)))
+        np.subtract(scores[..., :n_first], means[..., :1], out=deviations[..., :n_first])
+        np.subtract(scores[..., n_first:], means[..., 1:], out=deviations[..., n_first:])
+    else:
+        middle = (size_x * means[..., 0] + size_y * means[..., 1]) / (size_x + size_y)
+        deviations = scores - middle[..., None]
+    spreads = np.sqrt((np.square(deviations) @ weights[..., None])[..., 0] / (size_x + size_y - lost))
+    spreads[~(spreads > noise)] = np.nan
+    return (means[..., 0] - means[..., 1]) / spreads, spreads
 
 
 def leave_one_out(crossed: CountedScores, std: str = "union_ddof1") -> FloatArray:
@@ -273,17 +287,9 @@ def contributions(crossed: CrossedScores) -> FloatArray:
 
     The mean over A minus the mean over B is the numerator of the effect size.
     """
-    return contributions_of_means(crossed, crossed.values.mean(axis=0))
-
-
-def contributions_of_means(crossed: CrossedScores, means: FloatArray) -> FloatArray:
-    """Compute `contributions` from means over draws, (n_target_items, n_attribute_items).
-
-    The means may be in another unit.
-    """
     n_items = np.bincount(crossed.targets)[crossed.targets]
     weights = 1 / (n_items * np.where(crossed.targets < crossed.n_x, crossed.n_x, -crossed.n_y))
-    of_items = weights @ means
+    of_items = weights @ crossed.values.mean(axis=0)
     return np.bincount(crossed.attributes, of_items) / np.bincount(crossed.attributes)
 
 
@@ -316,18 +322,10 @@ def variance_components(crossed: CrossedScores) -> VarianceComponents:
 
     Their sum is the variance of the difference over studies with other words, each word in one other context.
 
-    Args:
-        crossed: one item a word; each draw has other contexts of all words.
-
-    Raises:
-        InputError: fewer than two draws, or than two words in a set, or a word with several items.
+    `crossed` has two draws or more, with other contexts of all words in each, two words or more in each set, and one
+    item per word.
     """
     sides = (crossed.n_x, crossed.n_y), (crossed.n_a, crossed.n_b)
-    if crossed.n_draws < 2 or min(min(sides)) < 2 or crossed.values.shape[1:] != tuple(map(sum, sides)):
-        raise InputError(
-            f"crossed: {crossed.n_draws} draws of sets of {sides[0]} and {sides[1]} words. Components of variance take"
-            " two draws and two words a set, each word once in a draw."
-        )
     targets, attributes = (np.split(np.arange(sum(sizes)), [sizes[0]]) for sizes in sides)
     values = crossed.values
     x, y = (values[:, of_set].mean(axis=1) for of_set in targets)
@@ -354,68 +352,3 @@ def _within_and_between(values: FloatArray) -> FloatArray:
     squares, total = float(np.square(values).sum()), float(np.square(values.sum(axis=0)).sum())
     size = float(np.prod(shape - 1) * np.prod(shape))
     return np.array([squares / n_draws, (total - squares) / (n_draws * (n_draws - 1))]) / size
-
-
-# --------------------
-# Effects of items that are counted several times or not at all: an item is a word in a template.
-
-
-_NUMBERS = 2**21  # numbers of one block of replicates
-
-
-def item_counts(
-    words: npt.NDArray[np.int64], places: npt.NDArray[np.int64], word_counts: Counts, template_counts: Counts
-) -> Counts:
-    """Return (R, n_items) how much each item counts: of one word together as often as the word, whatever was drawn.
-
-    All together count as many items as were drawn, as in `CrossedScores`. A word that is in none of the drawn
-    templates does not count.
-
-    Args:
-        words: (n_items,) the word of each item, from 0.
-        places: (n_items,) the place of its template, from 0.
-        word_counts: (R, n_words) or (1, n_words).
-        template_counts: (R, n_templates) or (1, n_templates).
-    """
-    drawn = template_counts[:, places]
-    of_word = drawn @ (words[:, None] == np.arange(word_counts.shape[1]))
-    counted = np.where(of_word > 0, word_counts, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        per_word = (counted * of_word).sum(axis=1) / counted.sum(axis=1)
-        return np.asarray(per_word[:, None] * (counted / np.maximum(of_word, 1e-300))[:, words] * drawn)
-
-
-def in_blocks(effects: Callable[..., FloatArray], counts: Sequence[Counts], numbers: int) -> FloatArray:
-    """Return (R,) effects of `counts`, (R, n) or (1, n) each, some rows at a time; a row takes so many `numbers`."""
-    n, rows = max(map(len, counts)), max(1, _NUMBERS // max(1, numbers))
-    found = []
-    for start in range(0, n, rows):
-        block = [part if len(part) == 1 else part[start : start + rows] for part in counts]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found.append(np.broadcast_to(effects(*block), min(rows, n - start)))
-    return np.concatenate(found)
-
-
-def effects_of_items(
-    scores: FloatArray, weights: Counts, is_first: npt.NDArray[np.bool_], std: str, *, noise: float = 0.0
-) -> FloatArray:
-    """Return (R,) effect sizes of items counted by `weights`; NaN where there is none.
-
-    Args:
-        scores: (R, n_items) or (1, n_items) their associations.
-        weights: (R, n_items) how often each counts, together the number of items.
-        is_first: (n_items,) whether an item is of the first set.
-        std: convention of the denominator (`effect_size`).
-        noise: a spread as small as this is rounding.
-    """
-    sides, weighted = (is_first, ~is_first), weights * scores
-    sizes = [weights[:, side].sum(axis=1) for side in sides]
-    means = [weighted[:, side].sum(axis=1) / size for side, size in zip(sides, sizes, strict=True)]
-    total = sizes[0] + sizes[1]
-    within_sets, lost = DENOMINATORS[std]
-    if within_sets:
-        middle = np.where(is_first, means[0][:, None], means[1][:, None])
-    else:
-        middle = ((sizes[0] * means[0] + sizes[1] * means[1]) / total)[:, None]
-    spread = np.sqrt((weights * np.square(scores - middle)).sum(axis=1) / (total - lost))
-    return np.asarray(np.where(spread > noise, (means[0] - means[1]) / spread, np.nan))

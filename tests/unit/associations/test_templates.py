@@ -5,98 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
 from prasanga.associations.effects import seat
-from prasanga.associations.estimates import Effects, TestSettings, count_mean_vectors, count_sentences
+from prasanga.associations.estimates import TestSettings
 from prasanga.associations.study import SeatTables, measure_seat
-from prasanga.associations.vectors import compute_cosines
 from prasanga.likelihoods.categories import TermScores
 from prasanga.schema import TABLES
-from prasanga.stats.crossed import effects_of_items, item_counts
-
-Array = npt.NDArray[np.float64]
-SIZES = {"x": 5, "y": 4, "a": 3, "b": 4}
-T = 4
 
 
-def sentences_of(rng: np.random.Generator, lacking: bool) -> dict[str, list[dict[int, Array]]]:
-    """Of each word of each set its vectors by the place of the template; some words lack one."""
-    found = {
-        side: [{place: rng.normal(size=6) + rng.normal() for place in range(T)} for _ in range(n)]
-        for side, n in SIZES.items()
-    }
-    if lacking:
-        del found["x"][1][2], found["y"][0][0], found["a"][2][3]
-    return found
-
-
-def effects_of(words: dict[str, list[dict[int, Array]]], average: str, std: str) -> Effects:
-    """What counts templates."""
-    arrays = [[np.array(list(word.values())) for word in words[side]] for side in "xyab"]
-    places = [np.array(list(word)) for side in "xyab" for word in words[side]]
-    if average == "vectors":
-        return count_mean_vectors([array for side in arrays for array in side], places, T, list(SIZES.values()), std)
-    return count_sentences(compute_cosines(*arrays), places, std)
-
-
-def counted(words: list[dict[int, Array]], templates: Array) -> list[Array]:
-    """The slow way: a sentence of a template that counts twice stands there twice."""
-    rows = [[vector for place, vector in word.items() for _ in range(int(templates[place]))] for word in words]
-    return [np.array(of_word) for of_word in rows if of_word]
-
-
-@pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
-@pytest.mark.parametrize("average", ["associations", "vectors"])
-@pytest.mark.parametrize("lacking", [False, True])
-def test_counting_is_writing_sentences_down_as_often(average: str, std: str, lacking: bool) -> None:
-    rng = np.random.default_rng(3)
-    words = sentences_of(rng, lacking)
-    templates = np.concatenate([np.ones((1, T)), rng.multinomial(T, [1 / T] * T, size=20)]).astype(float)
-    found = effects_of(words, average, std)(templates)
-    for row, counts in enumerate(templates):
-        sets = [counted(words[side], counts) for side in "xyab"]
-        expected = seat(*sets, average=average, std=std, n_resamples=1).effect_size
-        assert found[row] == pytest.approx(expected, rel=1e-9), row
-
-
-def test_sentences_of_log_probability_are_counted_likewise() -> None:
+@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
+def test_sentences_of_log_probability_are_left_out_with_words_that_have_no_other(terms: str) -> None:
+    """A word weighs the same in as many sentences as it has; words without any do not count."""
     rng = np.random.default_rng(4)
-    words, places = np.repeat(np.arange(7), T), np.tile(np.arange(T), 7)
-    kept = np.ones(len(words), dtype=bool)
-    kept[[2, 9]] = False  # two sentences are too long
-    words, places = words[kept], places[kept]
-    fill, prior = rng.normal(size=(2, len(words), 5))
-    terms = TermScores(fill, prior, words, 2, 4, 3)
-    of_words = rng.integers(1, 3, size=(20, 7)).astype(float)
-    of_templates = 1.0 + rng.integers(0, 3, size=(20, T))
-    found = terms.effects(of_words, None, of_templates, places=places)
-    for row in range(20):
-        rows, numbers, n_first = [], [], 0
-        for word in range(7):
-            for _ in range(int(of_words[row, word])):
-                more = [i for i in np.flatnonzero(words == word) for _ in range(int(of_templates[row, places[i]]))]
-                rows += more
-                numbers += [len(set(numbers))] * len(more)
-                n_first += word < 4
-        n = len(set(numbers))
-        again = TermScores(fill[rows], prior[rows], np.array(numbers), 2, n_first, n - n_first)
-        assert found[row] == pytest.approx(again.effects()[0], rel=1e-9)
-
-
-def test_a_case_worked_by_hand() -> None:
-    """Word 0 of X scores 1 and 3 in two templates, words 1 and 2 of Y score 0 in both.
-
-    With the second template counted three times word 0 weighs as before, 4 items of 12, and its mean is 2.5. The mean
-    of all is 2.5 / 3; the squares about it are 1 (1 - 5/6)^2 + 3 (3 - 5/6)^2 + 8 (5/6)^2 = 59 / 3.
-    """
-    words, places = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1] * 3)
-    weights = item_counts(words, places, np.ones((1, 3)), np.array([[1.0, 3.0]]))
-    assert weights.tolist() == [[1, 3, 1, 3, 1, 3]]
-    scores = np.array([[1.0, 3, 0, 0, 0, 0]])
-    assert effects_of_items(scores, weights, words == 0, "union_ddof0") == pytest.approx([2.5 / np.sqrt(59 / 36)])
+    words = np.repeat(np.arange(7), 4)
+    fill, prior = rng.normal(size=(2, words.size, 5))
+    scores = TermScores(fill, prior, words, 2, 4, 3, terms)
+    kept = np.ones(words.size, dtype=bool)
+    kept[[2, 9, 16, 17, 18, 19]] = False  # the fifth word has no sentence left
+    left = [words[kept] == word for word in (0, 1, 2, 3, 5, 6)]
+    values = scores.sentence_scores[kept]
+    means = np.array([values[of_word].mean() for of_word in left])
+    middle = np.mean(means)
+    square = np.mean([np.mean((values[of_word] - middle) ** 2) for of_word in left])
+    expected = (means[:4].mean() - means[4:].mean()) / np.sqrt(square * kept.sum() / (kept.sum() - 1))
+    part = scores.select_sentences(kept)
+    assert part is not None
+    assert part.effects()[0] == pytest.approx(expected)
+    assert scores.select_sentences(words < 4) is None
 
 
 # Of a study.
@@ -130,9 +67,13 @@ def measured(*of_study: Any, **options: Any) -> SeatTables:
     return measure_seat(*of_study, model="m", settings=settings, **options)
 
 
-def test_a_row_a_template_with_the_effect_in_it_and_without_it() -> None:
+@pytest.mark.parametrize("average", ["associations", "vectors"])
+def test_a_row_per_template_with_the_effect_in_it_and_without_it(average: str) -> None:
     categories, listed, vectors = study()
-    tables = measured(categories, listed, vectors)
+    lacking = {"x1": 2, "y0": 0, "a2": 3}  # words without a sentence in one template
+    have = {word: [place for place in range(6) if lacking.get(word) != place] for word in vectors}
+    given = {word: ([ids[place] for place in have[word]], rows[have[word]]) for word, (ids, rows) in vectors.items()}
+    tables = measured(categories, listed, given, average=average)
     assert tables.templates.schema == TABLES["seat_templates"].arrow()
     rows = tables.templates.to_pylist()
     assert [row["place"] for row in rows] == [1, 2, 3, 4, 5, 6]
@@ -140,8 +81,9 @@ def test_a_row_a_template_with_the_effect_in_it_and_without_it() -> None:
     for row in rows:
         kept = np.arange(6) == row["place"] - 1
         for which, name in ((kept, "effect_size"), (~kept, "effect_without")):
-            sets = [[vectors[f"{side}{i}"][1][which] for i in range(8)] for side in "xyab"]
-            assert row[name] == pytest.approx(seat(*sets, n_resamples=1).effect_size, rel=1e-9)
+            sets = [[given[f"{side}{i}"][1][which[have[f"{side}{i}"]]] for i in range(8)] for side in "xyab"]
+            sets = [[word for word in side if len(word)] for side in sets]
+            assert row[name] == pytest.approx(seat(*sets, average=average, n_resamples=1).effect_size, rel=1e-9)
     (estimate,) = tables.estimates.to_pylist()
     assert estimate["n_templates"] == 6
     for name, columns in (("effect_size", "by_template"), ("effect_without", "without_template")):

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from prasanga.base.errors import InputError
 from prasanga.stats.crossed import CrossedScores, VarianceComponents, variance_components
 
 Array = npt.NDArray[np.float64]
@@ -121,10 +120,3 @@ def test_together_they_are_the_variance_of_the_difference_in_one_draw() -> None:
 
     seen = np.var([difference(study.values[0]) for study in studies], ddof=1)
     assert np.mean([sum(variance_components(study)) for study in studies]) == pytest.approx(seen, rel=0.12)
-
-
-@pytest.mark.parametrize("shape", [(1, 4, 4), (3, 3, 4), (3, 4, 3)])
-def test_one_draw_and_one_word_have_none(shape: tuple[int, int, int]) -> None:
-    cosines = cosines_of(np.zeros(shape), shape[1] - 2, shape[2] - 2)
-    with pytest.raises(InputError, match="Components of variance take two draws and two words a set"):
-        variance_components(cosines)

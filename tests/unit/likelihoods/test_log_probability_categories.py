@@ -353,7 +353,7 @@ def test_effects_with_words_counted_anew_are_those_of_cosines(std: str) -> None:
         words, [Units.from_sizes(10, 10), Units.from_sizes(9, 9)], 1, n_resamples=50, seed=3, category="C"
     )
     counts = resampling.target_counts, resampling.attribute_counts
-    assert scores.effects(*counts, None, std) == pytest.approx(cosines.effects(*counts, None, std))
+    assert scores.effects(*counts, std=std) == pytest.approx(cosines.effects(*counts, std=std))
     assert scores.effects(std=std)[0] == pytest.approx(cosines.effect(std))
     assert leave_one_out(scores, std) == pytest.approx(
         cosines.effects(1 - np.eye(38)[:, :20], 1 - np.eye(38)[:, 20:], std=std)
