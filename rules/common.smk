@@ -34,7 +34,7 @@ envvars:
 
 from prasanga.base.io import digest_of
 from prasanga.base.logs import collect_seldom
-from prasanga.base.origin import name_old_stores
+from prasanga.base.results import name_old_stores
 from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION

@@ -2,7 +2,7 @@
 
 from prasanga.base.io import read_frame, write_table
 from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
+from prasanga.base.results import describe
 from prasanga.models import ModelOptions, load_tokenizer
 from prasanga_construction.distance import find_shared_pieces
 

@@ -2,7 +2,7 @@
 
 from prasanga.base.io import read_frame, write_table
 from prasanga.base.logs import log_to
-from prasanga.base.origin import describe
+from prasanga.base.results import describe
 from prasanga_construction.generation import writer_of
 from prasanga_construction.translation import pairs_to_translate, translate_pairs
 

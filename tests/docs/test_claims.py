@@ -20,7 +20,7 @@ from prasanga.config import complete
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.report.section import labels
-from prasanga.schema.registry import describe_losses
+from prasanga.schema import describe_losses
 from prasanga.text import normalizer
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from prasanga.methods import TABLES
-from prasanga.schema.registry import join_losses
+from prasanga.schema import join_losses
 
 HERE = Path(__file__).parents[1] / "golden"
 NOT_KEPT = ("multiverse", "pair_statistics")

@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.schema import COLUMNS
-from prasanga.schema.registry import Loss, Reason
+from prasanga.schema import COLUMNS, Loss, Reason
 
 LOST = COLUMNS["lost"].dtype
 _REASONS = {

@@ -28,7 +28,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "stats", "associations"},
     "report": {*GROUND, "config", "text", "pairs", "stats", "associations"},
     "extras": {*GROUND, "config", "lexicon", "stats", "associations", "report"},
-    "runner": {"base"},
     "cli": {*GROUND, "config", "report", "extras", "models", "embeddings", "plan"},
     "__main__": {"cli"},
     "notebook": {*GROUND, "text", "lexicon", "sentences", "models", "embeddings", "associations", "likelihoods"},

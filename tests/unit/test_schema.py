@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from prasanga import schema
 from prasanga.base.errors import InputError
-from prasanga.schema import COLUMNS, TABLES, find_table, read_table, registry
+from prasanga.schema import COLUMNS, TABLES, find_table, read_table
 
 SETTLING = TABLES["settling"]
 ROW = {
@@ -36,7 +37,7 @@ def test_every_table_has_known_columns_each_once_and_every_column_a_table() -> N
             else:
                 own.add((table.name, column.name))
     assert used == set(COLUMNS)
-    with (Path(registry.__file__).with_name("columns.tsv")).open(encoding="utf-8") as file:
+    with (Path(str(schema.__file__)).with_name("columns.tsv")).open(encoding="utf-8") as file:
         rows = [line.split("\t")[:2] for line in file]
     assert own == {(table, name) for name, table in rows[1:] if table}
 

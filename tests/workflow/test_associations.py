@@ -26,7 +26,7 @@ from small_study import Study
 from prasanga.associations import seat, weat
 from prasanga.associations.estimates import Category, category_of, select_words
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.schema.registry import describe_losses
+from prasanga.schema import describe_losses
 from prasanga.static import read_looked_up
 from prasanga.stats.crossed import contributions
 from prasanga.stats.permutation import PermutationTest, benjamini_hochberg, holm

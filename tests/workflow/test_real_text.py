@@ -15,7 +15,7 @@ from small_study import Study, copy_code
 
 from prasanga.config import complete
 from prasanga.lexicon import load_lexicon
-from prasanga.schema.registry import describe_losses
+from prasanga.schema import describe_losses
 from prasanga.sentences import Matcher
 from prasanga.text import normalize
 

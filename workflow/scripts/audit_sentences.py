@@ -1,7 +1,7 @@
 """All sentences to the tables by which a reader judges the lexicon."""
 
 from prasanga.base.io import read_table
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram
 
 task = Task(snakemake, "sentences")

@@ -1,8 +1,8 @@
 """Surface forms, counted in a sample of the texts, to how the tokenizer of each model treats them."""
 
 from prasanga.base.io import digests_of_files, read_document, read_frame, write_document
+from prasanga.base.results import Task
 from prasanga.models import ModelOptions, audit_tokenizer, load_tokenizer
-from prasanga.runner import Task
 from prasanga.sentences import Shard, read_forms
 from prasanga.sentences.passages import count_in_sample
 from prasanga.text import normalizer

@@ -1,8 +1,8 @@
 """A model to what is known of it before it runs."""
 
 from prasanga.base.io import write_document
+from prasanga.base.results import Task
 from prasanga.models import ModelOptions, check_model
-from prasanga.runner import Task
 
 task = Task(snakemake, "models")
 settings = task.params.check

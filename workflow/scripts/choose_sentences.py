@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from prasanga.base.results import Task
 from prasanga.embeddings.shards import read_common_occurrences
-from prasanga.runner import Task
 from prasanga.samples.segments import FILLED, choose_sentences
 
 task = Task(snakemake, "samples")

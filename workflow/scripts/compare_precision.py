@@ -1,8 +1,8 @@
 """How far the vectors of the study are from those in full precision, on a few of its segments."""
 
 from prasanga.base.io import read_document, write_document
+from prasanga.base.results import Task
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, settle_dtype
-from prasanga.runner import Task
 
 task = Task(snakemake, "embeddings")
 report, store = read_document(task.input.model), "results/store"

@@ -2,8 +2,8 @@
 
 import logging
 
+from prasanga.base.results import Task
 from prasanga.lexicon import forms_table, lexicon_of
-from prasanga.runner import Task
 
 task = Task(snakemake, "lexicon")
 lexicon = lexicon_of(task.params.lexicon)

@@ -1,8 +1,8 @@
 """Corpus files, or a part of one, to the number of occurrences and sentences of each candidate."""
 
 from prasanga.base.io import digests_of_files
+from prasanga.base.results import Task
 from prasanga.extras.candidates import count_stimuli
-from prasanga.runner import Task
 from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.text import normalizer
 

@@ -1,6 +1,6 @@
 """The study's corpus to a text file of its sentences, for all trainings of static vectors."""
 
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.sentences import Shard
 from prasanga.static import write_sentences
 from prasanga.text import normalizer

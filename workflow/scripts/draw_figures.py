@@ -2,8 +2,8 @@
 
 import json
 
+from prasanga.base.results import Task
 from prasanga.report.figures.canvas import draw_figure
-from prasanga.runner import Task
 
 task = Task(snakemake, "report")
 for drawing in task.params.drawings:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from prasanga.base.io import digests_of_files, write_batches, write_text
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.samples import (
     SEGMENT_SCHEMA,
     choose_part,

@@ -1,9 +1,9 @@
 """Segments of all lengths, or filled templates, to the vectors of a model and its random copies."""
 
 from prasanga.base.io import read_document, write_document
+from prasanga.base.results import Task
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, list_shards, settle_dtype
 from prasanga.embeddings.stage import embed_files
-from prasanga.runner import Task
 
 task, store = Task(snakemake, "embeddings"), "results/store"
 segments, out = list(task.input.segments), task.output

@@ -2,8 +2,8 @@
 
 from prasanga import __version__
 from prasanga.base.io import digest_of, sha256_of_file, write_text
+from prasanga.base.results import Task
 from prasanga.extras.release import Text, datasheet, sampled_occurrences, sources_page, write_release
-from prasanga.runner import Task
 
 task = Task(snakemake, "release")
 release, files, out = task.params.release, task.input, task.output

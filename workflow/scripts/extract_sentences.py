@@ -1,7 +1,7 @@
 """Corpus files, or a part of one, to their sentences with located stimuli."""
 
 from prasanga.base.io import digests_of_files, read_document, write_batches, write_document
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.text import normalizer
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from prasanga.base.results import Task
 from prasanga.models.packaged import write_packaged_model
-from prasanga.runner import Task
 
 task = Task(snakemake, "models")
 write_packaged_model(task.params.package, Path(task.output[0]).parent)

@@ -1,6 +1,6 @@
 """The sentences that the authors released, from the network."""
 
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.sentences import fetch
 
 task = Task(snakemake, "sentences")

@@ -1,7 +1,7 @@
 """Templates and word lists to the sentences of all words of some categories."""
 
+from prasanga.base.results import Task
 from prasanga.lexicon import lexicon_of, load_templates
-from prasanga.runner import Task
 from prasanga.samples.segments import fill_templates
 
 task = Task(snakemake, "samples")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from prasanga.base.io import write_document
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.samples import parse_length, short_stimuli
 
 task = Task(snakemake, "samples")

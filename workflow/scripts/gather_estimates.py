@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from prasanga.associations.comparisons import adjust, correct_tests, differences, gather, select_for_csv, settling
 from prasanga.base.io import read_table
+from prasanga.base.results import Task
 from prasanga.methods import method_named
-from prasanga.runner import Task
 
 task = Task(snakemake, "associations")
 methods, models, band = task.params.methods, task.params.models, task.params.band

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from prasanga.base.results import Task
 from prasanga.embeddings import list_shards
-from prasanga.runner import Task
 
 task = Task(snakemake, "embeddings")
 for path in task.output:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from prasanga.base.results import Task
 from prasanga.likelihoods.bias import bias_percentage, pair_differences, read_scores
-from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
 task.require_one_version(task.input.scores, task.input.twins)

@@ -5,9 +5,9 @@ from typing import Any
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
 from prasanga.associations.comparisons import of_twins
+from prasanga.base.results import Task
 from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
 from prasanga.lexicon.model import stimuli_of
-from prasanga.runner import Task
 
 task = Task(snakemake, "associations")
 categories, lengths = task.params.categories, task.params.lengths

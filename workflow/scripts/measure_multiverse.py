@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from prasanga.base.io import read_document, read_table
+from prasanga.base.results import Task
 from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
 from prasanga.extras import multiverse
 from prasanga.lexicon.model import stimuli_of
-from prasanga.runner import Task
 from prasanga.static import read_looked_up
 
 task = Task(snakemake, "associations")

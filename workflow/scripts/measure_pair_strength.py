@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from prasanga.base.results import Task
 from prasanga.likelihoods.bias import read_scores
 from prasanga.likelihoods.strength import measure_pair_strengths
-from prasanga.runner import Task
-from prasanga.schema.registry import join_curves, read_table
+from prasanga.schema import join_curves, read_table
 
 task = Task(snakemake, "likelihoods")
 twins: dict[str, list[str]] = {}

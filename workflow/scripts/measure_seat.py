@@ -8,9 +8,9 @@ from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import of_twins
 from prasanga.associations.study import measure_seat
 from prasanga.base.io import read_document, read_table
+from prasanga.base.results import Task
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.lexicon.model import stimuli_of
-from prasanga.runner import Task
 
 task = Task(snakemake, "associations")
 categories, sentences = task.params.categories, read_table(task.input.sentences)

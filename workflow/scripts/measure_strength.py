@@ -9,10 +9,10 @@ import pyarrow as pa
 from prasanga.associations import TestSettings
 from prasanga.associations.strength import WordVectors, measure_strengths, summarize_vectors
 from prasanga.base.io import read_table
+from prasanga.base.results import Task
 from prasanga.embeddings.shards import StoredEmbeddings
 from prasanga.lexicon.model import stimuli_of
-from prasanga.runner import Task
-from prasanga.schema.registry import join_curves
+from prasanga.schema import join_curves
 from prasanga.static import read_looked_up
 
 task, method = Task(snakemake, "associations"), snakemake.wildcards.method

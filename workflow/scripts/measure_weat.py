@@ -3,7 +3,7 @@
 from prasanga.associations import TestSettings
 from prasanga.associations.study import measure_weat
 from prasanga.base.io import made_from as made_from_of
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.static import read_looked_up
 
 task = Task(snakemake, "associations")

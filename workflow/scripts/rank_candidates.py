@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from prasanga.base.io import write_text
+from prasanga.base.results import Task
 from prasanga.extras.candidates import rank_candidates, read_candidates, word_set_yaml
-from prasanga.runner import Task
 
 task = Task(snakemake, "lexicon")
 asked = task.params.ranking

@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from prasanga.base.results import Task
 from prasanga.pairs import read_pair_file, statistics
-from prasanga.runner import Task
 
 task = Task(snakemake, "pairs")
 outputs = zip(task.input, task.output.pairs, task.output.oddities, task.output.csv, strict=True)

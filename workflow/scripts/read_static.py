@@ -1,7 +1,7 @@
 """A training, or a file of vectors, to the vectors of the study's words."""
 
+from prasanga.base.results import Task
 from prasanga.lexicon import lexicon_of
-from prasanga.runner import Task
 from prasanga.static import look_up_stimuli, spellings_of
 
 task = Task(snakemake, "static")

@@ -1,9 +1,9 @@
 """Categories in sentences to the log-probability bias that a model and its random copies show in them."""
 
 from prasanga.associations import TestSettings
+from prasanga.base.results import Task
 from prasanga.likelihoods.categories import measure_categories
 from prasanga.likelihoods.stage import Job, score_study_sentences
-from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
 job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)

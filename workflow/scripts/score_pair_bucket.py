@@ -1,8 +1,8 @@
 """One bucket of a set of sentence pairs to the scores that one model gives them."""
 
 from prasanga.base.io import read_frame
+from prasanga.base.results import Task
 from prasanga.likelihoods.stage import Job, deal_rows, score_rows
-from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
 settings, bucket = dict(task.params.scoring), (int(task.wildcards.bucket), task.params.buckets)

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from prasanga.base.io import read_frame
+from prasanga.base.results import Task
 from prasanga.likelihoods.stage import Job, add_scores, deal_rows, read_buckets, score_rows
-from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
 job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)

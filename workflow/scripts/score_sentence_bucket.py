@@ -1,7 +1,7 @@
 """One bucket of the sentences of traits or categories to the scores that one model gives them."""
 
+from prasanga.base.results import Task
 from prasanga.likelihoods.stage import Job, load_sentences, score_rows
-from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
 settings = {**task.params.sentences, "name": task.wildcards.model}

@@ -1,8 +1,8 @@
 """Traits in the sentence structures to the scores that a model and its random copies give them."""
 
+from prasanga.base.results import Task
 from prasanga.likelihoods.stage import Job, score_study_sentences
 from prasanga.likelihoods.structures import measure_traits
-from prasanga.runner import Task
 
 task = Task(snakemake, "likelihoods")
 job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)

@@ -1,6 +1,6 @@
 """The sentences of the study's corpus to static vectors."""
 
-from prasanga.runner import Task
+from prasanga.base.results import Task
 from prasanga.static import trained_table
 from prasanga.static.training import train
 

@@ -1,8 +1,8 @@
 """All results of the study to the summary, the cards and the page."""
 
+from prasanga.base.results import Task
 from prasanga.report.page import write_study
 from prasanga.report.study import read_results
-from prasanga.runner import Task
 
 task = Task(snakemake, "report")
 asked, study = task.params, task.params.study

@@ -64,7 +64,7 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of
-from prasanga.schema.registry import Reason
+from prasanga.schema import Reason
 from prasanga.stats.crossed import CrossedScores, leave_one_out, variance_components
 from prasanga.stats.effects import (
     ConstantScoresError,

@@ -21,8 +21,7 @@ from prasanga.associations.vectors import SCALES, Change, Words, describe_repeat
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
-from prasanga.schema import TABLES
-from prasanga.schema.registry import Loss, Reason, loss_columns
+from prasanga.schema import TABLES, Loss, Reason, loss_columns
 from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import (
     CountedScores,

@@ -19,8 +19,7 @@ from prasanga.associations.estimates import TestSettings, category_of, select_wo
 from prasanga.associations.study import ItemVectors, Layouts
 from prasanga.associations.vectors import Words, unit_vectors
 from prasanga.base.seeds import generator
-from prasanga.schema import TABLES
-from prasanga.schema.registry import COUNTED
+from prasanga.schema import COUNTED, TABLES
 from prasanga.stats.controls import moderate_deviations
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import FloatArray

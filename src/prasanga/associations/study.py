@@ -38,7 +38,7 @@ from prasanga.associations.vectors import (
     embed_again,
 )
 from prasanga.base.errors import InputError
-from prasanga.schema.registry import Loss, Reason
+from prasanga.schema import Loss, Reason
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import (
     FloatArray,

@@ -58,7 +58,7 @@ def remade_by(stage: str) -> str:
 # Parquet files that say what they were made from: written whole or not at all, read only if they fit together.
 #
 # Between the stages everything is Parquet with an explicit schema and zstd. The file's metadata carries, under keys
-# that begin with `prasanga.`, what made it (`prasanga.base.origin.describe`): stage, settings, versions, digests
+# that begin with `prasanga.`, what made it (`prasanga.base.results.describe`): stage, settings, versions, digests
 # of the inputs.
 #
 # zstd would decode most pages with a flipped byte to other values, so pages have checksums, which every reader here
@@ -193,7 +193,7 @@ def write_batches(
         path: the file.
         schema: of the batches.
         batches: the rows.
-        made_from: what made them (`prasanga.base.origin.describe`).
+        made_from: what made them (`prasanga.base.results.describe`).
         dictionary: the columns in which values repeat, where somebody knows; trying all of them takes time.
     """
     _write(path, schema, _row_groups(batches), made_from, use_dictionary=True if dictionary is None else [*dictionary])

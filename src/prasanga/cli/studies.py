@@ -144,7 +144,7 @@ def check(
 ) -> None:
     """Compare the results with what they were made from; of one result file, show what it was made from."""
     from prasanga.base.errors import printable
-    from prasanga.base.origin import check_results, tell_origin
+    from prasanga.base.results import check_results, tell_origin
 
     if study is not None and study.is_file() and study.suffix not in (".yaml", ".yml"):
         file = study.absolute()

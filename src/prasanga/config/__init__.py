@@ -1,12 +1,345 @@
-"""The config of a study: one description of every key, the reading of a file, and the reference page."""
+"""The config of a study: read a file, complete it with defaults, and refuse mistakes with a sentence for each.
 
-from prasanga.config.reading import (
-    CONFIGS,
-    complete,
-    config_of,
-    describe_config,
-    describe_key,
-    make_schema,
-    read_config,
-    read_study,
-)
+`prasanga.config.study` describes every key; messages, the editor's schema and the reference page come from there.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from prasanga.base.errors import InputError
+from prasanga.base.places import exists, place_of_corpus
+from prasanga.base.yaml import find_line, load_yaml, read_text
+from prasanga.config.study import StudyConfig
+from prasanga.config.values import NORMALIZATION, PAPER
+
+Keys = tuple[str | int, ...]
+"""The keys and list indices that lead to a value."""
+
+CONFIGS = ("study.yaml", "config.yaml")
+"""Names that the config of a folder may have; the first that is there counts."""
+
+_GONE: dict[Keys, str] = {
+    ("outside",): "paths may lead anywhere. Take it out.",
+    ("corpus", "texts", "inflation"): "a compressed file may have any size. Take it out.",
+    ("corpus", "supplement", "inflation"): "a compressed file may have any size. Take it out.",
+    ("associations", "interval"): "intervals of effects are made in one way (docs/statistics.md). Take it out.",
+    ("associations", "random_twin"): "twins are counted. Write e.g. `random_twins: 8`, or `random_twins: 0` for none.",
+}
+"""Keys of earlier versions, with what to write instead."""
+
+
+def config_of(folder: str | Path) -> Path:
+    """Return the config of a study's folder.
+
+    Raises:
+        InputError: it has none.
+    """
+    for name in CONFIGS:
+        if (path := Path(folder, name)).is_file():
+            return path
+    raise InputError(
+        f"{Path(folder).absolute()}: no study, since it has no {CONFIGS[0]}. Write one with `prasanga init`, or"
+        " name the config of a study: `prasanga run FILE`, or `snakemake --configfile FILE`."
+    )
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Return the keys of a config as plain data, without defaults.
+
+    Raises:
+        InputError: with file and line: no such file, no YAML, a key that is there twice, no keys at top level.
+    """
+    content = load_yaml(path, read_text(Path(path)))
+    if not isinstance(content, dict):
+        found = "nothing" if content is None else f"a {type(content).__name__}"
+        raise InputError(f"{path}: found {found}, but a config has keys. Write e.g. `study: mine`.")
+    return content
+
+
+def read_study(path: str | Path, *, placed: bool = False) -> dict[str, Any]:
+    """Read a config and complete it; errors as of `read_config` and `complete`."""
+    return complete(read_config(path), source=path, placed=placed)
+
+
+def complete(config: Mapping[str, Any], *, source: str | Path | None = None, placed: bool = False) -> dict[str, Any]:
+    """Return a config with every default filled in, as plain data in the order of the keys' reference.
+
+    Args:
+        config: keys and values, as `read_config` returns them.
+        source: the file that they come from, whose lines the messages name.
+        placed: whether paths of what the study lacks lead to what is shipped (`prasanga.base.places`); the working
+            directory is the study's folder then.
+
+    Raises:
+        InputError: one line per mistake: file and line, the key, the value found, what is allowed and what to write.
+    """
+    study = None
+    try:
+        study = StudyConfig.model_validate(config)
+        problems = list(_find_contradictions(study))
+    except ValidationError as error:
+        problems = list(_explain_errors(error, config))
+    if problems or study is None:
+        said = [sentence for _, sentence in problems]
+        if source is not None:
+            lines = sorted((find_line(source, keys), sentence) for keys, sentence in problems)
+            # a key that the file lacks came with `--config`
+            said = [f"{source}, line {line}: {sentence}" if line else sentence for line, sentence in lines]
+        raise InputError("\n- ".join(["The config cannot be used.", *said]))
+    completed: dict[str, Any] = study.model_dump(mode="json", context={"placed": True} if placed else None)
+    if placed:
+        patterns = [text.files for text in (*study.corpus.texts, *study.corpus.supplement)]
+        completed["corpus"]["root"] = place_of_corpus(study.corpus.root, patterns)
+    return completed
+
+
+def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
+    """Yield keys that do not fit each other, with a sentence each."""
+    language, stimuli = study.language, study.lexicon.stimuli
+    if study.languages != [language]:
+        both = f"`language` is {language!r}, and `languages` is {study.languages}"
+        yield ("language",), f"{both}. Write `languages` only."
+    if language not in NORMALIZATION and stimuli == f"resources/stimuli/{language}" and not exists(stimuli):
+        sentences = (
+            f"`language` is {language!r}, and there are no words of it: no folder {stimuli}. Write one of"
+            f" {', '.join(NORMALIZATION)}, or make that folder (docs/my_language.md says how)."
+        )
+        yield ("language",), sentences
+    if study.corpus.supplement and not study.samples.minimum:
+        sentences = (
+            "`corpus.supplement` is never read with `samples.minimum` 0, because no word has fewer contexts. Write e.g."
+            " `minimum: 100` under `samples`, or leave the supplement out."
+        )
+        yield ("corpus", "supplement"), sentences
+    models, vectors = study.models.items(), study.static.vectors.items()
+    owners: list[tuple[str, str, Any, tuple[str, ...]]] = [
+        *(("models", name, model, ("path", "package", "train")) for name, model in models),
+        *(("static.vectors", name, each, ("path", "train")) for name, each in vectors),
+    ]
+    for section, name, entry, keys in owners:
+        given = [f"`{key}`" for key in keys if getattr(entry, key) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or f"none of {', '.join(f'`{key}`' for key in keys)}"
+            said = f"`{section}.{name}` has {found}, but needs exactly one. Write e.g. `{name}: {{path: ...}}`."
+            yield (*section.split("."), name), said
+    for name, train in ((name, model.train) for name, model in models if model.train):
+        if train.hidden_size % train.heads:
+            sentences = (
+                f"`models.{name}.train.hidden_size` is {train.hidden_size}, but must be a multiple of `heads`"
+                f" ({train.heads}). Write e.g. `hidden_size: {train.heads * (train.hidden_size // train.heads + 1)}`."
+            )
+            yield ("models", name, "train"), sentences
+
+
+def _explain_errors(error: ValidationError, config: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
+    """Yield the mistakes of a config, each with its place: of the errors of a union's members the deepest counts."""
+    found: dict[Keys, Mapping[str, Any]] = {}
+    for each in sorted(error.errors(include_url=False), key=lambda each: each["type"] != "mistake"):
+        keys = _find_keys(each["loc"], config)
+        if not keys:  # a default that follows from another key, which has an error of its own
+            continue
+        found.setdefault((*keys, each["loc"][-1]) if each["type"] == "missing" else keys, each)
+    for keys in sorted(found, key=lambda keys: [str(key) for key in keys]):
+        if not any(len(other) > len(keys) and other[: len(keys)] == keys for other in found):
+            yield keys, _explain(keys, found[keys], config)
+
+
+def _find_keys(location: tuple[str | int, ...], data: Any) -> Keys:
+    """Return a place in the config for pydantic's, which names members of unions as well."""
+    keys: list[str | int] = []
+    for part in location:
+        if part in data if isinstance(data, Mapping) else isinstance(data, list) and isinstance(part, int):
+            keys.append(part)
+            data = data[part]
+    return tuple(keys)
+
+
+def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return what is wrong with one value, and what to write."""
+    key, kind = f"`{'.'.join(map(str, keys))}`", error["type"]
+    section = f"`{'.'.join(map(str, keys[:-1]))}`"
+    if kind == "missing":
+        return f"{section} lacks the key `{keys[-1]}`. Write `{keys[-1]}: ...`; found {_shorten(error['input'])}."
+    if kind == "extra_forbidden":
+        return _explain_unknown_key(keys, error["input"])
+    if error["loc"][-1] == "[key]" or kind == "invalid_key":
+        name = _shorten(keys[-1])
+        return f"{section} has the name {name}; a name is text of letters, digits, -, _ and . only. Write another."
+    if kind == "mistake":
+        return f"{key} {error['ctx']['sentences']}"
+    value: Any = config
+    for each in keys:
+        value = value[each]
+    part = find_part(keys)
+    if value == "":
+        return f"{key} is empty. Write a path or pattern, such as `texts/*.txt`."
+    return f"{key} is {_shorten(value)}; allowed: {show_allowed(part)}.{_suggest_value(keys, value, part)}"
+
+
+def _suggest_value(keys: Keys, value: Any, part: Mapping[str, Any]) -> str:
+    """Return an example of what a key allows, the nearest choice if there are several."""
+    if "enum" in part:
+        near = [*difflib.get_close_matches(str(value), part["enum"], n=1), part["enum"][0]][0]
+        return f" Write e.g. `{near}`." if isinstance(keys[-1], int) else f" Write e.g. `{keys[-1]}: {near}`."
+    examples = [example for option in (part, *part.get("anyOf", ())) for example in option.get("examples", ())]
+    if part.get("default") is not None and part.get("type") != "object":
+        examples.insert(0, part["default"])
+    return f" Write e.g. `{show_yaml(examples[0])}`." if examples else ""
+
+
+def _explain_unknown_key(keys: Keys, value: Any) -> str:
+    *section, key = keys
+    named = tuple(each for each in keys if isinstance(each, str))
+    if named in _GONE:
+        return f"`{'.'.join(map(str, keys))}` is no key any more: {_GONE[named]}"
+    known = list(find_part(tuple(section)).get("properties", {}))
+    near = difflib.get_close_matches(str(key), known, n=1) or [n for n in known if len(str(key)) > 2 and str(key) in n]
+    where = f" in `{'.'.join(map(str, section))}`" if section else ""
+    meant = f" Did you mean `{near[0]}`?" if near else ""
+    return f"unknown key `{key}`{where} (value {_shorten(value)}).{meant} Allowed: {', '.join(known)}."
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# --------------------
+# The reference of a config's keys: values, defaults and meanings in words, from the models of a study.
+
+Part = Mapping[str, Any]
+"""The JSON schema of a value."""
+
+
+@cache
+def make_schema() -> dict[str, Any]:
+    """Return the JSON schema of a config, without references: for editors, messages and the reference."""
+    schema = StudyConfig.model_json_schema()
+    definitions = schema.pop("$defs")
+    resolved: dict[str, Any] = _resolve(schema, definitions)
+    return resolved
+
+
+def _resolve(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a part of the schema with the definitions that it refers to in it, and without titles."""
+    if isinstance(part, list):
+        return [_resolve(each, definitions) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        part = {**definitions[part["$ref"].rpartition("/")[2]], **{key: part[key] for key in part if key != "$ref"}}
+    if "patternProperties" in part:  # entries with names of the user's choice
+        [entry] = part["patternProperties"].values()
+        part = {**{key: part[key] for key in part if key != "patternProperties"}, "additionalProperties": entry}
+    if isinstance(part.get("title"), str):
+        part = {key: value for key, value in part.items() if key != "title"}
+    return {key: value if key == "default" else _resolve(value, definitions) for key, value in part.items()}
+
+
+def find_part(keys: tuple[str | int, ...]) -> Part:
+    """Return the schema of the value that keys and list indices lead to."""
+    parts: list[Part] = [make_schema()]
+    for key in keys:
+        options = [option for part in parts for option in (part, *part.get("anyOf", ()))]
+        parts = [child for option in options if (child := _find_child(option, key)) is not None]
+    return parts[0] if len(parts) == 1 else {"anyOf": parts}
+
+
+def _find_child(part: Part, key: str | int) -> Part | None:
+    entries = part.get("additionalProperties")
+    child: Part | None = part.get("items") if isinstance(key, int) else part.get("properties", {}).get(key)
+    return entries if child is None and isinstance(key, str) and isinstance(entries, dict) else child
+
+
+def describe_config() -> str:
+    """Return the reference in Markdown: every key with its values, the defaults of both presets and its meaning."""
+    lines = ["| key | values | default | preset paper | meaning |", "| --- | --- | --- | --- | --- |"]
+    for key, part in _list_keys(make_schema()):
+        cells = [f"`{key}`", show_allowed(part), *_show_defaults(key, part), part.get("description", "")]
+        lines.append("| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def describe_key(key: str | None = None) -> str:
+    """Return the meaning of a key, its values and its defaults; without a key, a line for each key.
+
+    Raises:
+        InputError: there is no such key, with the nearest ones.
+    """
+    parts = dict(_list_keys(make_schema()))
+    meanings = {name: " ".join(part.get("description", "").split()) for name, part in parts.items()}
+    if key is None:
+        return "\n".join(f"{name}: {meaning.partition('. ')[0].rstrip('.')}" for name, meaning in meanings.items())
+    if key not in parts:
+        last = difflib.get_close_matches(key.rpartition(".")[2], [name.rpartition(".")[2] for name in parts], n=3)
+        near = difflib.get_close_matches(key, parts, n=3) or [n for n in parts if n.rpartition(".")[2] in last]
+        meant = f" Did you mean {', '.join(near[:3])}?" if near else ""
+        raise InputError(f"no key {key!r} in a config.{meant} `prasanga config` lists all.")
+    default, paper = (cell.strip("`") for cell in _show_defaults(key, parts[key]))
+    lines = [key, "", meanings[key], "", f"values: {show_allowed(parts[key])}"]
+    lines += [f"{name}: {cell}" for name, cell in (("default", default), ("preset paper", paper)) if cell]
+    inner = [name for name in parts if name.startswith((f"{key}.", f"{key}["))]
+    return "\n".join([*lines, *(["", "keys within it:", *(f"  {name}" for name in inner)] if inner else [])])
+
+
+def _list_keys(part: Part, prefix: str = "") -> Iterator[tuple[str, Part]]:
+    """Yield every key below a part, such as `models.<name>.path` and `corpus.texts[].files`."""
+    for key, inner in part.get("properties", {}).items():
+        yield f"{prefix}{key}", inner
+        yield from _list_keys(inner, f"{prefix}{key}.")
+        for option in (inner, *inner.get("anyOf", ())):
+            for below, mark in (("additionalProperties", ".<name>."), ("items", "[].")):
+                if isinstance(option.get(below), dict):
+                    for entry in (option[below], *option[below].get("anyOf", ())):
+                        yield from _list_keys(entry, f"{prefix}{key}{mark}")
+
+
+def _show_defaults(key: str, part: Part) -> tuple[str, str]:
+    """Return the default of a key and that of the preset of the papers, as code; "" where it has none of its own."""
+    default = f"`{show_yaml(part['default'])}`" if "default" in part and part.get("type") != "object" else ""
+    paper: Any = PAPER
+    for name in key.replace("<name>", "*").split("."):
+        paper = paper.get(name) if isinstance(paper, dict) else None
+    return default, "" if paper is None or isinstance(paper, dict) else f"`{show_yaml(paper)}`"
+
+
+_WORDS = {
+    **{"integer": "a whole number", "number": "a number", "boolean": "true or false"},
+    **{"string": "text", "object": "keys", "null": "null"},
+}
+_BOUNDS = {
+    **{"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above", "minItems": "with at least"},
+    **{"pattern": "of the form", "maxLength": "with at most so many characters:"},
+}
+
+
+def show_allowed(part: Part) -> str:
+    """Return the values that a part of the schema allows, in words."""
+    if "enum" in part:
+        return ", ".join(map(str, part["enum"]))
+    if "const" in part:
+        return str(part["const"])
+    if "anyOf" in part:
+        return " or ".join(dict.fromkeys(map(show_allowed, part["anyOf"])))
+    if "examples" in part:
+        return f"text such as {' or '.join(map(show_yaml, part['examples']))}"
+    if "required" in part:
+        return f"keys, such as {{{', '.join(f'{key}: ...' for key in part['required'])}}}"
+    bounds = [f"{word} {part[bound]}" for bound, word in _BOUNDS.items() if bound in part]
+    kind = part.get("type", "object")
+    what = f"a list of {show_allowed(part['items'])}" if kind == "array" else _WORDS[kind]
+    return " ".join([what, *bounds])
+
+
+def show_yaml(value: object) -> str:
+    """Return a value as YAML in one line."""
+    text: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000)
+    return text.removesuffix("...\n").strip()

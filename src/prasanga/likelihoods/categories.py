@@ -29,8 +29,7 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.vectors import Words
 from prasanga.likelihoods.templates import read_categories
-from prasanga.schema import TABLES
-from prasanga.schema.registry import Loss, Reason
+from prasanga.schema import TABLES, Loss, Reason
 from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, weigh_items
 from prasanga.stats.effects import ConstantScoresError, FloatArray, IndexArray, choice, generator_from
 from prasanga.stats.permutation import PermutationTest, test_of_statistics

@@ -20,7 +20,7 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_text
 from prasanga.base.logs import COMMAND, said_of_failure
-from prasanga.base.origin import fingerprints
+from prasanga.base.results import fingerprints
 from prasanga.config import read_config
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN

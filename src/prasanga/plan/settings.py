@@ -13,8 +13,8 @@ from typing import Any
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of, sha256_of_file
-from prasanga.base.origin import read_record
 from prasanga.base.places import NAMED, named
+from prasanga.base.results import read_record
 from prasanga.embeddings.shards import shard_paths
 from prasanga.plan.models import find_kind, list_model_files, list_questions
 from prasanga.plan.study import StudyPlan

@@ -17,8 +17,8 @@ import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of, read_cache, read_document, sha256_of_file, write_cache
-from prasanga.base.origin import fingerprint
 from prasanga.base.places import files_in, user_cache
+from prasanga.base.results import fingerprints
 from prasanga.lexicon.model import chosen_categories, require_language, require_measurable, stimuli_of
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.methods import Method
@@ -440,7 +440,8 @@ def _recall(
 
 @cache
 def _own_code() -> str:
-    return fingerprint(Path(__file__))
+    own = Path(__file__)
+    return fingerprints([own])[own]
 
 
 def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from prasanga.base.io import escape_markdown, read_rows
 from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
-from prasanga.config.reading import find_part
+from prasanga.config import find_part
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import wording
 from prasanga.report.findings import tell

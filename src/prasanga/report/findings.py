@@ -22,7 +22,7 @@ from prasanga.report import grid
 from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number, is_significant
 from prasanga.report.sheet import TEMPLATES, one_decimal, two
 from prasanga.report.study import Results
-from prasanga.schema.registry import COUNTED, Reason, group_lost_words
+from prasanga.schema import COUNTED, Reason, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
 from prasanga.stats.permutation import ALPHA
 from prasanga.stats.strength import POWER

@@ -22,8 +22,7 @@ from prasanga.associations.comparisons import MEAN, has_few_words, is_primary
 from prasanga.base.errors import InputError
 from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.preferences import OVERALL
-from prasanga.schema import CONVENTIONS
-from prasanga.schema.registry import describe_losses, describe_missing_effect
+from prasanga.schema import CONVENTIONS, describe_losses, describe_missing_effect
 from prasanga.stats.intervals import FEWEST_WORDS
 from prasanga.stats.permutation import ALPHA
 

@@ -53,7 +53,7 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
     Args:
         config: the study's config, defaults filled in.
         results: what the study has to show.
-        made_from: what `prasanga.base.origin.describe` says of the page's making.
+        made_from: what `prasanga.base.results.describe` says of the page's making.
 
     Raises:
         InputError: a label of a pair is unknown.
@@ -177,7 +177,7 @@ def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
 
 
 def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
-    """Return the section on what the page was made from; `made_from` is its record (`prasanga.base.origin`)."""
+    """Return the section on what the page was made from; `made_from` is its record (`prasanga.base.results`)."""
     inputs, versions = (json.loads(made_from.get(key) or "{}") for key in ("inputs", "versions"))
     rows = [tuple(html("<code>{}</code>", text) for text in file) for file in inputs.items()]
     title = f"Digests of the {len(inputs)} files that the page was made from"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.io import digest_of
-from prasanga.base.origin import fingerprints, module_file
+from prasanga.base.results import fingerprints, module_file
 from prasanga.methods import FAMILY, names_of
 from prasanga.report.comparison import published_files, why_nothing_to_compare
 from prasanga.report.figures import Drawing, figure_files, shown_in

@@ -23,8 +23,7 @@ from prasanga.associations.comparisons import MEAN
 from prasanga.base.io import escape_markdown, guarded_text, read_rows
 from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
-from prasanga.schema import COLUMNS, HEADINGS
-from prasanga.schema.registry import describe_losses
+from prasanga.schema import COLUMNS, HEADINGS, describe_losses
 
 MINUS, MARK = "\N{MINUS SIGN}", "*"
 

@@ -20,8 +20,7 @@ from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report import wording
 from prasanga.report.grid import METHODS, Grid, grid_of, is_number, pairs_left_out, sort_lengths, why_missing
-from prasanga.schema import TABLES, read_table
-from prasanga.schema.registry import find_table, group_lost_words
+from prasanga.schema import TABLES, find_table, group_lost_words, read_table
 
 Report = Mapping[str, Any]
 

@@ -59,7 +59,7 @@ def study_summary(
     Args:
         config: the study's config, defaults filled in.
         results: its results so far.
-        made_from: what `prasanga.base.origin.describe` says of the summary's making.
+        made_from: what `prasanga.base.results.describe` says of the summary's making.
         records: what the files of the results say of theirs (`prasanga.base.io.made_from`): versions and digests.
 
     Raises:

@@ -16,7 +16,7 @@ from prasanga.associations.vectors import draw_context_cosines
 from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
 from prasanga.report.grid import few_words
-from prasanga.schema.registry import group_lost_words
+from prasanga.schema import group_lost_words
 
 SIDES = {side: [f"{side}{i}" for i in range(9)] for side in "xyab"}
 ONCE = {**SIDES, "a": ["a3", *(word for word in SIDES["a"] if word != "a3")]}  # the first place of a word counts

@@ -22,7 +22,7 @@ from prasanga.lexicon.model import Stimulus
 from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories
 from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.templates import read_category_sentences
-from prasanga.schema.registry import describe_losses
+from prasanga.schema import describe_losses
 from prasanga.stats.crossed import leave_one_out
 from prasanga.stats.intervals import draw_resampling
 from prasanga.stats.units import Units

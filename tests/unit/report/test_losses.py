@@ -13,7 +13,7 @@ from planted_pairs import planted_scores
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.study import EmbeddingFiles, Loss, Results, losses_of
-from prasanga.schema.registry import group_lost_words
+from prasanga.schema import group_lost_words
 
 CORPUS = [
     {"lines": 100, "skipped_lines": 3, "sentences": 70, "cut_sentences": 1, "shorter_matches": 2, "occurrences": 40},

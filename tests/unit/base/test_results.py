@@ -12,7 +12,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import sha256_of_file, write_document, write_table
-from prasanga.base.origin import check_results, describe, name_old_stores, read_record, tell_origin
+from prasanga.base.results import check_results, describe, name_old_stores, read_record, tell_origin
 
 TABLE = pa.table({"effect": [0.5]})
 

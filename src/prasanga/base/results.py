@@ -1,8 +1,9 @@
-"""What a result was made from: the record in its metadata, the check of a study's results by it, and the origin of one.
+"""Results and what they were made from: the jobs that write them, their records, and fingerprints of the code.
 
-A record says stage, settings, versions of libraries, and the digests of the inputs. Parquet files have it in their
-metadata, figures in the metadata of their SVG, lists of vectors in `made_from`. CSV, Markdown and LaTeX files are
-without. Then the fingerprints of code, by which Snakemake notices that a script has changed.
+Every script of the workflow is a `Task`, which writes its tables with a record: stage, settings, versions of
+libraries, and digests of the inputs. Parquet files have it in their metadata, figures in the metadata of their SVG,
+lists of vectors in `made_from`. CSV, Markdown and LaTeX files have none. Fingerprints tell Snakemake that the code of a
+script has changed.
 """
 
 from __future__ import annotations
@@ -15,29 +16,100 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
+import polars as pl
+import pyarrow as pa
 import xxhash
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import (
     digest_of,
     digests_of_files,
+    guarded,
     made_from,
     read_cache,
     read_document,
+    replacing,
+    require_equal,
     sha256_of_file,
+    to_tsv,
     write_cache,
+    write_table,
+    write_text,
 )
+from prasanga.base.logs import log_to
 from prasanga.base.places import installation, user_cache
 
+Table: TypeAlias = pa.Table | pl.DataFrame
 _WITH_RECORD = (".parquet", ".json", ".svg")
 _SAME, _CHANGED, _ABSENT = "as it is now", "changed since", "not here"
 _SHA256 = 64  # hexadecimal digits
 _SOURCE = ".//{http://purl.org/dc/elements/1.1/}source"
 _KEPT_FOLDERS = ("store", "likelihoods/kept")
 """Folders of vectors and scores for later runs; their names are digests of what they were made from."""
+
+
+class Task:
+    """A job of the workflow as its script sees it.
+
+    Attributes:
+        input, output, params, wildcards: what Snakemake gives to a script.
+        threads: the cores of the job.
+        cards: the GPUs of the job.
+    """
+
+    def __init__(self, snakemake: Any, stage: str) -> None:
+        """Begin a job: all messages go to its log.
+
+        Args:
+            snakemake: what Snakemake gives to a script.
+            stage: name of the stage for the record.
+        """
+        log_to(snakemake.log[0])
+        self.input, self.output = snakemake.input, snakemake.output
+        self.params, self.wildcards = snakemake.params, snakemake.wildcards
+        self.threads, self.cards = snakemake.threads, snakemake.resources.get("cards", 0)
+        self._stage = stage
+
+    def describe(
+        self,
+        settings: Mapping[str, Any] | None = None,
+        inputs: Iterable[str | Path] | Mapping[str, str] | None = None,
+        libraries: Sequence[str] = (),
+        stage: str = "",
+    ) -> dict[str, str]:
+        """Return what an output is made from; by default from all inputs."""
+        return describe(
+            stage or self._stage,
+            inputs=self.input if inputs is None else inputs,
+            settings=settings,
+            libraries=libraries,
+            version=self.params.get("version"),
+        )
+
+    @staticmethod
+    def require_one_version(*paths: Iterable[str]) -> None:
+        """Refuse inputs of one kind that were made by different versions."""
+        require_equal([path for each in paths for path in each], ["stage", "version"])
+
+    @staticmethod
+    def write(path: str, table: Table, made_from: Mapping[str, str]) -> None:
+        """Write a table as Parquet."""
+        write_table(path, table.to_arrow() if isinstance(table, pl.DataFrame) else table, made_from)
+
+    @staticmethod
+    def write_csv(path: str, table: Table) -> None:
+        """Write a table for spreadsheets, with commas."""
+        frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
+        with replacing(path) as temporary:
+            guarded(frame).write_csv(temporary)
+
+    @staticmethod
+    def write_tsv(path: str, table: pa.Table, for_reader: Sequence[str] = ()) -> None:
+        """Write a table for spreadsheets, with tabs; `for_reader` names empty columns that a person fills in."""
+        write_text(path, to_tsv(table, for_reader=list(for_reader)))
 
 
 def describe(
@@ -197,11 +269,6 @@ _PACKAGES = {"prasanga": "src", "prasanga_construction": "construction", "prasan
 _KEPT = 2000
 
 
-def fingerprint(file: Path) -> str:
-    """Return the fingerprint of one script or module, as `fingerprints`."""
-    return fingerprints([file])[file]
-
-
 def fingerprints(files: Iterable[Path]) -> dict[Path, str]:
     """Return a digest (16 hexadecimal digits) of the code that each script or module can run.
 
@@ -218,7 +285,6 @@ def fingerprints(files: Iterable[Path]) -> dict[Path, str]:
 
     @cache
     def read(path: Path) -> tuple[str, list[list[str]]]:
-        """Return a digest of a file's code, and (module, name or "", name in this file) of each import."""
         digest = sha256_of_file(path)
         if digest not in known:
             known[digest] = _learn(path)
@@ -266,31 +332,29 @@ def _locate(module: str) -> Path | None:
 
 
 def _learn(path: Path) -> tuple[str, list[list[str]]]:
-    imports: list[list[str]] = []
+    """Return a digest of a file's syntax tree, and (module, name or "", name in this file) of each import of ours."""
 
-    def write(node: object) -> str:
-        """Return a syntax tree as text that is the same in every version of Python; empty fields are left out."""
-        if isinstance(node, list):
-            return f"[{','.join(write(each) for each in node if not is_left_out(each))}]"
-        if not isinstance(node, ast.AST):
-            return ascii(node)
-        if isinstance(node, ast.Import):
-            imports.extend([alias.name, "", alias.asname or alias.name] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            imports.extend([node.module or "", alias.name, alias.asname or alias.name] for alias in node.names)
-        fields = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
-        return f"{type(node).__name__}({','.join(f'{name}={write(value)}' for name, value in fields)})"
-
-    def is_left_out(node: ast.AST) -> bool:
+    def is_left_out(statement: ast.AST) -> bool:
         """Return whether a statement is a docstring, perhaps below an attribute, or imports for type checkers.
 
         Packages pass names on by such imports (`prasanga.base.offered`).
         """
-        if isinstance(node, ast.If):
-            return ast.unparse(node.test) == "TYPE_CHECKING" and path.name != "__init__.py"
-        return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if isinstance(statement, ast.If):
+            return ast.unparse(statement.test) == "TYPE_CHECKING" and path.name != "__init__.py"
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
-    code = hashlib.sha256(write(ast.parse(path.read_bytes())).encode()).hexdigest()
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            body[:] = [statement for statement in body if not is_left_out(statement)]
+    imports: list[list[str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports += [[alias.name, "", alias.asname or alias.name] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            imports += [[node.module or "", alias.name, alias.asname or alias.name] for alias in node.names]
+    code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
     return code, [each for each in imports if each[0].split(".")[0] in _PACKAGES]
 
 
