@@ -21,9 +21,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import cached_property
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import polars as pl
 import regex
@@ -37,27 +38,6 @@ from prasanga.text.words import unicode_form
 
 PAIRS_VERSION = 2
 """Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
-
-
-class RawPair(NamedTuple):
-    """One pair of one language, cells as in the file.
-
-    `first_column` and `second_column` name the columns of the sentences, for messages.
-    """
-
-    pair_id: str
-    row: int
-    language: str
-    bias_type: str
-    label: str
-    first: str
-    second: str
-    first_column: str
-    second_column: str
-    origin: str | None = None
-    cluster: str | None = None
-    modified: str = ""
-    agreeing: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,24 +67,50 @@ class Layout:
     more_is_first: bool = False
     from_tuples: tuple[str, ...] = ()
 
-    def pairs(self, cells: Mapping[str, str], row: int, spoken: str) -> Iterator[RawPair]:
-        """Yield the pairs of a record: its cells, its number from 1, and the language of a file that is in one."""
-        kind, label = cells[self.bias_type], cells.get(self.label, "stereo")
-        origin = cells.get("origin", "").strip() or None
+    def find_pairs(self, records: pl.DataFrame, spoken: str) -> pl.DataFrame:
+        """Return the pairs of all records: `SCHEMA`, the cells that were read, and the names of the file's columns.
+
+        Args:
+            records: the columns of a file, all of them text.
+            spoken: the language of a file that is in one.
+        """
+        defaults = {self.pair_id: pl.int_range(pl.len()).cast(pl.String), self.label: pl.lit("stereo")}
+        defaults |= dict.fromkeys(("origin", "cluster", "modified", "agreeing"), pl.lit(""))
+        records = records.with_columns(**{name: defaults[name] for name in defaults.keys() - {*records.columns}})
+        origin = pl.col("origin").str.strip_chars().replace("", None)
+        kinds, labels = (
+            cells.replace({cell: canonical(cell) for cell in cells.unique()})
+            for cells in (records[self.bias_type], records[self.label])
+        )
         if self.from_tuples:
-            origin = "tuples" if kind.strip().lower() in self.from_tuples else "inherited"
-        for language, (first, second) in self.sentences.items():
-            if self.more_is_first and canonical(label) == "antistereo":
-                first, second = second, first
-            yield RawPair(
-                *(cells.get(self.pair_id, str(row - 1)).strip(), row),
-                *(language or (spoken if self.one_language else cells["language"].strip()), kind, label),
-                *(cells[first], cells[second], first, second),
-                origin=origin,
-                cluster=cells.get("cluster", "").strip() or None,
-                modified=cells.get("modified", ""),
-                agreeing=cells.get("agreeing", ""),
-            )
+            origin = pl.when(kinds.is_in(self.from_tuples)).then(pl.lit("tuples")).otherwise(pl.lit("inherited"))
+        records = records.with_columns(
+            row=pl.int_range(1, pl.len() + 1),
+            pair_id=pl.col(self.pair_id).str.strip_chars(),
+            bias_type=kinds,
+            bias_type_cell=self.bias_type,
+            bias_type_column=pl.lit(self.bias_type),
+            label=labels,
+            label_cell=self.label,
+            label_column=pl.lit(self.label),
+            origin=origin,
+            cluster=pl.col("cluster").str.strip_chars().replace("", None),
+        )
+        is_turned, parts = (pl.col("label") == "antistereo") & self.more_is_first, []
+        for language, names in self.sentences.items():
+            for belongs, (first, second) in ((~is_turned, names), (is_turned, names[::-1])):
+                own = spoken if self.one_language else language
+                part = records.filter(belongs).with_columns(
+                    language=pl.lit(own) if own else pl.col("language").str.strip_chars(),
+                    first_cell=first,
+                    first_column=pl.lit(first),
+                    first=_make_readable(first),
+                    second_cell=second,
+                    second_column=pl.lit(second),
+                    second=_make_readable(second),
+                )
+                parts.append(part)
+        return pl.concat(parts).sort("row", maintain_order=True)
 
 
 _LABEL = "stereo_antistereo"
@@ -135,7 +141,8 @@ CSV_LAYOUTS = (
 )
 """All CSV layouts."""
 
-STEREOSET = Layout("stereoset", (), {}, one_language=True)
+_GOLD_LABELS = ("stereotype", "anti-stereotype")
+STEREOSET = Layout("stereoset", (), {"": _GOLD_LABELS}, one_language=True)
 
 LAYOUTS = ("auto", *(layout.name for layout in CSV_LAYOUTS), STEREOSET.name)
 """Values of `layout`; auto goes by the names of the columns."""
@@ -181,8 +188,8 @@ def find_layout(path: Path, columns: list[str], layout: str) -> Layout:
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
-def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the columns of a CSV file (UTF-8, with or without byte-order mark), and the cells of each record.
+def read_csv(path: Path) -> pl.DataFrame:
+    """Return the records of a CSV file (UTF-8, with or without byte-order mark), all columns as text.
 
     Cells may hold line breaks; record 1 is the first after the header.
 
@@ -208,28 +215,25 @@ def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
                 f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
                 f" ({', '.join(columns)}). Put a sentence with a comma between double quotes."
             )
-    return columns, rest
+    return pl.DataFrame(rest, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 # --------------------
 # StereoSet (Nadeem et al. 2021) as pairs.
 #
 # Each item has a stereotypical, an anti-stereotypical and an unrelated sentence. The first two are a pair labelled
-# `stereo`; unrelated sentences are counted and left, since a pair asks which of two meaningful sentences a model
-# prefers. An intersentence item puts its context before both.
+# `stereo`; unrelated sentences are left, since a pair asks which of two meaningful sentences a model prefers. An
+# intersentence item puts its context before both.
 
 
-_GOLD_LABELS = ("stereotype", "anti-stereotype")
-
-
-def read_stereoset(path: Path, language: str) -> tuple[list[RawPair], int]:
-    """Return the pairs of a file, and how many unrelated sentences were left.
+def read_stereoset(path: Path) -> pl.DataFrame:
+    """Return the items of a file as records of the layout `STEREOSET`.
 
     Raises:
         InputError: another JSON layout, or an item without exactly one sentence of a kind.
     """
-    pairs: list[RawPair] = []
-    unrelated, data = 0, read_json_object(path).get("data")
+    records: list[tuple[str, ...]] = []
+    data = read_json_object(path).get("data")
     for part in ("intrasentence", "intersentence"):
         items = data.get(part, []) if isinstance(data, dict) and data else None
         if not isinstance(items, list):
@@ -237,7 +241,7 @@ def read_stereoset(path: Path, language: str) -> tuple[list[RawPair], int]:
                 f"{path}: `data: {part}` is no list. StereoSet has a mapping `data` with the lists intrasentence and"
                 " intersentence, or one of them."
             )
-        for row, item in enumerate(items, start=len(pairs) + 1):
+        for row, item in enumerate(items, start=len(records) + 1):
             try:
                 labelled = [(str(sentence["gold_label"]), str(sentence["sentence"])) for sentence in item["sentences"]]
                 pair_id, bias_type, context = (str(item[key]) for key in ("id", "bias_type", "context"))
@@ -253,12 +257,10 @@ def read_stereoset(path: Path, language: str) -> tuple[list[RawPair], int]:
                     f"{path}, item {row} ({part}): sentences have the gold_label {', '.join(labels) or 'unrelated'}."
                     f" Write one each of {' and '.join(_GOLD_LABELS)}; others are unrelated."
                 )
-            sentences = dict(labelled)
-            unrelated += "unrelated" in sentences
-            before = f"{context.strip()} " if part == "intersentence" else ""
-            first, second = (before + sentences[label] for label in _GOLD_LABELS)
-            pairs.append(RawPair(pair_id, row, language, bias_type, "stereo", first, second, *_GOLD_LABELS))
-    return pairs, unrelated
+            before, sentences = f"{context.strip()} " if part == "intersentence" else "", dict(labelled)
+            records.append((pair_id, bias_type, *(before + sentences[label] for label in _GOLD_LABELS)))
+    schema = dict.fromkeys(("pair_id", "bias_type", *_GOLD_LABELS), pl.String)
+    return pl.DataFrame(records, schema=schema, orient="row")
 
 
 # --------------------
@@ -304,16 +306,10 @@ KINDS = {
 #: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
 MANY_MODIFIED_WORDS = 6
 
-# These begin where blanks or words begin: tried at every letter of a long word, they take the square of its length.
-_LINE_BREAK = regex.compile(r"(?<!\s)\s*[\n\r\v\f\x85\u2028\u2029]\s*")
+_LINE_BREAK = r"\s*[\n\r\x0b\x0c\x85\u2028\u2029]\s*"
 _KEPT = "kept"
-_MOST_DIFFERING = 1_000  # findings of two sentences; many words of both make millions of pairs
+_SIDES = ("first", "second")
 _NUKTAS = str.maketrans("", "", "\u093c\u09bc")
-_SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
-_OTHER_SCRIPT = {
-    language: regex.compile(rf"[\p{{L}}--{script}]\p{{M}}*(?:\p{{L}}\p{{M}}*)*", regex.VERSION1)
-    for language, script in _SCRIPTS.items()
-}
 
 # Kind -> what is odd about a sentence, in any language.
 _PATTERNS = {
@@ -326,63 +322,74 @@ _PATTERNS = {
     "double-danda": r"॥|।।",
     "no-blank-after-stop": r"(?<!\S)\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
 }
-_IN_SENTENCE = {kind: regex.compile(pattern, regex.VERSION1) for kind, pattern in _PATTERNS.items()}
-_BAR = regex.compile(r"(?<!\|)\|(?!\|)")
+_BAR = {"bar-for-danda": r"(?<!\|)\|(?!\|)"}
+_SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
+_IN_SENTENCE = {
+    language: {
+        kind: regex.compile(pattern, regex.VERSION1)
+        for kind, pattern in (
+            *(_PATTERNS | ({} if language == "en" else _BAR)).items(),
+            ("other-script", rf"[\p{{L}}--{script}]\p{{M}}*(?:\p{{L}}\p{{M}}*)*"),
+        )
+    }
+    for language, script in _SCRIPTS.items()
+}
 
 
 ODDITIES_SCHEMA = TABLES["pair_oddities"].polars
 
 
-def readable(text: str) -> str:
-    """Return a sentence as it is scored.
+def _make_readable(column: str) -> pl.Expr:
+    """Return the sentences of a column as they are scored.
 
-    It has no blanks at its ends, and a line break and the blanks around it become one blank.
+    They have no blanks at their ends, and a line break and the blanks around it become one blank.
     """
-    return str(_LINE_BREAK.sub(" ", text.strip()))
+    return pl.col(column).str.strip_chars().str.replace_all(_LINE_BREAK, " ")
 
 
-def list_oddities(pairs: Sequence[RawPair], layout: Layout) -> pl.DataFrame:
-    """Return the oddities of the pairs of a file.
+def list_oddities(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the oddities of the pairs of a file (`Layout.find_pairs`).
 
     Returns:
         Columns `ODDITIES_SCHEMA`: `row` counts records from 1; `column` is that of the file, both sentences' joined
         with ` / `. Sorted by row, language and column as they come.
     """
-    found = [*((pair, *rest) for pair in pairs for rest in _find_in_pair(pair, layout)), *_find_repetition(pairs)]
-    rows = [(pair.pair_id, pair.row, pair.language, *rest) for pair, *rest in found]
+    breaks = {
+        f"{side}_breaks": pl.col(f"{side}_cell").str.strip_chars().str.count_matches(_LINE_BREAK) for side in _SIDES
+    }
+    pairs = pairs.with_columns(**breaks, column=pl.format("{} / {}", "first_column", "second_column"))
+    found: list[tuple[Any, ...]] = [
+        (pair, *rest) for pair in pairs.iter_rows(named=True) for rest in _find_in_pair(pair)
+    ]
+    found.extend(_find_repetition(pairs))
+    rows = [(pair["pair_id"], pair["row"], pair["language"], *rest) for pair, *rest in found]
     return pl.DataFrame(rows, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
 
 
-def _find_in_pair(pair: RawPair, layout: Layout) -> Iterator[tuple[str, str, str, str]]:
+def _find_in_pair(pair: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the column and kind of each oddity of a pair, the place found, and the change made."""
-    for kind, cell in (("bias_type", pair.bias_type), ("label", pair.label)):
-        if cell != canonical(cell):
-            yield getattr(layout, kind), f"{kind.replace('_', '-')}-spelling", cell, f"read as {canonical(cell)}"
-    for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
+    for name in ("bias_type", "label"):
+        if pair[name] != (cell := pair[f"{name}_cell"]):
+            yield pair[f"{name}_column"], f"{name.replace('_', '-')}-spelling", cell, f"read as {pair[name]}"
+    for side in _SIDES:
+        column, cell = pair[f"{side}_column"], pair[f"{side}_cell"]
         if cell != cell.strip():
             ends = repr(cell[: len(cell) - len(cell.lstrip())] + "…" + cell[len(cell.rstrip()) :])
             yield column, "outer-blanks", ends, "removed"
-        if breaks := _LINE_BREAK.findall(cell.strip()):
-            yield column, "line-break", f"{len(breaks)} in the cell", "a blank in its place"
-        yield from ((column, kind, found, _KEPT) for kind, found in _find_in_sentence(readable(cell), pair.language))
-    both = f"{pair.first_column} / {pair.second_column}"
-    yield from ((both, *rest) for rest in _find_in_sentences(readable(pair.first), readable(pair.second)))
+        if breaks := pair[f"{side}_breaks"]:
+            yield column, "line-break", f"{breaks} in the cell", "a blank in its place"
+        yield from ((column, kind, found, _KEPT) for kind, found in _find_in_sentence(pair[side], pair["language"]))
+    yield from ((pair["column"], *rest) for rest in _find_in_sentences(pair["first"], pair["second"]))
 
 
 def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of each oddity of a single sentence, and the place found."""
-    for kind, pattern in _IN_SENTENCE.items():
-        hits = pattern.findall(text)
-        if hits:
+    for kind, pattern in _IN_SENTENCE[language].items():
+        if hits := pattern.findall(text):
             yield kind, " ".join(f"{hit!a}" if not hit.isprintable() or hit.isspace() else hit for hit in hits)
-    if language in ("bn", "hi") and _BAR.search(text):
-        yield "bar-for-danda", " ".join(_BAR.findall(text))
     if not unicodedata.is_normalized("NFC", text):
         words = (word.text for word in words_of(text))
         yield "not-nfc", " ".join(word for word in words if not unicodedata.is_normalized("NFC", word))
-    strangers = _OTHER_SCRIPT[language].findall(text)
-    if strangers:
-        yield "other-script", " ".join(strangers)
     if text[:1].islower():
         yield "small-first-letter", words_of(text)[0].text
 
@@ -402,13 +409,10 @@ def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]
         if one != other:
             kind = "differing-case" if one.casefold() == other.casefold() else "differing-spelling"
             yield kind, f"{one} / {other}", "kept, compared as one word"
-    alike: dict[str, list[str]] = {}
-    for word in modified_others:
-        alike.setdefault(_without_nukta(word), []).append(word)
-    several = ((one, other) for one in modified for other in alike.get(_without_nukta(one), ()))
-    differing = (words for words in several if comparable(words[0]) != comparable(words[1]))
-    for one, other in islice(differing, _MOST_DIFFERING):
-        yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
+    without_nukta = {word: _without_nukta(word) for word in (*modified, *modified_others)}
+    for one, other in product(modified, modified_others):
+        if without_nukta[one] == without_nukta[other] and comparable(one) != comparable(other):
+            yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
     ends = _ending(first, *spans[:2]), _ending(second, *spans[2:])
     if ends[0] != ends[1]:
         yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
@@ -429,22 +433,21 @@ def _without_nukta(word: str) -> str:
     return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
 
 
-def _find_repetition(pairs: Sequence[RawPair]) -> Iterator[tuple[RawPair, str, str, str, str]]:
+def _find_repetition(pairs: pl.DataFrame) -> Iterator[tuple[Mapping[str, Any], str, str, str, str]]:
     """Yield the sentences that several pairs of one language have, as a pair or one by one."""
-    seen: dict[tuple[str, ...], RawPair] = {}
-    for pair in pairs:
-        first, second = readable(pair.first), readable(pair.second)
-        both = f"{pair.first_column} / {pair.second_column}"
-        if earlier := seen.get((pair.language, first, second)):
-            yield pair, both, "duplicated-pair", f"as {earlier.pair_id}", _KEPT
-        elif turned := seen.get((pair.language, second, first)):
-            yield pair, both, "reversed-pair", f"of {turned.pair_id}", _KEPT
+    seen: dict[tuple[str, ...], str] = {}
+    for pair in pairs.iter_rows(named=True):
+        language, first, second = pair["language"], pair["first"], pair["second"]
+        if earlier := seen.get((language, first, second)):
+            yield pair, pair["column"], "duplicated-pair", f"as {earlier}", _KEPT
+        elif turned := seen.get((language, second, first)):
+            yield pair, pair["column"], "reversed-pair", f"of {turned}", _KEPT
         else:
-            for column, sentence in ((pair.first_column, first), (pair.second_column, second)):
-                if same := seen.get((pair.language, sentence)):
-                    yield pair, column, "duplicated-sentence", f"also in {same.pair_id}", _KEPT
+            for side in _SIDES:
+                if same := seen.get((language, pair[side])):
+                    yield pair, pair[f"{side}_column"], "duplicated-sentence", f"also in {same}", _KEPT
         for sentences in ((first, second), (first,), (second,)):
-            seen.setdefault((pair.language, *sentences), pair)
+            seen.setdefault((language, *sentences), pair["pair_id"])
 
 
 # --------------------
@@ -460,17 +463,18 @@ class PairFile:
 
     Attributes:
         pairs: the table that `read_pairs` gives.
-        oddities: one row per oddity (`ODDITIES_SCHEMA`).
-        agreeing: `pair_id`, `language` and `agreeing`, for the pairs that mark words that merely agree.
         layout: of the file.
-        ignored: how many of each thing were read that belong to no pair.
+        cells: the pairs with the cells that they were read from (`Layout.find_pairs`).
     """
 
     pairs: pl.DataFrame
-    oddities: pl.DataFrame
-    agreeing: pl.DataFrame
     layout: str
-    ignored: Mapping[str, int] = field(default_factory=dict)
+    cells: pl.DataFrame = field(repr=False)
+
+    @cached_property
+    def oddities(self) -> pl.DataFrame:
+        """One row per oddity (`ODDITIES_SCHEMA`), looked for when they are first asked for."""
+        return list_oddities(self.cells)
 
 
 def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
@@ -499,11 +503,11 @@ def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *,
 def read_pair_file(
     path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
 ) -> PairFile:
-    """Read pairs as `read_pairs`, together with their oddities, their marks, and the count of ignored sentences.
+    """Read pairs as `read_pairs`, together with their oddities.
 
     `spoken` is the language of a file that does not say its own, where `language` does not say it either.
     """
-    path, ignored = Path(path), dict[str, int]()
+    path = Path(path)
     wanted = [language] if isinstance(language, str) else language
     if wanted is not None and (not wanted or set(wanted) - set(LANGUAGES)):
         raise InputError(
@@ -511,94 +515,65 @@ def read_pair_file(
             " file."
         )
     require_layout(layout, "layout")
-    spoken = (wanted or [spoken])[0]
     if layout == STEREOSET.name or (layout == "auto" and path.suffix.lower() == ".json"):
-        chosen = STEREOSET
-        raw, ignored["unrelated sentences"] = read_stereoset(path, spoken)
+        chosen, records = STEREOSET, read_stereoset(path)
     else:
-        header, records = read_csv(path)
-        chosen = find_layout(path, header, layout)
-        rows = enumerate((dict(zip(header, cells, strict=True)) for cells in records), start=1)
-        raw = [pair for row, cells in rows for pair in chosen.pairs(cells, row, spoken)]
+        records = read_csv(path)
+        chosen = find_layout(path, records.columns, layout)
     if chosen.one_language and wanted and len(wanted) > 1:
         raise InputError(
             f"{path}: the layout {chosen.name} holds one language, but {', '.join(wanted)} were asked for. Name the one"
             " that the file is in."
         )
-    _check(path, raw, chosen)
-    kept = sorted(
-        (pair for pair in raw if wanted is None or pair.language in wanted),
-        key=lambda pair: LANGUAGES.index(pair.language),
-    )
-    if missing := [one for one in wanted or () if one not in {pair.language for pair in kept}]:
-        there = ", ".join(sorted({pair.language for pair in raw})) or "none at all"
-        raise InputError(f"{path}: no pairs in the language {missing[0]}. The file has: {there}.")
-    pairs = [
-        (
-            *(pair.pair_id, pair.language, canonical(pair.bias_type), canonical(pair.label)),
-            *(readable(pair.first), readable(pair.second), pair.origin, pair.cluster),
-        )
-        for pair in kept
-    ]
-    marked = [(pair.pair_id, pair.language, pair.agreeing.strip()) for pair in kept if pair.agreeing.strip()]
-    texts = dict.fromkeys(("pair_id", "language", "agreeing"), pl.String)
-    table = pl.DataFrame(pairs, schema=SCHEMA, orient="row")
-    check_clusters(path, table)
-    return PairFile(
-        pairs=table,
-        oddities=list_oddities(kept, chosen),
-        agreeing=pl.DataFrame(marked, schema=texts, orient="row"),
-        layout=chosen.name,
-        ignored=ignored,
-    )
-
-
-def _check(path: Path, raw: Sequence[RawPair], layout: Layout) -> None:
-    """Refuse a file without pairs, or with a pair that has a mistake."""
-    if not raw:
+    if records.is_empty():
         raise InputError(f"{path}: no pairs. Write at least one after the header (docs/pairs.md).")
-    seen: dict[tuple[str, str], int] = {}
-    for pair in raw:
-        earlier = seen.setdefault((pair.pair_id, pair.language), pair.row)
-        for problem in _find_problems(pair, layout, earlier):
-            raise InputError(f"{path}, record {pair.row} (pair {pair.pair_id}): {problem}")
+    pairs = chosen.find_pairs(records, (wanted or [spoken])[0])
+    _refuse_mistakes(path, pairs, chosen)
+    there = pairs["language"].unique().sort().to_list()
+    if missing := [one for one in wanted or () if one not in there]:
+        raise InputError(f"{path}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}.")
+    pairs = pl.concat(pairs.filter(language=one) for one in LANGUAGES if one in (wanted or there))
+    table = pairs.select(*SCHEMA)
+    check_clusters(path, table)
+    return PairFile(table, chosen.name, pairs)
 
 
-def _find_problems(pair: RawPair, layout: Layout, earlier: int) -> Iterator[str]:
-    """Yield the mistakes of a pair; `earlier` is the first record with its id and language."""
-    bias_type, sentences = canonical(pair.bias_type), {pair.first_column: pair.first, pair.second_column: pair.second}
-    for column, cell in {"pair_id": pair.pair_id, layout.bias_type: pair.bias_type, **sentences}.items():
-        if not cell.strip():
-            yield f"{column} is empty. Fill the cell or remove the record."
-    for column, sentence in sentences.items():
-        if (words := len(sentence.split())) > MOST_WORDS:
-            yield f"{column} has {words} words; at most {MOST_WORDS} are compared."
-    if pair.language not in LANGUAGES:
-        yield f"language {pair.language!r} is not known. Allowed: {', '.join(LANGUAGES)}."
-    if canonical(pair.label) not in LABELS:
-        yield (
-            f"{layout.label} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}. {_explain_labels(pair, layout)}"
-        )
-    for column, name in ((layout.bias_type, bias_type), ("origin", pair.origin)):
-        if name == OVERALL:
-            yield f"{column} is {name!r}, the name of all pairs together. Write another name."
-    if earlier != pair.row:
-        yield f"record {earlier} has the same id. Results are filed by it; give each its own."
-    if pair.modified or pair.agreeing:
-        aligned = align_words(readable(pair.first), readable(pair.second))
-        yield from find_wrong_marks(pair.modified, pair.agreeing, aligned)
-
-
-def _explain_labels(pair: RawPair, layout: Layout) -> str:
-    """Return what the labels mean in a layout: another one's rule would swap the sentences."""
+def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
+    """Refuse a file with a pair that has a mistake: the first pair with the first of these."""
+    # another layout's rule would swap the sentences
+    rule = "Write stereo if {first_column} is the stereotypical sentence, antistereo if {second_column} is."
     if layout.more_is_first:
-        return (
-            f"In this layout {layout.sentences[''][0]} is the more stereotypical sentence under either label, so leave"
-            f" both sentences in their columns. Write stereo where {layout.sentences[''][0]} is about the disadvantaged"
-            f" group, and antistereo where {layout.sentences[''][1]} is; in the hub's export 0 is stereo and 1"
-            " antistereo."
+        more, less = layout.sentences[""]
+        rule = (
+            f"In this layout {more} is the more stereotypical sentence under either label, so leave both sentences in"
+            f" their columns. Write stereo where {more} is about the disadvantaged group, and antistereo where {less}"
+            " is; in the hub's export 0 is stereo and 1 antistereo."
         )
-    return (
-        f"Write {LABELS[0]} if {pair.first_column} is the stereotypical sentence, {LABELS[1]} if {pair.second_column}"
-        " is."
+    columns = {"pair_id": "pair_id", "bias_type": layout.bias_type}
+    columns |= {side: f"{{{side}_column}}" for side in _SIDES}
+    many = f"words; at most {MOST_WORDS} are compared."
+    known_languages, known_labels = (f"is not known. Allowed: {', '.join(known)}." for known in (LANGUAGES, LABELS))
+    reserved = "is 'all', the name of all pairs together. Write another name."
+    mistakes = {
+        **{f"{columns[name]} is empty. Fill the cell or remove the record.": pl.col(name) == "" for name in columns},
+        **{f"{columns[side]} has {{{side}_words}} {many}": pl.col(f"{side}_words") > MOST_WORDS for side in _SIDES},
+        f"language {{language!r}} {known_languages}": ~pl.col("language").is_in(LANGUAGES),
+        f"{layout.label} {{label_cell!r}} {known_labels} {rule}": ~pl.col("label").is_in(LABELS),
+        f"{layout.bias_type} {reserved}": pl.col("bias_type") == OVERALL,
+        f"origin {reserved}": pl.col("origin") == OVERALL,
+        "record {earlier} has the same id. Results are filed by it; give each its own.": pl.col("earlier")
+        != pl.col("row"),
+    }
+    pairs = pairs.with_columns(
+        *(pl.col(side).str.count_matches(r"\S+").alias(f"{side}_words") for side in _SIDES),
+        earlier=pl.col("row").first().over("pair_id", "language"),
     )
+    wrong = [
+        (pair, mistake) for mistake, is_wrong in mistakes.items() for pair in pairs.filter(is_wrong).head(1).to_dicts()
+    ]
+    is_marked = (pl.col("modified") != "") | (pl.col("agreeing") != "")
+    for pair in pairs.filter(is_marked).iter_rows(named=True) if not wrong else ():
+        aligned = align_words(pair["first"], pair["second"])
+        wrong += [(pair, mistake) for mistake in find_wrong_marks(pair["modified"], pair["agreeing"], aligned)]
+    for pair, mistake in wrong:
+        raise InputError(f"{path}, record {pair['row']} (pair {pair['pair_id']}): {mistake.format(**pair)}")

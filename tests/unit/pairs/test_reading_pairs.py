@@ -117,7 +117,6 @@ def stereoset(tmp_path: Path, **changes: Any) -> Path:
 def test_stereoset(tmp_path: Path) -> None:
     file = read_pair_file(stereoset(tmp_path))
     assert file.layout == "stereoset"
-    assert file.ignored == {"unrelated sentences": 2}
     assert file.pairs.select("pair_id", "bias_type", "label", "first", "second").rows() == [
         ("i2", "profession", "stereo", "She is patient.", "She is curt."),
         ("i1", "profession", "stereo", "She is a teacher. She is patient.", "She is a teacher. She is curt."),
@@ -167,14 +166,13 @@ HINDI = ("h1", "hi", "gender", "stereo", "लड़का खेलना चा
 
 def test_a_bar_inside_a_word_belongs_to_it(write_csv: WriteCsv) -> None:
     pair = ("e1", "en", "age", "stereo", "An on|off man sat.", "A man sat.")
-    file = read_pair_file(write_csv([(*pair, "An | on|off / A", "An / A")], MARKED))
-    assert file.agreeing["agreeing"].to_list() == ["An / A"]
+    assert read_pairs(write_csv([(*pair, "An | on|off / A", "An / A")], MARKED)).height == 1
     with pytest.raises(InputError, match=r"the sentences differ in 'An \| on\|off / A'"):
         read_pairs(write_csv([(*pair, "An | on | off / A", "")], MARKED))
 
 
 def test_marks_are_checked(write_csv: WriteCsv) -> None:
-    file = read_pair_file(
+    pairs = read_pairs(
         write_csv(
             [
                 (*HINDI, "लड़का | चाहता / लड़की | चाहती", "चाहता / चाहती"),
@@ -185,8 +183,8 @@ def test_marks_are_checked(write_csv: WriteCsv) -> None:
             MARKED,
         )
     )
-    assert file.agreeing.rows() == [("h1", "hi", "चाहता / चाहती"), ("e1", "en", "An / A")]
-    assert list(file.pairs.columns) == list(SCHEMA)
+    assert pairs["pair_id"].to_list() == ["h1", "e1", "e2", "p1"]
+    assert pairs.columns == list(SCHEMA)
 
 
 def test_the_indibias_sample(shared: Path) -> None:
