@@ -43,8 +43,8 @@ CSV tables of estimates (`associations/<method>.csv`) have the columns that most
 
 SUMMARY_HEAD = """## `summary.json`
 
-The [summary](report.md#the-summary-for-programs) is one object. An object that may hold null has a key `reasons`:
-for each key that is null, a sentence that says why.
+The [summary](report.md#the-summary-for-programs) is one object. A number that does not exist is null; estimates and
+percentages say why in `reason`, and in `interval_note` why they have no interval.
 """
 
 

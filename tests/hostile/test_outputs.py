@@ -27,12 +27,11 @@ from prasanga.base.errors import InputError, printable
 from prasanga.base.io import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
 from prasanga.extras.release import Tally, Text, datasheet, sources_page
 from prasanga.models.hub import download_command
-from prasanga.report.cards import data_card, escape, methods_card
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.page import render_page
 from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
 from prasanga.report.study import EmbeddingFiles, Results
-from prasanga.report.summary import study_summary, to_json
+from prasanga.report.summary import data_card, escape, methods_card, study_summary, to_json
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.tuples import BiasTuple, sheet_csv
 

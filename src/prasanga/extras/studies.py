@@ -175,7 +175,7 @@ def _list_numbers(study: Study) -> Iterator[Number]:
         named_by = ("bias_type", "language", "set") if is_pairs else ("category", "segment_length")
         common = {} if is_pairs else {k: each[0] for k, each in found["conventions"].items() if len(each) == 1}
         for row in found["percentages" if is_pairs else "estimates"]:
-            category, reasons = row[named_by[0]], row["reasons"]
+            category = row[named_by[0]]
             if is_pairs:
                 title, material = name_of_type(category), found["digests"].get(row["set"] or "", "")
             else:
@@ -187,7 +187,7 @@ def _list_numbers(study: Study) -> Iterator[Number]:
             language, length = row.get("language", summary["language"]), row.get("segment_length") or ""
             words = (natural_order(length.lstrip(">")), length)
             place = (natural_order(category), language, *words, material or study.label, deciding)
-            note = f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else ""
+            note = f"no rank, since no interval: {row['interval_note']}" if row["ci_low"] is None else ""
             yield {
                 **dict.fromkeys(_COLUMNS),
                 **{name: row.get(name) or "" for name in ("set", "segment_length", "few_words")},
@@ -196,7 +196,7 @@ def _list_numbers(study: Study) -> Iterator[Number]:
                 **({} if is_primary(row) else {"p": None}),
                 **{"study": study.label, "method": method, "category": category, "category_title": title},
                 **{"language": language, "n_ranked": 0, "deciding": deciding, "place": (_ORDER[method], *place)},
-                **{"material": material, "conventions": conventions, "note": reasons.get(_NAMES[is_pairs][0]) or note},
+                **{"material": material, "conventions": conventions, "note": row["reason"] or note},
                 "test": (study.label, row["model"], method, row.get("set") or "", language, category, length),
                 "seed": ("rank", study.digest, method, row["model"], *(str(row[key]) for key in named_by)),
             }

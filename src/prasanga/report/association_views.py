@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from prasanga.associations.comparisons import fixed_lengths
 from prasanga.methods import CEAT, method_named
-from prasanga.report import cards, findings, grid, section, sheet
+from prasanga.report import findings, grid, section, sheet, summary
 from prasanga.report.agreement import agreement, shares_that_hold, side_by_side
 from prasanga.report.figures import FOLDER, MARKERS, MODELS, name_of
 from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number
@@ -90,7 +90,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     heat = section.render("heat", sheet=_heat_sheet(ceat), legend=_legend(ceat), language="en")
     sentences = findings.headline_findings(results["ceat"], results.list_strengths(CEAT.name))
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
-    known = cards.find_wording("quantities", [CEAT.name])
+    known = summary.find_wording("quantities", [CEAT.name])
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
         fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),

@@ -28,7 +28,6 @@ from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import (
     association_views,
-    cards,
     comparison,
     findings,
     grid,
@@ -154,7 +153,7 @@ def measured(results: Results) -> Section | None:
             map(grid.name_of_language, dict.fromkeys(row["language"] for row in found.get("overall", ())))
         )
         tested = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else "intervals only"
-        link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, cards.NAMES[name])
+        link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, summary.NAMES[name])
         over = prose("measured_over", found=found, languages=languages)
         rows.append((link, str(len(found["models"])), over, f"{computed:,} of {n:,}", tested))
     return Section("What was measured", "measured", sheets=[show_table("measured", rows)]) if rows else None
@@ -165,11 +164,11 @@ def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     keys = ["name", "source", "revision", "commit", "sha256", "pinned", "kind", "dimensions", "parameters", "dtype"]
     described = summary.describe_models(config, results.embeddings)
     models = [[MISSING if model[key] is None else str(model[key]) for key in keys] for model in described]
-    listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in cards.choices(config)]
+    listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in summary.choices(config)]
     parts = fold_table("Every choice that changes a number, by its name in the config", "choices", listed)
     items = {
-        "Vectors": cards.vector_conventions(config.get("models", {})),
-        "The same in every study": [each["text"] for each in cards.find_wording("fixed", results.measured)],
+        "Vectors": summary.vector_conventions(config.get("models", {})),
+        "The same in every study": [each["text"] for each in summary.find_wording("fixed", results.measured)],
     }
     parts += [Section(title, items=said, folded=True) for title, said in items.items() if said]
     sheets = [show_table("models_measured", models)] if models else []
@@ -190,7 +189,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
-    found = cards.list_references(results.measured)
+    found = summary.list_references(results.measured)
     return Section("References", "references", text=[text], items=[prose("reference", each=each) for each in found])
 
 
@@ -297,7 +296,7 @@ def _count_agreeing(rows: pl.DataFrame) -> list[str]:
 
 def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section of the figures with what a paper says of each: caption, methods, LaTeX."""
-    values = {key: value for key, value, _ in cards.choices(config)}
+    values = {key: value for key, value, _ in summary.choices(config)}
     pairs, traits = results["pair_differences"].drop_nulls("difference"), results["traits"].drop_nulls("corrected")
     values["n_pairs"] = f"{pairs.n_unique(['set', 'language', 'pair_id']):,}"
     values["n_traits"] = f"{traits.n_unique(['polarity', 'trait']):,}"
@@ -483,8 +482,8 @@ def write_study(
     corpus = [file for read in results.corpus for file in read.get("digest", {}).items()]
     inputs = digests_of_files(sorted(set(shown["numbers"]) - set(shown["records"])))
     write_text(outputs["summary"], summary.to_json(found))
-    write_text(outputs["methods"], cards.methods_card(config=config, summary=found, inputs=inputs))
-    write_text(outputs["data"], cards.data_card(config=config, summary=found, results=results, corpus=corpus))
+    write_text(outputs["methods"], summary.methods_card(config=config, summary=found, inputs=inputs))
+    write_text(outputs["data"], summary.data_card(config=config, summary=found, results=results, corpus=corpus))
     write_text(outputs["page"], render_page(config=config, results=results, made_from=describe(shown["page"])))
 
 

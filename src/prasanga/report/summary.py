@@ -1,41 +1,44 @@
-"""A study in one file for programs: what was measured on what, what came out, what was not computed and why.
+"""A study in one file for programs, in two cards for readers, and in the last lines of a run.
 
-JSON has no NaN and no infinite number, and a null alone says nothing. So every object that may hold a null has an entry
-`reasons`, in which each key that is null has a sentence. The summary holds numbers and names, and never a text of the
-corpus or of a pair. The same config and results give the same bytes. The layout has a number, `SCHEMA`, and a
+JSON has no NaN and no infinite number, so these are null. An estimate or a percentage without a number has a `reason`,
+one without an interval an `interval_note`. Summary and cards hold numbers and names, and never a text of the corpus or
+of a pair. The same config and results give the same bytes. The layout of the summary has a number, `SCHEMA`, and a
 description: workflow/schemas/summary.schema.json, docs/report.md.
 """
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import hashlib
 import json
-import math
 import posixpath
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
-from statistics import median
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
-from jinja2 import TemplateError
+from jinja2 import PackageLoader
+from markupsafe import Markup
 
 from prasanga import __version__
-from prasanga.base.io import read_rows
-from prasanga.base.places import named, shareable
+from prasanga.base.io import escape_markdown, read_rows
+from prasanga.base.places import named, said, shareable
+from prasanga.base.yaml import load_yaml
+from prasanga.config import find_part
 from prasanga.methods import PAIRS
-from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report import findings, grid, study, wording
-from prasanga.report.grid import METHODS, Estimate, few_words, is_number, is_significant
-from prasanga.report.study import EmbeddingFiles, Results
+from prasanga.report.grid import METHODS, Estimate, few_words, is_number, is_significant, name_of_language
+from prasanga.report.sheet import MISSING, TEMPLATES
+from prasanga.report.study import WORDING, EmbeddingFiles, Results
 from prasanga.schema import CONVENTIONS
 from prasanga.stats.permutation import ALPHA
 
-SCHEMA = 3
+SCHEMA = 4
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
 
 FOLDER = "report"
@@ -44,7 +47,6 @@ FOLDER = "report"
 PAGE = f"{FOLDER}/index.html"
 
 _IN_STUDY = "trained in this study"
-_GLOSSES = "glosses"  # a key among the categories of `categories.json`
 
 
 def study_summary(
@@ -62,46 +64,39 @@ def study_summary(
         made_from: what `prasanga.base.results.describe` says of the summary's making.
         records: what the files of the results say of theirs (`prasanga.base.io.made_from`): versions and digests.
 
-    Raises:
-        InputError: a table lacks a column that the summary needs.
     """
     records = shareable(list(records), config)
     config, results = study.without_places(config, results)
-    sources, static = dict(sorted(digests_of_sources(records).items())), config.get("static") or {}
-    return known(
-        {
-            "schema": SCHEMA,
-            **{key: str(config.get(key) or "") for key in ("study", "title", "note", "language", "preset")},
-            "seed": config.get("seed"),
-            "program": {"name": "prasanga", "version": __version__},
-            "versions": versions_by_stage([made_from, *records]),
-            "complete": not results.missing,
-            "missing": [str(sentence) for sentence in results.missing],
-            "models": describe_models(config, results.embeddings),
-            "static_vectors": [_describe_vectors(*each) for each in (static.get("vectors") or {}).items()],
-            "methods": known(summarize_methods(results, _digests_of_sets(config, sources)), "methods"),
-            "findings": _list_findings(results),
-            "coverage": _summarize_coverage(results["coverage"]),
-            "corpus": study.totals(results.corpus) or None,
-            "page": PAGE,
-            "files": sorted({posixpath.normpath(posixpath.join(FOLDER, path)) for path in results.files}),
-            "words": digests_of_words(results.categories),
-            "sources": sources,
-        },
-        "study",
-    )
+    static, inputs = config.get("static") or {}, [json.loads(record.get("inputs") or "{}") for record in records]
+    outside = (each for found in inputs for each in found.items() if not each[0].startswith("results/"))
+    sources = dict(sorted(outside))
+    return {
+        "schema": SCHEMA,
+        **{key: str(config.get(key) or "") for key in ("study", "title", "note", "language", "preset")},
+        "seed": config.get("seed"),
+        "program": {"name": "prasanga", "version": __version__},
+        "versions": _list_versions([made_from, *records]),
+        "complete": not results.missing,
+        "missing": [str(sentence) for sentence in results.missing],
+        "models": describe_models(config, results.embeddings),
+        "static_vectors": [_describe_vectors(*each) for each in (static.get("vectors") or {}).items()],
+        "methods": summarize_methods(results, _digests_of_sets(config, sources)),
+        "findings": _list_findings(results),
+        "coverage": _summarize_coverage(results["coverage"]),
+        "corpus": study.totals(results.corpus) or None,
+        "page": PAGE,
+        "files": sorted({posixpath.normpath(posixpath.join(FOLDER, path)) for path in results.files}),
+        "words": _digests_of_words(results.categories),
+        "sources": sources,
+    }
 
 
 def to_json(summary: Mapping[str, Any]) -> str:
-    """Return the summary as text, keys in the order in which they were made.
-
-    Raises:
-        ValueError: it holds a number that is not finite, which no function of this module makes.
-    """
+    """Return the summary as text, keys in the order in which they were made."""
     return json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
+def _list_versions(records: Iterable[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
     """Return versions of the libraries that made the results, by stage; several where files were made with several."""
     found: dict[str, dict[str, set[str]]] = {}
     for record in records:
@@ -113,24 +108,14 @@ def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[st
     }
 
 
-def digests_of_sources(records: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Return SHA-256 of the files outside `results/` that results were made from, by path."""
-    return {
-        path: str(digest)
-        for record in records
-        for path, digest in json.loads(record.get("inputs") or "{}").items()
-        if not path.startswith("results/")
-    }
-
-
-def digests_of_words(categories: Mapping[str, Any]) -> dict[str, str]:
+def _digests_of_words(categories: Mapping[str, Any]) -> dict[str, str]:
     """Return SHA-256 of the words of each category, set by set: equal where two studies measure the same words."""
     found = {}
-    for name, category in categories.items():
-        if name != _GLOSSES:
+    for name, category in sorted(categories.items()):
+        if name != "glosses":
             sides = [sorted(side["stimuli"]) for role in ("targets", "attributes") for side in category[role]]
             found[name] = hashlib.sha256(json.dumps(sides, ensure_ascii=False).encode()).hexdigest()
-    return dict(sorted(found.items()))
+    return found
 
 
 def describe_models(config: Mapping[str, Any], files: EmbeddingFiles) -> list[dict[str, Any]]:
@@ -140,47 +125,39 @@ def describe_models(config: Mapping[str, Any], files: EmbeddingFiles) -> list[di
 
 def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles) -> dict[str, Any]:
     report, names = files.reports.get(name, {}), files.names(name)
-    made = [
-        json.loads(each.get("made_from", {}).get("settings", "{}"))
-        for (m, _), each in files.lists.items()
-        if m in names
-    ]
-    training: Mapping[str, Any] = settings.get("train") or {}
-    is_trained, identity = settings.get("train") is not None, report.get("identity") or {}
+    made = (
+        json.loads(listed.get("made_from", {}).get("settings", "{}"))
+        for (model, _), listed in files.lists.items()
+        if model in names
+    )
+    identity, training = report.get("identity") or {}, settings.get("train") or {}
     chosen = {key: None if settings.get(key) == "auto" else settings.get(key) for key in ("kind", "dtype")}
     source = str(settings.get("path") or settings.get("package") or "not stated")
     if package := report.get("package"):
         source = f"{package['name']}, of the package {package['requirement']}"
-    return known(
-        {
-            "name": name,
-            "names_in_tables": names or [name],
-            "trained": is_trained,
-            "source": _IN_STUDY if is_trained else source,
-            "revision": settings.get("revision"),
-            **{key: identity.get(key) for key in ("commit", "sha256")},
-            "pinned": report.get("pinned"),
-            "kind": report.get("kind") or chosen["kind"],
-            "dimensions": files.dimensions(name) or training.get("hidden_size"),
-            "parameters": report.get("parameters"),
-            "layers": [files.studied[each].get("layer", -1) for each in names],
-            "dtype": next((each["dtype"] for each in made if each.get("dtype")), chosen["dtype"]),
-            "training_seed": training.get("seed"),
-            "stages": list(settings.get("stages") or ("embeddings", "likelihoods")),
-        },
-        "model",
-        revision=_IN_STUDY if is_trained else None,
-        commit="the weights are those of a folder, not of the hub" if identity else None,
-        sha256="the weights are those of a commit of the hub" if identity else None,
-        training_seed="the config does not state it" if is_trained else None,
-    )
+    return {
+        "name": name,
+        "names_in_tables": names or [name],
+        "trained": "train" in settings,
+        "source": _IN_STUDY if "train" in settings else source,
+        "revision": settings.get("revision"),
+        **{key: identity.get(key) for key in ("commit", "sha256")},
+        "pinned": report.get("pinned"),
+        "kind": report.get("kind") or chosen["kind"],
+        "dimensions": files.dimensions(name) or training.get("hidden_size"),
+        "parameters": report.get("parameters"),
+        "layers": [files.studied[each].get("layer", -1) for each in names],
+        "dtype": next((each["dtype"] for each in made if each.get("dtype")), chosen["dtype"]),
+        "training_seed": training.get("seed"),
+        "stages": list(settings.get("stages") or ("embeddings", "likelihoods")),
+    }
 
 
 def _describe_vectors(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    training = settings.get("train")
-    source = str(settings.get("path") or "not stated") if training is None else _IN_STUDY
-    made = {key: (training or {}).get(key) for key in ("method", "dimensions")}
-    return known({"name": name, "trained": training is not None, "source": source, **made}, "static")
+    training = settings.get("train") or {}
+    source = _IN_STUDY if training else str(settings.get("path") or "not stated")
+    made = {key: training.get(key) for key in ("method", "dimensions")}
+    return {"name": name, "trained": bool(training), "source": source, **made}
 
 
 def summarize_methods(results: Results, digests: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -191,11 +168,11 @@ def summarize_methods(results: Results, digests: Mapping[str, str] | None = None
         digests: SHA-256 of the file of each set of pairs, as far as they are known.
     """
     found: dict[str, Any] = dict.fromkeys((*METHODS, "structures", "pairs"))
-    found |= {name: summary_of_estimates(table) for name, table in results.estimates.items()}
+    found |= {name: _summarize_estimates(table) for name, table in results.estimates.items()}
     if "structures" in results:
-        found["structures"] = summary_of_structures(results["structures"], results["structure_differences"])
+        found["structures"] = _summarize_structures(results["structures"], results["structure_differences"])
     if "bias_percentages" in results:
-        found["pairs"] = summary_of_pairs(results["bias_percentages"], digests or {})
+        found["pairs"] = _summarize_pairs(results["bias_percentages"], digests or {})
     return found
 
 
@@ -230,48 +207,22 @@ def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
     return {
         "n_stimuli": coverage["stimulus"].n_unique(),
         "n_without_contexts": missing["stimulus"].n_unique(),
-        "without_contexts": by_reason(Counter(study.WORDING["stimuli"].get(why, why) for why in missing["reason"])),
-        "lengths": [known(each, "coverage") for each in study.coverage_by_length(coverage)],
+        "without_contexts": _count_reasons(Counter(WORDING["stimuli"].get(why, why) for why in missing["reason"])),
+        "lengths": study.coverage_by_length(coverage),
     }
 
 
 _KEYS = {row["object"]: row["keys"].split() for row in read_rows(files(wording.__name__) / "summary.tsv")}
 """Columns of results that objects of the summary have under the same names."""
 
-_ALWAYS = ("segment_length", "p_draws", "set")
-"""Keys whose reason does not depend on whether a number was computed."""
 
-
-def known(values: Mapping[str, Any], kind: str, missing: str = "", **own: str | None) -> dict[str, Any]:
-    """Return the values, null if there is none or none that is finite, and under `reasons` why, for each null.
-
-    Args:
-        values: plain values by key.
-        kind: of the object, a section of `nulls` in `losses.yaml`.
-        missing: why nothing of the object was computed; empty if it was.
-        own: reasons by key, which take precedence.
-    """
-    reasons, general = {}, study.WORDING["nulls"][kind]
-    for key, value in values.items():
-        if value is None:
-            told = own.get(key) or ("" if key in _ALWAYS else missing)
-            reasons[key] = told or general.get(key) or general.get("other", "the table does not say it")
-        elif isinstance(value, float) and not math.isfinite(value):
-            reasons[key] = f"not a finite number ({value})"
-    return {**{key: None if key in reasons else value for key, value in values.items()}, "reasons": reasons}
-
-
-def by_reason(counts: Mapping[str, int]) -> list[dict[str, Any]]:
+def _count_reasons(counts: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return reasons with their numbers, the commonest first."""
     return [{"reason": reason, "n": n} for reason, n in study.sort_reasons(counts)]
 
 
-def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
-    """Return the numbers of CEAT, SEAT, WEAT or log-probability bias.
-
-    Args:
-        table: its estimates, corrected for the number of tests; at least one.
-    """
+def _summarize_estimates(table: pl.DataFrame) -> dict[str, Any]:
+    """Return the numbers of a method of word associations."""
     primary = grid.select_primary(table)
     rows, computed = primary.rows(named=True), primary.filter(pl.col("effect_size").is_finite())
     conventions = _conventions(computed if len(computed) else primary, CONVENTIONS)
@@ -279,89 +230,62 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     enough = (row for row in computed.iter_rows(named=True) if not few_words(row))
     largest = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
     corrected = _numbers(computed, "p_association_holm")
-    return known(
-        {
-            "categories": sorted(set(table["category"]), key=grid.natural_order),
-            "models": list(dict.fromkeys(table["model"])),
-            "segment_lengths": grid.sort_lengths(_values(table, "segment_length")),
-            "n_estimates": len(rows),
-            **_count_numbers(computed, map(grid.why_missing, rows), len(rows)),
-            "n_tested": len(corrected),
-            "n_significant": sum(map(is_significant, _numbers(computed, "p_association"))),
-            "n_significant_holm": sum(map(is_significant, corrected)) if corrected else None,
-            "largest": None if largest is None else _describe_effect(largest),
-            "twin": _describe_twins(computed, "twin_effect_size", 0),
-            "conventions": conventions,
-            "estimates": [_describe_effect(row, several) for row in table.iter_rows(named=True)],
-        },
-        "estimates",
-        largest="every estimate rests on few words" if len(computed) else None,
-    )
+    return {
+        "categories": sorted(set(table["category"]), key=grid.natural_order),
+        "models": list(dict.fromkeys(table["model"])),
+        "segment_lengths": grid.sort_lengths(_values(table, "segment_length")),
+        "n_estimates": len(rows),
+        **_count_numbers(computed, map(grid.why_missing, rows), len(rows)),
+        "n_tested": len(corrected),
+        "n_significant": sum(map(is_significant, _numbers(computed, "p_association"))),
+        "n_significant_holm": sum(map(is_significant, corrected)) if corrected else None,
+        "largest": None if largest is None else _describe_effect(largest),
+        "conventions": conventions,
+        "estimates": [_describe_effect(row, several) for row in table.iter_rows(named=True)],
+    }
 
 
-def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> dict[str, Any]:
-    """Return the numbers of traits in sentence structures: how many, and in how many comparisons the spreads differ.
-
-    Args:
-        spread: how traits spread in each structure.
-        differences: structures compared, two by two; no rows if they are not.
-    """
+def _summarize_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> dict[str, Any]:
+    """Return the numbers of traits in sentence structures: how many, and in how many comparisons the spreads differ."""
     of_models = [findings.count_comparisons(rows, differences) for rows in spread.partition_by("model")]
     compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
     # every polarity has its traits; a row over all of them counts them again
     of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != findings.ALL))
     scored, left_out = (int(of_one[name].sum()) for name in ("n", "n_left_out"))
-    return known(
-        {
-            **{f"{name}s": list(dict.fromkeys(spread[name])) for name in ("model", "structure")},
-            "polarities": list(dict.fromkeys(spread["polarity"])),
-            "quantities": list(dict.fromkeys(spread["quantity"])),
-            "n_rows": len(spread),
-            "n_traits": scored + left_out,
-            "n_traits_scored": scored,
-            "n_traits_most": spread["n"].max(),
-            "n_left_out_most": spread["n_left_out"].max(),
-            "n_comparisons": compared if len(differences) else None,
-            "n_comparisons_apart": apart if len(differences) else None,
-            # a column `variance` there is no convention
-            "conventions": _conventions(spread, ("pieces", "terms", "n_resamples", "seed")),
-        },
-        "structures",
-    )
+    return {
+        **{f"{name}s": list(dict.fromkeys(spread[name])) for name in ("model", "structure")},
+        "n_traits": scored + left_out,
+        "n_traits_scored": scored,
+        "n_traits_most": spread["n"].max(),
+        "n_comparisons": compared if len(differences) else None,
+        "n_comparisons_apart": apart if len(differences) else None,
+        # a column `variance` there is no convention
+        "conventions": _conventions(spread, ("pieces", "terms", "n_resamples", "seed")),
+    }
 
 
-def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str, Any]:
-    """Return the numbers of bias percentages.
-
-    Args:
-        bias: their table; at least one row.
-        digests: SHA-256 of the file of each set, as far as they are known.
-    """
+def _summarize_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Return the numbers of bias percentages, with SHA-256 of the file of each set of pairs."""
     cells = grid.pair_grid_of(bias)
     rows = list(cells.rows.values())
     computed, farthest = bias.filter(pl.col("bias_percentage").is_finite()), findings.farthest_percentage(rows)
     overall = [row for row in rows if row["bias_type"] == OVERALL]
-    return known(
-        {
-            "sets": list(dict.fromkeys(group.set for group in cells.groups)),
-            "languages": list(dict.fromkeys(group.language for group in cells.groups)),
-            "models": list(cells.models),
-            "bias_types": list(cells.types),
-            "n_percentages": len(rows),
-            **_count_numbers(computed, map(grid.why_no_percentage, rows), len(rows)),
-            "n_tested": len(_numbers(computed, "p_binomial_holm")),
-            "n_significant_holm": sum(map(grid.differs_from_half, computed.iter_rows(named=True))),
-            "farthest": None if farthest is None else _describe_percentage(farthest),
-            "overall": list(map(_describe_percentage, overall)),
-            "percentages": list(map(_describe_percentage, rows)),
-            "digests": dict(digests),
-            "left_out": by_reason(sum(map(_count_left_out, overall), Counter())),
-            "twin": _describe_twins(bias.filter(bias_type=OVERALL), "twin_bias_percentage", 50),
-            "conventions": list(dict.fromkeys(row["conventions"] for row in rows)),
-        },
-        "pairs",
-        farthest=f"no percentage is of {FEWEST_PAIRS} pairs or more" if len(computed) else None,
-    )
+    return {
+        "sets": list(dict.fromkeys(group.set for group in cells.groups)),
+        "languages": list(dict.fromkeys(group.language for group in cells.groups)),
+        "models": list(cells.models),
+        "bias_types": list(cells.types),
+        "n_percentages": len(rows),
+        **_count_numbers(computed, map(grid.why_no_percentage, rows), len(rows)),
+        "n_tested": len(_numbers(computed, "p_binomial_holm")),
+        "n_significant_holm": sum(map(grid.differs_from_half, computed.iter_rows(named=True))),
+        "farthest": None if farthest is None else _describe_percentage(farthest),
+        "overall": list(map(_describe_percentage, overall)),
+        "percentages": list(map(_describe_percentage, rows)),
+        "digests": dict(digests),
+        "left_out": _count_reasons(sum(map(_count_left_out, overall), Counter())),
+        "conventions": list(dict.fromkeys(row["conventions"] for row in rows)),
+    }
 
 
 def _count_numbers(computed: pl.DataFrame, missing: Iterable[str], n_rows: int) -> dict[str, Any]:
@@ -369,54 +293,44 @@ def _count_numbers(computed: pl.DataFrame, missing: Iterable[str], n_rows: int) 
     return {
         "n_computed": len(computed),
         "n_not_computed": n_rows - len(computed),
-        "not_computed": by_reason(Counter(filter(None, missing))),
+        "not_computed": _count_reasons(Counter(filter(None, missing))),
         "level": ALPHA,
         "n_tests": next(iter(_numbers(computed, "n_tests")), None),
     }
 
 
 def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
-    """Return an estimate with where it belongs, how sure it is, and those of its conventions that have several values.
-
-    Args:
-        row: of the table of estimates.
-        several: the conventions of which the table has several values.
-    """
-    missing = grid.why_missing(row)
-    note = missing or row.get("interval_note")
-    values = {name: row.get(name) for name in _KEYS["effect"]} | {"few_words": few_words(row)}
-    own = {name: row[name] for name in several if row[name] is not None}
-    return known({**values, "conventions": own}, "effect", missing, ci_low=note, ci_high=note)
+    """Return an estimate with those of its conventions of which the table has several values."""
+    return {
+        **_take(row, _KEYS["effect"]),
+        "few_words": few_words(row),
+        "conventions": {name: row[name] for name in several if row[name] is not None},
+        "reason": grid.why_missing(row),
+        "interval_note": row.get("interval_note") or "",
+    }
 
 
 def _describe_percentage(row: Estimate) -> dict[str, Any]:
     """Return a percentage with where it belongs, how sure it is, and how many pairs it is of."""
-    missing = grid.why_no_percentage(row)
-    return known(
-        {
-            **{name: row[name] for name in _KEYS["percentage"]},
-            "n_counted": grid.pairs_counted(row),
-            "left_out": by_reason(_count_left_out(row)),
-            "note": str(row["interval_note"] or ""),
-            "conventions": {name: row[name] for name in _KEYS["percentage_conventions"] if row.get(name) is not None},
-        },
-        "percentage",
-        missing,
-        **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), missing or row["interval_note"]),
-    )
+    return {
+        **_take(row, _KEYS["percentage"]),
+        "n_counted": grid.pairs_counted(row),
+        "left_out": _count_reasons(_count_left_out(row)),
+        "conventions": {name: row[name] for name in _KEYS["percentage_conventions"] if row.get(name) is not None},
+        "reason": grid.why_no_percentage(row),
+        "interval_note": row["interval_note"] or "",
+    }
+
+
+def _take(row: Estimate, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of these columns; a number that is not finite is None."""
+    found = ((name, row.get(name)) for name in names)
+    return {name: None if isinstance(value, float) and not is_number(value) else value for name, value in found}
 
 
 def _count_left_out(row: Estimate) -> Counter[str]:
     """Return how many pairs each reason, by its code, left out."""
     return Counter({reason: len(pairs) for reason, pairs in grid.pairs_left_out(row).items()})
-
-
-def _describe_twins(table: pl.DataFrame, name: str, without_bias: float) -> dict[str, Any] | None:
-    """Return how far the controls are from no bias; None if there are none."""
-    distances = [abs(value - without_bias) for value in _numbers(table, name)]
-    if not distances:
-        return None
-    return {"n": len(distances), "median_size": median(distances), "largest_size": max(distances)}
 
 
 def _conventions(table: pl.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
@@ -431,6 +345,253 @@ def _values(table: pl.DataFrame, name: str) -> list[Any]:
 
 def _numbers(table: pl.DataFrame, name: str) -> list[float]:
     return list(filter(is_number, table[name])) if name in table.columns else []
+
+
+# --------------------
+# The methods card and the data card: what was measured on what, how, and how far it goes, as Markdown.
+#
+# Their numbers come from the summary, the meanings of choices from the models of the config, and what numbers say from
+# `wording/methods.yaml`; the page shows these as well. The templates escape everything that comes from a study, so that
+# no name makes a heading, a link or a tag.
+
+
+NOT_STATED = "not stated"
+
+OWN_FOLDER = "resources"
+OWN_WORDS = "written for this project, Apache-2.0 (resources/README.md), where the file is the project's own"
+"""The source of a file in the project's folder of resources. A user may have put other files there."""
+
+LONGEST_LIST = 60
+"""Of the corpus files so many are listed at most; the others are counted."""
+
+NAMES = {**METHODS, "structures": "Sentence structures", "pairs": "Sentence pairs"}
+"""The names of the methods in a card, in its order."""
+
+_JOINERS = "\u200c\u200d"
+"""No printable signs, but letters of words in Bangla and Hindi."""
+
+
+def methods_card(
+    *, config: Mapping[str, Any], summary: Mapping[str, Any], inputs: Mapping[str, str] | None = None
+) -> str:
+    """Return the methods card as Markdown.
+
+    Args:
+        config: the study's config, defaults filled in.
+        summary: `prasanga.report.summary.study_summary`, or its file as read.
+        inputs: SHA-256 of the results that the card and the page are made from, by path.
+    """
+    config = shareable(config, config)
+    measured = {name: summary["methods"][name] for name in NAMES if summary["methods"][name] is not None}
+    return _render(
+        "methods_card.md.j2",
+        summary,
+        measured=measured,
+        choices=choices(config),
+        vectors=vector_conventions(config.get("models") or {}),
+        fixed=[each["text"] for each in find_wording("fixed", measured)],
+        quantities=find_wording("quantities", measured),
+        references=find_wording("publications", measured),
+        inputs=dict(sorted((inputs or {}).items())),
+    )
+
+
+def data_card(
+    *,
+    config: Mapping[str, Any],
+    summary: Mapping[str, Any],
+    results: Results,
+    corpus: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return the data card as Markdown.
+
+    Args:
+        config: the study's config, defaults filled in.
+        summary: as in `methods_card`.
+        results: the results that are there; of pairs and hits only their numbers are read.
+        corpus: path and digest (xxh3_128) of the files of the corpus, as far as they are known.
+    """
+    corpus = shareable(list(corpus), config)
+    config, results = study.without_places(config, results)
+    sets: dict[str, dict[str, Any]] = {}
+    for name, category in results.categories.items():
+        for each in (*category.get("targets", ()), *category.get("attributes", ())):
+            sets.setdefault(each["name"], {**each, "used_in": []})["used_in"].append(name)
+    return _render(
+        "data_card.md.j2",
+        summary,
+        texts=config.get("corpus") or {},
+        corpus=[(said(path), digest) for path, digest in corpus[:LONGEST_LIST]],
+        n_files=len(corpus),
+        losses=study.losses_of(results),
+        sets=list(sets.values()),
+        sources=_list_sources(config, summary["sources"]),
+        pairs=_list_pairs(config, summary["sources"], results["pair_statistics"]),
+        oddities=results["pair_oddities"].group_by("set", "kind").len().sort("set", "kind").rows(),
+    )
+
+
+def escape(value: object) -> Markup:
+    """Return plain text that Markdown shows as it is, in one line, wherever it is used; a dash for None."""
+    if isinstance(value, Markup):
+        return value
+    if value is None:
+        return Markup(MISSING)
+    shown = "".join(sign if sign.isprintable() or sign.isspace() or sign in _JOINERS else "?" for sign in str(value))
+    text = re.sub(r"([&~$!])", r"\\\1", escape_markdown(shown))
+    # what begins a line may make a heading, a list or a quotation of it
+    return Markup(re.sub(r"^(\d*)((?<=\d)[.)](?=\s|$)|(?<!\d)[#>]|(?<!\d)[-+=](?=[-+=\s]|$))", r"\1\\\2", text))
+
+
+def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
+    trained = [each["name"] for each in (*summary["models"], *summary["static_vectors"]) if each["trained"]]
+    named = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": findings.tell("trained", names=trained), "summary": summary}
+    loader = PackageLoader(wording.__name__, "")
+    environment = TEMPLATES.overlay(loader=loader, finalize=escape, keep_trailing_newline=True)
+    return re.sub(r"\n{3,}", "\n\n", environment.get_template(template, globals=named).render(**context))
+
+
+TEMPLATES.filters |= {"language": name_of_language, "between": grid.interval}
+
+
+def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the files of words, endings, templates and traits that the config names and results were made from.
+
+    `sources.tsv` says where the config names them, and the key without which a file is not used.
+    """
+    found = []
+    for what, section, key, needed in map(dict.values, read_rows(files(wording.__name__) / "sources.tsv")):
+        paths = (config.get(section) or {}).get(key) or []
+        for path in [paths] if isinstance(paths, str) else paths:
+            if not needed or config[section].get(needed):
+                listed = _list_digests(path, digests)
+                found.append({"what": what, "path": said(path), "source": _find_origin(path), "digests": listed})
+    return found
+
+
+def _list_digests(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the digests of a file, or of the files in a folder."""
+    file = named(path.rstrip("/"))
+    return [(said(each), digest) for each, digest in digests.items() if f"{named(each)}/".startswith(f"{file}/")]
+
+
+def _find_origin(path: str) -> str:
+    """Return the known origin of a file of words, sentences or pairs."""
+    return OWN_WORDS if PurePosixPath(named(path)).parts[:1] == (OWN_FOLDER,) else NOT_STATED
+
+
+def _list_pairs(
+    config: Mapping[str, Any], digests: Mapping[str, str], statistics: pl.DataFrame
+) -> list[dict[str, Any]]:
+    """Return the sets of pairs, with how many each language has."""
+    counts: dict[str, list[str]] = {}
+    rows = statistics.filter(subset=OVERALL, statistic="mean_words", category=OVERALL)
+    for name, language, n in rows.select("set", "language", "n_pairs").iter_rows():
+        counts.setdefault(name, []).append(f"{name_of_language(language)} {n:,}")
+    return [
+        {
+            "name": name,
+            "path": said(path := str(settings.get("path"))),
+            "source": str(settings.get("title") or _find_origin(path)),
+            "licence": str(settings.get("licence") or _find_origin(path)),
+            "counts": ", ".join(counts.get(name, ())) or "not known",
+            "sha256": next((digest for _, digest in _list_digests(path, digests)), "not known"),
+        }
+        for name, settings in ((config.get("pairs") or {}).get("sets") or {}).items()
+    ]
+
+
+# --------------------
+# The methods in words: every choice of the config and what it means, what numbers say, and whom to cite.
+
+
+_SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
+_NO_NUMBERS = {"construction", "report"}
+"""Sections of the config that change no number of the page."""
+_NO_CHOICE = {
+    *("embeddings.source", "embeddings.buckets", "pairs.buckets", "log_probability.buckets"),
+    *("comparison.paper", "comparison.models", "static.vectors"),
+}
+"""Keys that change no number of the page, or (static vectors) have a table of their own."""
+
+
+def choices(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return all keys of a study's config with their values and their meanings in the reference of the config."""
+    return [
+        (key, _value_text(value), " ".join(find_part(tuple(key.split("."))).get("description", "").split()))
+        for key, value in _flatten(config)
+    ]
+
+
+def vector_conventions(models: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return how the vectors of models are made, a sentence for each choice; where models differ, with their names.
+
+    A choice that the config of a model does not state is left out.
+    """
+    sentences = []
+    for key, about in _wording()["vectors"].items():
+        named: dict[str, list[str]] = {}
+        for name, settings in models.items():
+            if key in settings:
+                value = _value_text(settings[key])
+                named.setdefault(about["values"].get(value, value), []).append(name)
+        said = [*named] if len(named) == 1 else [f"{value} ({', '.join(names)})" for value, names in named.items()]
+        sentences += [f"{about['title']}: {'; '.join(said)}."] if said else []
+    return sentences
+
+
+def _flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        if (not prefix and key in _SHOWN_ELSEWHERE | _NO_NUMBERS) or f"{prefix}{key}" in _NO_CHOICE:
+            continue
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _value_text(value: Any) -> str:
+    """Return parts with commas between them, entries of several parts with semicolons; "none" for nothing."""
+    if isinstance(value, Mapping):
+        parts = {
+            key: f"({_value_text(part)})" if isinstance(part, Mapping) else _value_text(part)
+            for key, part in value.items()
+        }
+        return ", ".join(f"{key}: {part}" for key, part in parts.items()) or "none"
+    if isinstance(value, list | tuple):
+        between = "; " if any(isinstance(part, Mapping) for part in value) else ", "
+        return between.join(map(_value_text, value)) or "none"
+    return "none" if value is None or value == "" else said(str(value))
+
+
+def find_wording(kind: str, measured: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the entries of a kind that are about any of these methods.
+
+    Args:
+        kind: `fixed`, conventions of every study: text; `quantities`, the numbers that studies report: name,
+            meaning, and limit; `publications`: authors, year, title, venue, url, link and used.
+        measured: names of methods.
+    """
+    found = set(measured)
+    return [each for each in _wording()[kind] if found & each["methods"]]
+
+
+def list_references(measured: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the publications of these methods, and the two papers, whose tests, tables and figures these are."""
+    found = find_wording("publications", measured)
+    return [each for n, each in enumerate(_wording()["publications"]) if n < 2 or each in found]
+
+
+@functools.cache
+def _wording() -> Mapping[str, Any]:
+    file = files(wording.__name__) / "methods.yaml"
+    texts: dict[str, Any] = load_yaml(file.name, file.read_text(encoding="utf-8"))
+    rows = read_rows(files(wording.__name__) / "references.tsv")
+    texts["publications"] = [{**row, "methods": row["methods"].split()} for row in rows]
+    for each in (*texts["fixed"], *texts["quantities"], *texts["publications"]):
+        # `words` is every method of word associations
+        each["methods"] = {*each["methods"], *(METHODS if "words" in each["methods"] else ())}
+    return texts
 
 
 # --------------------
@@ -456,7 +617,7 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
         lines.append(findings.tell("warn_of_contexts", coverage=coverage))
     for row in (methods["pairs"] or {"overall": ()})["overall"]:
         if row["n_left_out"] > MUCH * row["n_pairs"]:
-            file, language = f"results/{PAIRS.tables[0].path}.csv", grid.name_of_language(row["language"])
+            file, language = f"results/{PAIRS.tables[0].path}.csv", name_of_language(row["language"])
             lines.append(findings.tell("warn_of_pairs", row=row, language=language, file=file))
     whole = page.absolute()
     shown = str(whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole)
@@ -470,16 +631,11 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
 
 
 def print_last_words(summary: Path, page: Path) -> None:
-    """Print them to the standard error; a summary that cannot be read is reported, and is no error.
+    """Print them to the standard error.
 
     Args:
         summary: the file of the summary.
         page: the page; if it is not there, the summary is named in its place.
     """
-    try:
-        read = json.loads(summary.read_text(encoding="utf-8"))
-        lines = last_words(read, page if page.is_file() else summary)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, TemplateError) as error:
-        lines = [f"The results are there, but {summary} could not be read: {type(error).__name__}."]
-    with contextlib.suppress(OSError, ValueError):  # whoever read along has gone
-        print(*lines, sep="\n", file=sys.stderr, flush=True)
+    lines = last_words(json.loads(summary.read_text(encoding="utf-8")), page if page.is_file() else summary)
+    print(*lines, sep="\n", file=sys.stderr, flush=True)

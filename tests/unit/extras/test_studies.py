@@ -257,7 +257,7 @@ def test_studies_of_one_name_are_told_apart_by_where_they_lie(write: Write) -> N
         (lambda _: "[1]", "no summary of a study."),
         (lambda text: text.replace('"effect_size": 0.2', '"effect_size": 1e999'), "Out of range float values"),
         (lambda text: text.replace('"effect_size": 0.2', '"effect_size": "0.2"'), "damaged at `methods.seat`"),
-        (lambda text: text.replace('"schema": 3', '"schema": 2'), "layout 2 of prasanga"),
+        (lambda text: text.replace('"schema": 4', '"schema": 3'), "layout 3 of prasanga"),
         (lambda text: text.replace('"words": {', '"glosses": {'), "damaged at `the whole` ('words' is a required"),
     ],
 )

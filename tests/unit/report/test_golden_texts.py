@@ -17,11 +17,10 @@ from made_up_studies import draw_study
 from markupsafe import Markup
 from page_parts import lines_of, said_in, sheets_of
 
-from prasanga.report.cards import data_card, methods_card
 from prasanga.report.page import page_views
 from prasanga.report.section import Section
 from prasanga.report.study import EmbeddingFiles, Results
-from prasanga.report.summary import last_words, study_summary, to_json
+from prasanga.report.summary import data_card, last_words, methods_card, study_summary, to_json
 
 FOLDER = Path(__file__).parents[2] / "golden" / "report"
 SEEDS = (0, 1, 3, 5, 11, 12, 22, 28, 36, 47, 49, 86, 130, 189)
