@@ -56,48 +56,40 @@ def tick_labels(axis: Any) -> list[str]:
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
+def joined(panel: Any, model: int = 0) -> list[float]:
+    """The values that the line of a model joins."""
+    (line,) = [line for line in panel.lines if line.get_color() == MODELS[model] and line.get_linestyle() == "-"]
+    return [float(y) for y in line.get_ydata()]
+
+
 def test_one_panel_per_category_one_line_per_model(small: pl.DataFrame) -> None:
     figure = plot_effect_by_length(small)
     panels = panels_of(figure)
     assert [panel.get_title(loc="left") for panel in panels] == ["C1", "C4", "C10"]
     assert [text.get_text() for text in panels[2].texts] == ["weapons/tools\npleasant/unpleasant"]
-    (line,) = [line for line in panels[0].lines if line.get_marker() == "o"]
-    assert list(line.get_ydata()) == pytest.approx([0.9, 1.0])
+    assert joined(panels[0]) == pytest.approx([0.9, 1.0])
+    assert [y for _, y in points_of(panels[0], "o", filled=True)] == pytest.approx([0.9, 1.0])
     assert {line.get_color() for line in panels[0].lines} >= set(MODELS[:2])
     assert tick_labels(panels[0].xaxis) == ["9", ">75"]
     assert panels[0].get_ylim() == panels[2].get_ylim()
     # a missing estimate leaves a gap
     effects = sorted(bar for e in (0.9, 1.0, -0.45, -0.35) for bar in (e - 0.54, e + 0.54))
     assert sorted(end for bar in bars_of(panels[0]) for end in bar) == pytest.approx(effects)
-    cut = "Bars beyond the frame are cut."
-    assert note_of(figure) == f"Pale bars: 95 % interval over words and contexts. {cut}"
-    squares = [line for line in panels[2].lines if line.get_marker() == "s"]
-    assert [math.isnan(y) for y in squares[0].get_ydata()] == [True, False]
+    assert [math.isnan(y) for y in joined(panels[2], 1)] == [True, False]
 
 
-def test_effects_of_few_words_are_crosses_that_no_line_runs_to(table: Table) -> None:
+def test_effects_of_few_words_are_open_and_far_intervals_are_cut(table: Table) -> None:
     few = {"n_x": 2, "listed_x": 14}
     rows = [("C1", "a", length, "fixed", effect) for length, effect in (("9", 0.1), ("25", 0.2), ("75", 0.3))]
-    figure = plot_effect_by_length(table(rows[0], (*rows[1], few), rows[2]))
-    lines = {line.get_marker(): line for line in figure.axes[0].lines if len(line.get_ydata()) == 3}
-    assert list(lines["o"].get_ydata()) == pytest.approx([0.1, math.nan, 0.3], nan_ok=True)
-    assert list(lines["x"].get_ydata()) == pytest.approx([math.nan, 0.2, math.nan], nan_ok=True)
-    assert lines["x"].get_linestyle() == "None"
-    assert note_of(figure).endswith("Crosses rest on few words.")
-    assert "Crosses" not in note_of(plot_effect_by_length(table(*rows)))
-
-
-def test_the_note_says_where_bars_are_missing_or_cut(table: Table) -> None:
+    (panel,) = plot_effect_by_length(table(rows[0], (*rows[1], few), rows[2])).axes
+    assert points_of(panel, "o", filled=False) == [(1.0, 0.2)]
+    assert points_of(panel, "o", filled=True) == [(0.0, 0.1), (2.0, 0.3)]
     some = [("C1", "a", "9", "fixed", 0.5, {"ci_high": 7.5}), ("C1", "b", "9", "fixed", -0.5, {"ci_low": None})]
-    figure = plot_effect_by_length(table(*some))
-    assert note_of(figure) == (
-        "Pale bars: 95 % interval over words and contexts; none where a set has fewer than eight words. Bars"
-        " beyond the frame are cut."
-    )
-    assert figure.axes[0].get_ylim() == pytest.approx((-0.5 - 0.125, 2 + 0.125))
-    assert note_of(plot_effect_by_length(table(some[1]))).startswith("No intervals")
-    far = plot_effect_by_length(table(("C1", "a", "9", "fixed", 2.5, {"ci_high": 9.0})))
-    assert far.axes[0].get_ylim() == pytest.approx((-0.125, 2.625))
+    (panel,) = plot_effect_by_length(table(*some)).axes
+    assert panel.get_ylim() == pytest.approx((-0.5 - 0.125, 2 + 0.125))
+    assert len(bars_of(panel)) == 1
+    (panel,) = plot_effect_by_length(table(("C1", "a", "9", "fixed", 2.5, {"ci_high": 9.0}))).axes
+    assert panel.get_ylim() == pytest.approx((-0.125, 2.625))
 
 
 def test_a_category_without_estimates_says_so(table: Table) -> None:
@@ -173,7 +165,7 @@ def test_every_estimate_of_both_draws_is_a_point(table: Table) -> None:
         *[(c, m, n, mode, e) for c, m, n, *es in rows for mode, e in zip(("fixed", "random"), es, strict=True)]
     )
     figure = plot_sample_modes(ceat)
-    panels = short, long = figure.axes
+    short, _ = panels = figure.axes
     drawn = [
         [line.get_xydata().tolist() for line in panel.lines if line.get_linestyle() == "None" and len(line.get_xdata())]
         for panel in panels
@@ -184,7 +176,7 @@ def test_every_estimate_of_both_draws_is_a_point(table: Table) -> None:
     ] == [("9 words", "median 0.188, max 0.250"), (">75 words", "median 0.000, max 0.000")]
     (identity,) = [line for line in short.lines if line.get_color() == MUTED and line.get_linewidth() == 0.7]
     assert tuple(identity.get_xdata()) == tuple(identity.get_ydata()) == short.get_xlim()
-    assert short.get_xlim() == short.get_ylim() == long.get_xlim()
+    assert short.get_xlim() == short.get_ylim()
     assert note_of(figure).endswith("on the line both draws give the same.")
 
 
@@ -232,7 +224,7 @@ def test_words_are_sorted_within_their_set_with_their_glosses() -> None:
     assert [panel.get_title(loc="left") for panel in panels_of(figure)] == ["flowers", "insects"]
     assert figure.legends[0].get_title().get_text() == "C1\nFlowers and insects"
     assert panels_of(figure)[1].get_xlabel() == "← nearer to un pleasant      nearer to pleasant words →"
-    assert "No font" not in note_of(figure)
+    assert "English glosses" not in note_of(figure)
 
 
 def test_values_are_standardized_and_means_differ_by_the_effect_size() -> None:
@@ -283,10 +275,10 @@ def test_words_without_a_number_are_left_out_and_counted() -> None:
 def test_a_large_set_shows_both_ends() -> None:
     x = [f"w{n:03}" for n in range(100)]
     table = table_of([("C1", "m", "mean", "x", word, n / 100) for n, word in enumerate(x)] + rows_of("m")[3:])
-    for width, most in MOST.items():
-        figure = plot_words(table, lexicon(x, list(INSECTS)), "C1", width=width)
-        assert labels_of(figure)[0] == ["mean of 100", *x[::-1][: most // 2], *x[::-1][-(most // 2) :]]
-        assert f"Left out for want of room: {100 - most} in the middle of their set." in note_of(figure)
+    for width in WIDTHS:
+        figure = plot_words(table, lexicon(x, list(INSECTS)), "C1", width=width)  # type: ignore[arg-type]
+        assert labels_of(figure)[0] == ["mean of 100", *x[::-1][: MOST // 2], *x[::-1][-(MOST // 2) :]]
+        assert f"Left out for want of room: {100 - MOST} in the middle of their set." in note_of(figure)
         assert figure.get_figheight() < 11
 
 
@@ -297,7 +289,7 @@ def test_without_a_font_glosses_stand_for_the_words(monkeypatch: pytest.MonkeyPa
         ["rose", "word 2", "water lily"],
         ["fly", "mosquito", "louse"],
     ]
-    assert "No font with Bengali letters was found" in note_of(figure)
+    assert "English glosses replace words" in note_of(figure)
 
 
 def test_the_rows_of_a_table_may_be_in_any_order() -> None:

@@ -181,10 +181,6 @@ def test_long_names_keep_their_ends() -> None:
     models = [name for name in names if name.startswith("a-model-whose")]
     assert [name.rpartition("-")[2] for name in models] == ["layer1", "layer6", "layer12"]
     assert all(ELLIPSIS in name for name in models)
-    # names that differ in the middle only, which is left out, get a number
-    twins = [f"model-{'x' * 90}{letter}{'x' * 90}-large" for letter in "xy"]
-    figure = PLOTS["effect_by_length"](drawn_study(categories=["C1"], models=twins, n_traits=1), "column")
-    assert [text.get_text()[-4:] for text in figure.legends[0].get_texts()[:2]] == [" (1)", " (2)"]
 
 
 def test_a_name_with_dollars_is_no_formula() -> None:

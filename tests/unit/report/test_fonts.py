@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextPath
 
-from prasanga.report.figures.canvas import can_show, font_families, house_style, save_figure, say_what_is_missing
+from prasanga.report.figures.canvas import can_show, font_families, house_style, save_figure
 from prasanga.report.vendor import place_of
 
 BANGLA = ["কি", "ক্ষমা", "র্ক", "স্ত্রী", "মন্ত্রী", "জ্ঞান", "কো", "সৌন্দর্য", "র‍্যাব", "বাঙ্‌লা", "চাঁদ", "বড়", "গাঢ়", "ঐক্য"]
@@ -203,7 +203,6 @@ def test_every_letter_is_shown_whichever_way_it_is_written() -> None:
         assert can_show(letters)
         assert can_show(unicodedata.normalize("NFD", letters))
     assert can_show(f"র{JOINERS[0]}্যা{JOINERS[1]}\n \t")
-    assert say_what_is_missing(LETTERS.values()) == ""
 
 
 def test_shipped_fonts_are_known_without_a_cache_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,8 +215,5 @@ def test_shipped_fonts_are_known_without_a_cache_on_disk(monkeypatch: pytest.Mon
     assert sorted(entry.weight for entry in known if entry.name == "prasanga Bengali") == [400, 700]
 
 
-def test_a_script_without_any_font_is_named() -> None:
+def test_a_script_without_any_font_cannot_be_shown() -> None:
     assert not can_show("தமிழ்")
-    assert say_what_is_missing(["தமிழ்", "ফুল", "flower"]) == (
-        "No font with Tamil letters was found: English glosses stand for the words."
-    )

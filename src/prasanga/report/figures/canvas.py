@@ -68,6 +68,7 @@ SCRIPTS = {"Bengali": "fonts/noto-sans-bengali-{}.ttf", "Devanagari": "fonts/not
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _PADS: dict[str, Any] = {"w_pad": 3 / 72, "h_pad": 2 / 72, "wspace": 0.01, "hspace": 0.0}
 _ROUND = [1, 2, 2.5, 5, 10]
+_PALE = 0.3
 
 
 @lru_cache
@@ -150,32 +151,42 @@ def house_style(width: Width) -> AbstractContextManager[None]:
     return style_context(["default", STYLE, {"font.size": SIZES[width]["font"]}])
 
 
-def look(model: int, mode: int, sizes: dict[str, float]) -> dict[str, Any]:
-    """Return the style of a model and sample mode.
-
-    Colour and shape show the model; solid and filled is the first sample mode, dashed and open any other.
-
-    Args:
-        model: number of the model in the grid.
-        mode: number of the sample mode in the grid.
-        sizes: one of `SIZES`.
-    """
-    colour = MODELS[model % len(MODELS)]
+def look(number: int, sizes: Mapping[str, float], share: float = 1.0) -> dict[str, Any]:
+    """Return the style of a model's points by its number, `share` as large as usual."""
+    color = MODELS[number % len(MODELS)]
     return {
-        "color": colour,
-        "marker": MARKERS[model % len(MARKERS)],
-        "markersize": sizes["marker"],
+        "color": color,
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": sizes["marker"] * share,
         "markeredgewidth": sizes["line"] * 0.7,
-        "markerfacecolor": PAPER if mode else colour,
         "linewidth": sizes["line"],
-        "zorder": 2.5 if mode else 3,
-        "linestyle": (0, (2.2, 1.4)) if mode else "-",
+        "linestyle": "none",
+        "zorder": 3,
     }
 
 
-def dots(model: int, sizes: dict[str, float], share: float = 1.0, *, mode: int = 0) -> dict[str, Any]:
-    """Return the style of a model's points where no line joins them, `share` as large as on a line."""
-    return {**look(model, mode, sizes), "linestyle": "none", "markersize": sizes["marker"] * share}
+def draw_points(
+    panel: Any, rows: pl.DataFrame, style: Mapping[str, Any], *, joined: bool = False, upright: bool = True
+) -> None:
+    """Draw points, and their intervals as pale bars.
+
+    Args:
+        panel: where to draw.
+        rows: `x` and `y`; `low` and `high` for intervals; `is_open` where some markers are open.
+        style: of the points, from `look`.
+        joined: whether a line joins them; it has a gap where `y` is null.
+        upright: whether intervals are along the vertical axis.
+    """
+    if "low" in rows.columns:
+        bars = rows.drop_nulls(["low", "high"])
+        draw, place = (panel.vlines, bars["x"]) if upright else (panel.hlines, bars["y"])
+        draw(place, bars["low"], bars["high"], color=style["color"], linewidth=style["linewidth"] * 1.8, alpha=_PALE)
+    if joined:
+        panel.plot(rows["x"], rows["y"], **{**style, "marker": "", "linestyle": "-", "zorder": 2.5})
+    is_open = rows["is_open"] if "is_open" in rows.columns else pl.repeat(value=False, n=len(rows), eager=True)
+    for points, face in ((rows.filter(~is_open), style["color"]), (rows.filter(is_open), PAPER)):
+        if len(points):
+            panel.plot(points["x"], points["y"], **{**style, "markerfacecolor": face})
 
 
 def handle(label: str, **style: Any) -> Line2D:
@@ -188,13 +199,6 @@ def widen(values: Iterable[float], share: float) -> tuple[float, float]:
     ends = list(values)
     beyond = share * (max(ends) - min(ends)) or 1.0
     return min(ends) - beyond, max(ends) + beyond
-
-
-def close_panel(panel: Any) -> None:
-    """Draw the line at zero, after all else; a panel without a point says so."""
-    if not any(np.isfinite(line.get_ydata()).any() for line in panel.lines):
-        panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
-    panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
 
 
 def few_ticks(*axes: Any, most: int = 4) -> None:
@@ -239,31 +243,28 @@ def lay_out(
     room, n_rows = room_of(width, n_columns, left), math.ceil(n_panels / n_columns)
     below = [[line for text in texts for line in _fold(text, title * NOTE, room)] for _, *texts in heads]
     lines = wrapped(note, font * NOTE, inches * 72 - font)
-    columns, names = _arrange_keys([str(key.get_label()) for key in keys], font, inches * 72 - font)
-    for key, name in zip(keys, names, strict=True):
-        key.set_label(name)
-    n_lines = math.ceil(len(keys) / columns) * 1.4 + len(lines) * 1.1 + 3.5
+    for key in keys:
+        key.set_label(shortened(str(key.get_label()), font, inches * 72 - 5 * font))
+    widths = [width_of(key.get_label(), font) + 4.8 * font for key in keys]  # with a handle and the room next to it
+    columns = len(keys) if sum(widths) <= inches * 72 else max(1, int(inches * 72 / max(widths)))
+    n_lines = math.ceil(len(keys) / max(1, columns)) * 1.4 + len(lines) * 1.1 + 3.5
     head = title * (1.4 + 1.1 * max(map(len, below)))
     figure = Figure((inches, (n_lines * font + n_rows * (head + font * 1.8)) / 72 + n_rows * (panel or sizes["panel"])))
     FigureCanvasAgg(figure)
-    shared = {"sharex": True, "sharey": True, **shared}
-    panels: list[Any] = list(figure.subplots(n_rows, n_columns, squeeze=False, **shared).flat)
+    panels: list[Any] = list(
+        figure.subplots(n_rows, n_columns, squeeze=False, **{"sharex": True, "sharey": True, **shared}).flat
+    )
     for number, axes in enumerate(panels):
         axes.set_visible(number < n_panels)
         axes.tick_params(labelsize=font)  # ticks are made when a figure is drawn, in the style in force at that time
-        if shared["sharex"]:  # panels above an empty place keep their labels, which a shared axis would take away
+        if shared.get("sharex", True):  # panels above an empty place keep their labels
             axes.tick_params(axis="x", labelbottom=number + n_columns >= n_panels)
     small = {"fontsize": title * NOTE, "linespacing": 1.1, "textcoords": "offset points", "xycoords": "axes fraction"}
     for axes, (name, *_), under in zip(panels, heads, below, strict=False):
-        axes.set_title(
-            shortened(name, title, room, bold=True), fontsize=title, pad=4 + len(under) * title * NOTE * 1.15
-        )
+        name = shortened(name, title, room, bold=True)
+        axes.set_title(name, fontsize=title, pad=4 + len(under) * title * NOTE * 1.15)
         axes.annotate("\n".join(under), (0, 1), (0, 3), **small)
-    first, (middle, is_odd) = (n_rows - 1) * n_columns, divmod(n_columns, 2)
-    if n_panels == n_rows * n_columns:  # an even number of panels has its middle at the left end of one
-        panels[first + middle].set_xlabel(labels[0], x=is_odd / 2)
-    else:
-        panels[first].set_xlabel(labels[0], loc="left")
+    panels[(n_rows - 1) * n_columns].set_xlabel(labels[0], loc="left")
     figure.supylabel(labels[1], fontsize=font)
     figure.supxlabel("\n".join(lines), fontsize=font * NOTE, color=MUTED)
     if keys:
@@ -271,20 +272,22 @@ def lay_out(
     return figure, panels
 
 
-def lay_out_categories(
+def draw_categories(
     grid: Grid,
     width: Width,
+    rows: pl.DataFrame,
     *,
     labels: tuple[str, str],
     keys: Sequence[Any],
     note: str,
     draws: Mapping[int, str] | None = None,
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with a panel for each category, its sets in the panel's head, and the panels.
+    """Return a figure with a panel for each category, its sets in the panel's head, and a line for each model.
 
     Args:
         grid: the estimates; its categories are the panels, its models the lines.
         width: "column" or "page".
+        rows: category, model, and the columns of `draw_points`.
         labels: of the horizontal and of the vertical axis.
         keys: handles for the legend, after the models'.
         note: a sentence or two below the panels.
@@ -292,28 +295,40 @@ def lay_out_categories(
             Labels are upright where they are wider than a panel.
     """
     ticks = dict(enumerate(grid.lengths)) if draws is None else draws
-    sizes, across = SIZES[width], min(COLUMNS, len(grid.categories))
+    sizes, across, n_models = SIZES[width], min(COLUMNS, len(grid.categories)), len(grid.models)
     font, room = sizes["font"], room_of(width, across)
     rotation = 90 if sum(width_of(tick, font) + font for tick in ticks.values()) > room else 0
     every = math.ceil(len(ticks) * font * 1.2 / room)
+    looks = [look(number, sizes) for number in range(n_models)]
     figure, panels = lay_out(
         width,
         heads=[(each.name, each.targets, each.attributes) for each in grid.categories],
         across=across,
         labels=labels,
-        keys=[*(handle(name, **look(i, 0, sizes)) for i, name in enumerate(grid.models)), *keys],
+        keys=[*(handle(name, **{**looks[i], "linestyle": "-"}) for i, name in enumerate(grid.models)), *keys],
         note=note,
     )
     shown = [tick if number % every == 0 else "" for number, tick in enumerate(reversed(list(ticks.values())))]
     panels[0].set_xscale("linear" if draws is None else "log")
     panels[0].xaxis.set_minor_locator(NullLocator())
     panels[0].set_xticks(list(ticks), reversed(shown), rotation=rotation)
-    if draws is None:
-        panels[0].set_xlim(-0.45, len(ticks) - 0.55)
     panels[0].yaxis.set_major_locator(MaxNLocator(7, steps=_ROUND))
-    for panel in panels:
+    places = rows.select(pl.col("x").unique().sort())
+    for panel, category in zip(panels, grid.categories, strict=False):
         panel.tick_params(axis="x", labelrotation=rotation)
         panel.grid(axis="y")
+        for number, model in enumerate(grid.models):
+            line = rows.filter(category=category.name, model=model)
+            line = places.join(line, on="x", how="left", maintain_order="left")  # a missing length is a gap
+            if draws is None:  # markers and bars of equal estimates do not hide each other
+                aside = (number - (n_models - 1) / 2) * min(0.12, 0.6 / n_models)
+                line = line.with_columns(pl.col("x") + aside)
+            draw_points(panel, line, looks[number], joined=True)
+        if not any(np.isfinite(line.get_ydata()).any() for line in panel.lines):
+            panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
+        panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
+    if draws is None:
+        panels[0].set_xlim(-0.45, len(ticks) - 0.55)
     return figure, panels
 
 
@@ -322,21 +337,9 @@ def lay_out_categories(
 
 
 def can_show(text: str) -> bool:
-    """Return whether the fonts of a figure have every letter of a text."""
-    return not _missing(text)
-
-
-def say_what_is_missing(texts: Iterable[str]) -> str:
-    """Return a sentence on the scripts of these texts that no font of a figure has; empty if all can be shown."""
-    names = {unicodedata.name(letter, "other").split()[0].title() for letter in _missing("".join(texts))}
-    scripts = " and ".join(sorted(names))
-    return f"No font with {scripts} letters was found: English glosses stand for the words." if names else ""
-
-
-def _missing(text: str) -> set[str]:
-    """Return the characters that leave ink (joiners and spaces do not) and for which no font has a glyph."""
+    """Return whether the fonts of a figure have every letter of a text; joiners and spaces leave no ink."""
     inked = {letter for letter in text if unicodedata.category(letter) not in {"Cf", "Zs", "Cc"}}
-    return inked - _covered(font_families())
+    return inked <= _covered(font_families())
 
 
 @lru_cache
@@ -378,20 +381,6 @@ def _fold(text: str, size: float, room: float) -> list[str]:
     """Return a text in one line, or in two where that is wider than `room`, each shortened to it."""
     parts = [text] if width_of(text, size) <= room else re.split(r"(?<=/)|(?<=[,;:]) | (?=\()", text, maxsplit=1)
     return [shortened(part, size, room) for part in parts if part]
-
-
-def _arrange_keys(names: Sequence[str], font: float, room: float) -> tuple[int, list[str]]:
-    """Return how many columns a legend may have, and its labels; long ones that would look the same get a number."""
-    besides = 3.4 * font  # a handle and the room next to it
-    short = [shortened(name, font, room - besides - 3 * font) for name in names]
-    labels = [f"{name} ({n})" if short.count(name) > 1 else name for n, name in enumerate(short, start=1)]
-    entries = np.array([width_of(label, font) + besides for label in labels])
-
-    def fits(columns: int) -> bool:
-        widest = [part.max() for part in np.array_split(entries, columns)]  # a legend is filled column by column
-        return bool(sum(widest) + 1.4 * font * (columns - 1) <= room)
-
-    return next((n for n in range(len(labels), 1, -1) if fits(n)), 1), labels
 
 
 # --------------------

@@ -11,7 +11,7 @@ told apart: languages, or bias types.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise, product
 from typing import Any, Literal
 
@@ -26,10 +26,11 @@ from scipy import stats
 from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import SIZES, NothingToDrawError, Width, few_ticks, handle, widen
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
-from prasanga.report.sheet import two
+from prasanga.report.sheet import plural, two
 
 _QUANTITIES = {"prior": MODELS[0], "corrected": MODELS[1]}
 _POLARITIES = ("positive", "negative")
+_KINDS = tuple(product(_QUANTITIES, _POLARITIES))
 _NOTE_ON_BOXES = (
     "Association: log-probability of the male terms minus that of the female ones. The box holds the middle half of the"
     " traits, its line is the median, the whiskers reach the smallest and the largest. Filled: positive traits."
@@ -42,21 +43,15 @@ _FIXED = "\N{NO-BREAK SPACE}"
 _NOTE_ON_HEXAGONS = (
     "Association: log-probability of the male terms minus that of the female ones. Prior: in the sentence without the"
     " trait. Corrected: what the trait adds, that is fill minus prior. r: Pearson's correlation over traits with its"
-    " 95 % interval (Fisher's z); where fill does not depend on prior, r is below 0."
+    " 95% interval (Fisher's z); where fill does not depend on prior, r is below 0."
 )
 
 Lines = Literal["language", "bias_type"]
-
-_Panel = tuple[str, str, list[tuple[int, bool, "Numbers"]]]
-"""Title, the text below it, and lines: number in the legend, whether it is of the random twin, and its differences."""
 
 FEWEST_DIFFERENCES = 5
 """A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
-
-_FILLED = 6
-"""Areas under more lines, twins counted, would only darken the panel."""
 
 Numbers = npt.NDArray[np.float64]
 
@@ -78,44 +73,39 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     if boxes.is_empty():
         raise NothingToDrawError("no structure has a number.")
     models, structures = boxes["model"].unique(maintain_order=True), sorted(set(boxes["structure"]))
-    kinds = list(product(_QUANTITIES, _POLARITIES))
     sizes, across = SIZES[width], 1 if width == "column" else 2
-    line, room = sizes["line"] * 0.8, 0.8 / len(kinds)
+    line, room = sizes["line"] * 0.8, 0.8 / len(_KINDS)
     styles: list[dict[str, Any]] = [
         {"facecolor": color if polarity == "positive" else PAPER, "edgecolor": color, "linewidth": line}
-        for color, polarity in ((_QUANTITIES[quantity], polarity) for quantity, polarity in kinds)
+        for (_, color), polarity in product(_QUANTITIES.items(), _POLARITIES)
     ]
-    keys = zip(styles, kinds, strict=True)
     figure, panels = canvas.lay_out(
         width,
         heads=[(model,) for model in models],
         across=across,
         panel=sizes["panel"] * 1.25,
         labels=("", "association (log)"),
-        keys=[Patch(**style, label=f"{quantity}, {polarity} traits") for style, (quantity, polarity) in keys],
+        keys=[Patch(**style, label="{}, {} traits".format(*kind)) for style, kind in zip(styles, _KINDS, strict=True)],
         note=_NOTE_ON_BOXES,
     )
-    for (axes, model), (place, (quantity, polarity)) in product(zip(panels, models, strict=False), enumerate(kinds)):
+    for (axes, model), (place, (quantity, polarity)) in product(zip(panels, models, strict=False), enumerate(_KINDS)):
         rows, style = boxes.filter(model=model, quantity=quantity, polarity=polarity), styles[place]
-        found = axes.bxp(
+        axes.bxp(
             rows.select(whislo="min", q1="q25", med="median", q3="q75", whishi="max").to_dicts(),
             positions=[structures.index(name) - 0.4 + (place + 0.5) * room for name in rows["structure"]],
             **{"widths": room * 0.78, "patch_artist": True, "manage_ticks": False},
             **{"showfliers": False, "showcaps": False, "boxprops": style},
             whiskerprops={"color": style["edgecolor"], "linewidth": line * 0.7},
-            medianprops={"linewidth": line * 1.3, "color": style["edgecolor"]},
+            medianprops={"linewidth": line * 1.3, "color": PAPER if polarity == "positive" else style["edgecolor"]},
         )
-        # in a filled box the median has the color of the paper, under which a box of no height would vanish
-        has_height = rows["q75"] - rows["q25"] >= 0.01 * (rows["max"] - rows["min"])
-        for number in np.flatnonzero(has_height) if polarity == "positive" else ():
-            found["medians"][number].set_color(PAPER)
     for panel in panels[: len(models)]:
         panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
         panel.grid(axis="y")
-    ends = [0.0, *filter(is_number, (*boxes["min"], *boxes["max"]))]
     font, most = sizes["font"], max(canvas.room_of(width, across) / len(structures) - 3, sizes["font"] * 3)
     panels[0].set_xticks(range(len(structures)), [canvas.shortened(name, font, most) for name in structures])
-    panels[0].set(xlim=(-0.55, len(structures) - 0.45), ylim=widen(ends, 0.05))
+    panels[0].set(
+        xlim=(-0.55, len(structures) - 0.45), ylim=widen(filter(is_number, (0.0, *boxes["min"], *boxes["max"])), 0.05)
+    )
     return figure
 
 
@@ -150,30 +140,24 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
     if known.is_empty():
         raise NothingToDrawError(f"{model} has no trait with a prior and a corrected score.")
     structures = sorted(set(of_model["structure"]), key=natural_order)
-    polarities = sorted(set(of_model["polarity"]), key=lambda name: (*(name != each for each in _POLARITIES), name))
-    if width == "column":
-        places, across = list(product(structures, polarities)), min(2, len(structures) * len(polarities))
-    else:
-        places, across = [(s, p) for p in polarities for s in structures], min(5, len(structures))
+    polarities = sorted(set(of_model["polarity"]), reverse=True)
+    is_column = width == "column"
+    places = product(structures, polarities) if is_column else ((s, p) for p in polarities for s in structures)
+    across = len(polarities) if is_column else min(5, len(structures))
     clouds = {
         place: known.filter(structure=place[0], polarity=place[1]).select("prior", "corrected").to_numpy().T
         for place in places
     }
-    sizes, room = SIZES[width], canvas.room_of(width, across)
-    height = sizes["panel"] * 0.8 if width == "column" else room / 72
+    room = canvas.room_of(width, across)
+    height = SIZES[width]["panel"] * 0.8 if is_column else room / 72
     x, y = (widen([0.0, *known[name]], 0.05) for name in ("prior", "corrected"))
     most = max(cloud.shape[1] for cloud in clouds.values())
-    is_binned = most >= FEWEST
     n_across = round(min(28.0, max(8.0, 1.2 * math.sqrt(most))))
     shape = n_across, max(1, round(n_across * height * 72 / room / math.sqrt(3)))
     bins: dict[str, Any] = {"gridsize": shape, "extent": (*x, *y), "mincnt": 1}
-    axes = Figure().subplots()
-    counts: list[Any] = [
-        axes.hexbin(*cloud, **bins).get_array() for cloud in clouds.values() if is_binned and cloud.size
-    ]
-    edges = _choose_edges(max((int(found.max()) for found in counts), default=0))
-    colours = [COUNTS[round(i * (len(COUNTS) - 1) / max(1, len(edges) - 2))] for i in range(len(edges) - 1)]
-    hexagon: dict[str, Any] = {"linestyle": "none", "marker": "h", "markersize": sizes["font"], "markeredgewidth": 0}
+    edges = _choose_edges(clouds.values(), bins) if most >= FEWEST else []
+    colors = [COUNTS[round(i * (len(COUNTS) - 1) / max(1, len(edges) - 2))] for i in range(len(edges) - 1)]
+    hexagon = {"linestyle": "none", "marker": "h", "markersize": SIZES[width]["font"], "markeredgewidth": 0}
     figure, panels = canvas.lay_out(
         width,
         heads=[
@@ -184,34 +168,36 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         panel=height,
         labels=("prior association (log)", "corrected association (log)"),
         keys=[
-            handle(_range(first, after - 1), color=colour, **hexagon)
-            for colour, (first, after) in zip(colours, pairwise(edges), strict=True)
+            handle(_range(first, after - 1), color=color, **hexagon)
+            for color, (first, after) in zip(colors, pairwise(edges), strict=True)
         ],
-        note=_note_on_traits(model, is_binned, of_model.height - known.height, of_model.height),
+        note=_note_on_traits(model, bool(edges), of_model.height - known.height, of_model.height),
     )
     for panel, cloud in zip(panels, clouds.values(), strict=False):
         if not cloud.size:
             panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
-        elif is_binned:
-            scale = {"cmap": ListedColormap(colours), "norm": BoundaryNorm(edges, len(edges) - 1)}
+        elif edges:
+            scale = {"cmap": ListedColormap(colors), "norm": BoundaryNorm(edges, len(edges) - 1)}
             panel.hexbin(*cloud, **bins, edgecolors=PAPER, linewidths=0.25, zorder=2, **scale)
         else:
-            dot = {"marker": "o", "markersize": sizes["marker"] * 0.9, "markeredgewidth": 0}
-            panel.plot(*cloud, linestyle="none", color=MODELS[0], alpha=0.6, **dot)
+            panel.plot(*cloud, **{**canvas.look(0, SIZES[width], 0.9), "alpha": 0.6, "markeredgewidth": 0})
         for draw_line in (panel.axhline, panel.axvline):
             draw_line(0, color=MUTED, linewidth=0.6, zorder=1)
-    if is_binned:  # a hexagon whose centre is at the end of its lattice is seen as a whole
+    if edges:  # a hexagon whose center is at the end of its lattice is seen as a whole
         x, y = widen(x, 0.5 / shape[0]), widen(y, 1 / 3 / shape[1])
     panels[0].set(xlim=x, ylim=y)
     few_ticks(panels[0].xaxis, panels[0].yaxis)
     return figure
 
 
-def _choose_edges(most: int) -> list[int]:
-    """Return where the counts of each colour begin, and one more than the largest.
+def _choose_edges(clouds: Iterable[Numbers], bins: Mapping[str, Any]) -> list[int]:
+    """Return where the counts of each color begin, and one more than the largest.
 
-    Colours mean single counts while these are few; otherwise the steps grow in ratios.
+    Colors mean single counts while these are few; otherwise the steps grow in ratios.
     """
+    axes = Figure().subplots()
+    counts: list[Any] = [axes.hexbin(*cloud, **bins).get_array() for cloud in clouds if cloud.size]
+    most = max(int(found.max()) for found in counts)
     if most <= len(COUNTS):
         return list(range(1, most + 2))
     return sorted({round(edge) for edge in np.geomspace(1, most + 1, len(COUNTS) + 1)})
@@ -225,9 +211,7 @@ def _describe_correlation(cloud: Numbers) -> str:
 
 
 def _range(first: int, last: int) -> str:
-    if first == last:
-        return f"{first} trait{'' if first == 1 else 's'}"
-    return f"{first}\N{EN DASH}{last} traits"
+    return plural(first, "trait") if first == last else f"{first}\N{EN DASH}{last} traits"
 
 
 def _note_on_traits(model: str, is_binned: bool, left_out: int, total: int) -> str:
@@ -266,47 +250,54 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
         InputError: another width.
     """
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
-    if known.filter(~pl.col("random_twin")).is_empty():
+    own = known.filter(~pl.col("random_twin"))
+    if own.is_empty():
         raise NothingToDrawError("no pair has a score for both of its sentences.")
-    types, groups = sort_types(known["bias_type"].to_list()), groups_of(known.select("set", "language").iter_rows())
-    names = [group.title for group in groups] if lines == "language" else [name_of_type(name) for name in types]
-    found = list(_divide(known, lines, groups, types))
-    sizes, across = SIZES[width], min(canvas.COLUMNS, len(found))
-    values = np.concatenate([line for *_, of_panel in found for _, is_twin, line in of_panel if not is_twin])
-    low, high = widen([0.0, *map(float, np.quantile(values, (0.005, 0.995)))], 0.15)
-    beyond = int(((values < low) | (values > high)).sum())
-    has_twins = any(is_twin for *_, of_panel in found for _, is_twin, _ in of_panel)
+    groups = groups_of(known.select("set", "language").iter_rows())
+    titles = {(each.set, each.language): each.title for each in groups}
+    known = known.with_columns(title=pl.Series([titles[place] for place in known.select("set", "language").rows()]))
+    types, names_of_groups = sort_types(known["bias_type"].to_list()), [each.title for each in groups]
+    if lines == "language":
+        names, known = names_of_groups, known.with_columns(line="title", below=pl.lit(""))
+    else:
+        names, known = list(map(name_of_type, types)), known.filter(~pl.col("random_twin"))
+        known = known.with_columns(line=pl.col("bias_type").replace_strict(types, names), below="title")
+    places = product(own["model"].unique(maintain_order=True), [""] if lines == "language" else names_of_groups)
+    parts = [part for model, below in places if len(part := known.filter(model=model, below=below))]
+    sizes = SIZES[width]
+    low, high = widen([0.0, *np.quantile(own["difference"], (0.005, 0.995))], 0.15)
+    beyond, has_twins = int((~own["difference"].is_between(low, high)).sum()), bool(known["random_twin"].any())
     twin: dict[str, Any] = {"linewidth": sizes["line"] * 0.5, "alpha": 0.55, "zorder": 2}
-    styles = [
-        {"color": MODELS[n % len(MODELS)], "linestyle": _DASHES[n % len(_DASHES)], "linewidth": sizes["line"]}
-        for n in range(len(names))
-    ]
-    keys = [handle(name, **style) for name, style in zip(names, styles, strict=True)]
+    styles: dict[str, dict[str, Any]] = {
+        name: {"color": MODELS[n % len(MODELS)], "linestyle": _DASHES[n % len(_DASHES)], "linewidth": sizes["line"]}
+        for n, name in enumerate(names)
+    }
     figure, panels = canvas.lay_out(
         width,
-        heads=[(title, below) for title, below, _ in found],
-        across=across,
+        heads=[(part["model"][0] or "scores", part["below"][0] or _count_pairs(part)) for part in parts],
+        across=min(canvas.COLUMNS, len(parts)),
         labels=("difference of scores (natural logarithm)", ""),
-        keys=[*keys, *[handle("random twins", color=MUTED, **twin)] * has_twins],
+        keys=[
+            *(handle(name, **style) for name, style in styles.items()),
+            *[handle("random twins", color=MUTED, **twin)] * has_twins,
+        ],
         note=_note_on_differences(beyond, has_twins),
         left=sizes["font"],
         sharey=False,
     )
     points = np.linspace(low, high, 241)
-    for (*_, of_panel), axes in zip(found, panels, strict=False):
+    for axes, part in zip(panels, parts, strict=False):
         top, missing = 0.0, 0
-        for place, is_twin, line in of_panel:
-            heights, style = density(line, points), styles[place]
+        for (name, style), is_twin in product(styles.items(), (False, True)):
+            values = part.filter(line=name, random_twin=is_twin)["difference"].to_numpy().astype(np.float64)
+            heights = density(values, points)
             if heights is None:
-                missing += not is_twin
+                missing += bool(values.size) and not is_twin
                 continue
             axes.plot(points, heights, **{**style, "zorder": 3, **(twin if is_twin else {})})
-            if not is_twin:
-                top = max(top, float(heights.max()))
-                if len(of_panel) <= _FILLED:
-                    axes.fill_between(points, heights, color=style["color"], alpha=0.08, linewidth=0, zorder=1.5)
+            top = top if is_twin else max(top, float(heights.max()))
         if missing:
-            text = f"{missing} line{'s' if missing > 1 else ''} not drawn:\nfewer than {FEWEST_DIFFERENCES} differences"
+            text = f"{plural(missing, 'line')} not drawn:\nfewer than {FEWEST_DIFFERENCES} differences"
             style = {"ha": "right", "va": "top", "color": MUTED, "fontsize": sizes["font"] * canvas.NOTE}
             axes.text(0.98, 0.95, text, transform=axes.transAxes, **style)
         axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
@@ -318,34 +309,9 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     return figure
 
 
-def _divide(known: pl.DataFrame, lines: Lines, groups: Sequence[Any], types: Sequence[str]) -> Iterator[_Panel]:
-    """Yield the panels: of a model with its twin a line per language, or of a model and language one per bias type."""
-    own = known.filter(~pl.col("random_twin"))
-    languages: list[dict[str, str]] = [{"set": group.set, "language": group.language} for group in groups]
-    for model in own["model"].unique(maintain_order=True):
-        if lines == "language":
-            panels, parts = [("", known.filter(model=model))], languages
-        else:
-            found = zip(groups, languages, strict=True)
-            panels = [(group.title, own.filter(model=model, **where)) for group, where in found]
-            parts = [{"bias_type": name} for name in types]
-        for below, rows in panels:
-            divided = [
-                (place, is_twin, values)
-                for (place, part), is_twin in product(enumerate(parts), (False, True))
-                if (values := rows.filter(random_twin=is_twin, **part)["difference"].to_numpy().astype(np.float64)).size
-            ]
-            if divided:
-                yield (
-                    model or "scores",
-                    below or _count_pairs([line.size for _, twin, line in divided if not twin]),
-                    divided,
-                )
-
-
-def _count_pairs(counts: Sequence[int]) -> str:
-    said = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
-    return f"{said} pair{'' if max(counts) == 1 else 's'}"
+def _count_pairs(rows: pl.DataFrame) -> str:
+    counts = rows.filter(~pl.col("random_twin")).group_by("line").len()["len"].to_list()
+    return plural(max(counts), "pair") if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} pairs"
 
 
 def _note_on_differences(beyond: int, has_twins: bool) -> str:
@@ -353,7 +319,7 @@ def _note_on_differences(beyond: int, has_twins: bool) -> str:
         "Score of the stereotypical sentence minus that of the other. Each line has area 1, each panel its own height."
     ]
     if has_twins:
-        said.append("Thin and pale: the model with random weights, whose peak may lie above the panel.")
+        said.append("Thin and pale: the model with random weights, whose peak may be above the panel.")
     if beyond:
-        said.append(f"{beyond} difference{' lies' if beyond == 1 else 's lie'} beyond the axis.")
+        said.append(f"Beyond the axis: {plural(beyond, 'difference')}.")
     return " ".join(said)
