@@ -21,21 +21,17 @@ class Table:
 
     Attributes:
         name: what rules, page and summary call it.
-        path: its Parquet file below `results/`, without ending; `<path>.csv` lies beside it if `beside` is a CSV file.
-        holds: what it has, as part of a sentence.
+        path: its Parquet file below `results/`, without ending; `<path>.csv` is next to it if `beside` is a CSV file.
         beside: name of its copy in the folder of the page, "" if it has none.
         label: what that copy shows, for the list of downloads.
-        is_one: whether `holds` is singular.
         on_page: whether the page is made from it.
         key: the entry of the config that asks for it, where that is another than the method's.
     """
 
     name: str
     path: str
-    holds: str
     beside: str = ""
     label: str = ""
-    is_one: bool = False
     on_page: bool = True
     key: str = ""
 
@@ -97,6 +93,9 @@ def _read_entry(config: Mapping[str, Any], key: str) -> Any:
     return found
 
 
+_STRENGTH = "calibration.repetitions"
+
+
 def _of_words(
     name: str,
     label: str,
@@ -113,24 +112,21 @@ def _of_words(
         label: what it is called within a sentence.
         stage: the stage that measures it.
         others: its further tables.
-        by_template: whether its words stand in templates, with the effect in each.
+        by_template: whether its words are in templates, with the effect in each.
         has_strength: whether biases of known size are planted in its vectors.
         more: of the method.
     """
+    words, templates, strength = f"{name}_words", f"{name}_templates", f"{name}_strength"
     said = f"{label}, every estimate with all its columns"
-    tables = [Table(name, f"{stage}/{name}", label, f"{name}_estimates.csv", said, is_one=True)]
-    table, holds = f"{name}_words", f"the associations of single words in {label}"
+    tables = [Table(name, f"{stage}/{name}", f"{name}_estimates.csv", said)]
     said = f"{label}, associations of each word"
-    tables.append(Table(table, f"{stage}/{table}", holds, f"{table}.parquet", said, on_page=name == "ceat"))
+    tables.append(Table(words, f"{stage}/{words}", f"{words}.parquet", said, on_page=name == "ceat"))
     if by_template:
-        table, holds = f"{name}_templates", f"the effects by template in {label}"
         said = f"{label}, the effect in each template and without it"
-        tables.append(Table(table, f"{stage}/{table}", holds, f"{table}.csv", said, on_page=False))
+        tables.append(Table(templates, f"{stage}/{templates}", f"{templates}.csv", said, on_page=False))
     if has_strength:
-        table, holds = f"{name}_strength", f"the strength of bias that {label} could have found"
-        said = f"{label}, the strength of bias that would have been found"
-        path, key = f"calibration/{name}", "calibration.repetitions"
-        tables.append(Table(table, path, holds, f"{table}.csv", said, is_one=True, key=key))
+        said, path = f"{label}, the strength of bias that would have been found", f"calibration/{name}"
+        tables.append(Table(strength, path, f"{strength}.csv", said, key=_STRENGTH))
     called = f"{label[0].upper()}{label[1:]}"
     return Method(name, called, stage, tables=(*tables, *others), in_family=True, **more)
 
@@ -142,29 +138,16 @@ CEAT = _of_words(
     Table(
         "differences",
         "associations/ceat_differences",
-        "the differences between lengths and between models",
         "ceat_differences.parquet",
         "CEAT, differences between lengths and between models",
     ),
+    Table("settling", "associations/ceat_settling", "ceat_settling.parquet", "CEAT, where effects settle"),
     Table(
-        "settling",
-        "associations/ceat_settling",
-        "where effects settle",
-        "ceat_settling.parquet",
-        "CEAT, where effects settle",
-        is_one=True,
-    ),
-    Table(
-        "convergence",
-        "associations/ceat_convergence",
-        "the effects as draws are added",
-        "ceat_convergence.parquet",
-        "CEAT, effects as draws are added",
+        "convergence", "associations/ceat_convergence", "ceat_convergence.parquet", "CEAT, effects as draws are added"
     ),
     Table(
         "multiverse",
         "associations/multiverse",
-        "the estimates under other choices",
         "multiverse.csv",
         "CEAT, SEAT and WEAT, every estimate under all choices that the vectors allow",
     ),
@@ -227,23 +210,11 @@ STRUCTURES = Method(
         Table(
             "structures",
             "likelihoods/structures",
-            "the traits in sentence structures",
             "structures_spread.csv",
             "traits in sentence structures, their spread",
         ),
-        Table(
-            "structure_differences",
-            "likelihoods/structure_differences",
-            "the comparison of sentence structures",
-            is_one=True,
-        ),
-        Table(
-            "traits",
-            "likelihoods/traits",
-            "the scores of single traits",
-            "traits.parquet",
-            "traits in sentence structures, every score",
-        ),
+        Table("structure_differences", "likelihoods/structure_differences"),
+        Table("traits", "likelihoods/traits", "traits.parquet", "traits in sentence structures, every score"),
     ),
 )
 
@@ -257,32 +228,27 @@ PAIRS = Method(
         Table(
             "bias_percentages",
             "likelihoods/bias_percentages",
-            "the bias percentages of sentence pairs",
             "bias_percentages.csv",
             "sentence pairs, every bias percentage with all its columns",
         ),
         Table(
             "pair_differences",
             "likelihoods/pair_differences",
-            "the differences of scores of sentence pairs",
             "pair_differences.parquet",
             "sentence pairs, the difference of scores of each",
         ),
         Table(
             "pair_statistics",
             "pairs/statistics",
-            "the statistics of the sets of pairs",
             "pair_statistics.csv",
             "sentence pairs, lengths, labels and bias types of each set",
         ),
         Table(
             "pair_strength",
             "calibration/pairs",
-            "the strength of stereotype that sentence pairs could have found",
             "pair_strength.csv",
             "sentence pairs, the strength of stereotype that would have been found",
-            is_one=True,
-            key="calibration.repetitions",
+            key=_STRENGTH,
         ),
     ),
     docs="pairs.md",

@@ -54,7 +54,7 @@ def test_the_demo_is_on_real_models_and_says_what_to_do_where_their_packages_can
     here: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Path] = []
-    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **_: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     said = prasanga("demo").output
@@ -159,7 +159,7 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
 def test_what_stands_after_two_dashes_goes_to_snakemake(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
     asked = list[tuple[Path, dict[str, Any]]]()
-    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **options: asked.append((folder, options)))
+    monkeypatch.setattr("prasanga.cli.work", lambda folder, **options: asked.append((folder, options)))
     monkeypatch.setattr("sys.argv", ["prasanga", "run", "--cores", "2", "--", "--unlock", "--", "target"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -190,7 +190,7 @@ def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tu
         return f"/hub/{name}/snapshots/{'0a' * 20}/{file}"
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", fetched)
-    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **_: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("PRASANGA_STORE", str(here / "store"))
     return prasanga("measure", *arguments), started
 

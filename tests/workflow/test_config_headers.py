@@ -94,8 +94,7 @@ def test_a_command_of_ours_starts_the_config_that_it_speaks_of(
     started: list[Path] = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PRASANGA_STORE", str(tmp_path / "store"))
-    for module in ("studies",):
-        monkeypatch.setattr(f"prasanga.cli.{module}.work", lambda folder, *_, **__: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.work", lambda folder, *_, **__: started.append(folder))
     monkeypatch.setattr("prasanga.models.packaged.fetch", lambda _: tmp_path)
     done = CliRunner().invoke(app, shlex.split(command)[1:])
     studies = [yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))["study"] for folder in started]

@@ -78,7 +78,7 @@ def test_snakemakes_own_report_has_figures_and_captions(study: Study, tmp_path: 
 def test_of_an_unfinished_study_is_shown_what_is_there(study: Study, no_torch: dict[str, str]) -> None:
     associations = study.root / "results/associations"
     (associations / "ceat_differences.parquet").unlink()
-    said = "The differences between lengths and between models are not there."
+    said = "results/associations/ceat_differences.parquet is missing."
     assert f"Warning: {said}" in study.run("figures", environment=no_torch)
     assert f"<li>{said}" in page_of(study)
     assert study.plan()["gather_estimates"] == 1

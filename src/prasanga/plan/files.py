@@ -36,7 +36,7 @@ class Files:
     Attributes:
         results: the tables that the report is made from, by the fields of `prasanga.report.study.Results`: all that
             the study makes or, where figures are drawn from what is there, those.
-        missing: a sentence for each table that is not there.
+        missing: a sentence for each table that this run does not make and that is not there.
     """
 
     def __init__(self, study: StudyPlan) -> None:
@@ -51,7 +51,8 @@ class Files:
         self._has_texts, self._has_templates = bool(embedded.models and study.labels), study.asks_for(SEAT)
         finished = self.finished()
         self.results = {name: path for name, path in finished.items() if self._use([path])}
-        self.missing = [_say_missing(name, path) for name, path in finished.items() if name not in self.results]
+        absent = [path for name, path in finished.items() if name not in self.results]
+        self.missing = [f"{path} is missing. `snakemake {path}` makes it." for path in absent]
 
     def fill(self, *patterns: str, **given: Iterable[str]) -> list[str]:
         """Return the paths that patterns come to: every wildcard takes each of its names, the last one fastest.
@@ -297,9 +298,3 @@ def list_paths(parts: Any) -> list[str]:
         return [parts]
     nested = parts.values() if isinstance(parts, Mapping) else parts
     return list(dict.fromkeys(path for part in nested for path in list_paths(part)))
-
-
-def _say_missing(name: str, path: str) -> str:
-    table = TABLES[name]
-    verb, them = ("is", "it") if table.is_one else ("are", "them")
-    return f"{table.holds[:1].upper()}{table.holds[1:]} {verb} not there. `snakemake {path}` makes {them}."

@@ -100,7 +100,7 @@ def test_a_relative_path_is_that_from_where_the_command_was_typed(
     monkeypatch.setenv("PRASANGA_STORE", "shared")
     seen = []
     for name in ("work", "show_plan"):
-        monkeypatch.setattr(f"prasanga.cli.studies.{name}", lambda *_, **__: seen.append(make_environment()[STORE]))
+        monkeypatch.setattr(f"prasanga.cli.{name}", lambda *_, **__: seen.append(make_environment()[STORE]))
     for command in ("run", "plan", "figures"):
         assert prasanga(command, "study")[0] == 0
         monkeypatch.setenv("PRASANGA_STORE", "shared")

@@ -259,8 +259,11 @@ def test_figures_are_drawn_from_the_tables_that_are_there(planned: Planned) -> N
     write(seat, part, "results/lexicon/forms.parquet")
     files = Files(planned(from_results=True))
     assert files.results == {"seat": seat}
-    assert "CEAT is not there. `snakemake results/associations/ceat.parquet` makes it." in files.missing
-    assert any(sentence.startswith("The statistics of the sets of pairs are not there.") for sentence in files.missing)
+    assert (
+        "results/associations/ceat.parquet is missing. `snakemake results/associations/ceat.parquet` makes it."
+        in files.missing
+    )
+    assert any(sentence.startswith("results/pairs/statistics.parquet is missing.") for sentence in files.missing)
     assert (files.shown()["forms"], files.shown()["categories"]) == (["results/lexicon/forms.parquet"], [])
     assert files.data() == {}, "nobody brought them"
     require_results(files)
