@@ -121,7 +121,7 @@ def starts(_folder: Path) -> Iterator[tuple[str, Compared]]:
         return lambda: subprocess.run([sys.executable, "-c", code], check=True)
 
     libraries = "import polars, pyarrow.parquet, numpy"
-    yield "start of a statistic", Compared(imports("import prasanga.associations.study"), imports(libraries))
+    yield "start of a statistic", Compared(imports("import prasanga.associations.effects"), imports(libraries))
     libraries = "from transformers import BertModel"
     embeds = imports(f"import prasanga.embeddings.stage; {libraries}")
     yield "start of a model's job", Compared(embeds, imports(libraries))

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from prasanga.stats.strength import Roles, Rule, Space, _Studies, measure_strength
+from prasanga.associations.strength import CosineStudies, Roles, Space
+from prasanga.stats.strength import Rule, measure_strength
 from prasanga.stats.units import Units
 
 SHIFTS = (0.1, 0.25, 0.5, 1.0, 1.5)
@@ -51,13 +52,13 @@ def simulate(design: tuple[Any, ...], studies: int, rng: np.random.Generator) ->
         return drawn[0], drawn[1:]
 
     rule, study = Rule(level), draw()
-    said = measure_strength(*study, roles, rule, shifts=SHIFTS, repetitions=500, rng=rng)
+    said = measure_strength(CosineStudies(*study, roles, rule, rng), shifts=SHIFTS, repetitions=500)
     false = [said["shares_found"][0], *(said[f"false_{name}"] for name in ("attributes", "spelling", "scatter"))]
     if (shift := said["shift_80"]) is None:
         return [np.nan, np.nan, np.nan, *false]
-    again = _Studies(*study, roles, rule, rng)
+    again = CosineStudies(*study, roles, rule, rng)
     same = np.concatenate([again.shift(50, (shift,))[:, 1] for _ in range(studies // 50)])
-    others = [_Studies(*draw(), roles, rule, rng).shift(1, (shift,))[0, 1] for _ in range(studies // 4)]
+    others = [CosineStudies(*draw(), roles, rule, rng).shift(1, (shift,))[0, 1] for _ in range(studies // 4)]
     return [shift, float(same.mean()), float(np.mean(others)), *false]
 
 

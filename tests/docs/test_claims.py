@@ -13,8 +13,8 @@ import yaml
 from doc_pages import ROOT, pages, read
 
 from prasanga.associations import ceat, seat, weat
+from prasanga.associations.effects import measure_weat
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.study import measure_weat
 from prasanga.base.errors import InputError
 from prasanga.config import complete
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN

@@ -6,7 +6,7 @@ from typing import Any
 
 from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import of_twins
-from prasanga.associations.study import measure_seat
+from prasanga.associations.effects import measure_seat
 from prasanga.base.io import read_document, read_table
 from prasanga.base.results import Task
 from prasanga.embeddings.shards import read_embeddings

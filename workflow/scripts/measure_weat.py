@@ -1,7 +1,7 @@
 """The static vectors of the study's words to the WEAT of every category."""
 
 from prasanga.associations import TestSettings
-from prasanga.associations.study import measure_weat
+from prasanga.associations.effects import measure_weat
 from prasanga.base.io import made_from as made_from_of
 from prasanga.base.results import Task
 from prasanga.static import read_looked_up

@@ -20,12 +20,12 @@ from prasanga.associations.effects import (
     Seat,
     Weat,
     effect_size,
+    measure_seat,
+    measure_weat,
     permutation_test,
-    sc_weat,
     seat,
     weat,
 )
 from prasanga.associations.estimates import Estimand, TestSettings, measure_cosines
-from prasanga.associations.study import measure_seat, measure_weat
 from prasanga.associations.vectors import compute_cosines, draw_context_cosines
 from prasanga.stats import RandomEffects, combine

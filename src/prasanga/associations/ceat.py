@@ -216,11 +216,6 @@ class Ceat(Shown):
         """
         return permutation_test_of_scores(*self.all_contexts.split()[1], rng=SEED, noise=COSINE_NOISE)
 
-    @property
-    def p_association(self) -> float:
-        """The larger p of both tests: whether other words would do, on either side."""
-        return max(self.test.p_value, self.test_attributes.p_value)
-
 
 def ceat(
     embeddings: Mapping[str, npt.ArrayLike],

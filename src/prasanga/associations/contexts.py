@@ -35,6 +35,7 @@ from prasanga.associations.ceat import (
     spread_draws,
 )
 from prasanga.associations.comparisons import MEAN, fixed_lengths
+from prasanga.associations.effects import ItemVectors, Layouts
 from prasanga.associations.estimates import (
     Category,
     Cell,
@@ -48,7 +49,6 @@ from prasanga.associations.estimates import (
     measure_slope,
     select_words,
 )
-from prasanga.associations.study import ItemVectors, Layouts
 from prasanga.associations.vectors import (
     Change,
     DirectedVectors,

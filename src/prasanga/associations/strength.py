@@ -7,7 +7,10 @@ decide at which level this one is significant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,16 +18,265 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.comparisons import has_few_words, is_primary
+from prasanga.associations.effects import ItemVectors, Layouts
 from prasanga.associations.estimates import TestSettings, category_of, select_words
-from prasanga.associations.study import ItemVectors, Layouts
 from prasanga.associations.vectors import Words, unit_vectors
 from prasanga.base.seeds import generator
 from prasanga.schema import COUNTED, TABLES
 from prasanga.stats.controls import moderate_deviations
 from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import FloatArray
+from prasanga.stats.effects import FloatArray, IndexArray
 from prasanga.stats.intervals import FEWEST_TEMPLATES
-from prasanga.stats.strength import Moderate, Roles, Rule, Space, find_level, find_scatter, measure_strength
+from prasanga.stats.strength import (
+    Judge,
+    Measured,
+    Moderate,
+    Rule,
+    Studies,
+    divide_by_length,
+    find_level,
+    find_scatter,
+    measure_strength,
+    spread_within,
+)
+from prasanga.stats.units import Flags, Units
+
+# --------------------
+# Studies: cosines of their words, with a shift or another disturbance.
+
+
+@dataclass(frozen=True)
+class Space:
+    """What one list of vectors says of the words of a study: contexts of one length, filled templates, static vectors.
+
+    Attributes:
+        products: (n, n) products of the mean directions of all words.
+        scatter: variance of a category's items (contexts, sentences) about the associations of their words.
+        n_items: items of a target word in one draw.
+        without: (T, n, n) products of mean directions without each template; empty if templates are too few.
+    """
+
+    products: FloatArray
+    scatter: float = 0.0
+    n_items: float = 1.0
+    without: FloatArray = field(default_factory=lambda: np.empty((0, 1, 1)))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The words of a category among those of a study, by their numbers.
+
+    Attributes:
+        targets: words of X, then of Y.
+        attributes: words of A, then of B.
+        target_units: what is permuted and left out among the targets.
+        attribute_units: the same among the attributes.
+        others: words from which attributes may be drawn.
+        spelled: (n,) characters of every word of the study.
+    """
+
+    targets: IndexArray
+    attributes: IndexArray
+    target_units: Units
+    attribute_units: Units
+    others: IndexArray
+    spelled: FloatArray
+
+
+class _Direction(NamedTuple):
+    """How the cosines of a category move with its targets along g, the direction from B to A."""
+
+    values: FloatArray
+    """(n_targets, n_attributes) as they are."""
+    push: FloatArray
+    """(n_targets, n_attributes) what a unit of c adds."""
+    along: FloatArray
+    """(n_targets,) product of each target's unit vector with g."""
+
+    @classmethod
+    def from_products(cls, products: FloatArray, roles: Roles) -> _Direction:
+        weights = _weigh(roles.attribute_units)
+        values = products[np.ix_(roles.targets, roles.attributes)]
+        among = products[np.ix_(roles.attributes, roles.attributes)] @ weights  # products with mean A - mean B
+        apart = math.sqrt(max(float(weights @ among), 1e-30))
+        lengths = np.sqrt(products[roles.targets, roles.targets])
+        return cls(values, lengths[:, None] * among / apart, values @ weights / (lengths * apart))
+
+    def move(self, c: FloatArray) -> FloatArray:
+        """Return (R, n_targets, n_attributes) with each target moved by (R, n_targets) c."""
+        shrunk = 1 / np.sqrt(1 + 2 * c * self.along + c**2)
+        return np.asarray(shrunk[..., None] * (self.values + c[..., None] * self.push))
+
+    def score(self, c: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return (R, n_targets) the associations of `move`."""
+        return np.asarray((self.values @ weights + c * (self.push @ weights)) / np.sqrt(1 + 2 * c * self.along + c**2))
+
+
+def _find_shift(directions: Sequence[_Direction], is_x: Flags, k: float, weights: FloatArray) -> FloatArray:
+    """Return (R, n_targets) c with its sign, which makes the difference of means grow by k standard deviations."""
+    n_x = is_x.sum(axis=1)
+    means = is_x / n_x[:, None] - ~is_x / (~is_x).sum(axis=1)[:, None]
+    signs = np.where(is_x, 1.0, -1.0)
+
+    def score(c: FloatArray) -> FloatArray:
+        return np.asarray(np.mean([each.score(signs * c[:, None], weights) for each in directions], axis=0))
+
+    low = np.zeros(len(is_x))
+    scores = score(low)
+    before = (means * scores).sum(axis=1)
+    wanted = before + k * spread_within(scores, is_x)
+    high = np.full(len(is_x), 1e-3)
+    for _ in range(40):
+        high = np.where((means * score(high)).sum(axis=1) < wanted, 2 * high, high)
+    for _ in range(60):
+        middle = (low + high) / 2
+        below = (means * score(middle)).sum(axis=1) < wanted
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(signs * high[:, None])
+
+
+class CosineStudies(Studies):
+    """Simulated studies with the vectors of a category.
+
+    Args:
+        spaces: of the model, one for each segment length; effects and scores are averaged over them.
+        twins: the same of each random-weight copy; none where copies were not measured.
+        roles: the words of the category.
+        rule: of a finding.
+        rng: draws the labels and words.
+    """
+
+    def __init__(
+        self,
+        spaces: Sequence[Space],
+        twins: Sequence[Sequence[Space]],
+        roles: Roles,
+        rule: Rule,
+        rng: np.random.Generator,
+    ) -> None:
+        super().__init__((roles.target_units, roles.attribute_units), len(spaces[0].without), rule, rng)
+        self._spaces, self._twins, self._roles = spaces, twins, roles
+        self._directions = [_Direction.from_products(space.products, roles) for space in spaces]
+        self._directions_without = [_Direction.from_products(products, roles) for products in spaces[0].without]
+
+    def _judge_words(self, targets: Units) -> Judge:
+        """Return what decides on drawn attributes, which are single words."""
+        return Judge(targets, Units.from_sizes(*_lengths(self.attributes)), self.judge.rule, self.rng)
+
+    @cached_property
+    def _judge_of_drawn(self) -> Judge:
+        return self._judge_words(self.targets)
+
+    @cached_property
+    def _judge_of_words(self) -> Judge:
+        return self._judge_words(Units.from_sizes(*_lengths(self.targets)))
+
+    @property
+    def nulls(self) -> dict[str, Callable[[int], Flags]]:
+        """Those of all studies, and those that draw attributes, where there are other words."""
+        found = super().nulls
+        if self._roles.others.size >= self._roles.attributes.size:
+            drawn = {"false_attributes": self.draw_attributes, "false_spelling": self.divide_by_spelling}
+            found = {"false_scatter": found.pop("false_scatter"), **drawn, **found}
+        return found
+
+    def score(self) -> FloatArray:
+        """Return (n_targets,) the associations of words as they are."""
+        return np.asarray(np.mean([each.values @ _weigh(self.attributes) for each in self._directions], axis=0))
+
+    def plant(self, is_x: Flags, k: float, twins: FloatArray) -> Flags:
+        """Move the vectors of X and Y apart along the direction from B to A."""
+        weights = _weigh(self.attributes)
+        c = _find_shift(self._directions, is_x, k, weights) if k else np.zeros(is_x.shape)
+        without = [each.move(c) for each in self._directions_without]
+        return self._find(self.judge, [each.move(c) for each in self._directions], without, is_x, twins)
+
+    def disturb(self, is_x: Flags, added: FloatArray, without: FloatArray, twins: FloatArray) -> Flags:
+        """Add half to the cosines with A, and take half from those with B."""
+        sides = np.sign(_weigh(self.attributes)) / 2
+        pairs = zip(self._directions_without, without, strict=True)
+        moved = [each.values + more[..., None] * sides for each, more in pairs]
+        cosines = [each.values + added[..., None] * sides for each in self._directions]
+        return self._find(self.judge, cosines, moved, is_x, twins)
+
+    def draw_attributes(self, n: int) -> Flags:
+        """Keep the targets, and draw A and B from the other words."""
+        is_x = np.broadcast_to(self.targets.is_first, (n, self._roles.targets.size))
+        return self._find_drawn(is_x, self._draw(n), self._judge_of_drawn)
+
+    def divide_by_spelling(self, n: int) -> Flags:
+        """Divide targets and drawn attributes by the length of their spelling, equal ones at random."""
+        roles = self._roles
+        is_x = divide_by_length(roles.spelled[roles.targets], len(self.targets.first), n, self.rng)
+        drawn = self._draw(n)
+        order = np.argsort(roles.spelled[drawn], axis=1, kind="stable")
+        return self._find_drawn(is_x, np.take_along_axis(drawn, order, axis=1), self._judge_of_words)
+
+    def measure_twins(self, is_x: Flags) -> FloatArray:
+        """Return (R, K) the effects of the copies with the same labels."""
+        return self._measure_twins(is_x, self._roles.attributes)
+
+    def _measure_twins(self, is_x: Flags, attributes: IndexArray) -> FloatArray:
+        """Return the same with other attributes, (n_a,) or (R, n_a)."""
+        rows, weights = (self._roles.targets[:, None], attributes[..., None, :]), _weigh(self.attributes)
+        effects = [
+            self.judge.measure(
+                [Measured(each.products[rows] @ weights, each.scatter, each.n_items) for each in twin], is_x
+            )
+            for twin in self._twins
+        ]
+        return np.stack(effects, axis=1) if effects else np.empty((len(is_x), 0))
+
+    def _draw(self, n: int) -> IndexArray:
+        others = np.tile(self._roles.others, (n, 1))
+        return np.asarray(self.rng.permuted(others, axis=1)[:, : self._roles.attributes.size])
+
+    def _find_drawn(self, is_x: Flags, drawn: IndexArray, judge: Judge) -> Flags:
+        rows = self._roles.targets[:, None], drawn[:, None, :]
+        without = [products[rows] for products in self._spaces[0].without]
+        cosines = [space.products[rows] for space in self._spaces]
+        return self._find(judge, cosines, without, is_x, self._measure_twins(is_x, drawn))
+
+    def _find(
+        self,
+        judge: Judge,
+        cosines: Sequence[FloatArray],
+        without: Sequence[FloatArray],
+        is_x: Flags,
+        twins: FloatArray,
+    ) -> Flags:
+        """Return what is found with (R, n_targets, n_attributes) mean cosines in each space, and without templates."""
+        first, weights = judge.attributes.is_first, _weigh(judge.attributes)
+        kept = np.vstack(judge.attributes.leave_one_out())
+        sides = (kept * side / (kept * side).sum(axis=1, keepdims=True) for side in (first, ~first))
+        left_out = np.subtract(*sides).T
+        templates = np.array([each @ weights for each in without])
+        spaces = [
+            Measured(each @ weights, space.scatter, space.n_items, (each @ left_out).swapaxes(1, 2), templates)
+            for each, space in zip(cosines, self._spaces, strict=True)
+        ]
+
+        def test_attributes(which: Flags) -> FloatArray:
+            in_x = is_x[which]
+            means = in_x / in_x.sum(axis=1, keepdims=True) - ~in_x / (~in_x).sum(axis=1, keepdims=True)
+            scores = np.mean([(means[:, None] @ each[which])[:, 0] for each in cosines], axis=0)
+            return judge.partitions[1].test(scores, np.broadcast_to(first, scores.shape))
+
+        return judge.find(spaces, is_x, twins, test_attributes)
+
+
+def _weigh(attribute_units: Units) -> FloatArray:
+    """Return (n_attributes,) the weight of each attribute word in an association."""
+    return np.repeat([1 / len(attribute_units.first), -1 / len(attribute_units.second)], _lengths(attribute_units))
+
+
+def _lengths(units: Units) -> list[int]:
+    return [len(units.first), len(units.second)]
+
+
+# --------------------
+# From vectors and estimates to the table.
+
 
 _DRAWS = 16
 """Contexts of each word from which their scatter is estimated; they are in memory, of all words, lengths and copies."""
@@ -139,8 +391,8 @@ def measure_strengths(
         roles = Roles(np.array(targets), np.array(attributes), *category.units(used), np.array(rest), spelled)
         parts = [[_describe_space(each, used, words, settings.std) for each in part] for part in (spaces, *copies)]
         rng = generator(seed, "strength", method, *columns.values())
-        strength = measure_strength(parts[0], parts[1:], roles, rule, shifts=shifts, repetitions=repetitions, rng=rng)
-        found.append({**columns, **strength})
+        studies = CosineStudies(parts[0], parts[1:], roles, rule, rng)
+        found.append({**columns, **measure_strength(studies, shifts=shifts, repetitions=repetitions)})
     return pa.Table.from_pylist(found, schema=TABLES[f"{method}_strength"].arrow())
 
 

@@ -115,7 +115,7 @@ def measure_multiverse(
                         found = sign_flip_test(units.subtract(of_words), rng=seed, noise=COSINE_NOISE).p_value
                         of_pairs[n_variants] = max(found, of_pairs[n_variants])
                     else:
-                        tests[units.sizes].append((n_variants, np.concatenate(units.average(of_words))))
+                        tests[units.sizes].append((n_variants, units.average(of_words)))
                 about = {
                     "method": source.method,
                     "model": source.model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -146,22 +146,35 @@ def _describe_twins(cell: BesideTwins) -> dict[str, float | None]:
 
 def judge_difference(cell: BesideTwins, sd: float, df: float) -> dict[str, float | None]:
     """Return the columns of the test, from the moderated standard deviation and its degrees of freedom."""
-    from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
-
     assert cell.effect is not None
     assert cell.low is not None
     assert cell.high is not None
-    n, difference = len(cell.twins), cell.effect - float(np.mean(cell.twins))
-    of_weights = sd * (1 + 1 / n) ** 0.5
-    of_words = (((cell.high - cell.low) / (2 * Z_95)) ** 2 + sd**2 / n) ** 0.5
-    margin = max(float(stdtrit(df, 0.975)) * of_weights, Z_95 * of_words)
+    difference = cell.effect - float(np.mean(cell.twins))
+    p, margin = map(float, test_difference(difference, cell.high - cell.low, len(cell.twins), sd, df))
     return {
         "twin_sd_moderated": sd,
         "twin_df": df,
         "twin_difference_low": max(difference - margin, -cell.most),
         "twin_difference_high": min(difference + margin, cell.most),
-        "p_twins": float(2 * max(stdtr(df, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
+        "p_twins": p,
     }
+
+
+def test_difference(difference: Any, width: Any, n_twins: int, sd: Any, df: Any) -> tuple[Any, Any]:
+    """Return p of the difference from the copies' mean, and half of its interval; numbers, or arrays of many studies.
+
+    `width` is that of the effect's interval over words.
+    """
+    from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
+
+    of_weights = sd * (1 + 1 / n_twins) ** 0.5
+    of_words = ((width / (2 * Z_95)) ** 2 + sd**2 / n_twins) ** 0.5
+    margin = np.maximum(stdtrit(df, 0.975) * of_weights, Z_95 * of_words)
+    distance = -np.abs(difference)
+    return 2 * np.maximum(stdtr(df, distance / of_weights), ndtr(distance / of_words)), margin
+
+
+test_difference.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
 def moderate_deviations(

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from prasanga.stats.crossed import Counts
-from prasanga.stats.effects import FloatArray
+from prasanga.stats.effects import FloatArray, IndexArray
 from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores, sign_flip_test
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 FEWEST_CLUSTERS = 4
 """Units that a set with clusters of words needs for a test."""
@@ -70,17 +75,46 @@ class Units:
         """Whether clusters leave fewer than four units in a set: too few for a test."""
         return min(self.sizes) < FEWEST_CLUSTERS and sum(self.sizes) < len(self.first) + len(self.second)
 
-    def average(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the scores of the units of either set from those of words, (n_first + n_second,)."""
-        of_sets = np.split(scores, [len(self.first)])
-        parts = [(np.array(units), part) for units, part in zip((self.first, self.second), of_sets, strict=True)]
-        first, second = (np.bincount(units, part) / np.bincount(units) for units, part in parts)
-        return first, second
+    @cached_property
+    def numbers(self) -> IndexArray:
+        """(n_words,) the unit of each word; those of the second set follow, unless the sets are matched."""
+        return np.concatenate([self.first, np.array(self.second) + (0 if self.matched else self.sizes[0])]).astype(int)
 
-    def subtract(self, scores: FloatArray) -> FloatArray:
-        """Return (n,) the difference within each unit of matched sets, first minus second."""
-        first, second = self.average(scores)
-        return first - second
+    @property
+    def is_first(self) -> Flags:
+        """(n_words,) whether each word is of the first set."""
+        return np.arange(len(self.first) + len(self.second)) < len(self.first)
+
+    @cached_property
+    def _belongs(self) -> FloatArray:
+        """(n_words, n_units), 1 where a word is of a unit."""
+        return np.asarray(self.numbers[:, None] == np.arange(self.numbers.max() + 1), dtype=np.float64)
+
+    def average(self, scores: FloatArray) -> FloatArray:
+        """Return (..., n_units) the scores of units, those of the first set first, from those of words."""
+        return np.asarray(scores @ (self._belongs / self._belongs.sum(axis=0)))
+
+    def subtract(self, scores: FloatArray, is_first: Flags | None = None) -> FloatArray:
+        """Return (..., n) the difference within each unit of matched sets, first minus second.
+
+        With `is_first`, (..., n_words), pairs have changed places.
+        """
+        is_first = self.is_first if is_first is None else is_first
+        sides = (np.where(side, scores, 0) @ self._belongs / (side @ self._belongs) for side in (is_first, ~is_first))
+        return np.asarray(np.subtract(*sides))
+
+    def label(self, is_first: Flags) -> Flags:
+        """Return (..., n_units) whether each unit is of the first set, from the same of words."""
+        return np.asarray(is_first[..., np.unique(self.numbers, return_index=True)[1]])
+
+    def relabel(self, n: int, rng: np.random.Generator) -> Flags:
+        """Return (n, n_words) whether each word is of the first set after a random relabeling of the units."""
+        n_first, n_second = self.sizes
+        if self.matched:
+            flipped = rng.integers(2, size=(n, n_first)).astype(bool)
+            return np.asarray(self.is_first ^ flipped[:, self.numbers])
+        of_units = rng.permuted(np.tile(np.arange(n_first + n_second) < n_first, (n, 1)), axis=1)
+        return np.asarray(of_units[:, self.numbers])
 
     def test(
         self,
@@ -99,7 +133,8 @@ class Units:
         how = {"alternative": alternative, "n_resamples": n_resamples, "rng": rng, "noise": noise}
         if self.matched:
             return sign_flip_test(self.subtract(scores), **how)  # type: ignore[arg-type]
-        return permutation_test_of_scores(*self.average(scores), statistic=statistic, **how)  # type: ignore[arg-type]
+        first, second = np.split(self.average(scores), self.sizes[:1])
+        return permutation_test_of_scores(first, second, statistic=statistic, **how)  # type: ignore[arg-type]
 
     def leave_one_out(self) -> list[Counts]:
         """Return which words are left without each unit, (n_units, n_words), for each sample: of a set, or of pairs."""

@@ -16,7 +16,6 @@ from prasanga.associations import (
     draw_contexts,
     effect_size,
     permutation_test,
-    sc_weat,
     seat,
     weat,
 )
@@ -42,7 +41,6 @@ TABLE: dict[str, Callable[[], object]] = {
     f"X: {NO_ARRAY} (list). Give (n, d) numbers: one vector a row": lambda: effect_size(RAGGED, *SETS[1:]),
     f"A: {NO_ARRAY}": lambda: weat(*SETS[:2], RAGGED, SETS[3]),
     f"B: {NO_ARRAY}": lambda: permutation_test(*SETS[:3], RAGGED),
-    f"W: {NO_ARRAY}": lambda: sc_weat(RAGGED, *SETS[:2]),
     f"X, word 0: {NO_ARRAY}": lambda: seat([RAGGED], *SENTENCES[1:]),
     "X: of type object. Give (n, d) numbers": lambda: effect_size(None, *SETS[1:]),
     "Y: of type <U3. Give (n, d) numbers": lambda: weat(SETS[0], "abc", *SETS[2:]),
@@ -134,7 +132,6 @@ def test_seeds(value: Any) -> None:
         lambda: measure(rng=value),
         lambda: weat(*SETS, rng=value),
         lambda: seat(*SENTENCES, rng=value),
-        lambda: sc_weat(*SETS[:3], rng=value),
     ]
     for call in calls:
         with pytest.raises(InputError, match="Give a seed, a whole number of at least 0"):

@@ -14,13 +14,13 @@ EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 
 def test_association_scores_by_hand() -> None:
     # cos with east minus cos with north: 1 - 0, 0.6 - 0.8, (1 - 1) / sqrt 2
-    scores = weat([[2, 0], [3, 4], [5, 5]], [NORTH], [EAST], [NORTH]).scores_x
+    scores = weat([[2, 0], [3, 4], [5, 5]], [NORTH], [EAST], [NORTH]).word_scores[:3]
     np.testing.assert_allclose(scores, [1.0, -0.2, 0.0], atol=1e-15)
 
 
 def test_attribute_sets_are_means_of_cosines() -> None:
     # mean cos with A = (1 + 0) / 2, however long the vectors are; with B = -1
-    scores = weat([EAST], [NORTH], [[7, 0], NORTH], [[-0.1, 0]]).scores_x
+    scores = weat([EAST], [NORTH], [[7, 0], NORTH], [[-0.1, 0]]).word_scores[:1]
     np.testing.assert_allclose(scores, [1.5], atol=1e-15)
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from prasanga.associations import CeatSettings, TestSettings, effect_size, measure_ceat
-from prasanga.associations.study import measure_weat
+from prasanga.associations.effects import measure_weat
 from prasanga.associations.vectors import center, compute_moments, standardize
 
 Vectors = dict[str, npt.NDArray[np.float64]]

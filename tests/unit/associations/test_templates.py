@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.effects import seat
+from prasanga.associations.effects import SeatTables, measure_seat, seat
 from prasanga.associations.estimates import TestSettings
-from prasanga.associations.study import SeatTables, measure_seat
 from prasanga.likelihoods.categories import TermScores
 from prasanga.schema import TABLES
 

@@ -21,8 +21,7 @@ A, B = [[5.0, 0.0]], [[0.0, 0.5]]
 def test_four_words_by_hand(std: str, effect: float) -> None:
     result = weat(X, Y, A, B, std=std)
     assert result.effect_size == pytest.approx(effect, rel=1e-12)
-    np.testing.assert_allclose(result.scores_x, [1.0, -0.2], atol=1e-12)
-    np.testing.assert_allclose(result.scores_y, [-1.0, 0.2], atol=1e-12)
+    np.testing.assert_allclose(result.word_scores, [1.0, -0.2, -1.0, 0.2], atol=1e-12)
     assert (result.std, result.test.exact, result.test.n_partitions) == (std, True, 6)
 
 

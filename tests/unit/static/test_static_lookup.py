@@ -154,7 +154,7 @@ def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path, monkeypatch:
 
 
 def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:
-    for module, unwanted in (("prasanga.static", ("torch", "gensim")), ("prasanga.associations.study", ("torch",))):
+    for module, unwanted in (("prasanga.static", ("torch", "gensim")), ("prasanga.associations.effects", ("torch",))):
         code = f"import sys, {module}; sys.exit(any(name in sys.modules for name in {unwanted!r}))"
         environment = {"PYTHONPATH": str(Path(prasanga.__file__).parents[1])}
         assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0, module

@@ -12,23 +12,12 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
 
 from prasanga.associations.comparisons import why_not_found
+from prasanga.associations.strength import CosineStudies, Roles, Space, _Direction, _find_shift
 from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out
 from prasanga.stats.intervals import interval, omit_units
 from prasanga.stats.permutation import holm, permutation_test_of_scores
-from prasanga.stats.strength import (
-    Roles,
-    Rule,
-    Space,
-    _Direction,
-    _find_shift,
-    _relabel,
-    _Studies,
-    estimate_shift,
-    find_level,
-    find_scatter,
-    measure_strength,
-)
+from prasanga.stats.strength import Rule, estimate_shift, find_level, find_scatter, measure_strength
 from prasanga.stats.units import Units
 
 DIMENSIONS = 30
@@ -137,9 +126,9 @@ def test_many_studies_at_a_time_find_what_one_at_a_time_finds(name: str) -> None
     twins = [[draw_words(n, rng) for _ in range(n_spaces)] for _ in range(n_twins)]
     products = [[Space(v @ v.T) for v in each] for each in (spaces, *twins)]
     shifts = (0.5, 1.5, 2.5)
-    studies = _Studies(products[0], products[1:], roles, rule, np.random.default_rng(3))
+    studies = CosineStudies(products[0], products[1:], roles, rule, np.random.default_rng(3))
     found = studies.shift(12, shifts)
-    is_x = _relabel(targets, 12, np.random.default_rng(3))
+    is_x = targets.relabel(12, np.random.default_rng(3))
     wanted = [[find_one(spaces, twins, roles, rule, labels, k) for k in (0.0, *shifts)] for labels in is_x]
     np.testing.assert_array_equal(found, wanted)
     assert 0 < np.mean(wanted) < 1
@@ -169,10 +158,10 @@ def test_templates_are_left_out_and_items_scatter_as_if_each_item_was_moved(n_it
     without = np.array([multiply(np.arange(n_items) != left) for left in range(n_items)])
     crossed = cross(items[: 2 * n])
     space = Space(multiply(slice(None)), find_scatter(crossed, "union_ddof1"), n_items, without)
-    studies = _Studies([space], [], roles, rule, np.random.default_rng(3))
+    studies = CosineStudies([space], [], roles, rule, np.random.default_rng(3))
     shifts, n_studies = (1.0, 2.0, 3.0), 40
     found = studies.shift(n_studies, shifts)
-    labels = _relabel(roles.target_units, n_studies, np.random.default_rng(3))
+    labels = roles.target_units.relabel(n_studies, np.random.default_rng(3))
     direction = _Direction.from_products(space.products, roles)
     apart = items[2 * n : 3 * n].mean(axis=(0, 1)) - items[3 * n :].mean(axis=(0, 1))
     g = apart / np.linalg.norm(apart)
@@ -245,12 +234,11 @@ def test_a_null_study_is_found_rarely_and_a_shift_of_80_percent_in_80_percent() 
     rng, n = np.random.default_rng(8), 30
     roles, rule = assign_roles(WORDS(n, n), WORDS(n, n), 40), Rule(0.05)
     spaces = [[Space((v := draw_words(4 * n + 40, rng)) @ v.T)] for _ in range(9)]
-    said = measure_strength(
-        spaces[0], spaces[1:], roles, rule, shifts=(0.5, 1.0, 1.5, 2.0, 3.0), repetitions=300, rng=rng
-    )
+    studies = CosineStudies(spaces[0], spaces[1:], roles, rule, rng)
+    said = measure_strength(studies, shifts=(0.5, 1.0, 1.5, 2.0, 3.0), repetitions=300)
     assert said["shares_found"][0] <= 0.07
     assert max(said[f"false_{null}"] for null in ("scatter", "attributes", "spelling")) <= 0.07
     assert "false_templates" not in said
-    studies = _Studies(spaces[0], spaces[1:], roles, rule, rng)
+    studies = CosineStudies(spaces[0], spaces[1:], roles, rule, rng)
     rate = np.concatenate([studies.shift(50, (said["shift_80"],))[:, 1] for _ in range(12)]).mean()
     assert 0.75 <= rate <= 0.85
