@@ -9,15 +9,14 @@ of the hits drawn.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.io import open_parquet, read_batches, take_rows
-from prasanga.base.logs import progress
+from prasanga.base.io import read_batches, take_rows
 from prasanga.base.seeds import mix, seed_of
 from prasanga.schema import TABLES
 from prasanga.sentences.matcher import fold_column
@@ -117,8 +116,6 @@ CONTEXT_CHARACTERS = 60
 """So many characters of a hit's surroundings are shown on either side, or fewer: a word is not cut."""
 
 _ROWS_AT_A_TIME = 1 << 17
-_MOST_PENDING = 1 << 18
-_HIT_COLUMNS = ("stimulus", "text_id", "start", "occurrence_id")
 
 
 def count_forms(paths: Iterable[str | Path]) -> pa.Table:
@@ -126,39 +123,30 @@ def count_forms(paths: Iterable[str | Path]) -> pa.Table:
 
     Args:
         paths: sentence tables, in any order.
-
-    Raises:
-        InputError: if a file is absent, damaged, or lacks a column.
     """
-    keys = ("stimulus", "form", "source")
-    total = pl.DataFrame(schema={**dict.fromkeys(keys, pl.String), "occurrences": pl.Int64})
-    pending = [total]
-    for _, _, table in _tables("counting forms", paths, keys):
-        part = table.group_by(keys).agg(occurrences=pl.len().cast(pl.Int64))
-        pending.append(part.with_columns(form=fold_column("form")))
-        if sum(each.height for each in pending) > 2 * total.height + _MOST_PENDING:
-            total = _sum_by(pl.concat(pending), keys)
-            pending = [total]
-    return _sum_by(pl.concat(pending), keys).sort(keys).to_arrow().cast(FORM_SCHEMA)
+    keys = ["stimulus", "form", "source"]
+    found = pl.scan_parquet([str(path) for path in paths]).select(pl.col(keys).cast(pl.String))
+    counts = found.group_by("stimulus", fold_column("form"), "source").agg(occurrences=pl.len().cast(pl.Int64))
+    return counts.collect(engine="streaming").sort(keys).to_arrow().cast(FORM_SCHEMA)
 
 
 def length_histogram(paths: Iterable[str | Path]) -> pa.Table:
-    """Count the contexts by their number of words (`LENGTH_SCHEMA`), each once however many stimuli stand in it.
+    """Count the contexts by their number of words (`LENGTH_SCHEMA`), each once however many stimuli it has.
 
     Args:
-        paths: sentence tables, in any order; the rows of a context stand together in one of them.
+        paths: sentence tables, in any order; the rows of a context follow each other in one of them.
 
     Raises:
-        InputError: if a file is absent, damaged, or lacks a column.
+        InputError: a file is absent or damaged, or lacks a column.
     """
     counts = np.zeros(len(LENGTH_BINS), np.int64)
-    last: str | None = None
-    for _, row, table in _tables("counting lengths", paths, ("context_id", "n_words")):
-        before = pl.col("context_id").shift(1, fill_value=last if row else None)
-        new = table.filter(pl.col("context_id").ne_missing(before))
-        bins = np.searchsorted(LENGTH_BINS, new["n_words"].to_numpy(), side="right") - 1
-        counts += np.bincount(np.maximum(bins, 0), minlength=len(LENGTH_BINS))
-        last = table["context_id"][-1]
+    for path in paths:
+        last: str | None = None
+        for table in map(pl.DataFrame, read_batches(path, ("context_id", "n_words"), rows=_ROWS_AT_A_TIME)):
+            new = table.filter(pl.col("context_id").ne_missing(pl.col("context_id").shift(1, fill_value=last)))
+            bins = np.searchsorted(LENGTH_BINS, new["n_words"].to_numpy(), side="right") - 1
+            counts += np.bincount(np.maximum(bins, 0), minlength=len(LENGTH_BINS))
+            last = table["context_id"][-1] if table.height else last
     at_most = [*(start - 1 for start in LENGTH_BINS[1:]), None]
     return pa.Table.from_pydict({"at_least": LENGTH_BINS, "at_most": at_most, "contexts": counts}, LENGTH_SCHEMA)
 
@@ -167,8 +155,8 @@ def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
     """Draw `n` hits of every stimulus at random, each with its surroundings (`CONCORDANCE_SCHEMA`).
 
     The hits with the smallest hashes of seed, stimulus and text are taken: the same ones whatever the order of the
-    files and the division of the corpus among them. Of a text that stands in the corpus more than once, or that holds
-    the stimulus more than once, the first hit is taken (of copies, that with the smallest `occurrence_id`).
+    files and the division of the corpus among them. If a text is in the corpus more than once, or holds the stimulus
+    more than once, the first hit is taken (of copies, the one with the smallest `occurrence_id`).
 
     Args:
         paths: sentence tables.
@@ -176,47 +164,30 @@ def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
         seed: of the study; another seed draws other hits.
 
     Raises:
-        InputError: if a file is absent, damaged, or lacks a column.
+        InputError: a file is absent or damaged, or lacks a column.
     """
-    lowest = _Lowest(n, seed)
-    for number, row, table in _tables("drawing the concordance", paths if n else (), _HIT_COLUMNS):
-        rows = pl.arange(row, row + table.height, dtype=pl.Int64, eager=True)
-        lowest.add(table.with_columns(file=pl.lit(number, pl.Int64), row=rows))
-    if lowest.kept is None:
+    keys: dict[str, int] = {}
+    lowest: pl.DataFrame | None = None
+    order = ("stimulus", "priority", "text_id", "start", "occurrence_id")
+    for number, path in enumerate(paths if n else ()):
+        row = 0
+        for batch in read_batches(path, ("stimulus", "text_id", "start", "occurrence_id"), rows=_ROWS_AT_A_TIME):
+            table = pl.DataFrame(batch).with_columns(file=pl.lit(number, pl.Int64), row=pl.int_range(pl.len()) + row)
+            row += table.height
+            for name in set(table["stimulus"].unique()) - keys.keys():
+                keys[name] = seed_of(seed, "concordance", name)
+            key = table["stimulus"].replace_strict(keys, return_dtype=pl.UInt64).to_numpy()
+            half = table["text_id"].str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
+            table = table.with_columns(priority=mix(half ^ key))
+            once = pl.concat([table] if lowest is None else [lowest, table]).sort(order)
+            once = once.unique(["stimulus", "text_id"], keep="first", maintain_order=True)
+            lowest = once.group_by("stimulus", maintain_order=True).head(n)
+    if lowest is None or lowest.is_empty():
         return CONCORDANCE_SCHEMA.empty_table()
-    drawn = lowest.kept.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("stimulus"))
+    drawn = lowest.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("stimulus"))
     parts = [_with_texts(paths[number], hits) for (number,), hits in drawn.group_by("file", maintain_order=True)]
     shown = pl.concat(parts).select(CONCORDANCE_SCHEMA.names).sort("stimulus", "rank")
     return shown.to_arrow().cast(CONCORDANCE_SCHEMA)
-
-
-class _Lowest:
-    """The `n` hits of each stimulus with the lowest priorities among those added; no two of one text."""
-
-    def __init__(self, n: int, seed: int) -> None:
-        self._n, self._seed = n, seed
-        self._keys: dict[str, int] = {}
-        self._limits: dict[str, int] = {}
-        self.kept: pl.DataFrame | None = None
-
-    def add(self, table: pl.DataFrame) -> None:
-        """Take rows with the columns of `_HIT_COLUMNS` into account, and others that come along."""
-        for name in set(table["stimulus"].unique()) - self._keys.keys():
-            self._keys[name], self._limits[name] = seed_of(self._seed, "concordance", name), (1 << 64) - 1
-        key, limit = (
-            table["stimulus"].replace_strict(of, return_dtype=pl.UInt64).to_numpy() for of in (self._keys, self._limits)
-        )
-        first_half = table["text_id"].str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
-        priority = mix(first_half ^ key)
-        near = self._lowest_of(table.with_columns(priority=priority).filter(priority <= limit))
-        self.kept = near if self.kept is None else self._lowest_of(pl.concat([self.kept, near]))
-        full = self.kept.group_by("stimulus").agg(pl.len(), pl.col("priority").max()).filter(pl.col("len") >= self._n)
-        self._limits |= dict(full.select("stimulus", "priority").iter_rows())
-
-    def _lowest_of(self, table: pl.DataFrame) -> pl.DataFrame:
-        order = ("stimulus", "priority", "text_id", "start", "occurrence_id")
-        once = table.sort(order).unique(["stimulus", "text_id"], keep="first", maintain_order=True)
-        return once.group_by("stimulus", maintain_order=True).head(self._n)
 
 
 def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:
@@ -251,23 +222,3 @@ def surroundings(text: str, start: int, end: int) -> tuple[str, str]:
 
 def _inside_a_word(text: str, place: int) -> bool:
     return 0 < place < len(text) and WORD.fullmatch(text, place - 1, place + 1) is not None
-
-
-def _tables(what: str, paths: Iterable[str | Path], columns: Sequence[str]) -> Iterator[tuple[int, int, pl.DataFrame]]:
-    """Yield some columns of sentence tables in batches that are not empty.
-
-    With each batch come the number of its file, and of its first row in it.
-    """
-    paths = list(paths)
-    with progress(what, sum(open_parquet(path).metadata.num_rows for path in paths), "occurrences") as done:
-        for number, path in enumerate(paths):
-            row = 0
-            for batch in read_batches(path, columns, rows=_ROWS_AT_A_TIME):
-                if batch.num_rows:
-                    yield number, row, pl.DataFrame(batch)
-                    done.advance(batch.num_rows)
-                    row += batch.num_rows
-
-
-def _sum_by(counts: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    return counts.group_by(keys).agg(pl.col("occurrences").sum())

@@ -12,7 +12,6 @@ import io
 import logging
 import lzma
 import os
-import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -20,11 +19,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 import zstandard
+from fsspec.spec import AbstractBufferedFile  # type: ignore[import-untyped]
 
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import replacing
@@ -33,8 +33,6 @@ from prasanga.base.logs import BYTES, progress
 logger = logging.getLogger(__name__)
 
 Errors = Literal["stop", "skip-line"]
-Told = Callable[[int], object] | None
-"""Gets the number of bytes, whenever some have been read from the disk."""
 
 LONGEST_LINE = 1 << 26
 """Bytes of the longest line that is read: memory holds a line several times."""
@@ -71,7 +69,7 @@ class ReadingReport:
         return asdict(self)
 
 
-def open_decompressed(path: str | Path, read: Told = None, *, start: int = 0) -> BinaryIO:
+def open_decompressed(path: str | Path, *, start: int = 0) -> BinaryIO:
     """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
 
     Several members (gzip), frames (zstandard) or streams (xz) are read as one text. Memory holds about a megabyte, and
@@ -79,7 +77,6 @@ def open_decompressed(path: str | Path, read: Told = None, *, start: int = 0) ->
 
     Args:
         path: the file.
-        read: gets the number of bytes read from the disk (compressed ones, if the file is).
         start: the byte of a plain file at which to begin.
 
     Raises:
@@ -88,38 +85,21 @@ def open_decompressed(path: str | Path, read: Told = None, *, start: int = 0) ->
     """
     path = Path(path)
     try:
-        plain = _PlainFile(path, read)
+        plain = path.open("rb", _BUFFER)
     except OSError as error:
         raise unreadable(path, error) from None
     if path.suffix.lower() in COMPRESSED:
         return io.BufferedReader(_Decompressed(path, plain), _BUFFER)
     plain.seek(start)
-    return io.BufferedReader(plain, _BUFFER)
-
-
-class _PlainFile(io.FileIO):
-    """A file that raises an InputError where it cannot be read (a disk that went away), and counts what is read."""
-
-    def __init__(self, path: Path, read: Told) -> None:
-        super().__init__(path)
-        self._read = read
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        try:
-            size = super().readinto(buffer)
-        except OSError as error:
-            raise unreadable(Path(str(self.name)), error) from None
-        if size and self._read is not None:
-            self._read(size)
-        return size
+    return plain
 
 
 class _Decompressed(io.RawIOBase):
     """The decompressed text of a file, as a raw stream."""
 
-    def __init__(self, path: Path, file: io.FileIO) -> None:
+    def __init__(self, path: Path, file: BinaryIO) -> None:
         self._file = file
-        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER))
+        self._texts = _decompress(path, file)
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
@@ -162,22 +142,23 @@ def _decompress(path: Path, file: BinaryIO) -> Iterator[bytes]:
         )
 
 
-def numbered_lines(path: Path, stream: BinaryIO, report: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
-    """Yield of each line its number (from 1), its byte offset, and its bytes without a byte order mark.
+def read_lines(path: Path, report: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the number of each line (from 1), its byte offset, and its bytes without a byte order mark.
 
     Raises:
         InputError: a line is longer than `LONGEST_LINE`, or the file cannot be read.
     """
     offset = line = 0
-    while raw := stream.readline(LONGEST_LINE + 1):
-        if len(raw) > LONGEST_LINE:
-            raise too_long(path, offset)
-        line += 1
-        report.lines += 1
-        report.bytes += len(raw)
-        data = raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw
-        yield line, offset + len(raw) - len(data), data
-        offset += len(raw)
+    with open_decompressed(path) as stream:
+        while raw := stream.readline(LONGEST_LINE + 1):
+            if len(raw) > LONGEST_LINE:
+                raise too_long(path, offset)
+            line += 1
+            report.lines += 1
+            report.bytes += len(raw)
+            data = raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw
+            yield line, offset + len(raw) - len(data), data
+            offset += len(raw)
 
 
 def too_long(path: Path, offset: int) -> InputError:
@@ -213,10 +194,8 @@ def unreadable(path: Path, error: OSError) -> InputError:
 # `hf://` and `s3://` are file systems of fsspec, which find their credentials where their libraries look for them.
 # `https://` is one file, read without credentials.
 
-PROTOCOLS = ("hf", "s3", "https")
-
 _AHEAD = 1 << 22  # bytes per request
-_PATIENCE, _TRIES = 60, 3  # seconds without an answer; requests
+_PATIENCE = 60  # seconds without an answer
 
 
 class RemoteFile(NamedTuple):
@@ -238,43 +217,46 @@ def find_remote(pattern: str) -> list[RemoteFile]:
     Raises:
         InputError: another protocol, credentials in the URL, no such file, no network, a server without ranges.
     """
-    protocol = _require_allowed(pattern)
+    address = urlsplit(pattern)
+    if (
+        address.scheme not in ("hf", "s3", "https", "http")
+        or not address.path.lower().endswith(".parquet")
+        or address.username
+        or address.query
+    ):
+        raise InputError(
+            f"corpus.texts: the address {address.scheme}://{address.hostname}{address.path} cannot be read. Write the"
+            " address of a Parquet file with hf:// (the hub's data sets), s3:// or https://, without a user, a"
+            " password, or anything after `?`: results keep the config, and credentials belong in the environment"
+            " (docs/my_text.md). Fetch other files, and name them by their path."
+        )
     with explaining(pattern):
-        if protocol == "https":
+        if address.scheme.startswith("http"):
             file = _HttpFile(pattern)
             return [RemoteFile(pattern, file.size, file.state)]
-        found = _file_system(protocol).glob(pattern.removeprefix(f"{protocol}://"), detail=True)
+        found = _file_system(address.scheme).glob(pattern.partition("://")[2], detail=True)
     files = sorted((name, info) for name, info in found.items() if info["type"] == "file")
     if not files:
         raise InputError(
             f"corpus.texts: no file fits {pattern!r}. Write the address of a Parquet file, or a pattern such as"
             " `hf://datasets/owner/name/data/*.parquet`; private files need your token or credentials."
         )
-    return [RemoteFile(f"{protocol}://{name}", int(info["size"]), _state_of(info)) for name, info in files]
-
-
-def open_remote(url: str) -> BinaryIO:
-    """Open a file for reading in any order; its bytes are fetched as they are asked for.
-
-    Raises:
-        InputError: as `find_remote`.
-    """
-    protocol = _require_allowed(url)
-    with explaining(url):
-        if protocol == "https":
-            return io.BufferedReader(_HttpFile(url), _AHEAD)
-        file: BinaryIO = _file_system(protocol).open(url.removeprefix(f"{protocol}://"), "rb")
-        return file
+    return [RemoteFile(f"{address.scheme}://{name}", int(info["size"]), _state_of(info)) for name, info in files]
 
 
 def open_columns(path: str) -> BinaryIO:
-    """Open a Parquet or Arrow file on this machine or behind a URL; raises an InputError."""
-    if is_remote(path):
-        return open_remote(path)
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        raise unreadable(Path(path), error) from None
+    """Open a Parquet or Arrow file on this machine or behind a URL, which `find_remote` allows; raises an InputError.
+
+    The bytes of a remote file are fetched as they are asked for.
+    """
+    scheme, is_address, name = path.partition("://")
+    if not is_address:
+        try:
+            return Path(path).open("rb")
+        except OSError as error:
+            raise unreadable(Path(path), error) from None
+    with explaining(path):
+        return cast(BinaryIO, _HttpFile(path) if scheme.startswith("http") else _file_system(scheme).open(name, "rb"))
 
 
 @contextmanager
@@ -292,21 +274,6 @@ def explaining(path: str) -> Iterator[None]:
             " its ending says, or out of reach of you or this machine: correct its name in `corpus.texts`, fetch it"
             " again, or write its `format:` in its entry there."
         ) from None
-
-
-def _require_allowed(url: str) -> str:
-    """Return the protocol of a URL."""
-    parts = urlsplit(url)
-    is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")
-    has_secrets = parts.username or parts.password or parts.query or parts.fragment
-    if has_secrets or not (parts.scheme in PROTOCOLS or is_local) or not parts.path.lower().endswith(".parquet"):
-        raise InputError(
-            f"corpus.texts: the address {parts.scheme}://{parts.hostname}{parts.path} cannot be read. Write the address"
-            " of a Parquet file with hf:// (the hub's data sets), s3:// or https://, without a user, a password, or"
-            " anything after `?` or `#`: results keep the config, and credentials belong in the environment"
-            " (docs/my_text.md). Fetch other files, and name them by their path."
-        )
-    return "https" if is_local else parts.scheme
 
 
 @cache
@@ -330,58 +297,31 @@ def _state_of(info: Mapping[str, Any]) -> str:
     return f"{state} {info['size']}"
 
 
-class _HttpFile(io.RawIOBase):
-    """A file behind https that is asked for range by range."""
+class _HttpFile(AbstractBufferedFile):  # type: ignore[misc]
+    """A file behind https that is asked for range by range; what fails is asked for again."""
 
     def __init__(self, url: str) -> None:
-        self._url, self._at = url, 0
-        told, _ = self._request(0, 1)
-        self.size = int(told["Content-Range"].rpartition("/")[2])
-        self.state = f"{told.get('ETag') or told.get('Last-Modified')} {self.size}"
+        self.path = url
+        headers, _ = self._request(0, 1)
+        size = int(headers["Content-Range"].rpartition("/")[2])
+        self.state = f"{headers.get('ETag') or headers.get('Last-Modified')} {size}"
+        super().__init__(None, url, size=size, block_size=_AHEAD)
 
-    def readable(self) -> bool:
-        return True
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        return self._request(start, end)[1]
 
-    def seekable(self) -> bool:
-        return True
+    def _request(self, start: int, end: int) -> tuple[Mapping[str, str], bytes]:
+        from huggingface_hub.utils import http_backoff  # type: ignore[attr-defined]
 
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
-        return self._at
-
-    def readinto(self, buffer: Any, /) -> int:
-        size = min(len(buffer), self.size - self._at)
-        if size <= 0:
-            return 0
-        _, buffer[:size] = self._request(self._at, size)
-        self._at += size
-        return size
-
-    def _request(self, start: int, size: int) -> tuple[Mapping[str, str], bytes]:
-        """Return the answer's headers and the bytes from `start` on; what fails is asked for again."""
-        asked = {"Range": f"bytes={start}-{start + size - 1}", "User-Agent": "prasanga"}
-        request = urllib.request.Request(self._url, headers=asked)
-        for tried in range(1, _TRIES + 1):
-            try:
-                with urllib.request.urlopen(request, timeout=_PATIENCE) as response:
-                    if response.status != 206:
-                        raise InputError(
-                            f"{self._url}: the server does not send parts of a file (ranges of bytes). Fetch the file,"
-                            " and name it by its path in `corpus.texts`."
-                        )
-                    data = response.read()
-                if len(data) == size:
-                    return response.headers, data
-                raise ConnectionError(f"the answer ends after {len(data)} of {size} bytes")
-            except OSError as error:
-                is_final = isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code != 429
-                if is_final or tried == _TRIES:
-                    raise
-                logger.warning("%s: %s (%d).", self._url, reason(error), tried)
-        raise AssertionError("the last failure is raised")
+        asked = {"Range": f"bytes={start}-{end - 1}"}
+        answer = http_backoff("GET", self.path, max_retries=2, headers=asked, timeout=_PATIENCE)
+        answer.raise_for_status()
+        if answer.status_code != 206:
+            raise InputError(
+                f"{self.path}: the server does not send parts of a file (ranges of bytes). Fetch the file, and name it"
+                " by its path in `corpus.texts`."
+            )
+        return answer.headers, answer.content
 
 
 def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:

@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
@@ -21,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import pyarrow.parquet as pq
 import xxhash
 
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError
 from prasanga.base.io import made_from, read_document, write_document
 from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import (
@@ -234,18 +233,24 @@ def _find_files(
             ]
         else:
             found += _find_local(root, text, like)
+    shards: dict[str, Shard] = {}
     real = {whole.path: whole.path if is_remote(whole.path) else os.path.realpath(whole.path) for whole in found}
     own: dict[str, Shard] = {}  # of several names of a file, the one without links counts
     for whole in sorted(found, key=lambda whole: real[whole.path] not in (whole.path, os.path.abspath(whole.path))):  # noqa: PTH100
         own.setdefault(real[whole.path], whole)
-    shards: dict[str, Shard] = {}
     links = [whole for whole in found if own[real[whole.path]].path != whole.path]
     if links:
         more = f" (and {len(links) - 1} more)" if len(links) > 1 else ""
         say(f"the file {links[0].source!r} is {own[real[links[0].path]].source!r} by a link{more}, and counts once.")
     for whole in (whole for whole in found if own[real[whole.path]].path == whole.path):
-        if (name := _name(whole.source)) in shards:
-            raise _named_twice(whole, shards[name])
+        name = _name(whole.source)
+        if name in shards:
+            same = shards[name].source == whole.source
+            named = "named by two patterns" if same else f"named like {shards[name].source!r}"
+            raise InputError(
+                f"corpus.texts: the file {whole.source!r} is {named}; each file needs a name of its own, once. Change"
+                " the pattern or rename the file."
+            )
         shards[name] = whole
     return shards
 
@@ -257,11 +262,8 @@ def _find_local(root: Path, text: Mapping[str, Any], like: Shard) -> list[Shard]
     require_no_braces(named)
     for source, its_format in named.items():
         path = (root / source).as_posix()
-        status = os.stat(path)  # noqa: PTH116 - a hundred thousand times
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"corpus.texts: {source!r} is a pipe or a device. Put a file there, or leave it out.")
         found = _by_content(path, source) if wanted == "auto" and its_format == "text" else its_format
-        shards.append(like._replace(path=path, source=source, format=found, size=status.st_size))
+        shards.append(like._replace(path=path, source=source, format=found, size=os.path.getsize(path)))  # noqa: PTH202
     return shards
 
 
@@ -272,25 +274,23 @@ def _list_files(root: Path, pattern: str, wanted: Any) -> dict[str, Format]:
             f"corpus.texts: the pattern {pattern!r} leads out of corpus.root. Write the folder that it starts from as"
             " `corpus.root`, and a pattern below that."
         )
-    if (root / pattern).is_dir():
-        in_folder = _list_folder(root, pattern, wanted)
-        if not in_folder:
-            kind = "text" if wanted == "auto" else f"file of the format {wanted}"
-            raise InputError(
-                f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. A folder"
-                f" counts for its files that end in {', '.join(_FORMATS)} (plain or with {', '.join(COMPRESSED)}) and"
-                " are not hidden. Name another folder, or write a pattern such as `folder/**/*.dat` for files of other"
-                " endings."
-            )
-        return in_folder
+    is_folder, is_file = (root / pattern).is_dir(), (root / pattern).is_file()
     found: dict[str, Format] = {}
-    is_file = (root / pattern).is_file()
-    names = [PurePosixPath(pattern).as_posix()] if is_file else _find(root, re.sub(r"(\*\*/)+", "**/", pattern))
-    for name in sorted(set(names), key=_order):
-        if (root / name).is_dir():
-            found |= _list_folder(root, name, wanted) if wanted == "dataset" else {}
-        else:
+    names = (
+        [PurePosixPath(pattern).as_posix()] if is_folder or is_file else sorted(set(_find(root, pattern)), key=_order)
+    )
+    for name in names:
+        if not (root / name).is_dir():
             found[name] = _format_by_name(name) or "text" if wanted == "auto" else wanted
+        elif is_folder or wanted == "dataset":
+            found |= _list_folder(root, name, wanted)
+    if not found and is_folder:
+        kind = "text" if wanted == "auto" else f"file of the format {wanted}"
+        raise InputError(
+            f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. A folder"
+            f" counts for its files that end in {', '.join(_FORMATS)} (plain or with {', '.join(COMPRESSED)}) and are"
+            " not hidden. Name another folder, or write a pattern such as `folder/**/*.dat` for files of other endings."
+        )
     if not found:
         raise InputError(
             f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}, which is {root.absolute()}."
@@ -310,7 +310,7 @@ def _find(root: Path, pattern: str) -> Iterator[str]:
 
     `glob` itself takes for ever where links to folders make a circle.
     """
-    before, stars, after = pattern.partition("**")
+    before, stars, after = re.sub(r"(\*\*/)+", "**/", pattern).partition("**")
     if not stars:
         yield from glob.iglob(pattern, root_dir=root)  # noqa: PTH207
         return
@@ -339,13 +339,10 @@ def _list_folder(root: Path, folder: str, wanted: Any) -> dict[str, Format]:
     """Return the files of a folder and its subfolders that are known by their ending."""
     by_ending = "text" if wanted == "word" else wanted
     prefix = "" if folder in (".", "") else PurePosixPath(folder).as_posix() + "/"
-    names = _find(root / folder, "**")
     found: dict[str, Format] = {}
-    for name in sorted(names, key=_order):
-        known = _format_by_name(name)
-        if not known or (root / folder / name).is_dir():
-            continue
-        if known == "dataset" and not _is_data((root / folder / name).parent, PurePosixPath(name).name):
+    for name in sorted(_find(root / folder, "**"), key=_order):
+        known, path = _format_by_name(name), root / folder / name
+        if not known or path.is_dir() or (known == "dataset" and not _is_data(path)):
             continue
         # a pickle in a folder is more often a program's than a text
         if known != "pickle" if wanted == "auto" else known == by_ending:
@@ -353,30 +350,27 @@ def _list_folder(root: Path, folder: str, wanted: Any) -> dict[str, Format]:
     return found
 
 
-def _is_data(folder: Path, name: str) -> bool:
+def _is_data(file: Path) -> bool:
     """Return whether an Arrow file has texts; the library datasets saves others in the same folder.
 
     Raises:
-        InputError: the data set is a selection from its files, or one of them is missing.
+        InputError: the data set is a selection from its files, or its list of files cannot be read.
     """
-    state_file = folder / "state.json"
+    state_file = file.with_name("state.json")
     if not state_file.is_file():
-        return name.startswith("data") or not (folder / "dataset_info.json").is_file()
-    names: list[str] = []
-    try:
-        state = json.loads(state_file.read_text(encoding="utf-8"))
-        names = [file["filename"] for file in state["_data_files"]]
-        missing = [each for each in names if not (folder / each).is_file()]
-        problem = f"has no file {missing[0]!r}, which is one of its parts" if missing else ""
-        problem = "is a selection from its files" if state.get("_indices_data_files") else problem
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"cannot be read as the library datasets writes it ({reason(error)})"
-    if problem:
+        return file.name.startswith("data") or not file.with_name("dataset_info.json").is_file()
+    state = read_document(state_file)
+    names = [each.get("filename") for each in state.get("_data_files", [])]
+    missing = [name for name in names if not file.with_name(name).is_file()]
+    if missing or state.get("_indices_data_files"):
+        problem = (
+            f"has no file {missing[0]!r}, which is one of its parts" if missing else "is a selection from its files"
+        )
         raise InputError(
             f"{state_file}: the data set {problem}. Save it again with `dataset.flatten_indices().save_to_disk(...)`,"
             " or name its files by a pattern such as `folder/*.arrow`."
         )
-    return name in names
+    return file.name in names
 
 
 def _by_content(path: str, source: str) -> Format:
@@ -431,14 +425,6 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def _named_twice(one: Shard, other: Shard) -> InputError:
-    named = "named by two patterns" if other.source == one.source else f"named like {other.source!r}"
-    return InputError(
-        f"corpus.texts: the file {one.source!r} is {named}; each file needs a name of its own, once."
-        " Change the pattern or rename the file."
-    )
-
-
 class _Servers:
     """What servers say of their files, kept for the jobs of a run."""
 
@@ -485,9 +471,6 @@ def _cut(
                 parts = {f"{name}.part{number:04d}": part for number, part in enumerate(found)}
             else:
                 uncut.append(whole)
-        for part in parts:
-            if part in shards or (part != name and part in files):
-                raise _named_twice(whole, shards.get(part) or files[part])
         shards |= parts
     if uncut:
         largest = max(uncut, key=lambda whole: whole.bytes_on_disk)
@@ -573,17 +556,15 @@ def common_settings(paths: Iterable[str | Path]) -> dict[str, Any]:
     """Return the settings that the sentences of `paths` were found with (`_COMMON`).
 
     Raises:
-        InputError: two files were made with different ones; the message names the file and the setting.
+        InputError: two files were made with different ones; the message names the second.
     """
     common: dict[str, Any] = {}
     for path in paths:
         settings = json.loads(made_from(path).get("settings", "{}"))
         its = {key: settings[key] for key in _COMMON if key in settings}
-        common = common or its
-        for key, value in its.items():
-            if value != common[key]:
-                raise InputError(
-                    f"{path}: found with {key} {value!r}, but the other files with {common[key]!r}. These files do not"
-                    " belong to one run: delete the one that does not fit and run the workflow again."
-                )
+        if its != (common := common or its):
+            raise InputError(
+                f"{path}: found with the settings {its}, but the other files with {common}. These files do not belong"
+                " to one run: delete the one that does not fit and run the workflow again."
+            )
     return common

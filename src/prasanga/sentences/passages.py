@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -25,9 +25,9 @@ from prasanga.base.logs import BYTES, progress
 from prasanga.schema import TABLES
 from prasanga.sentences.corpus import (
     BYTE_ORDER_MARK,
+    COMPRESSED,
     LONGEST_LINE,
     Errors,
-    Told,
     is_remote,
     not_utf8,
     open_decompressed,
@@ -81,18 +81,17 @@ class Block(NamedTuple):
     records: bool = False
 
 
-def text_blocks(shard: Shard, begin: int | None = None, read: Told = None) -> Iterator[Block]:
+def text_blocks(shard: Shard, begin: int | None = None) -> Iterator[Block]:
     """Yield the lines of a text file from a part on to the end of the file; no block has lines of the part and others.
 
     Args:
         shard: the part.
         begin: the byte of the decompressed text from which lines may begin; None for the beginning of the part.
-        read: see `open_decompressed`.
 
     Raises:
         InputError: if the file cannot be read, or a line is longer than `LONGEST_LINE`; the message names the place.
     """
-    for offset, data in _whole_lines(shard, shard.start if begin is None else begin, read):
+    for offset, data in _whole_lines(shard, shard.start if begin is None else begin):
         starts, ends, blank = _lines_of(np.frombuffer(data, dtype=np.uint8), offset)
         every = np.full(len(starts), shard.documents == "line")
         breaks = blank if shard.documents == "blank-line" else np.zeros_like(blank)
@@ -103,11 +102,11 @@ def text_blocks(shard: Shard, begin: int | None = None, read: Told = None) -> It
         yield Block(lines, offsets, every, np.zeros_like(blank), blank, breaks, len(data), offset)
 
 
-def _blocks(shard: Shard, errors: Errors, report: ExtractionReport | None = None, read: Told = None) -> Iterator[Block]:
+def _blocks(shard: Shard, errors: Errors, report: ExtractionReport | None = None) -> Iterator[Block]:
     """Yield the lines of a part of a file in any format; of text, also those that follow the part."""
     if shard.format == "text":
-        return text_blocks(shard, read=read)
-    return record_blocks(read_records(shard, errors, report, read))
+        return text_blocks(shard)
+    return record_blocks(read_records(shard, errors, report))
 
 
 def record_blocks(records: Iterable[Record]) -> Iterator[Block]:
@@ -151,12 +150,12 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
     )
 
 
-def _whole_lines(shard: Shard, begin: int, read: Told) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(shard: Shard, begin: int) -> Iterator[tuple[int, bytes]]:
     """Yield pieces of whole lines, those that begin in `begin` or later, each with its offset."""
     path = Path(shard.path)
     # One byte earlier, so that a line that begins exactly there is seen to begin there.
     offset = max(begin - 1, 0)
-    with open_decompressed(path, read, start=offset) as stream:
+    with open_decompressed(path, start=offset) as stream:
         if begin > 0:
             offset += _skip_line(stream)
         borders = [border for border in (shard.start, shard.end) if border is not None]
@@ -351,35 +350,22 @@ def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path
     return lines, undecodable
 
 
-def read_sentences(
-    shard: Shard, normalizer: Normalizer, errors: Errors = "stop", read: Told = None
-) -> Iterator[tuple[Bytes, Spans]]:
+def read_sentences(shard: Shard, normalizer: Normalizer, errors: Errors = "stop") -> Iterator[tuple[Bytes, Spans]]:
     """Yield all normalized sentences of a file or a part of it, however long, some thousand at a time.
 
     Args:
         shard: the file, or the lines that begin in a part of it.
         normalizer: the study's normalization.
         errors: what to do with a line or record that cannot be used.
-        read: told, whenever bytes have been read from the disk, how many.
 
     Raises:
-        InputError: as `extract_shard` does.
+        InputError: a file that cannot be read; a line or record that cannot be used, unless it may be skipped.
     """
-    path, report = Path(shard.path), ExtractionReport()
-    of_part = _blocks(shard, errors, report, read)
-    blocks = takewhile(lambda block: block.records or shard.end is None or block.offset < shard.end, of_part)
-    with unchanged(shard.path):
-        for block in blocks:
-            lines, undecodable = _normalized(block, normalizer, errors, path)
-            spans, _ = split_lines(lines, _ANY_LENGTH)
-            if not block.records:
-                report.bytes += block.size
-                report.lines += len(block.blank)
-                report.skipped_lines += len(undecodable)
-            report.sentences += len(spans.starts)
-            yield lines.data, spans
-    if shard.format == "text":
-        _require_text(shard, report)
+    for block in _blocks(shard, errors):
+        if shard.end is not None and not block.records and block.offset >= shard.end:
+            return
+        lines, _ = _normalized(block, normalizer, errors, Path(shard.path))
+        yield lines.data, split_lines(lines, _ANY_LENGTH)[0]
 
 
 def _line_number(path: Path, offset: int) -> int:
@@ -439,21 +425,20 @@ def extract_shard(
     normalized = normalizer(normalization) if isinstance(normalization, str) else normalization
     reader = Reader(path, normalized, Matcher(lexicon, match), errors if shard.format == "text" else "stop", report)
     windows = Windows(reader.matcher, report, before=before, after=after, source=shard.source, language=language)
-    unit = "row group" if shard.format == "parquet" else "byte"
-    part = f" from {unit} {shard.start:,} on" if shard.start else ""
-    with progress(f"searching {shard.source}{part}", shard.bytes_on_disk or None, BYTES) as searched:
-        if shard.format == "text":
-            passages = _passages(shard, reader, before, after, searched.advance)
-        else:
-            passages = map(reader.passage, _blocks(shard, errors, report, searched.advance))
-        with unchanged(shard.path):
-            for passage in passages:
-                yield from windows.add(passage)
-            yield from windows.finish()
-        if reader.unknown:
-            _tell_of_unknown(path, reader.unknown, report)
-        if shard.format == "text":
-            _require_text(shard, report)
+    if shard.format == "text":
+        passages = _passages(shard, reader, before, after)
+    else:
+        passages = map(reader.passage, _blocks(shard, errors, report))
+    size = None if shard.path.endswith(COMPRESSED) else shard.bytes_on_disk or None
+    with progress(f"searching {shard.source}", size, BYTES) as searched, unchanged(shard.path):
+        for passage in passages:
+            yield from windows.add(passage)
+            searched.advance(len(passage.sentences.data))
+        yield from windows.finish()
+    if reader.unknown:
+        _tell_of_unknown(path, reader.unknown, report)
+    if shard.format == "text":
+        _require_text(shard, report)
 
 
 OCCURRENCE_SCHEMA = TABLES["form_occurrences"].arrow(nullable=())
@@ -501,13 +486,13 @@ def count_in_sample(
     return table.with_columns(form="written").select(OCCURRENCE_SCHEMA.names).to_arrow().cast(OCCURRENCE_SCHEMA)
 
 
-def _passages(shard: Shard, reader: Reader, before: int, after: int, read: Told) -> Iterator[Passage]:
+def _passages(shard: Shard, reader: Reader, before: int, after: int) -> Iterator[Passage]:
     """Yield what is in a part of a text file, and around it as far as its contexts reach."""
     margin = _MARGIN
     while True:
         reader.forget()
         begin = max(shard.start - margin, 0)
-        blocks = text_blocks(shard, begin, read)
+        blocks = text_blocks(shard, begin)
         earlier, first = list[Passage](), None
         for block in blocks:
             if block.offset >= shard.start:

@@ -24,12 +24,11 @@ from prasanga.sentences.corpus import (
     COMPRESSED,
     Errors,
     ReadingReport,
-    Told,
     explaining,
     not_utf8,
-    numbered_lines,
     open_columns,
     open_decompressed,
+    read_lines,
 )
 from prasanga.sentences.files import Shard
 
@@ -69,39 +68,28 @@ class _UnusableError(ValueError):
 _Found = Iterator[Record | _UnusableError]
 
 
-def read_records(
-    shard: Shard, errors: Errors = "stop", counts: ReadingReport | None = None, read: Told = None
-) -> Iterator[Record]:
+def read_records(shard: Shard, errors: Errors = "stop", counts: ReadingReport | None = None) -> Iterator[Record]:
     """Read the records of a file one by one; those without text (blank, or null in a column) are left out.
 
     Args:
         shard: the file, in one of these formats; all but parquet and dataset may be compressed (`open_decompressed`).
-            `jsonl` has a JSON object per line, whose `field` may be a path through nested objects (`meta.body`);
-            `parquet` has a column of strings; `dataset` is an Arrow file, as the library datasets writes it;
-            `extracted` is CSV, or TSV by its ending, with a header; `pickle` is {word: [sentence]}, read without
-            running anything; `word` has one sentence per line, for the word in the file's name.
+            `text` has one record per line; `word` too, each a sentence for the word in the file's name; `jsonl` has a
+            JSON object per line, whose `field` may be a path through nested objects (`meta.body`); `parquet` has a
+            column of strings; `dataset` is an Arrow file, as the library datasets writes it; `extracted` is CSV, or TSV
+            by its ending, with a header; `pickle` is {word: [sentence]}, read without running anything.
         errors: stop at a record that cannot be used (not UTF-8, not JSON, no such field, no text in it), or leave it
             out and count it. A damaged file and a missing column always stop.
         counts: counts to add to, complete when the iterator is exhausted. `bytes` are those of the decompressed file,
             or of the texts of a column; `lines` are those of the file, or the rows of a column; `skipped_lines` are
             unusable records, and null rows of a column.
-        read: gets the number of bytes, whenever some have been read from the disk.
 
     Raises:
         InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
             it names the file, the place, and what was found.
     """
     counts = counts if counts is not None else ReadingReport()
-    readers: Mapping[str, Callable[[Shard, ReadingReport, Told], _Found]] = {
-        "jsonl": _read_json_lines,
-        "parquet": _read_column,
-        "dataset": _read_column,
-        "extracted": _read_table,
-        "pickle": _read_pickle,
-        "word": _read_sentences_of_word,
-    }
     documents = skipped = 0
-    for record in readers[shard.format](shard, counts, read):
+    for record in _READERS[shard.format](shard, counts):
         if isinstance(record, _UnusableError):
             if errors == "stop":
                 raise InputError(f"{shard.path}: {record}")
@@ -122,34 +110,9 @@ def read_records(
         )
 
 
-def read_texts(shard: Shard, errors: Errors = "stop") -> Iterator[str]:
-    """Return the lines of a text file that are not blank, or the texts of the records of any other file.
-
-    Raises:
-        InputError: a line or record that cannot be used, with `errors` "stop"; a file that cannot be read.
-    """
-    if shard.format != "text":
-        yield from (record.text for record in read_records(shard, errors))
-        return
-    for line, offset, raw in _lines(shard, ReadingReport(), None):
-        try:
-            text = raw.decode().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            if errors == "stop":
-                raise not_utf8(Path(shard.path), offset + error.start, line, error) from None
-            continue
-        if text.strip():
-            yield text
-
-
-def _lines(shard: Shard, counts: ReadingReport, read: Told) -> Iterator[tuple[int, int, bytes]]:
-    with open_decompressed(shard.path, read) as stream:
-        yield from numbered_lines(Path(shard.path), stream, counts)
-
-
-def _read_sentences_of_word(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
-    word = word_of(shard.path)
-    for line, offset, raw in _lines(shard, counts, read):
+def _read_lines(shard: Shard, counts: ReadingReport) -> _Found:
+    word = word_of(shard.path) if shard.format == "word" else None
+    for line, offset, raw in read_lines(Path(shard.path), counts):
         try:
             yield Record(raw.decode().rstrip("\r\n"), line - 1, word)
         except UnicodeDecodeError as error:
@@ -173,9 +136,9 @@ def _not_utf8(error: UnicodeDecodeError, line: int, offset: int) -> _UnusableErr
 # JSON lines.
 
 
-def _read_json_lines(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
+def _read_json_lines(shard: Shard, counts: ReadingReport) -> _Found:
     number = 0
-    for line, offset, raw in _lines(shard, counts, read):
+    for line, offset, raw in read_lines(Path(shard.path), counts):
         if raw.strip():
             try:
                 yield Record(_text_in_json(raw, line, offset, shard.field), number)
@@ -235,11 +198,11 @@ def _listed(what: str, names: Sequence[str]) -> str:
 # CSV and TSV.
 
 
-def _read_table(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
+def _read_table(shard: Shard, counts: ReadingReport) -> _Found:
     """Yield the rows of a table. Bytes that are not UTF-8 are kept as surrogates, so that quotes and cells stay."""
     path, (stimulus, sentence) = Path(shard.path), shard.columns
     csv.field_size_limit(_LONGEST_CELL)
-    lines = (raw.decode(errors="surrogateescape") for _, _, raw in _lines(shard, counts, read))
+    lines = (raw.decode(errors="surrogateescape") for _, _, raw in read_lines(path, counts))
     kind, delimiter = ("TSV", "\t") if ".tsv" in map(str.lower, path.suffixes[-2:]) else ("CSV", ",")
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
@@ -277,14 +240,11 @@ def _read_table(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
 # the reader kills the process.
 
 
-def _read_column(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
+def _read_column(shard: Shard, counts: ReadingReport) -> _Found:
     """Yield the rows of a column; Parquet from row group `start` to before `end`."""
+    batches = _parquet_batches if shard.format == "parquet" else _arrow_batches
     with explaining(shard.path), open_columns(shard.path) as source:
-        size = source.seek(0, os.SEEK_END)
-        source.seek(0)
-        batches = _parquet_batches if shard.format == "parquet" else _arrow_batches
-        done = 0
-        for first, n_rows, column in batches(source, shard):
+        for first, column in batches(source, shard):
             for number, value in enumerate(column.cast(pa.large_binary()).to_pylist(), first):
                 counts.lines += 1
                 counts.bytes += len(value or b"")
@@ -295,26 +255,21 @@ def _read_column(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
                     yield Record(value.decode(), number)
                 except UnicodeDecodeError:
                     yield _UnusableError(f"row {number} (from 0) is not UTF-8. Convert the file, {_SKIP}.")
-            if read is not None and n_rows:
-                until = size * (first + len(column)) // n_rows
-                read(until - max(done, size * first // n_rows))
-                done = until
 
 
-def _parquet_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, int, pa.Array]]:
-    """Yield the number of the first row, the rows of the file, and some rows."""
+def _parquet_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Array]]:
+    """Yield some rows, and the number of the first."""
     # without `pre_buffer`, and with a buffer, the column of a whole row group is not read at once
     file = pq.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False)
     _require_strings(shard, file.schema_arrow)
-    sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+    first = sum(file.metadata.row_group(number).num_rows for number in range(shard.start))
     groups = range(file.num_row_groups)[shard.start : shard.end]
-    first = sum(sizes[: shard.start])
     for batch in file.iter_batches(_ROWS, groups, columns=[shard.field]):
-        yield first, sum(sizes), batch.column(0)
+        yield first, batch.column(0)
         first += batch.num_rows
 
 
-def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, int, pa.Array]]:
+def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Array]]:
     """Yield the same of an Arrow file, in the stream format (as datasets writes it) or the file format."""
     is_file = source.read(6) == b"ARROW1"
     source.seek(0)
@@ -325,9 +280,8 @@ def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, int, p
     for batch in batches:
         column = batch.column(shard.field)
         for begin in range(0, len(column), _ROWS):
-            rows = column.slice(begin, _ROWS)
-            yield first, 0, rows
-            first += len(rows)
+            yield first + begin, column.slice(begin, _ROWS)
+        first += len(column)
     if not is_file:
         _require_end(shard.path, source)
 
@@ -365,9 +319,9 @@ class _PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it asks for {module}.{name}")
 
 
-def _read_pickle(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
+def _read_pickle(shard: Shard, counts: ReadingReport) -> _Found:
     number = 0
-    for word, sentences in load_sentences(shard.path, read).items():
+    for word, sentences in _load_sentences(shard.path).items():
         for sentence in sentences:
             counts.lines += 1
             counts.bytes += len(sentence.encode())
@@ -375,13 +329,9 @@ def _read_pickle(shard: Shard, counts: ReadingReport, read: Told) -> _Found:
             number += 1
 
 
-def load_sentences(path: str | Path, read: Told = None) -> dict[str, list[str]]:
-    """Load a pickle `{word: [sentence, ...]}`, plain or compressed; nothing in it is run.
-
-    Raises:
-        InputError: it holds anything but dict, list and str, or is damaged.
-    """
-    with open_decompressed(path, read) as stream:
+def _load_sentences(path: str) -> dict[str, list[str]]:
+    """Load a pickle `{word: [sentence, ...]}`, plain or compressed; nothing in it is run."""
+    with open_decompressed(path) as stream:
         try:
             content = _PlainUnpickler(stream).load()
             for word, sentences in content.items():
@@ -397,3 +347,15 @@ def load_sentences(path: str | Path, read: Told = None) -> dict[str, list[str]]:
                 " extracted`), or as a text file for each word (`format: word`)."
             ) from None
     return dict(content)
+
+
+_READERS: Mapping[str, Callable[[Shard, ReadingReport], _Found]] = {
+    "text": _read_lines,
+    "word": _read_lines,
+    "jsonl": _read_json_lines,
+    "parquet": _read_column,
+    "dataset": _read_column,
+    "extracted": _read_table,
+    "pickle": _read_pickle,
+}
+"""By format, what gives the records of a file."""

@@ -24,7 +24,7 @@ import zstandard
 from prasanga.base.errors import InputError
 from prasanga.sentences import Shard, corpus, fetch, find_shards
 from prasanga.sentences.corpus import COMPRESSED, open_decompressed
-from prasanga.sentences.records import read_texts
+from prasanga.sentences.records import read_records
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
@@ -52,10 +52,8 @@ def test_the_text_by_lines_and_by_pieces(tmp_path: Path, ending: str) -> None:
     assert read(path, packed(ending)) == TEXT
     with open_decompressed(path) as stream:
         assert list(stream) == TEXT.splitlines(keepends=True)
-    counted: list[int] = []
-    with open_decompressed(path, counted.append) as stream:
+    with open_decompressed(path) as stream:
         assert b"".join(iter(lambda: stream.read(1_000), b"")) == TEXT
-    assert sum(counted) == path.stat().st_size
 
 
 @pytest.mark.parametrize("ending", COMPRESSED)
@@ -103,15 +101,8 @@ def test_a_damaged_file_never_ends_silently(tmp_path: Path, ending: str) -> None
         open_decompressed(tmp_path)
 
 
-def test_texts_of_any_format(tmp_path: Path) -> None:
-    plain, records = tmp_path / "a.txt", tmp_path / "a.jsonl"
-    plain.write_bytes("\ufeffএক।\r\n\nদুই\u2028।\n".encode() + b"\xff\n")
-    records.write_text('{"text": "তিন।"}\n', encoding="utf-8")
-    shard = Shard(str(plain), "a.txt", "line")
-    assert list(read_texts(shard, "skip-line")) == ["এক।", "দুই\u2028।"]
-    assert list(read_texts(Shard(str(records), "a.jsonl", "line", "jsonl"))) == ["তিন।"]
-    with pytest.raises(InputError, match=r"not UTF-8 at byte 31 .*\(line 4\): found the bytes ff 0a"):
-        list(read_texts(shard))
+def read_texts(shard: Shard) -> list[str]:
+    return [record.text for record in read_records(shard)]
 
 
 # ---- from the network
@@ -196,8 +187,7 @@ def test_parquet_behind_a_url_is_read_by_ranges_and_remembered(server: Server, d
     server.fails = 2  # what fails is asked for again
     (shard,) = find(url)
     assert (shard.path, shard.format, shard.size) == (url, "parquet", len(data))
-    server.lost = 1
-    assert list(read_texts(shard)) == TEXTS
+    assert read_texts(shard) == TEXTS
     assert all(server.asked), "never the file as a whole"
     parts = find(url, len(data) * 9 // 20, remembered=known)
     assert [(part.start, part.end) for part in parts] == [(0, 1), (1, None)]
@@ -234,7 +224,7 @@ def test_patterns_on_the_hub_and_s3(data: bytes, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(corpus, "_file_system", lambda _: files)
     shards = find("hf://datasets/owner/name/data/*.parquet")
     assert [PurePath.rpartition("/")[2] for PurePath in (shard.path for shard in shards)] == ["a.parquet", "b.parquet"]
-    assert list(read_texts(shards[0])) == TEXTS
+    assert read_texts(shards[0]) == TEXTS
     with pytest.raises(InputError, match="no file fits 's3://bucket/"):
         find("s3://bucket/*.parquet")
 
@@ -244,7 +234,6 @@ def test_addresses_that_cannot_be_read(server: Server, data: bytes) -> None:
     for url, message in {
         f"{server.address}/absent.parquet": r"absent\.parquet: cannot be read .*\(.*404",
         "http://127.0.0.1:9/a.parquet": r"cannot be read .*\(.*refused",
-        "http://example.org/a.parquet": r"the address http://example\.org/a\.parquet cannot be read\. Write",
         "file:///etc/a.parquet": r"a\.parquet cannot be read\. Write",
         "https://me:hunter2@127.0.0.1/a.parquet": r"https://127\.0\.0\.1/a\.parquet cannot be read\. .* a user",
         "s3://bucket/a.parquet?token=hunter2": r"s3://bucket/a\.parquet cannot be read\.",
@@ -253,13 +242,9 @@ def test_addresses_that_cannot_be_read(server: Server, data: bytes) -> None:
         with pytest.raises(InputError, match=message) as error:
             find(url)
         assert "hunter2" not in str(error.value)
-    (shard,) = find(f"{server.address}/a.parquet")
-    server.lost = 10**6
-    with pytest.raises(InputError, match=r"a\.parquet: cannot be read .*\(.*the answer ends after \d+ of \d+ bytes"):
-        list(read_texts(shard))
     server.ranges = False
     with pytest.raises(InputError, match=r"a\.parquet: the server does not send parts of a file"):
-        find(shard.path)
+        find(f"{server.address}/a.parquet")
 
 
 def test_a_fetched_file_is_whole_or_the_old_one_stays(server: Server, tmp_path: Path) -> None:

@@ -76,17 +76,6 @@ def test_a_match_says_where_and_as_what() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["বাগান", "পদ্মা", "মাে", "গান" + CANDRABINDU, "গান৩", "xমা", "গানে", "মা" + ZWJ])
-def test_a_part_of_a_word_is_no_match(text: str) -> None:
-    assert spans(text) == []
-
-
-@pytest.mark.parametrize("text", ["মা.", "«মা»", "মা_", "মা/বোন", "\nমা\t", "মা।গাছ", "মা’র"])
-def test_everything_that_is_no_word_character_is_a_boundary(text: str) -> None:
-    at = text.index("মা")
-    assert spans(text) == [("মা", at, at + 2)]
-
-
 def test_a_lexicon_without_forms_finds_nothing() -> None:
     assert spans("মা গান", Forms({})) == []
 
@@ -101,47 +90,14 @@ def test_each_of_many_forms_is_found_whichever_comes_first() -> None:
     letters = [chr(code) for code in range(0x0995, 0x09A9)]
     words = ["".join(letters_of) for letters_of in product(letters, repeat=3)]
     text = " ".join(words)
-    for first in range(0, len(words), 200):
+    for first in range(0, len(words), 1600):
         matcher = Matcher(Forms({word: (word,) for word in words[first:] + words[:first]}))
         assert [match.form for match in matcher.find(text)] == words
-
-
-def test_overlaps_are_all_found() -> None:
-    assert spans("বাবা মা গান") == [
-        ("বাবা", 0, 4),
-        ("পিতামাতা", 0, 7),
-        ("ঘর", 0, 11),
-        ("মা", 5, 7),
-        ("গান", 8, 11),
-    ]
-    assert spans("মা মা মা") == [("মা", 0, 2), ("দুবার", 0, 5), ("মা", 3, 5), ("দুবার", 3, 8), ("মা", 6, 8)]
-
-
-def test_a_hyphenated_form_and_the_word_in_it_are_both_found_and_longest_keeps_one() -> None:
-    matches = Matcher(LEXICON).find("মা-কে বাবা মা")
-    assert [(m.stimulus, m.form) for m in matches] == [
-        ("মা", "মা"),
-        ("মা", "মা-কে"),
-        ("বাবা", "বাবা"),
-        ("পিতামাতা", "বাবা মা"),
-        ("মা", "মা"),
-    ]
-    assert [(m.stimulus, m.form) for m in longest(matches)] == [
-        ("মা", "মা-কে"),
-        ("বাবা", "বাবা"),
-        ("পিতামাতা", "বাবা মা"),
-        ("মা", "মা"),
-    ]
 
 
 def test_the_hyphen_that_normalization_leaves_is_a_hyphen() -> None:
     """A non-breaking hyphen (U+2011) becomes U+2010 under NFKC."""
     assert [(m.stimulus, m.form) for m in longest(Matcher(LEXICON).find("মা\u2010কে"))] == [("মা", "মা\u2010কে")]
-
-
-def test_several_words_need_the_very_same_marks_between_them() -> None:
-    assert spans("বাবা  মা") == spans("বাবা, মা") == [("বাবা", 0, 4), ("মা", 6, 8)]
-    assert ("মা", 0, 5) not in spans("মা কে")
 
 
 def test_zwnj_does_not_count_but_keeps_its_place() -> None:
@@ -152,10 +108,6 @@ def test_zwnj_does_not_count_but_keeps_its_place() -> None:
         Match("মা", f"{ZWNJ}মা{ZWNJ}-কে", 9, 16),
     ]
     assert spans(text.replace(ZWNJ, ""), Forms({f"গান{ZWNJ}ের": ("গান",)})) == [("গান", 2, 7)]
-
-
-def test_stimuli_that_share_a_form_both_get_the_hit() -> None:
-    assert spans("দুঃখজনক ঘটনা") == [("দুঃখ", 0, 7), ("দুঃখজনক", 0, 7)]
 
 
 def test_sentence_initial_looks_at_the_first_word_alone() -> None:

@@ -89,43 +89,32 @@ def test_each_record_has_its_text_and_its_number(tmp_path: Path, format: Format)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_record_of_fifty_megabytes(tmp_path: Path, format: Format) -> None:
-    path = write(tmp_path, format, ["ছোট", "ফুল " * 5_000_000])
+def test_a_record_of_ten_megabytes(tmp_path: Path, format: Format) -> None:
+    path = write(tmp_path, format, ["ছোট", "ফুল " * 1_000_000])
     tracemalloc.start()
     try:
         found = [(len(record.text), record.number) for record in read_records(shard_of(path, format))]
-        assert tracemalloc.get_traced_memory()[1] < 400 << 20
+        assert tracemalloc.get_traced_memory()[1] < 80 << 20
     finally:
         tracemalloc.stop()
-    assert found == [(3, 0), (20_000_000, 1)]
+    assert found == [(3, 0), (4_000_000, 1)]
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_file_without_text(tmp_path: Path, format: Format) -> None:
     with pytest.raises(InputError, match=r"a\.\w+: there is no text in it"):
-        records(write(tmp_path, format, []), format)
-    with pytest.raises(InputError, match=r"a\.\w+: there is no text in it"):
         records(write(tmp_path, format, ["", " \n"]), format)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_of_no_bytes_or_of_something_else(tmp_path: Path, format: Format) -> None:
+def test_a_file_of_no_bytes_or_of_something_else_or_none(tmp_path: Path, format: Format) -> None:
     path = tmp_path / "a.file"
+    with pytest.raises(InputError, match="no such file"):
+        records(path, format)
     for content in (b"", b"something else, that is not what it should be\n" * 10):
         path.write_bytes(content)
         with pytest.raises(InputError, match=r"a\.file"):
             records(path, format)
-
-
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_file_that_disappeared(tmp_path: Path, format: Format) -> None:
-    path = write(tmp_path, format, ["এক"])
-    path.unlink()
-    with pytest.raises(InputError, match="no such file"):
-        records(path, format)
-    path.mkdir()
-    with pytest.raises(InputError, match="cannot be read"):
-        records(path, format)
 
 
 def compressed(data: bytes, ending: str) -> bytes:
@@ -193,25 +182,12 @@ def test_a_line_that_cannot_be_used_stops_or_is_counted(tmp_path: Path, line: by
     assert (counts.skipped_lines, counts.documents, counts.lines) == (1, 2, 3)
 
 
-def test_the_place_of_bad_bytes_after_a_byte_order_mark(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"text": "\xff"}')
-    with pytest.raises(InputError, match="at byte 13 "):
-        records(path)
-
-
 def test_an_object_that_is_missing_on_the_path(tmp_path: Path) -> None:
     path = json_lines(tmp_path / "a.jsonl", {"meta": {"title": "x"}})
     with pytest.raises(InputError, match=r"no field 'body' \(`field: meta\.body`\)\. Fields found: 'title'\."):
         records(path, field="meta.body")
     with pytest.raises(InputError, match=r"no field 'body' .* Found: \"x\""):
         records(path, field="meta.title.body")
-
-
-def test_only_some_of_many_fields_are_listed(tmp_path: Path) -> None:
-    path = json_lines(tmp_path / "a.jsonl", {f"key{i}": i for i in range(50)})
-    with pytest.raises(InputError, match=r"'key19', \.\.\.\."):
-        records(path)
 
 
 # ---- columns
@@ -278,27 +254,6 @@ def test_a_stream_cut_off_between_two_batches_is_refused(tmp_path: Path) -> None
         assert reader.read_all().num_rows == 3
     with pytest.raises(InputError, match="no end mark"):
         records(path, "dataset")
-
-
-def test_a_second_stream_behind_the_first_is_refused(tmp_path: Path) -> None:
-    path = arrow(tmp_path / "a.arrow", pa.table({"text": ["a", "b", "c"]}))
-    path.write_bytes(path.read_bytes() * 2)
-    with pytest.raises(InputError, match="something follows the data"):
-        records(path, "dataset")
-
-
-def test_a_long_column_is_read_in_parts(tmp_path: Path) -> None:
-    """One row group of 48 MB, of which Arrow holds a small part at a time."""
-    path = tmp_path / "a.parquet"
-    table = pa.table({"text": [f"{i:06d}" * 2_000 for i in range(4_000)]})
-    pq.write_table(table, path, row_group_size=4_000, use_dictionary=False, compression="none")
-    del table
-    pool = pa.default_memory_pool()
-    before, most = pool.bytes_allocated(), 0
-    for record in read_records(shard_of(path, "parquet")):
-        if record.number % 100 == 0:
-            most = max(most, pool.bytes_allocated() - before)
-    assert 0 < most < 20 << 20
 
 
 # ---- tables of sentences
@@ -428,6 +383,14 @@ def test_pickles_that_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.pkl").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.pkl: not a pickle of sentences"):
         records(tmp_path / "a.pkl", "pickle")
+
+
+def test_a_line_of_text_is_a_record(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("\ufeffএক।\r\n\nদুই\u2028।\n".encode() + b"\xff\n")
+    assert [record.text for record in records(path, "text", "skip-line")] == ["এক।", "দুই\u2028।"]
+    with pytest.raises(InputError, match=r"not UTF-8 at byte 31 .*\(line 4\): found the bytes ff 0a"):
+        records(path, "text")
 
 
 def test_a_file_of_a_word_has_one_sentence_per_line(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 from prasanga.lexicon import Lexicon, load_lexicon
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard
-from prasanga.text import fold, normalize, split_sentences
+from prasanga.text import normalize, split_sentences
 
 ZWNJ = "\u200c"
 
@@ -92,26 +91,6 @@ def test_rows_of_a_small_text(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["বাগান", "পদ্মা", "মাে", "গান\u0981", "গান৩", "xমা", "গানে", "মা\u200d", "মা-কেক"])
-def test_a_part_of_a_word_is_no_hit(text: str) -> None:
-    found = [(hit.stimulus, hit.form) for hit in simple.find(text, PATTERNS)]
-    assert found == ([("মা", "মা")] if "-" in text else [])
-
-
-@pytest.mark.parametrize("text", ["মা.", "«মা»", "মা_", "মা/বোন", "মা’র", f"{ZWNJ}মা{ZWNJ}।"])
-def test_what_is_no_letter_is_a_boundary(text: str) -> None:
-    (found,) = simple.find(text, PATTERNS)
-    assert (found.stimulus, fold(found.form)) == ("মা", "মা")
-    assert text[found.start : found.end] == found.form
-
-
-def test_the_hyphen_that_normalization_leaves_is_a_hyphen(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("মা\u2011কে দেখে।", encoding="utf-8")
-    rows = simple_way(tmp_path / "a.txt", PATTERNS)
-    assert [row.form for row in rows] == [normalize("মা\u2011কে")]
-    assert rows == fast_way(tmp_path / "a.txt", LEXICON)
-
-
 parts_of_words = ["বা", "কে", "ের", "ে", ZWNJ, "\u200d", "\u0981", "৩", "a"]
 between_words = [" ", " ", "  ", ", ", "-", "\u2011", "’", "_"]
 pieces = st.sampled_from([*LEXICON.of, *parts_of_words, *between_words])
@@ -129,7 +108,7 @@ def test_both_ways_find_the_same(
     assert simple_way(path, PATTERNS, before, after) == fast_way(path, LEXICON, before, after)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_both_ways_find_the_same_with_all_our_stimuli(
     tmp_path: Path, lexicon: Lexicon, patterns: list[simple.Pattern], seed: int
 ) -> None:
@@ -159,12 +138,3 @@ def test_both_ways_find_the_same_in_real_text(
     rows = fast_way(path, lexicon)
     assert len(rows) > 200
     assert simple_way(path, patterns) == rows
-
-
-def test_the_rows_are_written_as_csv(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text('তার "মা", গান।', encoding="utf-8")
-    rows = simple_way(tmp_path / "a.txt", PATTERNS)
-    simple.write_rows(tmp_path / "a.csv", rows)
-    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as stream:
-        assert list(csv.reader(stream)) == [list(simple.Row._fields), *(list(map(str, row)) for row in rows)]
-    assert [row.stimulus for row in rows] == ["মা", "গান"]
