@@ -56,7 +56,7 @@ if STUDY.words.lexicon.forms:
 if STUDY.computed and config["lexicon"]["candidates"]:
     # Runs only when asked for (`snakemake rank_candidates`): the words of a study come from its files, and no count of a
     # corpus changes them.
-    from prasanga.extras.candidates import read_candidates
+    from prasanga.extras.corpora import read_candidates
 
     CANDIDATES, PLANNED_CANDIDATES = readable(plan_candidates, config)
     CANDIDATE_FILES = list_word_files(CANDIDATES)

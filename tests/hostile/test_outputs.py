@@ -25,7 +25,7 @@ from report_pages import CONFIG, audit, estimates
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.io import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
-from prasanga.extras.release import Tally, Text, datasheet, sources_page
+from prasanga.extras.corpora import Tally, Text, datasheet, sources_page
 from prasanga.models.hub import download_command
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.page import render_page

@@ -2,7 +2,7 @@
 
 from prasanga.base.io import digests_of_files
 from prasanga.base.results import Task
-from prasanga.extras.candidates import count_stimuli
+from prasanga.extras.corpora import count_stimuli
 from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.text import normalizer
 

@@ -3,7 +3,7 @@
 from prasanga import __version__
 from prasanga.base.io import digest_of, sha256_of_file, write_text
 from prasanga.base.results import Task
-from prasanga.extras.release import Text, datasheet, sampled_occurrences, sources_page, write_release
+from prasanga.extras.corpora import Text, datasheet, sampled_occurrences, sources_page, write_release
 
 task = Task(snakemake, "release")
 release, files, out = task.params.release, task.input, task.output

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prasanga.base.io import write_text
 from prasanga.base.results import Task
-from prasanga.extras.candidates import rank_candidates, read_candidates, word_set_yaml
+from prasanga.extras.corpora import rank_candidates, read_candidates, word_set_yaml
 
 task = Task(snakemake, "lexicon")
 asked = task.params.ranking

@@ -33,12 +33,11 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
-from prasanga.base.seeds import generator
 from prasanga.report.agreement import CHOICES
 from prasanga.schema import TABLES
 from prasanga.stats.crossed import CrossedScores, contributions
-from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, TIE, FloatArray
-from prasanga.stats.permutation import holm, sign_flip_test
+from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, FloatArray
+from prasanga.stats.permutation import holm, permutation_test_of_scores, sign_flip_test
 
 ALL_TEMPLATES = "all"
 
@@ -101,91 +100,44 @@ def measure_multiverse(
         for method, of_method in categories.items()
     }
     rows: list[dict[str, Any]] = []
-    tests: dict[tuple[int, int], list[tuple[int, FloatArray]]] = defaultdict(list)
-    of_pairs: dict[int, float] = defaultdict(float)
-    n_variants = 0
     with progress("the multiverse", 0, "models") as done:
         for source in sources:
             of_method = {category.name: category for category in listed.get(source.method, ())}
             for variant in source.variants(list(of_method.values())):
-                cosines, category = variant.tested, of_method[variant.category]
-                scores = cosines.word_scores(), contributions(cosines)
-                for units, of_words in zip(category.units(variant.words), scores, strict=True):
-                    if units.matched:
-                        found = sign_flip_test(units.subtract(of_words), rng=seed, noise=COSINE_NOISE).p_value
-                        of_pairs[n_variants] = max(found, of_pairs[n_variants])
-                    else:
-                        tests[units.sizes].append((n_variants, units.average(of_words)))
+                category, choices = of_method[variant.category], {**source.choices, **variant.choices}
                 about = {
-                    "method": source.method,
-                    "model": source.model,
+                    **{"method": source.method, "model": source.model, **choices},
                     **describe_category(category, variant.words, []),
-                    **source.choices,
-                    **variant.choices,
+                    "p_association": _test_sides(category, variant, seed),
                 }
                 for std in STD_CONVENTIONS:
                     with contextlib.suppress(InputError):  # no spread, or too few words for this denominator
-                        effect = variant.cosines.effect(std)
-                        rows.append({**about, "std": std, "effect_size": effect, "variant": n_variants})
-                n_variants += 1
+                        rows.append({**about, "std": std, "effect_size": variant.cosines.effect(std)})
             done.advance(1)
-    p_values = np.array([of_pairs[number] for number in range(n_variants)])
-    for (first, _), of_size in tests.items():
-        of_units = permutation_p_values(np.array([scores for _, scores in of_size]), first, seed=seed)
-        np.maximum.at(p_values, [number for number, _ in of_size], of_units)
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        row["p_association"] = float(p_values[row["variant"]])
-        families[row["method"], *(row.get(name) for name in CHOICES)].append(row)
+        families[row["method"], *map(row.get, CHOICES)].append(row)
     for family in families.values():
         for row, corrected in zip(family, holm([row["p_association"] for row in family]), strict=True):
             row["p_association_holm"] = float(corrected)
     return pa.Table.from_pylist(rows, schema=MULTIVERSE_SCHEMA)
 
 
-def permutation_p_values(scores: FloatArray, n_first: int, *, seed: int) -> FloatArray:
-    """Return two-sided p of many studies with sets of one size, (m,), from their words' (m, n) scores.
-
-    As in `permutation_test`, the statistic is the difference of means, over its standard error where sets differ in
-    size. Up to 20,000 partitions are all counted; otherwise 9,999 are drawn, the same for all studies.
-    """
-    m, n = scores.shape
-    total = comb(n, n_first)
-    if total <= 2 * _PARTITIONS + 2:
-        chosen = np.array(list(itertools.combinations(range(n), n_first)))
-    else:
-        order = np.tile(np.arange(n), (_PARTITIONS, 1))
-        chosen = generator(seed, "multiverse", n_first, n).permuted(order, axis=1)[:, :n_first]
-    chosen = np.concatenate([[range(n_first)], chosen])  # the observed partition, then all others
-    in_first = np.zeros((n, len(chosen)))
-    in_first[chosen.T, np.arange(len(chosen))] = 1.0
-    # of each study what lies apart from its mean, so that sums lose no digits
-    apart, found = scores - scores.mean(axis=1, keepdims=True), np.empty(m)
-    for start in range(0, m, 256):  # bounds memory
-        block = slice(start, start + 256)
-        statistics = np.abs(_statistics(apart[block], in_first, n_first))
-        counts = np.count_nonzero(statistics[:, 1:] >= statistics[:, :1] * (1 - TIE), axis=1)
-        found[block] = counts / total if len(chosen) == total + 1 else (counts + 1) / len(chosen)
-    found[np.ptp(scores, axis=1) <= COSINE_NOISE] = 1.0
-    return found
-
-
-def _statistics(apart: FloatArray, in_first: FloatArray, n_first: int) -> FloatArray:
-    """Return (m, k) statistics of k partitions, from (m, n) scores and (n, k) which words are in the first set.
-
-    The scores of a study add up to 0.
-    """
-    n_second, sums = apart.shape[1] - n_first, apart @ in_first
-    differences = sums * (1 / n_first + 1 / n_second)
-    if n_first == n_second or min(n_first, n_second) < 2:
-        return np.asarray(differences)
-    squares, all_squares = np.square(apart) @ in_first, np.square(apart).sum(axis=1, keepdims=True)
-    variances = sum(
-        np.maximum(of_set - np.square(sums) / n, 0.0) / (n - 1) / n
-        for of_set, n in ((squares, n_first), (all_squares - squares, n_second))
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.nan_to_num(differences / np.sqrt(variances), nan=0.0))
+def _test_sides(category: Category, variant: Variant, seed: int) -> float:
+    """Return the larger p of both sides; where there are many partitions, they are drawn."""
+    scores = variant.tested.word_scores(), contributions(variant.tested)
+    found = []
+    for units, of_words in zip(category.units(variant.words), scores, strict=True):
+        if units.matched:
+            test = sign_flip_test(units.subtract(of_words), rng=seed, noise=COSINE_NOISE)
+        else:
+            first, second = np.split(units.average(of_words), units.sizes[:1])
+            method = "exact" if comb(len(first) + len(second), len(first)) <= 2 * _PARTITIONS else "sampled"
+            test = permutation_test_of_scores(
+                first, second, method=method, n_resamples=_PARTITIONS, rng=seed, noise=COSINE_NOISE
+            )
+        found.append(test.p_value)
+    return max(found)
 
 
 def variants_of_contexts(

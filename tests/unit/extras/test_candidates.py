@@ -12,7 +12,7 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
-from prasanga.extras.candidates import (
+from prasanga.extras.corpora import (
     COUNT_SCHEMA,
     Candidates,
     count_stimuli,

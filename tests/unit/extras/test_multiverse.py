@@ -15,13 +15,12 @@ from prasanga.extras.multiverse import (
     MULTIVERSE_SCHEMA,
     Source,
     measure_multiverse,
-    permutation_p_values,
     variants_of_contexts,
     variants_of_sentences,
     variants_of_words,
 )
 from prasanga.stats.effects import STD_CONVENTIONS
-from prasanga.stats.permutation import holm, permutation_test_of_scores
+from prasanga.stats.permutation import holm
 
 SIZES = {"x": 5, "y": 4, "a": 4, "b": 4}
 SETS = {side: [f"{side}{i}" for i in range(n)] for side, n in SIZES.items()}
@@ -44,24 +43,6 @@ def vectors(n: int = 6, shift: float = 0.8, seed: int = 0) -> dict[str, tuple[li
         of_word[:, 0] += shift * (1 if word[0] in "xa" else -1)
         found[word] = ([f"{word}-{i}" for i in range(n)], of_word)
     return found
-
-
-@pytest.mark.parametrize(("n_x", "n_y"), [(5, 5), (4, 7), (1, 6), (8, 6)])
-def test_p_of_many_studies_is_that_of_each(n_x: int, n_y: int) -> None:
-    rng = np.random.default_rng(n_x)
-    scores = rng.normal(size=(6, n_x + n_y)) + rng.choice([0, 2], size=(6, 1)) * (np.arange(n_x + n_y) < n_x)
-    scores[5] = 0.25
-    found = permutation_p_values(scores, n_x, seed=1)
-    each = [permutation_test_of_scores(row[:n_x], row[n_x:], method="exact").p_value for row in scores]
-    np.testing.assert_allclose(found, each)
-
-
-def test_drawn_partitions_come_near_to_all() -> None:
-    rng = np.random.default_rng(4)
-    scores = rng.normal(size=(5, 22)) + 0.8 * (np.arange(22) < 11)
-    found = permutation_p_values(scores, 11, seed=1)
-    each = [permutation_test_of_scores(row[:11], row[11:], method="exact").p_value for row in scores]
-    np.testing.assert_allclose(found, each, atol=0.01)
 
 
 def test_static_vectors_have_a_row_a_denominator() -> None:
