@@ -91,7 +91,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
 
 
 def read_summary(file: Path) -> dict[str, Any]:
-    """Read a summary, which somebody may have sent; keys that later versions add are passed over.
+    """Read a summary, which somebody may have sent.
 
     Raises:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
@@ -112,17 +112,12 @@ def read_summary(file: Path) -> dict[str, Any]:
             f"{file}: layout {summary.get('schema')!r} of prasanga {program.get('version')}; this version reads"
             f" {SCHEMA}. Make it again with this version: `prasanga figures`."
         )
-    schema = json.loads((installation() / _LAYOUT).read_text(encoding="utf-8"), object_hook=_open_ended)
+    schema = json.loads((installation() / _LAYOUT).read_text(encoding="utf-8"))
     problem = next(Draft202012Validator(schema).iter_errors(summary), None)
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "the whole"
         raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Make it again: `prasanga figures`.")
     return dict(summary)
-
-
-def _open_ended(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a schema that passes over keys which it does not know."""
-    return {key: part for key, part in schema.items() if (key, part) != ("additionalProperties", False)}
 
 
 # --------------------
