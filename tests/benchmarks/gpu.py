@@ -205,9 +205,9 @@ def scores(bench: Bench) -> None:
     ours = (scorer.pieces - before) / seconds
     segments = bench.segments(9, 20_000)
     encoder.embed(*segments.first(10))
-    before = encoder.report.pieces
+    before = encoder.pieces
     seconds = timed(lambda: encoder.embed(*segments))
-    embedded = (encoder.report.pieces - before) / seconds
+    embedded = (encoder.pieces - before) / seconds
     bench.numbers |= {"pieces_per_second": ours, "of_what_embedding_reaches": ours / embedded}
     if not bench.tiny:
         asked = ASKED["masked scores"]

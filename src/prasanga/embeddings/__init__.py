@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.embeddings.encoder import Encoder, EncoderReport, load_encoder
+    from prasanga.embeddings.encoder import Encoder, load_encoder
     from prasanga.embeddings.pooling import Pooling
     from prasanga.embeddings.settings import (
         VECTORS_VERSION,

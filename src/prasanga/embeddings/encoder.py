@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -85,55 +84,11 @@ def run_layers(
     """Return states (rows, length, d) after each of `layers`, from one pass over ids and mask (rows, length).
 
     The last layer is the model's output, with its final normalization where it has one; an earlier one is what the
-    next block reads. Blocks above the highest layer asked for do not run.
+    next block reads.
     """
-    blocks, read = int(loaded.config.num_hidden_layers), {"input_ids": ids, "attention_mask": mask}
-    stacks = (module for module in loaded.encoder.modules() if isinstance(module, torch.nn.ModuleList))
-    stack = next((module for module in stacks if len(module) == blocks), None)  # the outermost list is that of blocks
-    if stack is None or min(layers) == blocks:  # or blocks share weights, as in ALBERT: everything runs
-        output = loaded.encoder(**read, output_hidden_states=min(layers) < blocks)
-        return [output.last_hidden_state if layer == blocks else output.hidden_states[layer] for layer in layers]
-    states: dict[int, torch.Tensor] = {}
-
-    def keep(layer: int) -> Any:
-        def hook(_module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            states[layer] = args[0] if args else kwargs["hidden_states"]
-            if layer == max(layers):
-                raise _Reached
-
-        return hook
-
-    inner = {layer for layer in layers if layer < blocks}
-    hooks = [stack[layer].register_forward_pre_hook(keep(layer), with_kwargs=True) for layer in inner]
-    try:
-        states[blocks] = loaded.encoder(**read).last_hidden_state
-    except _Reached:
-        pass
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return [states[layer] for layer in layers]
-
-
-class _Reached(Exception):  # noqa: N818
-    """Leaves the forward pass when the highest layer asked for is known."""
-
-
-@dataclass(frozen=True)
-class EncoderReport:
-    """What an encoder has done since it was loaded.
-
-    Attributes:
-        passes: texts run through the model; equal texts of one call are run once.
-        pieces: pieces run through the model, special ones included, padding not.
-        cut: items whose text was too long for the model and was cut (around the target, if there is one).
-        unknown: targets with at least one piece that the tokenizer does not know.
-    """
-
-    passes: int = 0
-    pieces: int = 0
-    cut: int = 0
-    unknown: int = 0
+    blocks = int(loaded.config.num_hidden_layers)
+    output = loaded.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=min(layers) < blocks)
+    return [output.last_hidden_state if layer == blocks else output.hidden_states[layer] for layer in layers]
 
 
 def load_encoder(
@@ -170,9 +125,11 @@ def load_encoder(
 
 
 class Encoder:
-    """A loaded model that turns texts into vectors; `report` counts what it did.
+    """A loaded model that turns texts into vectors.
 
     Attributes:
+        passes: texts run through the model since it was loaded; equal texts of one call are run once.
+        pieces: the same in pieces, special ones included, padding not.
         pieces_per_batch: most pieces of a batch, padding included; None on a GPU until it is found or set.
     """
 
@@ -188,7 +145,7 @@ class Encoder:
             raise InputError(f"model {loaded.name}: layer is an empty list. Write at least one layer, such as -1.")
         self.dimension = int(loaded.config.hidden_size)
         self.max_pieces = max_pieces(loaded.tokenizer, loaded.config, loaded.encoder)
-        self.report = EncoderReport()
+        self.passes = self.pieces = 0
         self.pieces_per_batch = ON_A_CPU if pieces_per_batch is None and not self.on_a_gpu else pieces_per_batch
         self._halving = Halving(lambda pieces: no_memory_for(loaded.name, loaded.device, pieces))
 
@@ -330,12 +287,8 @@ class Encoder:
             raise InputError(
                 f"model {self.loaded.name}: some vectors are not finite in {self.loaded.dtype}. {mend.capitalize()}."
             )
-        self.report = EncoderReport(
-            passes=self.report.passes + len(inputs.ids),
-            pieces=self.report.pieces + sum(map(len, inputs.ids)),
-            cut=self.report.cut + int(inputs.cut.sum()),
-            unknown=self.report.unknown + int(np.count_nonzero(inputs.n_unknown)),
-        )
+        self.passes += len(inputs.ids)
+        self.pieces += sum(map(len, inputs.ids))
         return vectors
 
     @torch.inference_mode()

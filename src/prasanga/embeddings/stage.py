@@ -216,7 +216,7 @@ def fill(
     if not lacking:
         return Counter(reused=len(ids))
     encoder, pooling = load(), settings.pooling
-    before = encoder.report.passes
+    before = encoder.passes
     parts = plan_parts([items[name].text for name in ids], range(len(ids)), ON_A_GPU if encoder.on_a_gpu else ON_A_CPU)
     missing = [lacked for places in parts if (lacked := [ids[i] for i in places if not has[ids[i]]])]
 
@@ -240,7 +240,7 @@ def fill(
                 written.result()
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
-    return Counter(reused=len(ids) - lacking, embedded=lacking, passes=encoder.report.passes - before)
+    return Counter(reused=len(ids) - lacking, embedded=lacking, passes=encoder.passes - before)
 
 
 def deal(stimuli: Sequence[str], n_twins: int) -> NDArray[np.int32]:

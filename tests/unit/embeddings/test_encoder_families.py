@@ -103,7 +103,7 @@ def test_several_layers_in_one_pass(
     layers = [0, 1, -1, 2, BLOCKS]
     encoder = load_encoder(tiny_model(kind), device="cpu", layer=layers, pieces_per_batch=pieces_per_batch)
     found = dict(zip(layers, encoder.run(encoder.read(*mixed, Pooling())), strict=True))
-    assert encoder.report.passes == len(set(mixed[0]))
+    assert encoder.passes == len(set(mixed[0]))
     for layer, vectors in found.items():
         expected = plain(kind).embed_all(*mixed, layer)
         assert (vectors.dtype, vectors.shape) == (np.float32, (len(mixed[0]), WIDTH))
@@ -161,9 +161,9 @@ def test_sentence_vectors(
 ) -> None:
     """The last position is the last piece of each text, not the padding behind it."""
     texts, encoder = mixed[0], encoder_of(kind)
-    before = encoder.report.passes
+    before = encoder.passes
     close(encoder.encode(texts, pooling), [plain(kind).encode(text, pooling) for text in texts])
-    assert encoder.report.passes - before == len(set(texts))
+    assert encoder.passes - before == len(set(texts))
 
 
 @pytest.mark.parametrize("kind", DECODERS)
@@ -216,7 +216,7 @@ def test_a_text_too_long_is_cut_around_its_target(plain: Plain, tiny_model: Tiny
     room = encoder.max_pieces
     assert room == (38 if kind == "xlm-roberta" else 40)  # whose positions begin at padding_idx + 1 = 2
     found = encoder.embed([text] * 4, spans)
-    assert encoder.report.cut == 4
+    assert encoder.read([text] * 4, spans, Pooling()).cut.all()
 
     oracle = plain(kind, 40)
     ids, offsets = oracle.tokenize(text)
