@@ -19,7 +19,6 @@ hides the attribute whatever its length, as in the program of the paper.
 
 from __future__ import annotations
 
-import logging
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,8 +47,6 @@ from prasanga.pairs.alignment import Punctuation, check_punctuation
 from prasanga.pairs.preferences import SCORES, SENTENCE_SCORES
 from prasanga.stats.effects import choice
 from prasanga.text import normalizer
-
-_LOG = logging.getLogger(__name__)
 
 # --------------------
 # Pairs of sentences.
@@ -462,7 +459,6 @@ def score_log_probability(
     rows = [_read_item(number, item) for number, item in enumerate(items)]
     scorer = load_scorer(model, **loading) if isinstance(model, str | Path) else model
     scored = score_sentences(scorer, pl.DataFrame(rows, schema=SPANS, orient="row"), pieces=pieces)
-    warn_of_left_out(scorer.name, scored, pieces)
     return scored.select(
         "text",
         *(_word(role).alias(role) for role in ("target", "attribute")),
@@ -500,17 +496,6 @@ def score_sentences(scorer: Scorer, sentences: pl.DataFrame, *, pieces: str) -> 
         half = len(sums) // 2  # fill and prior take as many queries
         scores[number][:2] = sum(sums[:half]), sum(sums[half:])
     return sentences.hstack(pl.DataFrame(scores, schema=SENTENCE_SCORES, orient="row"))
-
-
-def warn_of_left_out(model: str, scored: pl.DataFrame, pieces: str) -> None:
-    """Log which sentences are left out, and which attributes of several pieces one mask hides (`first`)."""
-    left_out = scored.filter(pl.col("left_out").is_not_null()).group_by("left_out", maintain_order=True)
-    for reason, n, words in left_out.agg(pl.len(), _WORD_LEFT_OUT.drop_nulls().unique(maintain_order=True)).iter_rows():
-        _LOG.warning("%s: %d sentences left out, %s%s", model, n, reason, f": {', '.join(words)}" if words else "")
-    several = scored.filter(pl.col("n_attribute_pieces") > 1).select(_word("attribute").unique(maintain_order=True))
-    if pieces == "first" and len(several):
-        said = "%s: with pieces: first, one mask stands for each of %d attributes of several pieces: %s"
-        _LOG.warning(said, model, len(several), ", ".join(several.to_series()))
 
 
 def _word(role: str) -> pl.Expr:

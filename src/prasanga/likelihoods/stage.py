@@ -254,7 +254,7 @@ def score_rows(
 def score_study_sentences(
     name: str, settings: Mapping[str, Any], categories: Mapping[str, Any], job: Job, buckets: Iterable[str | Path] = ()
 ) -> pl.DataFrame:
-    """Return the sentences of a study (`load_sentences`) with their scores, and log which are left out.
+    """Return the sentences of a study (`load_sentences`) with their scores.
 
     Args:
         name: of the sentences, for the log.
@@ -264,13 +264,9 @@ def score_study_sentences(
         buckets: files with the scores of all buckets of several models, each model's in a folder of its name; without
             any of this model, sentences are scored here.
     """
-    from prasanga.likelihoods.scoring import warn_of_left_out
-
     rows = load_sentences(settings, categories)
     own = [path for path in buckets if Path(path).parent.name == settings["name"]]
-    scored = add_scores(rows, read_buckets(rows, own) if own else score_rows(rows, name, settings, job))
-    warn_of_left_out(settings["name"], scored, settings["pieces"])
-    return scored
+    return add_scores(rows, read_buckets(rows, own) if own else score_rows(rows, name, settings, job))
 
 
 def read_buckets(rows: pl.DataFrame, buckets: Sequence[str | Path]) -> pl.DataFrame:

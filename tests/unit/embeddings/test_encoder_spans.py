@@ -6,7 +6,6 @@ a word is in its eyes is asked of its normalizer, with the word alone.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from plain_embedding import PlainEmbedder
-from tiny_models import SENTENCES, byte_fallback, byte_level
+from tiny_models import byte_fallback, byte_level
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 from transformers.convert_slow_tokenizer import bytes_to_unicode
@@ -192,26 +191,6 @@ def test_the_pieces_of_a_word_spell_it(normalizer: str, splitter: str) -> None:
         assert letters(spelled(tokenizer, ids)) == letters(expected), name
 
 
-@pytest.mark.parametrize("normalizer", ["NFC", "NFKC", "BERT, without marks", "ALBERT", "SentencePiece"])
-def test_the_pieces_of_any_word_spell_it(normalizer: str) -> None:
-    """Words and what surrounds them drawn from all of the letters above, in any order."""
-    rng = random.Random(3)
-    pool = sorted({letter for case in CASES.values() for letter in "".join(case)} - {"\a"})  # the next test has it
-    tokenizer = letter_by_letter(normalizer, "words with ▁")
-    change = tokenizer.backend_tokenizer.normalizer.normalize_str
-    tried = 0
-    while tried < 1000:
-        before, word, after = ("".join(rng.choices(pool, k=rng.randint(0, 4))) for _ in range(3))
-        text = before + word + after
-        if change(before) + change(word) + change(after) != change(text):
-            continue  # one letter is made of the end of one and the start of the other
-        if not letters(change(word)) or tokenizer.unk_token_id in tokenizer(text)["input_ids"]:
-            continue
-        ids = chosen(tokenizer, text, len(before), len(before) + len(word))
-        assert letters(spelled(tokenizer, ids)) == letters(change(word)), (before, word, after)
-        tried += 1
-
-
 def test_a_control_character_that_is_dropped_at_the_very_start() -> None:
     tokenizer = letter_by_letter("SentencePiece", "words with ▁")
     assert letters(spelled(tokenizer, chosen(tokenizer, f"\a{ROSE} ছিল", 1, 1 + len(ROSE)))) == ROSE
@@ -242,18 +221,3 @@ def test_vectors_of_words_that_are_hard_to_place(
     spans = [(len(before), len(before) + len(word)) for before, word, _ in CASES.values()]
     found = load_encoder(tiny_model(kind), device="cpu", pieces_per_batch=300).embed(texts, spans)
     np.testing.assert_allclose(found, plain(kind).embed_all(texts, spans), atol=1e-5, rtol=1e-6)
-
-
-def test_one_letter_in_many_pieces(tiny_model: Callable[..., Path], plain: Callable[..., PlainEmbedder]) -> None:
-    """A target of one Bangla letter that the vocabulary lacks: three bytes, in the middle of a word."""
-    oracle = plain("llama")
-    rare = next(
-        letter for letter in "".join(SENTENCES) if "ক" <= letter <= "হ" and letter not in oracle.tokenizer.vocab
-    )
-    text = f"গ{rare}ন"
-    ids, offsets = oracle.tokenize(text)
-    positions = [i for i, offset in enumerate(offsets) if offset == (1, 2)]
-    expected = [f"<0x{byte:02X}>" for byte in rare.encode()]
-    assert oracle.tokenizer.convert_ids_to_tokens([ids[i] for i in positions]) == expected
-    found = load_encoder(tiny_model("llama"), device="cpu").embed([text], [(1, 2)])
-    np.testing.assert_allclose(found[0], oracle.states(ids)[-1][positions].mean(axis=0), atol=1e-5)

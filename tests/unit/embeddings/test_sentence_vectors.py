@@ -174,20 +174,6 @@ def test_a_first_position_that_says_nothing_is_refused(kind: str, begins: bool, 
         settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), {"kind": kind, "begins_with_special": begins})
 
 
-@pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
-@pytest.mark.parametrize("kind", FAMILIES)
-def test_of_a_sentence_all_pieces_are_counted(tiny_model: TinyModel, plain: Plain, kind: str, pooling: str) -> None:
-    """The last position is that of the last piece, special or not, and never of the padding."""
-    loaded = load_encoder(tiny_model(kind), device="cpu").loaded
-    texts = ["গোলাপ", "মায়ের হাতে একটি লাল গোলাপ ছিল"]
-    inputs = read_inputs(loaded, None, texts, None, Pooling("sentence", pooling))
-    counts = [len(plain(kind).tokenize(text)[0]) for text in texts]
-    assert inputs.n_pieces.tolist() == counts
-    wanted = {"cls": [[0], [0]], "mean": [list(range(n)) for n in counts], "last": [[n - 1] for n in counts]}
-    assert inputs.positions.tolist() == [each for positions in wanted[pooling] for each in positions]
-    assert inputs.counts.tolist() == list(map(len, wanted[pooling]))
-
-
 @pytest.mark.parametrize(
     ("kind", "special"), [("bert", 1), ("xlm-roberta", 1), ("mbart", 0), ("gpt2", 0), ("llama", 1), ("llama3", 1)]
 )
@@ -203,20 +189,6 @@ def test_the_place_of_a_word_if_every_word_were_one_piece(
     found = encoder.embed([text] * 5, spans, pieces="position")
     states = plain(kind).states(plain(kind).tokenize(text)[0])[-1]
     np.testing.assert_allclose(found, states[[special + i for i in (0, 1, 3, 4, 5)]], atol=1e-5)
-
-
-def test_the_place_of_a_word_is_that_of_another_where_a_word_before_it_is_split(tiny_model: TinyModel) -> None:
-    """গোলাপ is word 4, counted from 0: after [CLS] that is place 5, where the second word after it should stand."""
-    encoder = load_encoder(tiny_model("bert"), device="cpu")
-    text, span = "মায়ের হাতে একটি লাল গোলাপ ছিল", (21, 26)
-    assert text[slice(*span)] == "গোলাপ"
-    inputs = read_inputs(encoder.loaded, None, [text], [span], Pooling("target", "position"))
-    pieces = encoder.loaded.tokenizer.convert_ids_to_tokens(list(inputs.ids[0]))
-    assert pieces[:11] == ["[CLS]", "মা", "##য়", "##ের", "হাতে", "এ", "##কট", "##ি", "ল", "##াল", "গোলাপ"]
-    assert inputs.positions == [[5]]
-    assert inputs.n_pieces.tolist() == [1]  # of the target itself, as for every other pooling
-    own = read_inputs(encoder.loaded, None, [text], [span], Pooling("target", "all"))
-    assert own.positions == [[10]]
 
 
 def test_at_a_place_the_piece_that_stands_there_is_the_unknown_one(tiny_model: TinyModel) -> None:

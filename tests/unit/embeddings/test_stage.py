@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -214,16 +213,6 @@ def test_a_larger_sample_embeds_the_new_rows_only_and_a_smaller_one_none(tmp_pat
     np.testing.assert_array_equal(read_vectors(tmp_path / "out.parquet"), expected(many(50)))
 
 
-def test_other_buckets_embed_nothing_again(tmp_path: Path) -> None:
-    items = many(60)
-    for bucket in range(2):
-        embed(tmp_path, items[bucket::2], FakeEncoder(), output=tmp_path / f"of-two-{bucket}.parquet")
-    for bucket in range(3):
-        fake, output = FakeEncoder(), tmp_path / f"of-three-{bucket}.parquet"
-        assert embed(tmp_path, items[bucket::3], fake, output=output)["embedded"] == fake.loads == 0
-        np.testing.assert_array_equal(read_vectors(output), expected(items[bucket::3]))
-
-
 def test_a_kill_loses_at_most_the_part_at_work_and_the_one_being_written(
     tmp_path: Path, small_parts: Callable[[int], None]
 ) -> None:
@@ -247,38 +236,6 @@ def test_a_kill_loses_at_most_the_part_at_work_and_the_one_being_written(
 def kept(tmp_path: Path, items: Sequence[Item]) -> int:
     """How many of the items the store has."""
     return int(store_in(tmp_path / "store").find([segment_id(text, *span) for _, text, span in items]).sum())
-
-
-def test_several_runs_of_one_job_at_once(tmp_path: Path, small_parts: Callable[[int], None]) -> None:
-    small_parts(70)
-    items = many(120)
-    segments = write_segments(tmp_path / "segments.parquet", items)
-
-    def run(number: int) -> bytes:
-        shard = Shard(segments, tmp_path / f"out{number}.parquet", tmp_path / f"left{number}.tsv", MADE)
-        source = Source([store_in(tmp_path / "store")], FakeEncoder().load)
-        embed_shards([shard], [source], SETTINGS, width=WIDTH)
-        return Path(shard.output).read_bytes()
-
-    with ThreadPoolExecutor(6) as pool:
-        assert len(set(pool.map(run, range(12)))) == 1
-    last = FakeEncoder()
-    assert embed(tmp_path, items, last)["embedded"] == last.loads == 0
-
-
-def test_all_targets_of_a_text_are_embedded_together(tmp_path: Path, small_parts: Callable[[int], None]) -> None:
-    small_parts(2)
-    text = "ক খ গ ঘ ঙ চ"
-    items = [("x", text, (i, i + 1)) for i in range(0, 11, 2)] + many(3)
-    calls: list[list[str]] = []
-
-    class Recording(FakeEncoder):
-        def run(self, inputs: Any, done: Any = None) -> list[np.ndarray]:
-            calls.append([text for text, _, _ in inputs.items])
-            return super().run(inputs, done)
-
-    embed(tmp_path, items, Recording())
-    assert sum(text in call for call in calls) == 1
 
 
 def test_the_root_has_as_many_characters_as_the_stimulus(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from prasanga.embeddings import (
     settle_sentence_vector,
     start_encoder,
 )
-from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.embeddings.stage import Shard, Source, deal, embed_shards
 from prasanga.methods import MOST_OF_A_TWIN
@@ -63,16 +62,6 @@ def test_a_twin_is_the_same_every_time_and_no_other(tiny_model: TinyModel, tmp_p
         cosines = (drawn * other).sum(axis=1) / np.linalg.norm(drawn, axis=1) / np.linalg.norm(other, axis=1)
         assert np.abs(cosines).max() < 0.9
     assert np.abs(drawn[0] - drawn[2]).max() > 1e-3  # words have vectors of their own in it as well
-
-
-@pytest.mark.parametrize("kind", ["bert", "mt5", "llama"])
-def test_layers_of_a_twin(tiny_model: TinyModel, kind: str) -> None:
-    options = ModelOptions(random_weights=5)
-    encoder = load_encoder(tiny_model(kind), device="cpu", layer=[0, 2, -1], options=options)
-    together = dict(zip(encoder.layers, encoder.run(encoder.read(TEXTS, SPANS, Pooling())), strict=True))
-    for layer, found in together.items():
-        np.testing.assert_allclose(found, vectors(tiny_model(kind), 5, layer=layer), atol=1e-6)
-    assert np.abs(together[0] - together[2]).max() > 1e-3
 
 
 def run(

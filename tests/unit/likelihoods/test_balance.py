@@ -64,11 +64,6 @@ def test_intervals_stay_within_the_possible_and_one_label_says_nothing() -> None
     assert balance([both, LabelCounts(9, 12, 0, 0)]) == balance([both])
 
 
-def test_types_are_weighted_by_their_pairs_of_both_labels() -> None:
-    found = balance([LabelCounts(10, 10, 0, 10), LabelCounts(5, 10, 5, 10), LabelCounts(1, 2, 1, 2)])
-    assert found.percentage == pytest.approx(50 + 50 * 5 / (5 + 5 + 1))
-
-
 @pytest.mark.parametrize("share", [0.6, 0.7])
 def test_label_blind_models_are_called_biased_in_at_most_one_study_of_fourteen(share: float) -> None:
     """454 stereo and 107 antistereo pairs of five types: the test against 50 finds most of these models biased."""

@@ -13,9 +13,8 @@ from scoring_models import build
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import engine, load_scorer
-from prasanga.likelihoods.engine import Query, Scorer, answer_texts, masked_queries
+from prasanga.likelihoods.engine import Query, Scorer, answer_texts
 from prasanga.models import heads
-from prasanga.models.pieces import Pieces
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +71,6 @@ def test_equal_passes_run_once(folder: Path) -> None:
     assert scorer.pieces == sum(map(len, different))
 
 
-def test_the_order_of_the_queries_changes_no_bit(folder: Path) -> None:
-    scorer = load_scorer(folder)
-    queries = random_queries(7, 50, scorer.model.vocabulary)
-    forwards, backwards = scorer.log_probabilities(queries), scorer.log_probabilities(queries[::-1])[::-1]
-    assert all(np.array_equal(one, other) for one, other in zip(forwards, backwards, strict=True))
-
-
 @pytest.mark.parametrize("waiting", [1, 100])
 def test_the_queries_of_texts_are_run_as_they_are_made(
     folder: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
@@ -104,13 +96,6 @@ def test_the_queries_of_texts_are_run_as_they_are_made(
     wanted = scorer.log_probabilities(queries)
     both = zip((values for _, each in found for values in each), wanted, strict=True)
     assert all(np.allclose(one, other, atol=1e-5) for one, other in both)
-
-
-def test_no_query_is_no_work(folder: Path) -> None:
-    scorer = load_scorer(folder)
-    assert scorer.log_probabilities([]) == []
-    assert list(answer_texts(scorer.log_probabilities, [], 0, "asking")) == []
-    assert scorer.passes == 0
 
 
 class _SmallDevice:
@@ -147,23 +132,6 @@ def test_a_text_without_room_is_told(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
     with pytest.raises(InputError, match="has no memory for one text of 12 pieces"):
         scorer.log_probabilities([Query(tuple(range(5, 17)), (0,), (0,))])
-
-
-def test_a_long_text_runs_within_the_bounds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 2,000 words each is masked once: never two copies in a batch of 2,048 pieces, nor all copies in memory."""
-    scorer = load_scorer(folder)
-    words = 2000
-    pieces = Pieces(
-        ids=[2, *np.random.default_rng(1).integers(5, 100, size=words).tolist(), 3],
-        spans=[(0, 0), *((2 * i, 2 * i + 1) for i in range(words)), (0, 0)],
-        special=[1, *[0] * words, 1],
-    )
-    made = (masked_queries(pieces, (2 * i, 2 * i + 1), 4) for i in range(0, words, 400))
-    device = _SmallDevice(scorer.model, 2048)
-    monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
-    found = list(answer_texts(scorer.log_probabilities, made, 5, "asking"))
-    assert device.ran == [words + 2] * 5
-    assert all(values < 0 for _, (values,) in found)
 
 
 @pytest.mark.parametrize("budget", [None, 64])
@@ -212,8 +180,3 @@ def test_weights_that_are_no_numbers_are_told(folder: Path, monkeypatch: pytest.
     monkeypatch.setattr(type(scorer.model), "logits", lambda _, states: torch.full((len(states), 190), torch.nan))
     with pytest.raises(InputError, match=r"are not finite in float32\. .* the weights are damaged"):
         scorer.log_probabilities([Query((5, 6), (0,), (0,))])
-
-
-def test_a_word_without_a_piece_has_no_query() -> None:
-    pieces = Pieces(ids=[2, 7, 3], spans=[(0, 0), (0, 2), (0, 0)], special=[1, 0, 1])
-    assert masked_queries(pieces, (5, 7), 4) == []

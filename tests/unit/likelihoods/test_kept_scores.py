@@ -13,7 +13,7 @@ from scoring_models import build
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import Store, write_table
-from prasanga.likelihoods import load_scorer, score_log_probability, score_pairs
+from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.stage import (
@@ -143,17 +143,6 @@ def test_the_number_of_buckets_changes_no_digit_and_runs_nothing_again(
     assert scorer.passes == passes
 
 
-def test_scores_in_blocks_are_those_of_the_library(scorer: Scorer, tmp_path: Path) -> None:
-    of_sentences = score_log_probability(scorer, sentences().rows())
-    for kind, wanted in ((SENTENCES, of_sentences), (PAIRS, asking(PAIRS, scorer)(a_set()))):
-        rows = rows_of(kind)
-        table = add_scores(rows, pl.concat(in_buckets(kind._replace(block=7), rows, tmp_path, 3, scorer)))
-        for name in set(kind.columns.names) & set(wanted.columns):
-            found, expected = table[name].to_list(), wanted[name].to_list()
-            is_score = table[name].dtype == pl.Float64
-            assert found == (pytest.approx(expected, abs=1e-5) if is_score else expected), name
-
-
 def test_a_job_that_ends_early_goes_on_with_its_block(scorer: Scorer, tmp_path: Path) -> None:
     kind, pairs, sizes = PAIRS._replace(block=4), a_set(), list[int]()
     (whole,) = in_buckets(kind, pairs, tmp_path / "whole", 1, scorer)
@@ -210,16 +199,3 @@ def test_sentences_are_dealt_to_twins_by_what_they_have_in_common() -> None:
     words = pl.DataFrame(rows, schema=["category", "attribute_word", "template", "target"], orient="row")
     dealt = deal_rows(words, which).select("category", "template", "twin").unique(maintain_order=True)
     assert dealt["twin"].to_list() == [0, 1, 2, 0, 1, 0, 1]
-
-
-def test_each_twin_has_its_own_scores(scorer: Scorer, tmp_path: Path) -> None:
-    dealt = deal_rows(a_set(), {"twins": [5, 6, 7]})
-    scores = [
-        in_buckets(PAIRS, dealt.filter(twin=twin).drop("twin"), tmp_path, 1, scorer)[0].with_columns(
-            twin=pl.lit(twin, pl.Int32), score_first=pl.lit(float(twin))
-        )
-        for twin in range(3)
-    ]
-    table = add_scores(dealt, pl.concat(scores))
-    assert table["pair_id"].to_list() == [pair for pair in range(31) for _ in range(3)]
-    assert table["score_first"].to_list() == [0.0, 1.0, 2.0] * 31

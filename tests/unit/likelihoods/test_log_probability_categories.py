@@ -213,25 +213,6 @@ def test_leaving_a_word_out_is_measuring_without_it(terms: str, measure: Callabl
         assert found == pytest.approx(expected["effect_size"])
 
 
-@pytest.mark.parametrize("exchanged", [(), ("C5",)])
-def test_a_word_listed_twice_counts_once(
-    exchanged: tuple[str, ...], templates: Path, measure: Callable[..., CategoryTables]
-) -> None:
-    described = FILE.split("exchanged:")[0]
-    templates.write_text(f"{described}{described.split('categories:')[1].join(['exchanged:', ''])}", encoding="utf-8")
-    again = {**SETS, "he": [*SETS["he"], SETS["he"][0]], "home": [SETS["home"][1], *SETS["home"]]}
-    first = {**SETS, "home": [*dict.fromkeys(again["home"])]}
-    ((found,), *others), ((expected,), *expected_others) = (
-        map(rows, measure(preference(0.1), sets=sets, templates=templates, exchanged=exchanged))
-        for sets in (again, first)
-    )
-    notes = [f"{SETS['he'][0]}: listed twice, counted once", f"{SETS['home'][1]}: listed twice, counted once"]
-    assert found == expected | {"lost": found["lost"]}
-    notes = [*(notes[::-1] if exchanged else notes), *filter(None, [describe_losses(expected["lost"])])]
-    assert describe_losses(found["lost"]) == "; ".join(notes)
-    assert others == expected_others
-
-
 def test_each_twin_is_measured_on_its_own_templates(measure: Callable[..., CategoryTables]) -> None:
     scorer, of_template = preference(1.0), pl.col("template")
     tables = measure(scorer, twin=(of_template == "of").cast(pl.Int32))
@@ -367,27 +348,12 @@ def test_dealt_terms_are_those_of_the_shuffled_control() -> None:
 
 
 @pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
-def test_the_test_of_terms_deals_them_and_measures_anew(terms: str) -> None:
-    scores = random_scores(terms, n_terms=6)
-
-    def difference(chosen: tuple[int, ...]) -> float:
-        order = [*chosen, *(term for term in range(6) if term not in chosen)]
-        dealt = TermScores(scores.fill[:, order], scores.prior[:, order], scores.words, 3, 10, 10, terms)
-        return float(dealt.sentence_scores[:20].mean() - dealt.sentence_scores[20:].mean())
-
-    found = {chosen: abs(difference(chosen)) for chosen in itertools.combinations(range(6), 3)}
-    test = scores.test_terms(Units.from_sizes(3, 3), TestSettings(), np.random.default_rng(1))
-    assert test.statistic == pytest.approx(difference((0, 1, 2)))
-    assert (test.exact, test.n_partitions) == (True, 20)
-    assert test.p_value == np.mean([value >= found[0, 1, 2] * (1 - 1e-9) for value in found.values()])
-    drawn = scores.test_terms(Units.from_sizes(3, 3), TestSettings(n_permutations=19), np.random.default_rng(1))
-    assert (drawn.exact, drawn.n_resamples, (drawn.p_value * 20) % 1) == (False, 19, pytest.approx(0, abs=1e-9))
-    assert drawn.ci_low < drawn.p_value < drawn.ci_high
-
-
-@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
-@pytest.mark.parametrize("units", [Units((0, 0, 1), (0, 1, 1)), Units((0, 1, 2), (0, 1, 2), matched=True)])
-def test_clusters_of_terms_are_dealt_whole_and_matched_terms_change_places(units: Units, terms: str) -> None:
+@pytest.mark.parametrize(
+    "units",
+    [Units.from_sizes(3, 3), Units((0, 0, 1), (0, 1, 1)), Units((0, 1, 2), (0, 1, 2), matched=True)],
+    ids=["terms", "clusters", "pairs"],
+)
+def test_terms_are_dealt_clusters_whole_and_matched_terms_change_places(units: Units, terms: str) -> None:
     scores = random_scores(terms, n_terms=6)
 
     def difference(first: tuple[int, ...]) -> float:
@@ -397,6 +363,8 @@ def test_clusters_of_terms_are_dealt_whole_and_matched_terms_change_places(units
 
     if units.matched:
         chosen = list(itertools.product((0, 3), (1, 4), (2, 5)))
+    elif units == Units.from_sizes(3, 3):
+        chosen = list(itertools.combinations(range(6), 3))
     else:  # two of four clusters
         chosen = [(*one, *other) for one, other in itertools.combinations([(0, 1), (2,), (3,), (4, 5)], 2)]
     found = np.array([difference(first) for first in chosen])
@@ -404,7 +372,8 @@ def test_clusters_of_terms_are_dealt_whole_and_matched_terms_change_places(units
     assert (test.exact, test.n_partitions) == (True, len(chosen))
     assert test.p_value == np.mean(np.abs(found) >= abs(difference((0, 1, 2))) * (1 - 1e-9))
     drawn = scores.test_terms(units, TestSettings(n_permutations=5), np.random.default_rng(1))
-    assert (drawn.exact, drawn.n_resamples) == (False, 5)
+    assert (drawn.exact, drawn.n_resamples, (drawn.p_value * 6) % 1) == (False, 5, pytest.approx(0, abs=1e-9))
+    assert drawn.ci_low < drawn.p_value < drawn.ci_high
 
 
 def test_a_term_that_counts_twice_has_twice_the_probability() -> None:

@@ -97,11 +97,6 @@ def test_a_trait_that_one_mask_stood_for_is_told() -> None:
     assert tables.traits.select("n_attribute_pieces", "masked_as_one").rows() == [(1, False), (2, True)]
 
 
-def test_an_unknown_way_to_combine_terms_is_refused() -> None:
-    with pytest.raises(InputError, match=r"log_probability\.terms: 'max' is not known"):
-        measured(planted({"সৎ": {}}), ["সৎ"], terms="max")
-
-
 def traits_table(
     values: dict[str, Sequence[float | None]], *, model: str = "m", polarity: str = "positive"
 ) -> pl.DataFrame:

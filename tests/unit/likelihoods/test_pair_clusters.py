@@ -19,7 +19,6 @@ from prasanga.likelihoods.balance import (
     balance_clusters,
     cluster_p_value,
     label_p_value,
-    resample_clusters,
 )
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.likelihoods.strength import measure_pair_strengths
@@ -103,17 +102,6 @@ def test_the_interval_is_that_of_a_loop_over_resamples(types: list[Rows]) -> Non
     expected = np.quantile(known, [tail, 1 - tail])
     assert [found.low, found.high] == pytest.approx(expected, abs=0.1)
     assert found.percentage == balance([summed(table) for table in tables]).percentage
-
-
-def test_resamples_are_of_whole_clusters_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
-    drawn = resample_clusters(table, 500, np.random.default_rng(1))
-    monkeypatch.setattr("prasanga.likelihoods.balance._CELLS", 7)
-    again = resample_clusters(table, 500, np.random.default_rng(1))
-    assert drawn.shape == again.shape == (500, 2)
-    assert (drawn[:, 1] == 10 * drawn[:, 0]).all()
-    assert (drawn == again).all()
-    assert {float(value) for value in drawn[:, 0]} == {3, 4, 5, 6, 7, 8, 9, 10, 12}
 
 
 def test_one_cluster_of_a_label_says_nothing_of_its_variation() -> None:

@@ -14,8 +14,6 @@ from typing import Any
 import polars as pl
 import pytest
 import tiny_models
-import torch
-import transformers
 from plain_scores import PlainScorer
 from scoring_models import FAMILIES, KINDS, build
 
@@ -164,17 +162,6 @@ def test_sum_and_mean_differ_by_the_number_of_pieces(scorer: Callable[..., Score
         assert per_piece == pytest.approx(mean[f"score_{side}"].to_list(), rel=1e-9)
 
 
-@pytest.mark.parametrize("family", ["xlm-roberta", "mt5", "bloom"])
-@pytest.mark.parametrize("budget", [1, 40, 100_000])
-def test_the_size_of_batches_changes_nothing(
-    folder: Callable[[str], Path], scorer: Callable[..., Scorer], family: str, budget: int
-) -> None:
-    whole = score_pairs(scorer(family), table(PAIRS), unknown="keep")
-    other = score_pairs(folder(family), table(PAIRS[::-1]), unknown="keep", pieces_per_batch=budget)[::-1]
-    assert other["score_first"].to_list() == pytest.approx(whole["score_first"].to_list(), abs=1e-5)
-    assert other["score_second"].to_list() == pytest.approx(whole["score_second"].to_list(), abs=1e-5)
-
-
 def test_punctuation_counts_where_it_belongs_to_its_word(scorer: Callable[..., Scorer]) -> None:
     pair = table([("bn", "মায়ের হাতে গোলাপ।", "বাবার হাতে গোলাপ।")])
     apart = score_pairs(scorer("bert"), pair, unknown="keep")
@@ -248,25 +235,6 @@ def test_a_sentence_of_one_piece_has_nothing_to_be_scored_by_a_model_without_a_b
     assert found["n_first"].to_list() == [None, len(bare.tokenizer("a c")["input_ids"]) - 1]
 
 
-def test_a_model_that_runs_whole_gives_the_plain_numbers(folder: Callable[[str], Path], tmp_path: Path) -> None:
-    """OPT's forward pass goes round the body that is put in its place."""
-    torch.manual_seed(5)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 32, "init_std": 0.3}
-    config = transformers.OPTConfig(vocab_size=400, max_position_embeddings=128, word_embed_proj_dim=16, **sizes)
-    transformers.OPTForCausalLM(config).save_pretrained(tmp_path / "opt")
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(folder("gpt2") / name, tmp_path / "opt" / name)
-    loaded = load_scorer(tmp_path / "opt")
-    assert loaded.model.whole
-    found = score_pairs(loaded, table(PAIRS))
-    plain = PlainScorer(tmp_path / "opt", "decoder")
-    first = plain.tokenizer.convert_tokens_to_ids("<|endoftext|>")
-    for (_, *texts), row in zip(PAIRS, found.iter_rows(named=True), strict=True):
-        for side, text in zip(("first", "second"), texts, strict=True):
-            values = plain.written(text, [first])
-            assert row[f"score_{side}"] == pytest.approx(sum(values) / len(values), abs=1e-4)
-
-
 def test_a_table_that_is_scored_already_is_scored_again_and_says_how(scorer: Callable[..., Scorer]) -> None:
     choices: dict[str, Any] = {"pieces": "left-to-right", "punctuation": "with-word", "unknown": "keep"}
     once = score_pairs(scorer("bert"), table(PAIRS), reduction="sum", name="earlier", **choices)
@@ -314,11 +282,6 @@ def test_what_a_model_cannot_give_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         score_pairs(scorer(family), table(PAIRS), **arguments)
-
-
-def test_a_model_of_another_kind_than_asked_for_is_refused(folder: Callable[[str], Path]) -> None:
-    with pytest.raises(InputError, match="kind is decoder, but this is an encoder"):
-        score_pairs(folder("bert"), table(PAIRS), family="decoder")
 
 
 def test_a_masked_score_needs_a_mask(tmp_path: Path) -> None:

@@ -23,23 +23,6 @@ def cut_at(word: str, length: int, text: str = TEXT) -> str | None:
     return part.text
 
 
-def test_the_target_stands_in_the_middle() -> None:
-    assert cut_at("পাঁচ", 1) == "পাঁচ"
-    assert cut_at("পাঁচ", 3) == "চার পাঁচ ছয়"
-    assert cut_at("পাঁচ", 4) == "চার পাঁচ ছয় সাত"
-
-
-def test_at_an_edge_the_window_is_shifted() -> None:
-    assert cut_at("এক", 3) == "এক দুই তিন"
-    assert cut_at("দুই", 5) == "এক দুই তিন চার পাঁচ"
-    assert cut_at("নয়", 5) == "ছয় সাত আট নয় দশ।"
-    assert cut_at("দশ", 10) == TEXT
-
-
-def test_a_shorter_context_gives_no_segment() -> None:
-    assert cut_at("পাঁচ", 11) is None
-
-
 def test_a_target_of_several_words_counts_as_several() -> None:
     assert cut_at("চার পাঁচ", 4) == "তিন চার পাঁচ ছয়"
     assert cut_at("মা-কে", 4, "সে তার মা-কে আজ দেখল") == "তার মা-কে আজ"
@@ -81,28 +64,6 @@ def paper(word: str, length: int, text: str = TEXT) -> str | None:
     assert part.text[part.start : part.end] == word
     assert count_words(part.text) == part.n_words
     return part.text
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        pytest.param("এক", "এক দুই তিন চার পাঁচ", id="first"),
-        pytest.param("দুই", "এক দুই তিন চার পাঁচ", id="one word before"),
-        pytest.param("তিন", "এক দুই তিন চার", id="half before"),
-        pytest.param("ছয়", "চার পাঁচ ছয় সাত", id="middle"),
-        pytest.param("আট", "ছয় সাত আট নয়", id="more than half from it on"),
-        pytest.param("নয়", "ছয় সাত আট নয় দশ।", id="half from it on"),
-        pytest.param("দশ", "ছয় সাত আট নয় দশ।", id="last"),
-    ],
-)
-def test_the_papers_window_has_a_word_less_in_the_middle(word: str, expected: str) -> None:
-    assert paper(word, 5) == expected
-
-
-def test_the_papers_window_of_an_even_length_and_of_a_short_context() -> None:
-    assert paper("ছয়", 4) == "চার পাঁচ ছয় সাত"
-    assert paper("ছয়", 10) == paper("ছয়", 75) == TEXT
-    assert paper("ছয়", 1) == "ছয়"
 
 
 def test_the_papers_window_keeps_a_target_of_several_words_whole() -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentence_tables import Row, context, named, occurrence, write_sentences
+from sentence_tables import Row, context, occurrence, write_sentences
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
@@ -30,7 +30,6 @@ from prasanga.samples import (
     drawn_forms,
     parse_length,
     priority,
-    segments,
     short_stimuli,
     tell_of_missing,
 )
@@ -222,16 +221,6 @@ def draw_from(*paths: Path, pool: Any = "shared", k: int = 100, **options: Any) 
     return draw(paths, lengths=LENGTHS, pool=pool, contexts_per_stimulus=k, seed=47, **options)
 
 
-def names(drawn: Draw, stimulus: str) -> list[set[str]]:
-    """The names of the contexts drawn for each length."""
-    by_id = {named(name): name for name in "abcdefg"}
-    found: dict[str, set[str]] = {length.label: set() for length in drawn.lengths}
-    for row in rows_of(drawn):
-        if row["stimulus"] == stimulus:
-            found[row["segment_length"]].add(by_id[row["context_id"]])
-    return list(found.values())
-
-
 CONTEXTS = [
     context("a", 2, "ফুল"),
     context("b", 4, "ফুল"),
@@ -243,38 +232,6 @@ CONTEXTS = [
 ]
 
 
-def test_a_shared_pool_serves_all_fixed_lengths_from_the_same_contexts(tmp_path: Path) -> None:
-    drawn = draw_from(write_sentences(tmp_path / "s.parquet", CONTEXTS))
-    assert names(drawn, "ফুল") == [{"c", "d", "e"}, {"c", "d", "e"}, {"d", "e"}]
-    assert names(drawn, "মা") == [{"d"}, {"d"}, {"d"}]
-
-
-def test_per_length_takes_what_each_length_can_get(tmp_path: Path) -> None:
-    drawn = draw_from(write_sentences(tmp_path / "s.parquet", CONTEXTS), pool="per_length")
-    assert names(drawn, "ফুল") == [{"b", "c", "d", "e"}, {"c", "d", "e"}, {"d", "e"}]
-    assert names(drawn, "মা") == [{"d", "f"}, {"d"}, {"d"}]
-
-
-def test_the_papers_window_takes_shorter_contexts_whole(tmp_path: Path) -> None:
-    drawn = draw_from(write_sentences(tmp_path / "s.parquet", CONTEXTS), window="paper")
-    assert names(drawn, "ফুল") == [{"a", "b", "c", "d", "e"}] * 3
-    assert {row["n_words"] for row in rows_of(drawn) if row["context_id"] == named("a")} == {2}
-
-
-def test_the_first_occurrence_of_a_context_is_the_one(tmp_path: Path) -> None:
-    drawn = draw_from(write_sentences(tmp_path / "s.parquet", [context("e", 7, "ফুল", "ফুল")]))
-    row = next(row for row in rows_of(drawn) if row["segment_length"] == "5")
-    assert (row["text"], row["start"], row["end"]) == ("e0 e1 ফুল ফুল e2", 6, 9)
-
-
-def test_another_seed_draws_others(tmp_path: Path) -> None:
-    path = write_sentences(tmp_path / "s.parquet", [context(f"{i}", 5, "ফুল") for i in range(40)])
-    one, other = (
-        draw([path], lengths=LENGTHS[:1], pool="shared", contexts_per_stimulus=20, seed=seed) for seed in (1, 2)
-    )
-    assert {row["context_id"] for row in rows_of(one)} != {row["context_id"] for row in rows_of(other)}
-
-
 def test_only_the_stimuli_asked_for_are_drawn_and_counted(tmp_path: Path) -> None:
     path = write_sentences(tmp_path / "s.parquet", CONTEXTS)
     drawn = draw_from(path, stimuli=["মা", "পাখি"])
@@ -282,13 +239,6 @@ def test_only_the_stimuli_asked_for_are_drawn_and_counted(tmp_path: Path) -> Non
     assert coverage_table(drawn)["stimulus"].unique().to_pylist() == ["পাখি", "মা"]
     assert drawn_forms(drawn)["stimulus"].to_pylist() == ["মা"]
     assert draw_from(path).stimuli == ("নদী", "ফুল", "মা")
-
-
-def test_no_sentences_give_nothing(tmp_path: Path) -> None:
-    drawn = draw_from(write_sentences(tmp_path / "s.parquet", []))
-    assert list(rows_of(drawn)) == []
-    assert coverage_table(drawn).num_rows == drawn_forms(drawn).num_rows == 0
-    assert list(rows_of(draw_from())) == []
 
 
 def test_a_stimulus_is_short_if_one_length_is_and_copies_do_not_help(tmp_path: Path) -> None:
@@ -346,21 +296,11 @@ def test_a_file_that_is_no_table_of_sentences_is_refused(tmp_path: Path) -> None
         draw_from(path)
 
 
-def test_a_longest_that_leaves_no_segment_is_refused() -> None:
-    with pytest.raises(InputError, match=r"samples\.longest: 5, but samples\.lengths has '>5'.*Write e\.g\."):
-        draw_from(longest=5)
-
-
 def test_a_text_that_does_not_fit_its_number_of_words_is_an_error(tmp_path: Path) -> None:
     row = {**context("a", 2, "ফুল")[0], "n_words": 9}
     drawn = draw_from(write_sentences(tmp_path / "s.parquet", [[row]]))
     with pytest.raises(ValueError, match="does not allow length 3: its n_words does not fit"):
         list(rows_of(drawn))
-
-
-def test_a_draw_from_any_number_of_rows_opens_few_files(tmp_path: Path) -> None:
-    with Tally([], n_rows=300_000_000, scratch=tmp_path) as tally:
-        assert len(tally._slices) == 256
 
 
 def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,18 +311,6 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Tally, "add", full)
     with pytest.raises(InputError, match=r"could not be written \(No space left on device\)"):
         draw([path], lengths=[parse_length(9)], pool="shared", contexts_per_stimulus=3, seed=1, scratch=tmp_path)
-
-
-def test_a_full_disk_is_said_when_the_segments_are_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_sentences(tmp_path / "a.parquet", [context("one", 9, "ক")])
-    drawn = draw([path], lengths=[parse_length(3)], pool="shared", contexts_per_stimulus=3, seed=1)
-    full = Path("/dev/full")
-    if not full.exists():
-        pytest.skip("needs /dev/full, which not every system has")
-    monkeypatch.setattr(segments.tempfile, "TemporaryFile", lambda **_: full.open("wb+"))
-    said = pytest.raises(InputError, match=r"could not be written \(No space left on device\)")
-    with said, cut_segments(drawn, tmp_path):
-        pytest.fail("there is nothing to yield")
 
 
 def test_stimuli_without_samples_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

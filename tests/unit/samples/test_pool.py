@@ -71,16 +71,3 @@ def test_any_order_and_any_division_gives_what_the_slow_way_gives(
         one, other = pools
         one.add(other.drawn())
         assert one.drawn().to_dicts() == slow_way(offered, k)
-
-
-def test_what_is_beyond_the_limit_is_not_kept_waiting() -> None:
-    def one(high: int) -> Candidate:
-        return dict.fromkeys(CANDIDATE_SCHEMA, 0) | {"supplement": False, "high": high}
-
-    pool = Pool(2)
-    pool.add(frame([one(1), one(3), one(5)]))
-    pool.drawn()
-    pool.add(frame([one(4), one(9)]))
-    assert pool._waiting[0].is_empty()
-    pool.add(frame([one(2)]))
-    assert pool.drawn()["high"].to_list() == [1, 2]
