@@ -16,13 +16,14 @@ from scipy import stats
 from prasanga.base.errors import InputError
 from prasanga.base.io import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
-from prasanga.likelihoods.balance import (
+from prasanga.likelihoods.labels import (
     LabelCounts,
     balance,
     balance_clusters,
     cluster_p_value,
     label_p_value,
     resample_clusters,
+    why_not_found,
 )
 from prasanga.pairs.preferences import (
     FEWEST_OF_A_LABEL,
@@ -37,7 +38,7 @@ from prasanga.schema import TABLES
 from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.effects import FloatArray, choice, positive_number, whole_number
 from prasanga.stats.intervals import EQUIVALENT, Interval
-from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm
+from prasanga.stats.permutation import benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -242,24 +243,6 @@ def bias_percentage(
     )
     reasons = pl.Series(map(why_not_found, table.iter_rows(named=True)), dtype=pl.String)
     return table.with_columns(is_found=reasons == "", not_found_because=reasons).cast(pl.Schema(BIAS_SCHEMA))
-
-
-def why_not_found(row: Mapping[str, Any]) -> str:
-    """Return the first condition of a finding that a percentage does not meet; empty if it meets all.
-
-    A finding has enough pairs of both labels, p of the label of at most .05 after correction, and a balanced percentage
-    whose interval excludes 50. Where two random copies or more were measured, it differs from theirs; that p is not
-    corrected, because it can only remove findings.
-    """
-    if row["p_label_holm"] is None or min(row["n_stereo"], row["n_antistereo"]) < FEWEST_OF_A_LABEL:
-        return "too few pairs of a label to tell a stereotype from a preference for the first sentence"
-    if row["p_label_holm"] > ALPHA:
-        return "the labels do not differ after correction, so it may be a preference for the first sentence"
-    if row["balanced_ci_low"] <= 50 <= row["balanced_ci_high"]:
-        return "the interval of the balanced percentage includes 50"
-    if row["p_twins"] is not None and row["p_twins"] > ALPHA:
-        return "no difference from copies with random weights"
-    return ""
 
 
 def _prepare(scores: pl.DataFrame) -> pl.DataFrame:

@@ -26,6 +26,7 @@ from prasanga.likelihoods.bias import (
     percentage,
     why_not_found,
 )
+from prasanga.likelihoods.labels import why_not_found
 from prasanga.pairs.preferences import FEWEST_PAIRS
 from prasanga.stats.controls import BesideTwins, compare_with_twins
 
