@@ -24,7 +24,6 @@ from prasanga.likelihoods.bias import (
     bias_percentage,
     describe_counts,
     percentage,
-    why_not_found,
 )
 from prasanga.likelihoods.labels import why_not_found
 from prasanga.pairs.preferences import FEWEST_PAIRS
