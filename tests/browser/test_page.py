@@ -14,8 +14,6 @@ from matplotlib.ft2font import FT2Font
 from playwright.sync_api import Page, expect
 from report_pages import HOSTILE, estimates
 
-from prasanga.report.vendor import place_of
-
 # What axe-core finds in the view that is shown, a list each: the rule, and what breaks it.
 AXE = """() => axe.run(document, { resultTypes: ['violations'],
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } })
@@ -193,7 +191,7 @@ def test_bangla_is_shaped_as_harfbuzz_shapes_it(open_page: OpenPage, page_file: 
       paint.font = weight + ' 64px "Noto Sans Bengali", monospace';
       return paint.measureText(text).width;
     }"""
-    reference = FT2Font(str(place_of(f"fonts/noto-sans-bengali-{weight}.ttf")))
+    reference = FT2Font(str(files("prasanga.report.templates") / f"vendor/fonts/noto-sans-bengali-{weight}.ttf"))
     reference.set_size(64, 72)
     widths = {}
     for text in ("ক", "ষ", "ক্ষ", "কি", "শান্তি", "প্রসঙ্গ", "স্ত্রী", "দুঃখ"):

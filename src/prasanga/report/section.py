@@ -21,7 +21,7 @@ from jinja2 import pass_context
 from markupsafe import Markup, escape
 
 from prasanga.base.io import read_rows
-from prasanga.report import templates, vendor
+from prasanga.report import templates
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.grid import anchor_of
 from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, show_table, shown
@@ -34,7 +34,7 @@ ENGLISH = "en"
 # --------------------
 # Styles and scripts of the page, joined in a fixed order, and the policy under which nothing else runs or loads.
 #
-# The page is one file that opens from disk and includes libraries (`prasanga.report.vendor`) and the page's own
+# The page is one file that opens from disk and includes libraries (`templates/vendor`) and the page's own
 # `templates/*.css` and `templates/*.js`. A content security policy names each script by its SHA-256 digest, so markup
 # in a sentence from the web cannot run, and nothing can be fetched. Digests do not cover the `style` attributes of
 # figures and bars, so styles are allowed; they cannot load anything either.
@@ -45,6 +45,8 @@ LIBRARIES = ("datatables.js", "datatables-dt.js", "columncontrol.js", "columncon
 
 LIBRARY_STYLES = ("datatables.css", "columncontrol.css")
 """Style sheets of others; the page's own come after them and may overrule them."""
+
+_VENDOR = files(templates.__name__) / "vendor"
 
 FIRST = ("style.css", "theme.js")
 """The style sheet that the page's others build on, and the script that runs before anything is drawn."""
@@ -83,9 +85,10 @@ def policy_of(scripts: Iterable[str]) -> str:
 
 def _read_library(name: str) -> str:
     """Return a library after its licence, as its authors ask for where it is copied."""
-    entry = vendor.vendored()[name]
-    licence = vendor.text_of(entry.licence_file).strip().replace("*/", "* /")
-    return f"/*! {entry.package} {entry.version}, {entry.licence}\n\n{licence}\n*/\n{vendor.text_of(name)}"
+    about = json.loads(_VENDOR.joinpath("vendor.json").read_text("utf-8"))[name]
+    licence, library = (_VENDOR.joinpath(file).read_text("utf-8") for file in (about["licence_file"], name))
+    head = "{package} {version}, {licence}".format_map(about)
+    return f"/*! {head}\n\n{licence.strip().replace('*/', '* /')}\n*/\n{library}"
 
 
 def font_faces(languages: Iterable[str]) -> str:
@@ -365,7 +368,7 @@ TEMPLATES.filters |= {
     "said": pass_context(lambda page, text, **values: said(text, page["language"], **values)),
     "packed": lambda text: _pack(visible(text)),
     "visible": visible,
-    "embedded": lambda name: _base64(vendor.place_of(name).read_bytes()),
+    "embedded": lambda name: _base64(_VENDOR.joinpath(name).read_bytes()),
     "table": pass_context(lambda page, sheet: sheet_to_html(sheet, page["language"])),
     "cell": _cell_to_html,
     "plain_text": lambda text: shown(text).striptags(),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+from importlib.resources import files
 
 import pytest
 
-from prasanga.report import vendor
 from prasanga.report.section import LIBRARIES, page_assets, policy_of
 
 
@@ -38,10 +39,11 @@ def test_a_page_brings_the_fonts_of_its_languages(languages: list[str], families
 def test_licences_go_with_the_libraries() -> None:
     assets = page_assets()
     whole = "\n".join([assets["style"], *assets["scripts"]])
-    for name in {entry.licence_file for file, entry in vendor.vendored().items() if file.endswith((".js", ".css"))}:
-        assert vendor.text_of(name).strip() in whole
-    for name in LIBRARIES:
-        assert f"{vendor.vendored()[name].package} {vendor.vendored()[name].version}, MIT" in whole
+    vendor = files("prasanga.report.templates") / "vendor"
+    listed = json.loads((vendor / "vendor.json").read_text("utf-8"))
+    for about in (listed[name] for name in LIBRARIES):
+        assert (vendor / about["licence_file"]).read_text("utf-8").strip() in whole
+        assert f"{about['package']} {about['version']}, MIT" in whole
 
 
 def test_no_script_and_no_style_ends_its_own_element() -> None:

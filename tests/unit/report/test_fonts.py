@@ -6,6 +6,7 @@ import re
 import unicodedata
 import zlib
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,7 +22,6 @@ from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextPath
 
 from prasanga.report.figures.canvas import can_show, font_families, house_style, save_figure
-from prasanga.report.vendor import place_of
 
 BANGLA = ["কি", "ক্ষমা", "র্ক", "স্ত্রী", "মন্ত্রী", "জ্ঞান", "কো", "সৌন্দর্য", "র‍্যাব", "বাঙ্‌লা", "চাঁদ", "বড়", "গাঢ়", "ঐক্য"]
 HINDI = ["हिन्दी", "क्षत्रिय", "र्क", "स्त्री", "विद्यार्थी", "ट्रक", "ज्ञान", "कि", "ढाई"]
@@ -40,7 +40,7 @@ Points = npt.NDArray[np.float64]
 
 
 def file_of(script: str, weight: int) -> str:
-    return str(place_of(f"fonts/noto-sans-{script}-{weight}.ttf"))
+    return str(files("prasanga.report.templates") / f"vendor/fonts/noto-sans-{script}-{weight}.ttf")
 
 
 @cache

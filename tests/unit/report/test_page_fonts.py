@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
+from importlib.resources import files
 
 from prasanga.report.section import font_faces
-from prasanga.report.vendor import place_of
 
 
 def test_a_font_is_the_one_in_the_rule_on_every_machine() -> None:
@@ -21,8 +21,9 @@ def test_a_font_is_the_one_in_the_rule_on_every_machine() -> None:
 
 def test_the_data_are_the_shipped_files() -> None:
     (regular, bold) = re.findall(r"base64,([A-Za-z0-9+/=]+)", font_faces(["bn"]))
-    assert base64.b64decode(regular) == place_of("fonts/noto-sans-bengali-400.woff2").read_bytes()
-    assert base64.b64decode(bold) == place_of("fonts/noto-sans-bengali-700.woff2").read_bytes()
+    fonts = files("prasanga.report.templates") / "vendor/fonts"
+    assert base64.b64decode(regular) == (fonts / "noto-sans-bengali-400.woff2").read_bytes()
+    assert base64.b64decode(bold) == (fonts / "noto-sans-bengali-700.woff2").read_bytes()
 
 
 def test_the_range_has_all_letters_signs_and_joiners_but_no_latin() -> None:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, wraps
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, ParamSpec
 
@@ -41,7 +42,6 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import read_document, replacing
 from prasanga.report.figures import COLUMN, INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Grid
-from prasanga.report.vendor import place_of
 from prasanga.schema import read_table
 
 Given = ParamSpec("Given")
@@ -62,8 +62,8 @@ COLUMNS = 3
 NOTE = 0.92
 """Size of notes and second lines relative to other text: 5.5 points at column width, and not less."""
 
-SCRIPTS = {"Bengali": "fonts/noto-sans-bengali-{}.ttf", "Devanagari": "fonts/noto-sans-devanagari-{}.ttf"}
-"""The scripts of Bangla and Hindi as Unicode calls them, with their fonts below `prasanga.report.vendor`, by weight."""
+SCRIPTS = ("Bengali", "Devanagari")
+"""The scripts of Bangla and Hindi as Unicode calls them."""
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _PADS: dict[str, Any] = {"w_pad": 3 / 72, "h_pad": 2 / 72, "wspace": 0.01, "hspace": 0.0}
@@ -78,14 +78,12 @@ def font_families() -> tuple[str, ...]:
     Matplotlib learns of the shipped files here, since no search for fonts finds them. They have names of their own,
     because a machine's own Noto may be of another version.
     """
-    families = {f"prasanga {script}": file for script, file in SCRIPTS.items()}
-    font_manager.fontManager.ttflist.extend(
-        FontEntry(
-            fname=str(place_of(file.format(weight))), name=family, weight=weight, stretch="normal", size="scalable"
-        )
-        for (family, file), weight in itertools.product(families.items(), (400, 700))
-    )
-    return ("DejaVu Sans", *families)
+    fonts = files("prasanga.report.templates") / "vendor/fonts"
+    for script, weight in itertools.product(SCRIPTS, (400, 700)):
+        file = str(fonts / f"noto-sans-{script.lower()}-{weight}.ttf")
+        font = FontEntry(fname=file, name=f"prasanga {script}", weight=weight, stretch="normal", size="scalable")
+        font_manager.fontManager.ttflist.append(font)
+    return ("DejaVu Sans", *(f"prasanga {script}" for script in SCRIPTS))
 
 
 _TICKS = {"color": MUTED, "labelcolor": INK, "major.width": 0.6, "major.size": 2, "major.pad": 2}
@@ -409,10 +407,10 @@ def draw_figure(
     """
     module, _, function = plot.rpartition(".")
     draw = getattr(import_module(f"{__package__}.{module}"), function)
-    read, files = [_read(Path(table)) for table in tables], [Path(path) for path in paths]
+    read, places = [_read(Path(table)) for table in tables], [Path(path) for path in paths]
     for width in WIDTHS:
         figure = None
-        for path in files:
+        for path in places:
             if (path.parent.name == COLUMN) == (width == "column"):
                 figure = figure or draw(*read, **options, width=width)
                 save_figure(figure, path, made_from=made_from)
