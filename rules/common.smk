@@ -43,21 +43,13 @@ from prasanga.likelihoods.stage import SCORES_VERSION
 from prasanga.methods import FAMILY, SEAT, method_named, names_of
 from prasanga.models.options import CHECKS_VERSION
 from prasanga.pairs.reading import PAIRS_VERSION
-from prasanga.plan import Files, Settings, StudyPlan
-from prasanga.plan import (
-    begin_config,
-    finish_config,
-    list_unnoticed_changes,
-    require_config_of_results,
-    require_results,
-)
-from prasanga.plan.files import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, list_paths
-from prasanga.plan.runs import Checkpoints, attach_fingerprints, call_readably, read_arguments
-from prasanga.plan.runs import PAGE, SUMMARY, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
-from prasanga.plan.runs import count_texts, name_unreachable, tabulate_shifts, vectors_at_hand
-from prasanga.plan.runs import watch_products
-from prasanga.plan.settings import require_cached
-from prasanga.plan.study import list_word_files, local_paths, plan_candidates
+from prasanga.plan import StudyPlan, files_of_sentences, list_word_files, local_paths, plan_candidates
+from prasanga.plan.jobs import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, Files, Settings, list_paths
+from prasanga.plan.runs import PAGE, SUMMARY, Checkpoints, asks_only_for, attach_fingerprints, begin_config
+from prasanga.plan.runs import call_readably, cores_beside, count_texts, finish_config, keep_vectors
+from prasanga.plan.runs import list_unnoticed_changes, machine_for, name_in, name_unreachable, read_arguments
+from prasanga.plan.runs import require_cached, require_config_of_results, require_results, tabulate_shifts
+from prasanga.plan.runs import vectors_at_hand, watch_products
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
 

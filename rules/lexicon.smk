@@ -1,6 +1,6 @@
 """Word lists, suffix groups and templates to surface forms, categories and filled sentences.
 
-The lexicon is read while planning (`prasanga.plan.study`), and its digests are parameters here, so the files themselves are
+The lexicon is read while planning (`prasanga.plan`), and its digests are parameters here, so the files themselves are
 `ancient`: another gloss makes the categories again, and searches no corpus again.
 """
 

@@ -6,6 +6,7 @@ not at hand are used as they are where vectors come from the cache.
 
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
 JOB_OF = STUDY.scored.job_of
+PAIRS = [f"pairs/{name}" for name in STUDY.sets]
 SCORER = machine_for(STUDY.scored.every)
 
 if STUDY.computed:
@@ -18,7 +19,7 @@ if STUDY.computed:
                 pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
                 model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
                 # none where this job scores all
-                buckets=lambda wildcards: FILES.pair_buckets(wildcards.model),
+                buckets=lambda wildcards: FILES.buckets(wildcards.model, *PAIRS),
             output:
                 STUDY.scored.paths(*(f"results/likelihoods/pairs/{name}/{{model}}.parquet" for name in STUDY.sets)),
             log:
@@ -27,7 +28,7 @@ if STUDY.computed:
                 model=name_in(STUDY.scored.jobs),
             threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
             resources:
-                **machine_for(STUDY.scored.every, lambda wildcards: min(map(len, STUDY.pair_buckets.values())) > 1),
+                **machine_for(STUDY.scored.every, lambda _: min(len(STUDY.score_buckets[name]) for name in PAIRS) > 1),
             params:
                 version={"SCORES_VERSION": SCORES_VERSION},
                 scoring=lambda wildcards: list(map(SETTINGS.pair_scores, JOB_OF(wildcards.model))),
@@ -38,8 +39,8 @@ if STUDY.computed:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model and its random copies."""
         input:
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
-            texts=ancient(FILES.texts_of_sentences("structures")),
-            buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
+            texts=ancient(files_of_sentences(config["log_probability"], "structures")),
+            buckets=lambda wildcards: FILES.buckets(wildcards.model, "structures"),
         output:
             traits=STUDY.scored.paths("results/likelihoods/structures/{model}.parquet"),
             terms=STUDY.scored.paths("results/likelihoods/structures/{model}.terms.parquet"),
@@ -49,7 +50,7 @@ if STUDY.computed:
             model=name_in(STUDY.scored.jobs),
         threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
-            **machine_for(STUDY.scored.every, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
+            **machine_for(STUDY.scored.every, lambda wildcards: FILES.buckets(wildcards.model, "structures")),
         params:
             structures=lambda wildcards: {
                 unit: SETTINGS.sentence_scores("structures", unit) for unit in JOB_OF(wildcards.model)
@@ -61,8 +62,8 @@ if STUDY.computed:
         """Log-probability bias of every category, by a model and its random copies."""
         input:
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
-            texts=ancient(FILES.texts_of_sentences("log_probability")),
-            buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
+            texts=ancient(files_of_sentences(config["log_probability"], "log_probability")),
+            buckets=lambda wildcards: FILES.buckets(wildcards.model, "log_probability"),
         output:
             estimates=STUDY.scored.paths("results/likelihoods/log_probability/{model}.parquet"),
             words=STUDY.scored.paths("results/likelihoods/log_probability/{model}.words.parquet"),
@@ -74,9 +75,7 @@ if STUDY.computed:
             model=name_in(STUDY.scored.jobs),
         threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
-            **machine_for(
-                STUDY.scored.every, lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model)
-            ),
+            **machine_for(STUDY.scored.every, lambda wildcards: FILES.buckets(wildcards.model, "log_probability")),
         params:
             categories=STUDY.words.chosen["log_probability"],
             log_probability=lambda wildcards: {unit: SETTINGS.log_probability(unit) for unit in JOB_OF(wildcards.model)},
@@ -100,7 +99,7 @@ if STUDY.computed:
         params:
             version={"SCORES_VERSION": SCORES_VERSION},
             scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
-            buckets=lambda wildcards: len(STUDY.pair_buckets[wildcards.set]),
+            buckets=lambda wildcards: len(STUDY.score_buckets[f"pairs/{wildcards.set}"]),
         script:
             "../workflow/scripts/score_pair_bucket.py"
 
@@ -108,13 +107,13 @@ if STUDY.computed:
         """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
         input:
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
-            texts=ancient(lambda wildcards: FILES.texts_of_sentences(wildcards.of)),
+            texts=ancient(lambda wildcards: files_of_sentences(config["log_probability"], wildcards.of)),
         output:
             "results/likelihoods/{of}/{model}/{bucket}.parquet",
         log:
             "logs/likelihoods/{of}/{model}/{bucket}.log",
         wildcard_constraints:
-            of=name_in(STUDY.sentence_buckets),
+            of=name_in(STUDY.words.sentences),
             model=name_in(STUDY.scored.every),
         threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
@@ -123,7 +122,7 @@ if STUDY.computed:
             version={"SCORES_VERSION": SCORES_VERSION},
             categories=STUDY.words.chosen["log_probability"],
             sentences=lambda wildcards: SETTINGS.scored_sentences(wildcards.of, wildcards.model),
-            buckets=lambda wildcards: len(STUDY.sentence_buckets[wildcards.of]),
+            buckets=lambda wildcards: len(STUDY.score_buckets[wildcards.of]),
         script:
             "../workflow/scripts/score_sentence_bucket.py"
 

@@ -364,18 +364,15 @@ def test_the_api_pages_have_all_public_names() -> None:
         page = read(f"docs/api/{name}.md")
         assert f"({name}.md)" in read("docs/api/index.md")
         names = re.findall(r"^ +- (\w+)$", page, re.MULTILINE)
-        package = importlib.import_module(whole)
-        if name in ("config", "schema"):  # modules of their own
-            assert all(getattr(package, each).__module__ == whole for each in names if not each.isupper()), name
-            assert all(hasattr(package, each) for each in names), name
-        elif public := offered(whole, "__all__"):
+        importlib.import_module(whole)
+        if name not in ("config", "plan", "schema") and (public := offered(whole, "__all__")):
             assert sorted(names) == public, name
         else:  # its modules are imported from
             for module, members in re.findall(
                 r"^::: (prasanga[\w.]+)\n.*?members:\n((?: +- \w+\n)+)", page, re.MULTILINE | re.DOTALL
             ):
                 found = importlib.import_module(module)
-                assert all(callable(getattr(found, each)) for each in re.findall(r"\w+", members)), module
+                assert all(hasattr(found, each) for each in re.findall(r"\w+", members)), module
         listed += len(names)
     assert listed > 150
 

@@ -1,15 +1,470 @@
-"""What Snakemake asks before any job runs: what a study measures, what each job depends on, which files come out.
+"""Plan a study from its config before any job runs: its models, words and texts.
 
-The rules ask three objects: a `StudyPlan`, and the `Settings` and `Files` that are built from it.
+Mistakes that show in the config, the word lists, the templates and the names of files are refused here. The rules ask a
+`StudyPlan` and the objects that are built from it: `prasanga.plan.jobs.Settings`, what each job depends on, and
+`prasanga.plan.jobs.Files`.
 """
 
-from prasanga.plan.files import Files
-from prasanga.plan.runs import (
-    begin_config,
-    finish_config,
-    list_unnoticed_changes,
-    require_config_of_results,
-    require_results,
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import polars as pl
+
+from prasanga.base.errors import InputError
+from prasanga.base.io import digest_of, read_cache, read_document, sha256_of_file, write_cache
+from prasanga.base.places import files_in, user_cache
+from prasanga.base.results import fingerprints
+from prasanga.lexicon.model import chosen_categories, require_language, require_measurable, stimuli_of
+from prasanga.lexicon.templates import load_templates, require_classes, texts_of
+from prasanga.methods import Method
+from prasanga.pairs.reading import require_layout
+from prasanga.plan.models import (
+    Measured,
+    find_vectors,
+    plan_embedded,
+    plan_scored,
+    require_file,
+    require_folder,
+    require_free_names,
 )
-from prasanga.plan.settings import Settings
-from prasanga.plan.study import StudyPlan
+from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
+from prasanga.sentences.corpus import is_remote
+from prasanga.sentences.files import Shard, find_shards, require_apart
+
+MOST_SAMPLED = 64
+"""Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
+
+_READ_TOGETHER = 64_000_000  # bytes of small files: a core reads them in some seconds
+_LONGEST_NAME = 120
+# What a job scores in some minutes on a GPU: some 20,000 pairs, or as many passes for sentences.
+_BYTES_PER_BUCKET = 8_000_000
+_SENTENCES_PER_BUCKET = 200_000
+
+
+@dataclass(frozen=True)
+class TextsPlan:
+    """The corpus of a study.
+
+    Attributes:
+        shards, supplement: what each job reads of the corpus, and of the texts that are read for rare stimuli only, by
+            the name of its results: small files, a large one, or a part of it.
+        warnings: sentences for the user; none of them stops a run.
+    """
+
+    shards: dict[str, list[Shard]] = field(default_factory=dict)
+    supplement: dict[str, list[Shard]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    @classmethod
+    def from_config(cls, corpus: Mapping[str, Any], *, look: bool) -> Self:
+        """Find the files of the corpus by their names and sizes.
+
+        Args:
+            corpus: of the config.
+            look: whether to ask servers again which files a URL names.
+
+        Raises:
+            InputError: as `find_shards` and `require_apart`.
+        """
+        root, size, warnings = corpus["root"], corpus["shard_megabytes"] * 10**6, list[str]()
+        shards, supplement = (
+            find_shards(root, corpus[key], size, f"corpus.{key}", warnings.append, "results/corpus.json", look=look)
+            for key in ("texts", "supplement")
+        )
+        require_apart(shards, supplement)
+        return cls(_group_files(shards), _group_files(supplement), warnings)
+
+    def whole_files(self) -> list[Shard]:
+        """Return the files of the corpus, not in parts."""
+        files = {shard.path: shard.whole() for shards in self.shards.values() for shard in shards}
+        return [files[path] for path in sorted(files)]
+
+    def sampled_files(self) -> list[Shard]:
+        """Return up to `MOST_SAMPLED` of them, evenly spread, for a quick look."""
+        files = self.whole_files()
+        return files[:: -(-len(files) // MOST_SAMPLED) or 1]
+
+    def corpus_megabytes(self) -> float:
+        """Return the size of the corpus on the disk."""
+        return sum(shard.bytes_on_disk for shards in self.shards.values() for shard in shards) / 1e6
+
+
+def local_paths(shards: Iterable[Shard]) -> list[str]:
+    """Return the files of shards that are on this machine: what Snakemake may look at."""
+    return [shard.path for shard in shards if not is_remote(shard.path)]
+
+
+def _group_files(shards: Mapping[str, Shard]) -> dict[str, list[Shard]]:
+    """Put small local files that follow each other in an entry of the config together, by the name of the first."""
+    groups: dict[str, list[Shard]] = {}
+    last: list[Shard] = []
+    for name, shard in shards.items():
+        together = [*last, shard]
+        small = all(each.is_whole and each.text == shard.text and not is_remote(each.path) for each in together)
+        if last and small and sum(each.bytes_on_disk for each in together) <= _READ_TOGETHER:
+            last.append(shard)
+        else:
+            last = groups[name] = [shard]
+    return groups
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What is measured.
+
+    Attributes:
+        config: complete, as `prasanga.config.complete` returns it.
+        from_results: whether figures are drawn from the results that are there, and nothing else is looked at.
+        computed: whether models run; otherwise their vectors and scores are taken as they are.
+        embedded: the models whose vectors are measured, and their random copies.
+        scored: the models that are asked for probabilities, and their random copies.
+        labels: the lengths, as tables name them, by their names in paths; none where no category is measured in text.
+        shortest: the shortest length, as paths name it.
+        words: the words and templates.
+        texts: the corpus.
+        vectors: the files of static vectors, by name.
+        buckets: the names of the buckets of words; a job embeds the segments of one bucket at all lengths.
+    """
+
+    config: Mapping[str, Any]
+    from_results: bool
+    computed: bool
+    embedded: Measured
+    scored: Measured
+    labels: dict[str, str]
+    shortest: str
+    words: WordsPlan
+    texts: TextsPlan
+    vectors: dict[str, str]
+    buckets: list[str]
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], *, from_results: bool = False, is_job: bool = False) -> Self:
+        """Plan a study; paths are relative to the working directory.
+
+        Args:
+            config: complete.
+            from_results: whether only results that are there are used.
+            is_job: whether this is a job of a run, which asks no server again which files a URL names.
+
+        Raises:
+            InputError: a mistake in the config, or in a file that it names.
+        """
+        sets, static, samples = config["pairs"]["sets"], config["static"]["vectors"], config["samples"]
+        computed = config["embeddings"]["source"] == "computed" and not from_results
+        for key, names in (("models", config["models"]), ("pairs.sets", sets), ("static.vectors", static)):
+            require_free_names(key, names)
+        for name, settings in sets.items():
+            require_layout(settings["layout"], f"pairs.sets.{name}.layout")
+            if computed:  # otherwise results of an earlier run would replace absent pairs
+                require_file(f"pairs.sets.{name}", settings["path"], "a file of pairs (docs/pairs.md)")
+        for name, settings in config["models"].items() if computed else ():
+            require_folder(name, settings.get("path", name))
+        lengths = [parse_length(length) for length in samples["lengths"]]
+        require_longest(lengths, samples["longest"])
+        labels = {length.file_name: length.label for length in lengths} if config["categories"] else {}
+        words = WordsPlan() if from_results else WordsPlan.from_config(config, computed=computed)
+        n_segments = len(words.stimuli) * int(samples["contexts_per_stimulus"]) * len(labels)
+        buckets = _name_buckets(config["embeddings"]["buckets"], n_segments, config["embeddings"]["shard_size"])
+        embedded, scored = plan_embedded(config, are_joined=len(buckets) == 1), plan_scored(config)
+        if shared := static.keys() & {**embedded.models, **scored.models}.keys():
+            raise InputError(
+                f"`static.vectors.{min(shared)}` has the name of a model of the study. Rename one of them."
+            )
+        return cls(
+            config=config,
+            from_results=from_results,
+            computed=computed,
+            embedded=embedded,
+            scored=scored,
+            labels=labels,
+            shortest=min(lengths, key=lambda length: length.words).file_name,
+            words=words,
+            texts=TextsPlan.from_config(config["corpus"], look=not is_job) if computed else TextsPlan(),
+            vectors={} if from_results else find_vectors(static, cached=not computed),
+            buckets=buckets,
+        )
+
+    @property
+    def sets(self) -> dict[str, Any]:
+        """Return the sets of sentence pairs, by name."""
+        return dict(self.config["pairs"]["sets"])
+
+    @property
+    def normalization(self) -> str:
+        """Return how texts of the study's language are normalized."""
+        return str(self.config["normalization"][self.config["language"]])
+
+    @cached_property
+    def score_buckets(self) -> dict[str, list[str]]:
+        """Return the names of the files that a model's scores go into, by what is scored.
+
+        That is `pairs/<set>` and, for the sentences of these methods, `structures` and `log_probability`.
+        """
+        paths = {name: Path(settings["path"]) for name, settings in self.sets.items()}
+        sizes = {name: path.stat().st_size if path.is_file() else 0 for name, path in paths.items()}
+        of_pairs, of_sentences = self.config["pairs"]["buckets"], self.config["log_probability"]["buckets"]
+        pairs = {f"pairs/{name}": _name_buckets(of_pairs, size, _BYTES_PER_BUCKET) for name, size in sizes.items()}
+        sentences = self.words.sentences.items()
+        return pairs | {
+            method: _name_buckets(of_sentences, each.number, _SENTENCES_PER_BUCKET) for method, each in sentences
+        }
+
+    @property
+    def drawn(self) -> str:
+        """Return the first output of `draw_samples`: another one for other lengths or another number of buckets."""
+        lengths = "-".join(self.labels)
+        if len(lengths) > _LONGEST_NAME:  # a file's name has at most 255 bytes
+            lengths = f"{len(self.labels)}-lengths-{digest_of(list(self.labels))}"
+        return f"results/samples/{lengths}.of{len(self.buckets)}.json"
+
+    def find_measured(self, method: Method) -> tuple[Iterable[str], Iterable[str]]:
+        """Return the names of what the jobs of a method measure, models or static vectors, and of the random copies."""
+        if method.unit == "vectors":
+            return sorted(self.config["static"]["vectors"]), ()
+        if method.unit == "embedded models":
+            return sorted(self.embedded.models), self.embedded.twins
+        measured = self.scored.masked if method.unit == "masked models" else self.scored
+        return measured.models, measured.twins
+
+    def asks_for(self, method: Method) -> bool:
+        """Return whether the study asks for estimates of a method, and has a model or vectors to measure."""
+        return method.is_asked_for(self.config) and any(self.find_measured(method)[0])
+
+
+def _name_buckets(asked: int | str, amount: int, per_bucket: int) -> list[str]:
+    """Return the names of as many buckets as are asked for or, with `auto`, as suit an amount."""
+    return bucket_names(buckets_for(amount, per_bucket) if asked == "auto" else int(asked))
+
+
+# --------------------
+# Plan the words of a study: its categories, and digests of what jobs take of lexicon and templates.
+
+# The meaning of YAML, and the result of normalizing a word (with Python's tables of Unicode).
+_LIBRARIES = ("ftfy", "PyYAML", "regex")
+_EXCHANGED_BY_PAPER = ("C6", "C7", "C8", "C9")
+_KEYS = {
+    **{"ceat": "categories", "seat": "seat.categories", "weat": "static.categories"},
+    "log_probability": "log_probability.categories",
+}
+Categories = dict[str, Any]
+
+
+class LexiconPlan(NamedTuple):
+    """What jobs depend on.
+
+    Attributes:
+        language: bn, hi, en.
+        forms: a digest of the table of surface forms (`prasanga.lexicon.forms_table`).
+        categories: in the layout of `prasanga.lexicon.categories_of`.
+        words: a digest of what templates take of the lexicon, the class and the readings of every stimulus.
+        classes: of every stimulus its class of word and its file and line; both may be "".
+        files: of every word set of a category its file, where it has one; by category, because names of sets repeat.
+    """
+
+    language: str
+    forms: str
+    categories: Categories
+    words: str
+    classes: dict[str, list[str]]
+    files: dict[str, dict[str, str]]
+
+
+_NO_LEXICON = LexiconPlan("", "", {}, "", {}, {})
+"""Where the word lists are absent, and results are used as they are."""
+
+
+class SentencesPlan(NamedTuple):
+    """What jobs that score sentences depend on: a digest of the sentences, "" without any, and their number."""
+
+    digest: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class WordsPlan:
+    """The words that a study measures.
+
+    Attributes:
+        source: where they are read from, and in which spelling: the arguments of `lexicon_of`.
+        lexicon: what jobs depend on.
+        chosen: the categories of each method of word associations, by its name.
+        template_texts: what SEAT's sentences take of the templates.
+        sentences: those of `structures` and `log_probability`.
+    """
+
+    source: dict[str, Any] = field(default_factory=dict)
+    lexicon: LexiconPlan = _NO_LEXICON
+    chosen: dict[str, Categories] = field(default_factory=lambda: {key: {} for key in _KEYS})
+    template_texts: dict[str, Any] = field(default_factory=dict)
+    sentences: dict[str, SentencesPlan] = field(default_factory=dict)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], *, computed: bool) -> Self:
+        """Read the lexicon, choose the categories, and read the templates.
+
+        Without word lists (cached vectors on another machine) the categories come from the results.
+
+        Raises:
+            InputError: a mistake in word lists or templates, an unknown category, a word that no template takes.
+        """
+        source, seat, scored, static = words_from(config), config["seat"], config["log_probability"], config["static"]
+        lexicon = _NO_LEXICON
+        if computed or all(Path(path).exists() for path in _name_word_files(source)):
+            lexicon = plan_lexicon(source)
+            require_language(lexicon.language, config["language"])
+        categories = lexicon.categories if lexicon.forms else read_document("results/lexicon/categories.json")
+        asked = {"ceat": config["categories"], "seat": seat["categories"], "log_probability": scored["categories"]}
+        asked["weat"] = asked["ceat"] if static["categories"] is None else static["categories"]
+        chosen = {method: chosen_categories(categories, asked[method], key=key) for method, key in _KEYS.items()}
+        for method, key in _KEYS.items():
+            if method != "weat" or static["vectors"]:
+                in_texts = method == "ceat"
+                require_measurable(categories, chosen[method], key=key, files=lexicon.files, in_texts=in_texts)
+        if scored["categories"]:  # a misspelled name would be ignored
+            preset = _EXCHANGED_BY_PAPER if config["preset"] == "paper" else ()
+            own = [name for name in scored["exchanged"] if name not in preset]
+            chosen_categories(categories, own, key="log_probability.exchanged")
+        if not lexicon.forms:
+            return cls(source, chosen=chosen)
+        template_texts: dict[str, Any] = {}
+        if seat["categories"]:
+            templates = load_templates(seat["templates"], normalization=source["normalization"])
+            require_language(templates.language, config["language"], key="seat.templates")
+            stimuli = stimuli_of(chosen["seat"])
+            require_classes(lexicon.classes, stimuli, templates)
+            template_texts = texts_of(templates, (lexicon.classes[name][0] for name in stimuli))
+        files = [path for method in ("structures", "log_probability") for path in files_of_sentences(scored, method)]
+        arguments = [dict(scored), dict(source), chosen["log_probability"]]
+        known = _recall(_read_sentences, arguments, [*files, *list_word_files(source)]) if files else {}
+        sentences = {method: SentencesPlan(*known.get(method, ())) for method in ("structures", "log_probability")}
+        return cls(source, lexicon, chosen, template_texts, sentences)
+
+    @property
+    def stimuli(self) -> list[str]:
+        """Return the stimuli that CEAT measures."""
+        return stimuli_of(self.chosen["ceat"])
+
+
+def words_from(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the words of a study are read from, and in which spelling: the arguments of `lexicon_of`."""
+    asked = config["categories"]
+    own = {name: defined for name, defined in asked.items() if defined} if isinstance(asked, Mapping) else {}
+    found = {key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")}
+    return {**found, **({"own": own} if own else {}), "normalization": config["normalization"][config["language"]]}
+
+
+def _name_word_files(words: Mapping[str, Any]) -> list[str]:
+    """Return the files and folders that the words of a study are read from; `words` as of `words_from`."""
+    stimuli, groups = words["stimuli"], words["suffix_groups"]
+    sides = (category[side] for category in words.get("own", {}).values() for side in ("targets", "attributes"))
+    sets = (given for side in sides if isinstance(side, Mapping) for given in side.values())
+    own = dict.fromkeys(given for given in sets if isinstance(given, str))
+    return [*([stimuli] if isinstance(stimuli, str) else stimuli), *([groups] if groups else []), *own]
+
+
+def list_word_files(words: Mapping[str, Any]) -> list[str]:
+    """Return the files that a lexicon is compiled from; `words` as of `words_from`."""
+    endings = (".yaml", ".json", ".jsonl")
+    listed = (files_in(name, endings) if Path(name).is_dir() else [str(Path(name))] for name in _name_word_files(words))
+    return [path for paths in listed for path in paths]
+
+
+def files_of_sentences(asked: Mapping[str, Any], method: str) -> list[str]:
+    """Return the files that the sentences of a method are made from; none of one that is not asked for.
+
+    Args:
+        asked: `log_probability` of the config.
+        method: `structures` or `log_probability`.
+    """
+    if method == "structures":
+        return [*asked["traits"], asked["structures"]] if asked["traits"] else []
+    return [asked["templates"]] if asked["categories"] else []
+
+
+def plan_candidates(config: Mapping[str, Any]) -> tuple[dict[str, Any], LexiconPlan]:
+    """Return where the candidates for new words are read from, as `words_from`, and what they come to.
+
+    Raises:
+        InputError: a mistake in their files, or another language.
+    """
+    words = {**words_from({**config, "categories": []}), "stimuli": config["lexicon"]["candidates"]}
+    candidates = plan_lexicon(words)
+    require_language(candidates.language, config["language"])
+    return words, candidates
+
+
+def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
+    """Return what a plan must know of a lexicon.
+
+    Args:
+        words: as of `words_from`.
+
+    Raises:
+        InputError: as `prasanga.lexicon.load_lexicon` does.
+    """
+    return LexiconPlan(**_recall(_read_lexicon, [dict(words)], list_word_files(words)))
+
+
+def _recall(read: Callable[..., dict[str, Any]], arguments: Sequence[Any], files: Iterable[str]) -> dict[str, Any]:
+    """Return what `read` makes of plain values and of files; it is called only if it was not called like this before.
+
+    An edit of any code that this module imports counts.
+    """
+    files = list(files)
+    name = read.__name__.removeprefix("_read_")
+    path = user_cache("plans") / f"{name}-{digest_of(files)}.json"
+    versions = [sys.version, *map(importlib.metadata.version, _LIBRARIES)]
+    try:
+        key = digest_of([[[each, sha256_of_file(each)] for each in files], arguments, versions, _own_code()])
+    except InputError:  # the reader of that file explains why
+        return read(*arguments)
+    known = read_cache(path, key)
+    if known is None:
+        write_cache(path, key, known := read(*arguments))
+    return dict(known)
+
+
+@cache
+def _own_code() -> str:
+    return fingerprints([Path(__file__)])[Path(__file__)]
+
+
+def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:
+    # Imported here: a plan that is known needs neither the reader of word lists nor the normalization.
+    from prasanga.lexicon.loading import lexicon_of
+    from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
+
+    lexicon = lexicon_of(words)
+    forms, in_templates = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
+    classes = {stimulus.name: [stimulus.word_class, stimulus.place] for stimulus in lexicon.stimuli}
+    files = {
+        name: {side.name: side.path for side in (*category.targets, *category.attributes) if side.path}
+        for name, category in lexicon.categories.items()
+    }
+    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), in_templates, classes, files)._asdict()
+
+
+def _read_sentences(
+    asked: Mapping[str, Any], words: Mapping[str, Any], categories: Mapping[str, Any]
+) -> dict[str, SentencesPlan]:
+    # Imported here: a plan that is known needs none of it.
+    from prasanga.lexicon.loading import lexicon_of
+    from prasanga.likelihoods.templates import read_category_sentences, read_trait_sentences
+
+    lexicon, plan = lexicon_of(words), dict[str, SentencesPlan]()
+    if asked["traits"]:
+        rows = read_trait_sentences(asked, lexicon).with_columns(gloss=pl.lit(""))
+        plan["structures"] = SentencesPlan(digest_of(rows.rows()), len(rows))
+    if asked["categories"]:
+        rows = read_category_sentences(asked, categories, lexicon)
+        digest = digest_of([part.rows() for part in rows.partition_by("category", include_key=False)])
+        plan["log_probability"] = SentencesPlan(digest, len(rows))
+    return plan

@@ -11,6 +11,7 @@ from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -20,16 +21,18 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_text
 from prasanga.base.logs import COMMAND, said_of_failure
-from prasanga.base.results import fingerprints
+from prasanga.base.places import NAMED, named
+from prasanga.base.results import fingerprints, read_record
 from prasanga.config import read_config
+from prasanga.embeddings.shards import shard_paths
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
+from prasanga.plan import StudyPlan
 from prasanga.plan.models import estimate_memory
-from prasanga.plan.study import StudyPlan
 from prasanga.stats.permutation import ALPHA, find_detectable_shift
 
 if TYPE_CHECKING:
-    from prasanga.plan.files import Files
+    from prasanga.plan.jobs import Files
 
 _KEPT = Path("results/config.yaml")
 """The complete config that the results were made with."""
@@ -145,9 +148,9 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
             f"results/ may have tables of two configs: a run with another config than before began and did not end"
             f" ({_KEPT}). Run the study to its end first."
         )
-    if named := _name_differing(made, config):
+    if differing := _name_differing(made, config):
         raise InputError(
-            f"results/ was made with another config than this one: {named}. To draw the results as they were"
+            f"results/ was made with another config than this one: {differing}. To draw the results as they were"
             f" made: `prasanga figures`, or `snakemake figures --configfile {_KEPT}`. To have results of this config,"
             " run it first, best in a folder of its own."
         )
@@ -155,10 +158,10 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
 
 def list_unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence if results were made with another config and Snakemake, without its notes, cannot notice it."""
-    if not any(Path(".snakemake/metadata").glob("*")) and (named := _name_differing(_read_kept()[1], config)):
+    if not any(Path(".snakemake/metadata").glob("*")) and (differing := _name_differing(_read_kept()[1], config)):
         yield (
-            f"results/ was made with another config than this one: {named}. Without the folder .snakemake of that run,"
-            " Snakemake does not notice it. Write `--forceall` once; vectors and scores in the stores are used again."
+            f"results/ was made with another config than this one: {differing}. Without the folder .snakemake of that"
+            " run, Snakemake does not notice it. Write `--forceall` once; stores are used again."
         )
 
 
@@ -209,6 +212,56 @@ def require_results(files: Files) -> None:
             " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
             " cached}`."
         )
+
+
+# ---- cached vectors and scores
+
+
+def require_cached(files: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to begin if cached vectors or scores are missing, or are others than the config asks for.
+
+    Args:
+        files: lists of vectors and tables of scores, each with what the config says of it. A setting of which the file
+            or the config says nothing, and `auto`, are not compared.
+
+    Raises:
+        InputError: the first of them, how many there are, and what to do.
+    """
+    problems = list(filter(None, starmap(_find_misfit, files.items())))
+    if problems:
+        more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
+        raise InputError(
+            f"embeddings.source is 'cached', but vectors or scores are missing or do not fit: {problems[0]}{more} Copy"
+            " the right ones under results/embeddings and results/likelihoods, or let the models compute them: write"
+            " `embeddings: {source: computed}`."
+        )
+
+
+def _find_misfit(path: str, asked: Mapping[str, Any]) -> str:
+    """Return the problem with a cached file as a sentence; empty if it fits."""
+    try:
+        if path.endswith(".json"):
+            shard_paths(path)
+        record = read_record(Path(path))
+    except InputError as error:
+        return str(error)
+    recorded = dict(_list_leaves({**record.get("settings", {}), **json.loads(record.get("sampling", "{}"))}))
+    for key, said in _list_leaves(asked):
+        if said not in (recorded.get(key, said), '"auto"'):
+            return f"{path} was made with {key} {recorded[key]}, but the config says {said}."
+    return ""
+
+
+def _list_leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the settings below others as text by their paths, such as `which.dtype`.
+
+    Shipped files are called as the config calls them.
+    """
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _list_leaves(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", NAMED.sub(lambda path: named(path[0]), json.dumps(value, ensure_ascii=False))
 
 
 # ---- what models read at most

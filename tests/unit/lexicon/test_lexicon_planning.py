@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from prasanga import plan as planning
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of
 from prasanga.base.yaml import read_text
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
 from prasanga.lexicon.model import words_for_templates
-from prasanga.plan import study as planning
-from prasanga.plan.study import LexiconPlan, plan_lexicon
+from prasanga.plan import LexiconPlan, plan_lexicon
 
 Plan = Callable[..., LexiconPlan]
 

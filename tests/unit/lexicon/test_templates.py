@@ -25,7 +25,7 @@ from prasanga.lexicon import (
 )
 from prasanga.lexicon.model import spelling_of
 from prasanga.lexicon.templates import require_classes, texts_of, with_article
-from prasanga.plan.study import plan_lexicon
+from prasanga.plan import plan_lexicon
 from prasanga.sentences import Matcher
 
 NAMES = """\

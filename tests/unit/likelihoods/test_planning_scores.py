@@ -11,7 +11,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
-from prasanga.plan.settings import require_cached
+from prasanga.plan.runs import require_cached
 
 RECORDED = {
     "which": {"model": "models/mine", "files": {"config.json": [10, 123]}, "options": {"remote_code": False}},

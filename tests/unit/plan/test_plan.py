@@ -15,17 +15,15 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.config import complete
 from prasanga.methods import FAMILY
-from prasanga.plan import (
-    Files,
-    Settings,
-    StudyPlan,
+from prasanga.plan import StudyPlan, list_word_files, plan_candidates
+from prasanga.plan.jobs import Files, Settings
+from prasanga.plan.runs import (
     begin_config,
     finish_config,
     list_unnoticed_changes,
     require_config_of_results,
     require_results,
 )
-from prasanga.plan.study import list_word_files, plan_candidates
 from prasanga.report.products import plan_comparison, plan_products
 
 Config = dict[str, Any]
@@ -317,17 +315,18 @@ def test_buckets_of_scores_follow_from_the_size_of_a_set(planned: Planned, tmp_p
     (tmp_path / "large.csv").write_bytes(b"\n" * 16_000_001)
     sets = {"pairs": {"sets": {"large": {"path": "large.csv"}}}}
     study = planned(sets)
-    assert study.pair_buckets["large"] == ["00", "01", "02"]
-    assert [len(buckets) for name, buckets in study.pair_buckets.items() if name != "large"] == [1]
-    assert study.sentence_buckets == {"structures": ["00"], "log_probability": ["00"]}
-    assert Files(study).pair_buckets("tiny-decoder") == [
+    assert {name: len(buckets) for name, buckets in study.score_buckets.items()} == {
+        **{"pairs/large": 3, "pairs/demo": 1},
+        **{"structures": 1, "log_probability": 1},
+    }
+    assert Files(study).buckets("tiny-decoder", "pairs/demo", "pairs/large") == [
         f"results/likelihoods/pairs/large/{unit}/{bucket}.parquet"
         for unit in ("tiny-decoder", "tiny-decoder-random")
         for bucket in ("00", "01", "02")
     ]
     four = planned({"pairs": {**sets["pairs"], "buckets": 4}, "log_probability": {"buckets": 1}})
-    assert len(four.pair_buckets["large"]) == 4
-    assert Files(four).sentence_buckets("structures", "m") == []
+    assert len(four.score_buckets["pairs/large"]) == 4
+    assert Files(four).buckets("m", "structures") == []
     assert Settings(four).page()["pairs"] == Settings(study).page()["pairs"]  # the page does not tell their number
 
 

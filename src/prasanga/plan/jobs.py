@@ -1,0 +1,621 @@
+"""What the jobs of a study read, write and depend on: files, and parameters that Snakemake compares with the last run.
+
+Values of parameters are plain (numbers, text, lists, dictionaries), since Snakemake passes over all others without a
+word.
+
+A file belongs to one of three stages. Texts, models and their reports are made where models run. Vectors, scores and
+estimates are made unless figures alone are drawn. Tables of results are what these come to. A file that this run does
+not make is used if it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from prasanga.base.io import digest_of, sha256_of_file
+from prasanga.base.places import named, require_no_braces
+from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method_named, names_of
+from prasanga.plan import StudyPlan
+from prasanga.plan.models import find_kind, list_model_files, list_questions
+from prasanga.samples import counts_of
+from prasanga.sentences.files import Shard
+
+Values = dict[str, Any]
+
+AUDIT = ("forms", "concordance", "suffixes", "lengths")
+"""Tables by which a reader judges the lexicon."""
+LISTS = "results/embeddings/{model}/{length}.json"
+SENTENCES = "results/sentences/{shard}.parquet"
+SUPPLEMENT = "results/sentences/supplement/{supplement}.parquet"
+SEGMENTS = "results/samples/{length}/{bucket}.parquet"
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+_COVERAGE, _TEMPLATES = "results/samples/coverage.parquet", "results/samples/templates.parquet"
+_PAIR_SCORES = "results/likelihoods/pairs/{set}/{scored}.parquet"
+_ODDITIES = "results/pairs/{set}.oddities.parquet"
+
+
+class Files:
+    """The files of a study, as paths from its folder.
+
+    Attributes:
+        results: the tables that the report is made from, by the fields of `prasanga.report.study.Results`: all that
+            the study makes or, where figures are drawn from what is there, those.
+        missing: a sentence for each table that this run does not make and that is not there.
+    """
+
+    def __init__(self, study: StudyPlan) -> None:
+        self._study, self._config = study, study.config
+        embedded, scored, texts = study.embedded, study.scored, study.texts
+        self._names: dict[str, Iterable[str]] = {
+            **{"model": sorted(embedded.models), "twin": embedded.twins, "bucket": study.buckets, "set": study.sets},
+            **{"scored": scored.models, "scored_twin": scored.twins, "length": study.labels, "audit": AUDIT},
+            **{"family": sorted(self._config["models"]), "vectors": sorted(self._config["static"]["vectors"])},
+            **{"shard": sorted(texts.shards), "supplement": sorted(texts.supplement)},
+        }
+        self._has_texts, self._has_templates = bool(embedded.models and study.labels), study.asks_for(SEAT)
+        finished = self.finished()
+        self.results = {name: path for name, path in finished.items() if self._use([path])}
+        absent = [path for name, path in finished.items() if name not in self.results]
+        self.missing = [f"{path} is missing. `snakemake {path}` makes it." for path in absent]
+
+    def fill(self, *patterns: str, **given: Iterable[str]) -> list[str]:
+        """Return the paths that patterns come to: every wildcard takes each of its names, the last one fastest.
+
+        Args:
+            patterns: paths with `{model}`, `{twin}`, `{scored}`, `{scored_twin}`, `{length}`, `{bucket}`, `{set}`,
+                `{family}`, `{vectors}`, `{shard}`, `{supplement}`, `{audit}`.
+            given: names of a wildcard that are others than all of the study's.
+        """
+        names, paths = self._names | given, list[str]()
+        for pattern in patterns:
+            wildcards = [name for _, name, *_ in Formatter().parse(pattern) if name]
+            filled = product(*(names[wildcard] for wildcard in wildcards))
+            paths += [pattern.format_map(dict(zip(wildcards, values, strict=True))) for values in filled]
+        return paths
+
+    def fill_lengths(self, pattern: str) -> list[str]:
+        """Return the paths of a pattern with `{length}`, for all lengths that a job of a model measures."""
+        return self._study.embedded.paths(*(pattern.replace("{length}", label) for label in self._study.labels))
+
+    # ---- inputs of jobs
+
+    def model(self, family: str) -> list[str]:
+        """Return the files of a model on this machine; none of one that comes from the hub."""
+        settings = self._config["models"][family]
+        if "path" not in settings:
+            # the last file says whether the others are as they were written
+            origin = "training.json" if "train" in settings else "package.json"
+            return [f"results/models/{family}/{name}" for name in (*MODEL_FILES, origin)]
+        return require_no_braces(sorted(str(path) for path in Path(settings["path"]).glob("*") if path.is_file()))
+
+    def segments_read(self, bucket: str = "", **_: str) -> list[str]:
+        """Return the segments of all lengths of a bucket; of the only one if none is named."""
+        return self.fill(SEGMENTS, bucket=[bucket or self._study.buckets[0]])
+
+    def first_layer(self, model: str, bucket: str = "") -> list[str]:
+        """Return the same shards of the model's first layer, whose job embeds the others too; none for that one."""
+        embedded = self._study.embedded
+        alike = embedded.twins if model in embedded.twins else embedded.models
+        first = next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
+        pattern, bucket = "results/embeddings/{model}/{length}/{bucket}.parquet", bucket or self._study.buckets[0]
+        return self.fill(pattern, model=[first], bucket=[bucket]) if first != model else []
+
+    def buckets(self, model: str, *scored: str) -> list[str]:
+        """Return the files that the job of a model puts scores together from; none where it scores all by itself.
+
+        Args:
+            model: by its name.
+            scored: what is scored, keys of `StudyPlan.score_buckets`.
+        """
+        parts = ((name, self._study.score_buckets[name]) for name in scored)
+        units = product(parts, self._study.scored.job_of(model))
+        return [
+            f"results/likelihoods/{name}/{unit}/{bucket}.parquet"
+            for (name, buckets), unit in units
+            if len(buckets) > 1
+            for bucket in buckets
+        ]
+
+    # ---- estimates
+
+    def estimates(self, method: str, ending: str = ".parquet", *, twins: bool = False) -> list[str]:
+        """Return the tables that the jobs of a method write, or of its random copies; none of one not asked for."""
+        measured = method_named(method)
+        names = self._study.find_measured(measured)[twins] if measured.is_asked_for(self._config) else []
+        return [f"results/{measured.stage}/{method}/{name}{ending}" for name in names]
+
+    def gathered(self, method: Method) -> dict[str, Any]:
+        """Return what the tables of a method are gathered from.
+
+        Returns:
+            `estimates`, `words`, `templates`; `twins` by model; `coverage`, and `tokenizers` by model, on the frequency
+            and pieces of words; `resamples` and `convergence` of CEAT.
+        """
+        study, name = self._study, method.name
+        twins = dict[str, list[str]]()
+        for path in self.estimates(name, twins=True):
+            twins.setdefault(Path(path).parts[3].removesuffix(".parquet").removesuffix("-random"), []).append(path)
+        models = study.embedded.models if method.unit == CEAT.unit else {}
+        reports = {model: f"results/models/{each['family']}.tokenizer.parquet" for model, each in models.items()}
+        parts = ("estimates", "words", "templates", *(("resamples", "convergence") if method == CEAT else ()))
+        endings = {part: ".parquet" if part == "estimates" else f".{part}.parquet" for part in parts}
+        found = {part: self.estimates(name, ending) for part, ending in endings.items()}
+        return {
+            **found,
+            "templates": found["templates"] if f"{name}_templates" in TABLES else [],
+            "twins": twins,
+            # without categories that are measured in text, no text is read
+            "coverage": self._use_texts([_COVERAGE] if self._has_texts else []),
+            "tokenizers": {model: path for model, path in reports.items() if self._use_texts([path])},
+        }
+
+    def gathered_tables(self) -> list[str]:
+        """Return the tables of all methods of word associations, but for the multiverse."""
+        tables = [table for method in FAMILY if self._study.asks_for(method) for table in method.tables]
+        gathered = [table for table in tables if table.name != "multiverse" and not table.key]
+        csv = [f"results/{table.path}.csv" for table in gathered if table.beside.endswith(".csv")]
+        return [*(f"results/{table.path}.parquet" for table in gathered), *csv]
+
+    def vectors(self, method: str) -> dict[str, list[list[str]]]:
+        """Return the vectors that a method measures, by model: the files of the model, and of its random copies if any.
+
+        CEAT has a file per length that primary estimates are over: the fixed lengths, or all if none is fixed.
+        """
+        labels, twin_of = self._study.labels, self._study.embedded.twin_of
+        fixed = [length for length, label in labels.items() if not label.startswith(">")]
+        lists = {"ceat": self.fill(LISTS, model=["{model}"], length=fixed or [*labels])}
+        lists |= {"seat": ["results/embeddings/{model}/templates.json"], "weat": ["results/static/{model}.parquet"]}
+        return {
+            model: [
+                [path.replace("{model}", name) for path in lists[method]]
+                for name in (model, *(twins for twins, of in twin_of.items() if of == model))
+            ]
+            for model in self._study.find_measured(method_named(method))[0]
+        }
+
+    # ---- results and the page
+
+    def finished(self) -> dict[str, str]:
+        """Return the tables of a finished study by the fields of `prasanga.report.study.Results`."""
+        return {
+            table.name: f"results/{table.path}.parquet"
+            for method in METHODS
+            for table in method.tables
+            # a table that describes pairs needs no model
+            if table.on_page
+            and table.is_asked_for(self._config)
+            and (self._study.asks_for(method) or (table.name == "pair_statistics" and self._study.sets))
+        }
+
+    def texts_measured(self) -> dict[str, list[str]]:
+        """Return what the sentences of `measured_sentences` are chosen from, where models run.
+
+        Returns:
+            `segments` with the filled templates of SEAT, `lists` of their vectors, `sentences` for their sources,
+            `scored` and `terms` of the models with a mask.
+        """
+        texts, templates = self._has_texts, self._has_templates
+        patterns = [*([LISTS] * texts), *(["results/embeddings/{model}/templates.json"] * templates)]
+        return {
+            "segments": [*(self.fill(SEGMENTS) if texts else []), *([_TEMPLATES] * templates)],
+            "lists": self.fill(*patterns),
+            "sentences": self.fill(SENTENCES, SUPPLEMENT) if texts else [],
+            "scored": self.estimates("log_probability", ".sentences.parquet"),
+            "terms": self.estimates("structures", ".terms.parquet"),
+        }
+
+    def measured_sentences(self, ending: str = "parquet") -> list[str]:
+        """Return the file of sentences behind the numbers: made where models run, used elsewhere if it is there."""
+        texts = self.texts_measured()
+        is_made = not self._study.computed or any(texts[name] for name in ("segments", "scored", "terms"))
+        is_shown = self._config["report"]["texts"] == "shown"
+        return self._use_texts([f"results/samples/measured_sentences.{ending}"] if is_made and is_shown else [])
+
+    def texts_shown(self) -> dict[str, list[str]]:
+        """Return what page and cards say of texts and models."""
+        study, endings = self._study, (".json", ".tokenizer.json", ".tokenizer.parquet")
+        reports = self.fill(*(f"results/models/{{family}}{end}" for end in endings))
+        reports += self.fill("results/embeddings/{model}/precision.json") if study.labels else []
+        texts = {
+            "coverage": self._use_texts([_COVERAGE]),
+            "corpus": self.fill("results/sentences/{shard}.json") if study.computed else counts_of(_COVERAGE),
+            "audit": self._use_texts(self.fill("results/sentences/audit/{audit}.parquet")),
+        }
+        found = {
+            "embeddings": self._use(self.fill(LISTS)) + self._use_texts(reports),
+            **(texts if study.labels else {}),
+        }
+        return found if study.embedded.models else {}
+
+    def shown(self) -> dict[str, Any]:
+        """Return what the page shows, by the fields of `prasanga.report.study.Results`."""
+        words = {"categories": "results/lexicon/categories.json", "forms": "results/lexicon/forms.parquet"}
+        has_words = {"ceat_words", *names_of(FAMILY)} & self.results.keys()
+        measured = [f"{method.name}_words" for method in FAMILY[1:] if method.name in self.results]
+        return {
+            **self.results,
+            **self.texts_shown(),
+            **({name: self._use([path]) for name, path in words.items()} if has_words else {}),
+            "pair_scores": self._use(self.fill(_PAIR_SCORES, _PAIR_SCORES.replace("{scored}", "{scored_twin}"))),
+            "pair_oddities": self._use(self.fill(_ODDITIES)),
+            "words": self._use(f"results/{TABLES[name].path}.parquet" for name in measured),
+            "sentences": self.measured_sentences(),
+        }
+
+    def data(self) -> dict[str, str]:
+        """Return the tables of earlier stages that go with the page, by their names in its folder."""
+        is_hidden = self._config["report"]["texts"] == "hidden"
+        copied = {
+            table.beside: f"results/{table.path}{Path(table.beside).suffix}"
+            for method in METHODS
+            for table in method.tables
+            if table.beside and {table.name, method.name} & self.results.keys() and table.is_asked_for(self._config)
+        }
+        audit = ("suffixes", "forms", "lengths", *(() if is_hidden else ("concordance",)))
+        texts = self.fill("results/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []
+        oddities = [] if is_hidden else self._use(self.fill(_ODDITIES))
+        beside = [*self._use_texts(texts), *self.measured_sentences("tsv"), *oddities]
+        return {
+            **{name: path for name, path in copied.items() if self._use([path])},
+            **{Path(path).name: path for path in beside},
+        }
+
+    def tables_of_numbers(self) -> list[str]:
+        """Return the tables that summary and cards are made from: numbers, and no text of the corpus."""
+        shown = self.shown()
+        texts = ("coverage", "corpus", "embeddings", "categories", "forms", "pair_oddities")
+        paths = [*self.results.values(), *(path for name in texts for path in shown.get(name, []))]
+        return [path for path in paths if path.endswith(".parquet")]
+
+    def records(self) -> list[str]:
+        """Return files whose record of their making names libraries, templates, traits and pairs; no more is read."""
+        lengths = [f"{label}/{self._study.buckets[0]}" for label in self._study.labels]
+        first = [*lengths, *(["templates/00"] * self._has_templates)][:1]
+        paths = [
+            *([_TEMPLATES] * self._has_templates),
+            *self.fill("results/embeddings/{model}/{first}.parquet", first=first),
+            *self.fill("results/static/{vectors}.parquet"),
+            *(path for method in METHODS if method.name != "pairs" for path in self.estimates(method.name)),
+            *self.fill(_PAIR_SCORES, "results/pairs/{set}.parquet"),
+        ]
+        return self._use(dict.fromkeys(paths))
+
+    def _use(self, paths: Iterable[str]) -> list[str]:
+        """Return files that this run makes or has or, where it only draws, those that are there."""
+        return [path for path in paths if not self._study.from_results or Path(path).exists()]
+
+    def _use_texts(self, paths: Iterable[str]) -> list[str]:
+        """Return files that are made if models run, and used as far as they are there if results come from before."""
+        return [path for path in paths if self._study.computed or Path(path).exists()]
+
+
+def list_paths(parts: Any) -> list[str]:
+    """Return the files in nested lists and mappings of them, in their order, each once."""
+    if isinstance(parts, str):
+        return [parts]
+    nested = parts.values() if isinstance(parts, Mapping) else parts
+    return list(dict.fromkeys(path for part in nested for path in list_paths(part)))
+
+
+# --------------------
+# The parameters of jobs.
+
+_FOUND_BY = "sentences: match neighbours before after"
+"""Keys that decide which occurrences there are, and their contexts."""
+_SAMPLED_BY = "samples: pool contexts_per_stimulus window longest"
+_MODEL_OPTIONS = ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
+_CEAT = (
+    "associations: sample_modes variance tau2 draws repeated_words band; samples: pool window;"
+    " sentences: match neighbours; seed categories"
+)
+_TESTED_BY = (
+    "associations: std alternative statistic n_permutations n_resamples resample_attributes n_shuffles"
+    " equivalence_margin"
+)
+_SENTENCES = {
+    "structures": "log_probability: traits structures pieces terms",
+    "log_probability": "log_probability: categories templates exchanged pieces terms",
+}
+_OF_A_TWIN = {"n_resamples": 0, "n_shuffles": 0, "n_permutations": 1}
+"""Of random copies the effect is all that is shown."""
+
+
+class Settings:
+    """What changes the results of jobs; a method for each kind of job that depends on more than keys of the config."""
+
+    def __init__(self, study: StudyPlan) -> None:
+        self._study, self._config, self._words = study, study.config, study.words
+        replacements = self._config["replacements"].items()
+        # decides which sentences are found in a text, and how they are written
+        self._extraction = {
+            **self.select(f"{_FOUND_BY}; language"),
+            "normalization": study.normalization,
+            "replacements": {key: text for key, text in replacements if text is not None},
+        }
+
+    def select(self, keys: str) -> Values:
+        """Return entries of the config; `keys` are of sections or of the top level: `samples: pool window; seed`."""
+        parts = [part.rpartition(": ") for part in keys.split("; ")]
+        sections = [(self._config[section] if section else self._config, names) for section, _, names in parts]
+        return {name: section[name] for section, names in sections for name in names.split()}
+
+    # ---- words and texts
+
+    def shard(self, shards: Sequence[Shard]) -> Values:
+        """Return what one job reads, files or a part of one, with their sizes, and how it searches them."""
+        first, *more = map(_numberless, shards)
+        return {**self._extraction, **self.select("corpus: errors"), "shard": first, **({"more": more} if more else {})}
+
+    def sampled_forms(self) -> Values:
+        """Return what changes how often forms occur in the sample that tokenizers are judged by."""
+        sampled = self._study.texts.sampled_files() if self._study.labels else []
+        return self._read(sampled, "match", "neighbours", "normalization", "replacements")
+
+    def whole_corpus(self, *keys: str) -> Values:
+        """Return what changes the reading of the whole corpus; `keys` such as `language` or `normalization`."""
+        return {**self._read(self._study.texts.whole_files(), *keys), **self.select("corpus: errors")}
+
+    def sampling(self) -> Values:
+        """Return what decides which contexts are drawn."""
+        drawn = {"stimuli": self._words.stimuli, "buckets": len(self._study.buckets)}
+        return {**self._config["samples"], **self.select("seed"), **drawn}
+
+    def release(self) -> Values:
+        """Return what changes the data set of sampled contexts that is made for others."""
+        corpus, texts = self._config["corpus"], self._study.texts
+        entries = [(text, key == "supplement") for key in ("texts", "supplement") for text in corpus[key]]
+        described = [[text["files"], text["title"] or text["files"], text["licence"], late] for text, late in entries]
+        first, late = ([shards[name][0].text for name in sorted(shards)] for shards in (texts.shards, texts.supplement))
+        return {
+            **self.select("study title"),
+            "texts": described,
+            "of_table": [*first, *(len(corpus["texts"]) + number for number in late)],
+            # decides which sentences there are, and how they are written
+            "settings": {
+                **self.select("language seed replacements categories samples"),
+                "normalization": self._study.normalization,
+                "sentences": self.select(_FOUND_BY),
+                "corpus": [text["files"] for text, _ in entries],
+                "forms": self._words.lexicon.forms,
+            },
+        }
+
+    def templates(self) -> Values:
+        """Return what decides which sentences SEAT has: the words, their classes and forms, and the templates."""
+        categories = self._words.chosen["seat"].values()
+        sides = [side for category in categories for side in (*category["targets"], *category["attributes"])]
+        return {
+            **self._words.source,
+            "words": self._words.lexicon.words,
+            **self.select("seat: categories"),
+            # not which words are pairs or clusters: no sentence depends on it
+            "sets": digest_of([[side["name"], side["stimuli"]] for side in sides]),
+            # what the file says; a gloss in it is in no sentence
+            "templates": digest_of(self._words.template_texts),
+        }
+
+    # ---- models
+
+    def model(self, family: str) -> Values:
+        """Return which model it is and how it is read. On how many GPUs it runs changes none of its results."""
+        settings = self._config["models"][family]
+        options = {key: settings[key] for key in _MODEL_OPTIONS}
+        path = settings.get("path", f"results/models/{family}")
+        return {"model": path, "revision": settings["revision"], "options": options}
+
+    def model_files(self, family: str) -> dict[str, list[int]]:
+        """Return the files of a model that a user may replace by others, as they are now."""
+        settings = self._config["models"][family]
+        return list_model_files(settings["path"]) if "path" in settings else {}
+
+    def training(self, family: str) -> Values:
+        """Return what changes a model that the workflow trains."""
+        settings = self._config["models"][family]
+        kind, corpus = find_kind(settings), self.whole_corpus("normalization", "replacements")
+        return {**settings["train"], "kind": kind, **corpus}
+
+    def check(self, family: str) -> Values:
+        """Return what a model is checked for: what the study asks of it, and its files."""
+        settings = self._config["models"][family]
+        reads_sentences = bool(self._config["seat"]["categories"]) and "embeddings" in settings["stages"]
+        return {
+            **self.model(family),
+            "dtype": settings["dtype"],
+            "layers": [each["layer"] for each in self._study.embedded.models.values() if each["family"] == family],
+            "language_codes": settings["language_codes"],
+            "sentence_vector": settings["sentence_vector"] if reads_sentences else None,
+            **list_questions(settings, self._config),
+            # older files in place of newer ones are other files as well
+            "files": self.model_files(family),
+        }
+
+    def tokenizer(self, family: str) -> Values:
+        """Return which tokenizer is audited, with what limits; none for a model that embeds nothing."""
+        embeds = "embeddings" in self._config["models"][family]["stages"]
+        return {**self.model(family), "limits": self._config["embeddings"]["audit"] if embeds else {}}
+
+    # ---- vectors
+
+    def embedding(self, model: str) -> Values:
+        """Return what changes the vectors of a model or twin, and where it comes from."""
+        settings = self._study.embedded.every[model]
+        own = {key: settings[key] for key in ("layer", "layers", "dtype", "pieces")}
+        return {**self._weights(settings), **own, **self.select("embeddings: stored_dtype unknown")}
+
+    def sentence_embedding(self, model: str) -> Values:
+        """Return what changes the vectors that a model gives to sentences; each layer is a job of its own."""
+        settings = self._study.embedded.every[model]
+        own = {"layers": [settings["layer"]], "sentence_vector": settings["sentence_vector"]}
+        return self.embedding(model) | own
+
+    def static_reading(self, vectors: str) -> Values:
+        """Return the settings that decide which static vectors the words get."""
+        settings, lexicon = self._config["static"], self._words.lexicon
+        how = {"pooling": settings["forms"], "format": settings["vectors"][vectors]["format"]}
+        return {**self._words.source, "words": [lexicon.forms, lexicon.words], **how}
+
+    # ---- associations
+
+    def ceat(self, model: str) -> Values:
+        """Return what changes the CEAT of a model or its twins; all of these draw as often as the model."""
+        n_twins, asked = self._n_twins(model), self._config["associations"]["n_samples"]
+        most = max(asked) if isinstance(asked, list) else asked
+        return {
+            "n_twins": n_twins,
+            "n_samples": -(-most // n_twins) if n_twins else asked,
+            "test": self._test(model),
+            "effects_alone": bool(n_twins),
+            "pieces": self._study.embedded.every[model]["pieces"],
+            **self.select(_CEAT),
+        }
+
+    def seat(self, model: str) -> Values:
+        """Return what changes the SEAT of a model or twin, besides the words."""
+        settings = self.select("seat: categories unit average; seed")
+        return {"n_twins": self._n_twins(model), "test": self._test(model), **settings}
+
+    def weat(self, vectors: str) -> Values:
+        """Return what changes the WEAT of static vectors, besides the words."""
+        source = self._config["static"]["vectors"][vectors].get("path", "the study's corpus")
+        categories, settings = list(self._words.chosen["weat"]), self.select("static: forms; seed")
+        return {"categories": categories, "test": self._test(), "source": source, **settings}
+
+    def strength(self) -> Values:
+        """Return what changes the strength of bias that could have been found, besides words and vectors."""
+        n_twins = {model: self._n_twins(twins) for twins, model in self._study.embedded.twin_of.items()}
+        keys = "calibration: repetitions shifts; associations: repeated_words; seat: average; seed"
+        return {"n_twins": n_twins, "test": self._test(), **self.select(keys)}
+
+    def multiverse(self) -> Values:
+        """Return what of the multiverse each list of vectors is: method, model, and the choices it was made with.
+
+        Entries of the config with the same model, such as its layers or other pieces of words, are one model there.
+        """
+        drawn = self.select("samples: window pool")
+        sources, names = dict[str, Values](), dict[str, str]()
+        for name, settings in self._study.embedded.models.items():
+            which = self.model(settings["family"])
+            model = names.setdefault(f"{which['model']} {which['revision']}", settings["family"])
+            own = {"layer": str(settings["layer"]), "pieces": settings["pieces"]}
+            lists = {
+                length: {"method": "ceat", "model": model, "choices": {**own, **drawn, "segment_length": label}}
+                for length, label in self._study.labels.items()
+            }
+            if self._config["seat"]["categories"]:
+                lists["templates"] = {"method": "seat", "model": model, "choices": own}
+            sources |= {f"results/embeddings/{name}/{each}.json": about for each, about in lists.items()}
+        for name in self._config["static"]["vectors"]:
+            sources[f"results/static/{name}.parquet"] = {"method": "weat", "model": name, "choices": {}}
+        methods = sorted({source["method"] for source in sources.values()})
+        categories = {method: list(self._words.chosen[method]) for method in methods}
+        return {"sources": sources, "categories": categories, **self.select("associations: repeated_words; seed")}
+
+    # ---- pairs and probabilities
+
+    def pair_set(self, name: str) -> Values:
+        """Return what decides which pairs are in a set, the content of its file among it.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        settings = self._study.sets[name]
+        asked = {"layout": settings["layout"], "languages": settings["languages"], "spoken": self._config["language"]}
+        return {**asked, "digest": sha256_of_file(settings["path"])}
+
+    def pair_scores(self, model: str) -> Values:
+        """Return what changes the scores of pairs: of the measures only those that a model of its kind has."""
+        pairs, settings = self._config["pairs"], self._study.scored.every[model]
+        measures = {"encoder": pairs["encoder"], "encoder-decoder": pairs["encoder_decoder"]}
+        return {
+            "which": self._scorer(settings),
+            "measures": {key: measure for key, measure in measures.items() if find_kind(settings) in (key, "auto")},
+            **self.select("pairs: reduction pieces punctuation unknown; normalization"),
+            "language_codes": settings["language_codes"],
+            "name": model,
+        }
+
+    def sentence_scores(self, of: str, model: str) -> Values:
+        """Return what changes the results of the sentences of `structures` or `log_probability`, besides tests."""
+        which, sentences = self._scorer(self._study.scored.every[model]), self._words.sentences
+        digest = {"sentences": sentences[of].digest} if sentences else {}
+        return {"which": which, "lexicon": self._words.source, **self.select(_SENTENCES[of]), **digest}
+
+    def log_probability(self, model: str) -> Values:
+        """Return what changes the log-probability bias of categories."""
+        scores = self.sentence_scores("log_probability", model)
+        return {**scores, "test": self._test(model), **self.select("seed")}
+
+    def scored_sentences(self, of: str, model: str) -> Values:
+        """Return what changes the scores of the sentences of `structures` or `log_probability`, and nothing else."""
+        return {key: value for key, value in self.sentence_scores(of, model).items() if key != "terms"}
+
+    def cached(self) -> dict[str, Values]:
+        """Return the lists of vectors and the tables of scores of the study, each with what the config says of it.
+
+        Files of a model are not compared: the model need not be on this machine.
+        """
+        drawn = {**self.select(f"{_SAMPLED_BY}; seed"), **self._extraction}
+        lists, tables = dict[str, Values](), dict[str, Values]()
+        for model in self._study.embedded.every:
+            contexts = {**self.embedding(model), **drawn}
+            lists |= {f"results/embeddings/{model}/{length}.json": contexts for length in self._study.labels}
+            if self._config["seat"]["categories"]:
+                lists[f"results/embeddings/{model}/templates.json"] = self.sentence_embedding(model)
+        asked, masked = self._config["log_probability"], self._study.scored.masked.every
+        for model in self._study.scored.every:
+            tables |= {f"pairs/{name}/{model}": self.pair_scores(model) for name in self._study.sets}
+            if model in masked and asked["traits"]:
+                tables[f"structures/{model}"] = self.sentence_scores("structures", model)
+            if model in masked and asked["categories"]:
+                tables[f"log_probability/{model}"] = self.log_probability(model)
+        for settings in tables.values():
+            settings["which"] = {key: said for key, said in settings["which"].items() if key != "files"}
+        return lists | {f"results/likelihoods/{name}.parquet": settings for name, settings in tables.items()}
+
+    # ---- the page
+
+    def page(self) -> Values:
+        """Return what the page says of the config, without where vectors come from and into how many files."""
+        config = self._config
+        stages = ("pairs", "log_probability")
+        return {
+            **config,
+            **{each: {key: value for key, value in config[each].items() if key != "buckets"} for each in stages},
+            "corpus": {**config["corpus"], "root": named(config["corpus"]["root"])},
+            "embeddings": self.select("embeddings: stored_dtype unknown audit"),
+            "normalization": self._study.normalization,
+        }
+
+    # ---- parts of the above
+
+    def _read(self, shards: Sequence[Shard], *keys: str) -> Values:
+        """Return what is read of a corpus, and entries of the config that decide what is found there."""
+        return {**{key: self._extraction[key] for key in keys}, "shards": list(map(_numberless, shards))}
+
+    def _weights(self, settings: Mapping[str, Any]) -> Values:
+        """Return which model it is, and of twins the seeds of their random weights; their kind changes nothing then."""
+        which = self.model(settings["family"])
+        del which["options"]["kind"]
+        return {**which, **({"twins": settings["random_weights"]} if "random_weights" in settings else {})}
+
+    def _scorer(self, settings: Mapping[str, Any]) -> Values:
+        files = self.model_files(settings["family"])
+        return {**self._weights(settings), "dtype": settings["dtype"], "files": files}
+
+    def _n_twins(self, name: str) -> int | None:
+        """Return how many twins a job measures; None of a model."""
+        twins = {**self._study.embedded.twins, **self._study.scored.twins}.get(name)
+        return len(twins["random_weights"]) if twins else None
+
+    def _test(self, name: str = "") -> Values:
+        """Return how the effects of a model, its twins or of vectors are tested."""
+        return {**self.select(_TESTED_BY), **(_OF_A_TWIN if self._n_twins(name) else {})}
+
+
+def _numberless(shard: Shard) -> Values:
+    """Return a shard without the number of its entry: which entry of the config names a file changes nothing in it."""
+    return {**shard._asdict(), "columns": list(shard.columns), "text": 0}
