@@ -22,7 +22,7 @@ from small_study import Study
 
 from prasanga.config import complete
 from prasanga.extras.dossier import CHANGES, STUDIES
-from prasanga.lexicon.authors import SIDES
+from prasanga.lexicon.model import SIDES
 from prasanga.report.comparison import PAPERS, read_percentages, read_published
 from prasanga.text.words import WORD
 

@@ -1,18 +1,8 @@
 """Lexicon: stimuli and suffix groups become the surface forms under which the stimuli are found."""
 
-from prasanga.lexicon.inflection import (
-    ENDING_CLASSES,
-    SuffixGroup,
-    SuffixGroups,
-    check_examples,
-    ending_class,
-    inflections,
-    load_suffix_groups,
-)
+from prasanga.lexicon.inflection import SuffixGroup, check_examples, ending_class, inflections, load_suffix_groups
 from prasanga.lexicon.loading import lexicon_of, load_lexicon
 from prasanga.lexicon.model import (
-    CASES,
-    NUMBERS,
     Category,
     Lexicon,
     Stimulus,
@@ -21,7 +11,6 @@ from prasanga.lexicon.model import (
     categories_of,
     chosen_categories,
     forms_table,
-    require_measurable,
     stimuli_of,
 )
 from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates

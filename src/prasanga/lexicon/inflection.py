@@ -353,11 +353,6 @@ def _read_group(name: str, entry: Entry, head: Entry) -> SuffixGroup:
         )
     changed = entry.entry_of("alternation")
     alternation = {changed.clean(end): changed.text(end, may_be_empty=True) for end in changed}
-    if "" in alternation:
-        raise InputError(
-            f"{entry.place}: `alternation` has an empty key, but a key is the last letter or letters of a stem:"
-            " `{ং: ঙ}`; the value may be empty: `{ा: ''}`."
-        )
     return SuffixGroup(
         name=name,
         description=entry.text("description"),
@@ -386,8 +381,6 @@ def _read_numbers(numbers: Entry) -> dict[str, tuple[NumberBlock, ...]]:
         entries = numbers.entries_of(number) if isinstance(numbers[number], list) else [numbers.entry_of(number)]
         for entry in entries:
             entry.require(f"the number `{number}`", required=["suffixes"], optional=["cases"])
-            if not entry.texts("suffixes"):
-                raise InputError(f"{entry.place}: `suffixes` of `{number}` is empty. Write e.g. `suffixes: [টি]`.")
         blocks[number] = tuple(NumberBlock(entry.texts("suffixes"), _read_cases(entry)) for entry in entries)
     return blocks
 

@@ -6,6 +6,7 @@ different entries, a group that does not fit the end of its word, a form that tw
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import Entry, as_entry, read_json_object, suggest
-from prasanga.lexicon import authors
+from prasanga.base.yaml import Entry, as_entry, read_json_object, read_text, suggest
 from prasanga.lexicon.inflection import (
     Claimed,
     SuffixGroups,
@@ -26,9 +26,11 @@ from prasanga.lexicon.inflection import (
     without_emphatic,
 )
 from prasanga.lexicon.model import (
+    AUTHORS_LANGUAGE,
     CASES,
     MATCHED,
     NUMBERS,
+    SIDES,
     Category,
     Lexicon,
     Neighbours,
@@ -37,6 +39,7 @@ from prasanga.lexicon.model import (
     WordSet,
     claimants,
     first_readings,
+    read_authors_side,
     read_yaml,
     spelling_of,
 )
@@ -300,23 +303,19 @@ def read_neighbours(claimed: Claimed, heads: Sequence[Entry]) -> dict[str, Neigh
         entry.require("neighbours of a form", required=["reason"], optional=optional)
         listed, stimuli = [fold(text) for text in entry.texts("forms")], entry.texts("stimuli")
         beside = Neighbours(*(frozenset(map(fold, entry.texts(key))) for key in Neighbours._fields))
-        unknown = [name for name in listed if name not in claimed] + [name for name in stimuli if name not in forms_of]
+        known = claimed.keys() >= set(listed) and forms_of.keys() >= set(stimuli) and bool(listed or stimuli)
         words = [text for texts in beside for text in texts]
-        if unknown:
+        if not known or not words or not all(WORD.fullmatch(text) or len(text) == 1 for text in words):
             raise InputError(
-                f"{entry.place}: {unknown[0]} is listed under `neighbours`, but no stimulus claims it. Delete it."
-            )
-        if not (listed or stimuli) or not words or not all(WORD.fullmatch(text) or len(text) == 1 for text in words):
-            raise InputError(
-                f"{entry.place}: an entry of `neighbours` needs forms, and words or marks that do not stand next to"
-                " them. Write `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after: [...]` or"
-                " `not_before: [...]`, with one word or one punctuation mark each."
+                f"{entry.place}: an entry of `neighbours` needs forms of the lexicon, and words or marks that are not"
+                " next to them. Write `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after:"
+                " [...]` or `not_before: [...]`, with one word or one punctuation mark each."
             )
         kin = {form for base in listed for owner in claimed[base] for form in forms_of[owner]}
         meant = {form for form in kin if form in listed or without_emphatic(form, claimed[form]) in listed}
         for form in meant.union(*(forms_of[stimulus] for stimulus in stimuli)):
-            known = found.get(form, Neighbours())
-            found[form] = Neighbours(known.not_after | beside.not_after, known.not_before | beside.not_before)
+            earlier = found.get(form, Neighbours())
+            found[form] = Neighbours(earlier.not_after | beside.not_after, earlier.not_before | beside.not_before)
     return found
 
 
@@ -346,16 +345,9 @@ def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -
 
 
 def _check_units(place: str, key: str, pair: Sequence[WordSet], matched: bool) -> None:
-    """Refuse matched sets that are no pairs or whose clusters split pairs, and clusters of one word or of both sets."""
+    """Refuse matched sets that are no pairs or whose clusters split pairs, and clusters of both sets."""
     first, second = pair
     one, other = first.clusters, second.clusters
-    for side in pair:
-        for name, number in Counter(side.clusters.values()).items():
-            if number == 1:
-                raise InputError(
-                    f"{place}: only one word of {side.path or side.name} has `cluster: {name}`. Write it for every word"
-                    " of the cluster, or delete it."
-                )
     if matched and len(first.stimuli) != len(second.stimuli):
         raise InputError(
             f"{place} is matched, but {first.name} has {len(first.stimuli)} words and {second.name}"
@@ -418,6 +410,14 @@ _SUFFIX_LISTS = "words with their suffixes (weatWordsWithSuffix.jsonl)"
 _GROUPED_WORDS = "words with group numbers (allWeatWords.txt)"
 _SUFFIX_CATEGORIES = "numbered suffix groups (suffixCategories.jsonl)"
 _NOTHING = "nothing"
+_TOGETHER = (
+    (_WORD_SETS, _GROUPS),
+    (_CATEGORIES, _SUFFIX_LISTS),
+    (_CATEGORIES, _NOTHING),
+    (_GROUPED_WORDS, _SUFFIX_CATEGORIES),
+    (_SUFFIX_LISTS, _NOTHING),
+)
+"""What stimuli and suffix groups may be."""
 
 
 def load_lexicon(
@@ -452,23 +452,18 @@ def load_lexicon(
     groups = None if suffix_groups is None else Path(suffix_groups)
     folders = [Path(path) for path in ([stimuli] if isinstance(stimuli, str | Path) else stimuli)]
     kinds, partner = dict.fromkeys(map(_find_kind, folders)), _NOTHING if groups is None else _find_kind(groups)
-    first = folders[0]
-    files, other = _category_files(first), groups or Path()
-    loaders: dict[tuple[str, str], Callable[[], Lexicon]] = {
-        (_WORD_SETS, _GROUPS): lambda: load_word_sets(folders, other, normalization, categories),
-        (_CATEGORIES, _SUFFIX_LISTS): lambda: authors.load_categories(files, groups, normalization),
-        (_CATEGORIES, _NOTHING): lambda: authors.load_categories(files, groups, normalization),
-        (_GROUPED_WORDS, _SUFFIX_CATEGORIES): lambda: authors.load_grouped_words(first, other, normalization),
-        (_SUFFIX_LISTS, _NOTHING): lambda: authors.load_suffix_lists(first, normalization),
-    }
-    load = loaders.get((" and ".join(kinds), partner))
-    if load is None or (_WORD_SETS not in kinds and (len(folders) > 1 or categories)):
-        fitting = "; ".join(f"{one} with {other}" for one, other in loaders)
+    kind = " and ".join(kinds)
+    if (kind, partner) not in _TOGETHER or (kind != _WORD_SETS and (len(folders) > 1 or categories)):
+        fitting = "; ".join(f"{one} with {other}" for one, other in _TOGETHER)
         raise InputError(
-            f"{', '.join(map(str, folders))}: {' and '.join(kinds)}, with {partner} as `suffix_groups`"
-            f" ({suffix_groups}). Give {fitting}. Only to word sets (*.yaml) can a study add folders and categories."
+            f"{', '.join(map(str, folders))}: {kind}, with {partner} as `suffix_groups` ({suffix_groups}). Give"
+            f" {fitting}. Only to word sets (*.yaml) can a study add folders and categories."
         )
-    return replace(load(), normalization=normalization)
+    if kind == _WORD_SETS:
+        loaded = load_word_sets(folders, groups or Path(), normalization, categories)
+    else:
+        loaded = _load_authors_words(kind, folders[0], groups, spelling_of(AUTHORS_LANGUAGE, normalization))
+    return replace(loaded, normalization=normalization)
 
 
 def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
@@ -481,10 +476,10 @@ def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
 
 
 def _find_kind(path: Path) -> str:
-    if path.is_dir() and any(path.glob("*.yaml")) and not _category_files(path):
-        return _WORD_SETS
     if path.is_dir() and _category_files(path):
         return _CATEGORIES
+    if path.is_dir() and any(path.glob("*.yaml")):
+        return _WORD_SETS
     if path.is_dir() or not path.exists():
         problem = "a folder without word sets" if path.is_dir() else "no such file or folder"
         raise InputError(f"{path}: {problem}. Check the paths under `lexicon` in the config.")
@@ -493,10 +488,101 @@ def _find_kind(path: Path) -> str:
     if path.suffix == ".txt":
         return _GROUPED_WORDS
     keys = read_json_object(path).keys()
-    if keys & set(authors.SIDES):
+    if keys & set(SIDES):
         return _CATEGORIES
     return _SUFFIX_CATEGORIES if keys and all(key.isdecimal() for key in keys) else _SUFFIX_LISTS
 
 
 def _category_files(path: Path) -> list[Path]:
     return sorted(path.glob("ceat*.json*")) if path.is_dir() else [path]
+
+
+# --------------------
+# The word lists of Sadhu et al. (2024) in their own layouts, for comparison with the paper.
+#
+# The files are JSON or plain text whatever their ending says. They give no number or case, hold spaces at the ends of
+# suffixes, words listed twice, and words that are another word's suffixed form; all this is read as the paper's code
+# reads it.
+#
+# - `weatWordsWithSuffix.jsonl`: {word: [suffix, ...]}; a word's forms are the word and word + suffix.
+# - `allWeatWords.txt`: lines `word, 12/13`, with `suffixCategories.jsonl`: {"12": [suffix, ...]}.
+# - `ceat1.jsonl` ... are C1, ...: {"targ1": {"category": name, "examples": [word, ...]}, "targ2", "attr1", "attr2"},
+#   with the suffixes of `weatWordsWithSuffix.jsonl`. A word's class, by which SEAT finds its sentences, is the first
+#   set it is in.
+
+
+def _load_authors_words(kind: str, path: Path, suffixes_of: Path | None, spelled: Callable[[str], str]) -> Lexicon:
+    """Read word lists of a kind; `suffixes_of` has their suffixes, if they do not have them themselves."""
+    warnings: list[str] = []
+    suffixes: dict[str, list[tuple[str, str]]] = {}  # by word, each with its group
+    if kind == _GROUPED_WORDS and suffixes_of:
+        listed = list(_read_grouped_words(path, suffixes_of))
+    elif source := path if kind == _SUFFIX_LISTS else suffixes_of:
+        listed = [(word, "", endings) for word, endings in _read_text_lists(source).items()]
+    else:
+        listed = []
+        warnings.append(f"{path}: no suffix lists given: words are found in their bare form only.")
+    for word, group, own in listed:
+        suffixes.setdefault(spelled(word).strip(), []).extend((spelled(each).strip(), group) for each in own)
+    files = _category_files(path) if kind == _CATEGORIES else []
+    numbered = sorted((int("".join(re.findall(r"\d", file.stem)) or 0), file) for file in files)
+    categories = {
+        f"C{number}": _read_authors_category(f"C{number}", file, warnings, spelled) for number, file in numbered
+    }
+    sets = [side for category in categories.values() for side in (*category.targets, *category.attributes)]
+    classes = {word: side.name for side in reversed(sets) for word in side.stimuli}
+    words = list(dict.fromkeys(word for side in sets for word in side.stimuli)) or list(suffixes)
+    for word in (word for word in words if suffixes and word not in suffixes):
+        warnings.append(f"{suffixes_of}: no entry for {word}, a word of the categories: it is found in its bare form.")
+    stimuli, readings = [], []
+    for word in words:
+        endings = suffixes.get(word, [])
+        groups = tuple(dict.fromkeys(group for _, group in endings if group))
+        stimuli.append(Stimulus(word, groups=groups, word_class=classes.get(word, "")))
+        readings.append(SurfaceForm(word, word, number="singular", case="nominative"))
+        readings += [SurfaceForm(spelled(word + suffix).strip(), word, group) for suffix, group in endings]
+    forms = first_readings(readings)
+    for form, owners in claimants(forms).items():
+        if len(owners) > 1:
+            warnings.append(f"The form {form} belongs to the stimuli {' and '.join(owners)}: each gets its hits.")
+    return Lexicon(AUTHORS_LANGUAGE, tuple(stimuli), categories, forms, tuple(warnings))
+
+
+def _read_grouped_words(path: Path, suffix_categories: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each word with each of its groups and their suffixes."""
+    groups = _read_text_lists(suffix_categories)
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        match = re.fullmatch(r"([^,]+),([\d\s/]+)", line)
+        named = re.findall(r"\d+", match[2]) if match else []
+        if line.strip() and (match is None or not groups.keys() >= set(named)):
+            raise InputError(
+                f"{path}, line {number}: found {line!r}. Write a word, a comma, and numbers of groups in"
+                f" {suffix_categories}: `word, 1/2`."
+            )
+        yield from ((match[1], group, groups[group]) for group in named if match)
+
+
+def _read_text_lists(path: Path) -> dict[str, list[str]]:
+    content = read_json_object(path)
+    for key, value in content.items():
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise InputError(f'{path}: `{key}` is {value!r}. Write a list of suffixes: "{key}": ["...", "..."].')
+    return content
+
+
+def _read_authors_category(name: str, path: Path, warnings: list[str], spelled: Callable[[str], str]) -> Category:
+    content = read_json_object(path)
+    sides = []
+    for side in SIDES:
+        set_name, _, stimuli = read_authors_side(path, content, side, ("examples",), spelled)
+        warnings += [
+            f"{path}: {word} is listed {count} times in {set_name}. It counts once; with `preset: paper` it counts"
+            f" {count} times in CEAT, as in the paper."
+            for word, count in Counter(stimuli).items()
+            if count > 1
+        ]
+        gloss = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", set_name).lower()
+        sides.append(WordSet(set_name, gloss, stimuli, path=str(path)))
+    x, y, a, b = sides
+    title = f"{x.gloss} and {y.gloss}, {a.gloss} and {b.gloss}".capitalize()
+    return Category(name, title, (x, y), (a, b))

@@ -5,7 +5,7 @@ The stage writes it as a table of forms and as categories, which later stages re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -58,6 +58,35 @@ def read_yaml(path: Path, language: str | None = None, normalization: str | None
         InputError: an unknown normalization; as `read_entry`.
     """
     return read_entry(path, lambda entry: spelling_of(language or str(entry.get("language", "")), normalization))
+
+
+AUTHORS_LANGUAGE = "bn"
+"""Of the files of Sadhu et al. (2024)."""
+SIDES = ("targ1", "targ2", "attr1", "attr2")
+"""The keys of a category there."""
+
+
+def read_authors_side(
+    path: Path, content: Mapping[str, Any], side: str, keys: Sequence[str], spelled: Callable[[str], str]
+) -> tuple[str, str, tuple[str, ...]]:
+    """Return the name of a set, the first of `keys` that its entry has, and the texts under it, spelled.
+
+    Raises:
+        InputError: the entry lacks a name or texts.
+    """
+    entry = content.get(side)
+    named = entry if isinstance(entry, dict) else {}
+    key = next((key for key in keys if key in named), "")
+    texts = named.get(key)
+    texts = texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else []
+    cleaned = tuple(spelled(text).strip() for text in texts)
+    if not isinstance(named.get("category"), str) or not cleaned or not all(cleaned):
+        allowed = " or ".join(f'"{key}"' for key in keys)
+        raise InputError(
+            f'{path}: `{side}` must be {{"category": name, {allowed}: [text, ...]}}, with at least one text and none'
+            f" empty; found {entry!r:.80}."
+        )
+    return named["category"], key, cleaned
 
 
 # --------------------
@@ -232,17 +261,13 @@ class Lexicon:
         return inflections
 
     def _explain_missing(self, stimulus: str, number: str, case: str, emphatic: str) -> str:
-        cases: dict[str, dict[str, None]] = {}
-        for name, found_number, found_case, _ in self._inflections:
-            if name == stimulus:
-                cases.setdefault(found_number or "(not said)", {})[found_case or "(not said)"] = None
-        if not cases:
+        exist = dict.fromkeys(f"{found[1]} {found[2]}" for found in self._inflections if found[0] == stimulus)
+        if not exist:
             return f"The lexicon has no stimulus {stimulus!r}; add it to a word set, or write one that it has."
         wanted = f"number {number!r}, case {case!r}" + (f", emphatic {emphatic!r}" if emphatic else "")
-        exists = "; ".join(f"{found}: {', '.join(of_number)}" for found, of_number in cases.items())
         return (
-            f"The stimulus {stimulus!r} has no form with {wanted}. It has {exists}. Write one of these, or add the"
-            " ending to its suffix group."
+            f"The stimulus {stimulus!r} has no form with {wanted}. It has {', '.join(exist)}. Write one of these, or"
+            " add the ending to its suffix group."
         )
 
 

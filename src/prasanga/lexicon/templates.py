@@ -11,10 +11,18 @@ from typing import Any, NamedTuple
 import regex
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import Entry, read_distinct, suggest
-from prasanga.lexicon.authors import LANGUAGE, SeatSentences, read_seat_files, sentences_of
+from prasanga.base.yaml import Entry, read_distinct, read_json_object, suggest
 from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.model import CASES, NUMBERS, Lexicon, read_yaml, spelling_of
+from prasanga.lexicon.model import (
+    AUTHORS_LANGUAGE,
+    CASES,
+    NUMBERS,
+    SIDES,
+    Lexicon,
+    read_authors_side,
+    read_yaml,
+    spelling_of,
+)
 from prasanga.text.words import WORD
 
 # --------------------
@@ -170,6 +178,14 @@ class Template:
     place: str = ""
 
 
+class SeatSentences(NamedTuple):
+    """What files of SEAT hold of a set: its templates, in two halves each, and blocks of sentences, word by word."""
+
+    templates: tuple[tuple[str, str], ...] = ()
+    blocks: tuple[tuple[str, ...], ...] = ()
+    place: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Templates:
     """The templates of a language.
@@ -321,7 +337,7 @@ def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
 
 
 def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> Templates:
-    found = read_seat_files(files, normalization)
+    found = _read_seat_files(files, normalization)
     classes = {
         name: tuple(
             Template(str(number), name, *halves, WordForm(), place=sentences.place)
@@ -330,7 +346,7 @@ def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> T
         for name, sentences in found.items()
     }
     path = files[0] if len(files) == 1 else files[0].parent
-    return Templates(path, LANGUAGE, classes, {name: each for name, each in found.items() if each.blocks})
+    return Templates(path, AUTHORS_LANGUAGE, classes, {name: each for name, each in found.items() if each.blocks})
 
 
 def _find_filled(lexicon: Lexicon, word: str, word_class: str, templates: Templates) -> Iterator[FilledTemplate]:
@@ -339,7 +355,7 @@ def _find_filled(lexicon: Lexicon, word: str, word_class: str, templates: Templa
     words = next((side.stimuli for side in sets if side.name == word_class), (word,))
     place, number = templates.filled[word_class].place, 0
     for block in templates.filled[word_class].blocks:
-        for text in sentences_of(block, words, word, f"{place}: the set {word_class}"):
+        for text in _sentences_of(block, words, word, f"{place}: the set {word_class}"):
             number += 1
             starts = [i for i in range(len(text)) if text.startswith(word, i)]
             start = next((i for i in starts if whole_words(text, i, i + len(word))[0] == i), None)
@@ -386,3 +402,61 @@ def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate
         )
     start, end = whole_words(text, len(before), len(text) - len(after))
     return FilledTemplate(stimulus, template.name, template.word_class, text, start, end)
+
+
+# --------------------
+# The files of SEAT of Sadhu et al. (2024), `seat1.jsonl` ...: as those of categories, with "templates" in place of
+# words, or with sentences as "examples": all of the first word, then all of the second.
+
+_AUTHORS_SLOT = regex.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|_{2,}|%s|X{3,}|G{3,}")
+_LATIN_SLOT = regex.compile(r"[A-Za-z]+")  # in a Bangla sentence a Latin word is a slot
+
+
+def _read_seat_files(files: Sequence[Path], normalization: str | None = None) -> dict[str, SeatSentences]:
+    """Read templates or filled sentences of SEAT, by the set whose words stand in them.
+
+    A set that several files have gets the templates of all, each once.
+
+    Raises:
+        InputError: a file is no such file; a template has no slot, or several; the message names the file.
+    """
+    spelled = spelling_of(AUTHORS_LANGUAGE, normalization)
+    found: dict[str, SeatSentences] = {}
+    for path in files:
+        content = read_json_object(path)
+        for side in SIDES:
+            name, key, texts = read_authors_side(path, content, side, ("templates", "examples"), spelled)
+            known = found.get(name, SeatSentences(place=str(path)))
+            if key == "templates":
+                halves = [_halves(text, path, side) for text in texts]
+                known = known._replace(templates=tuple(dict.fromkeys((*known.templates, *halves))))
+            else:
+                known = known._replace(blocks=tuple(dict.fromkeys((*known.blocks, texts))))
+            found[name] = known
+    return found
+
+
+def _sentences_of(block: Sequence[str], words: Sequence[str], word: str, what: str) -> Sequence[str]:
+    """Return the sentences of a word in a block that has as many of each, in the order of the words.
+
+    Raises:
+        InputError: they cannot be as many; `what` says where.
+    """
+    each, rest = divmod(len(block), len(words))
+    if rest:
+        raise InputError(
+            f"{what} has {len(block)} sentences for {len(words)} words, which is not the same number for each. Name"
+            " the word lists under `lexicon.stimuli` that the sentences were made from."
+        )
+    first = words.index(word) * each
+    return block[first : first + each]
+
+
+def _halves(text: str, path: Path, side: str) -> tuple[str, str]:
+    slots = list(_AUTHORS_SLOT.finditer(text)) or list(_LATIN_SLOT.finditer(text))
+    if len(slots) != 1:
+        raise InputError(
+            f"{path}: a template of `{side}` has {len(slots) or 'no'} slot{'s' * (len(slots) > 1)}: {text!r:.80}. Write"
+            " XXX once where the word stands."
+        )
+    return text[: slots[0].start()], text[slots[0].end() :]

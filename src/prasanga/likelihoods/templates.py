@@ -18,7 +18,7 @@ import regex
 from prasanga.associations.estimates import Category, category_of
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, read_json_object, read_text, suggest
-from prasanga.lexicon.authors import LANGUAGE
+from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.lexicon.templates import SLOT, WordForm, read_word_form, whole_words
 from prasanga.models.pieces import Span

@@ -80,9 +80,6 @@ def test_words_with_group_numbers(tmp_path: Path, suffix_categories: Path) -> No
     assert forms_of(lexicon, "সৎ") == ["সৎ"]
     assert [(form.form, form.group) for form in lexicon.forms][:3] == [("ফুল", ""), ("ফুলের", "1"), ("ফুলকে", "2")]
     assert lexicon.stimuli[0].groups == ("1", "2")
-    assert [warning.split(": ", 1)[1] for warning in lexicon.warnings] == [
-        "রহিম is there twice; the suffixes of all its lines are combined."
-    ]
 
 
 def test_categories(category_files: Path, suffix_lists: Path) -> None:
@@ -104,13 +101,6 @@ def test_categories(category_files: Path, suffix_lists: Path) -> None:
         for warning in lexicon.warnings
     )
     assert any("no entry for রহিম" in warning for warning in lexicon.warnings)
-
-
-def test_one_category_file_and_no_suffixes(category_files: Path) -> None:
-    lexicon = load_lexicon(category_files / "ceat2.jsonl")
-    assert list(lexicon.categories) == ["C2"]
-    assert {form.form for form in lexicon.forms} == {stimulus.name for stimulus in lexicon.stimuli}
-    assert "no suffix lists given" in lexicon.warnings[0]
 
 
 def test_files_that_do_not_belong_together(
@@ -192,13 +182,6 @@ def test_the_authors_categories(authors_folder: Path) -> None:
     assert [len(side.stimuli) for side in lexicon.categories["C1"].attributes] == [24, 24]
     assert [len(set(side.stimuli)) for side in lexicon.categories["C1"].attributes] == [23, 23]
     assert not any("no entry" in warning for warning in lexicon.warnings)
-
-
-def test_the_authors_grouped_words(authors_folder: Path) -> None:
-    lexicon = load_lexicon(authors_folder / "WeatWords" / "allWeatWords.txt", authors_folder / "suffixCategories.jsonl")
-    assert len(lexicon.stimuli) == 252
-    assert all(form.form == form.form.strip() for form in lexicon.forms)
-    assert len(lexicon.warnings) == 2
 
 
 # SEAT: templates, and sentences with the words in them.
@@ -288,13 +271,3 @@ def test_files_of_seat_that_cannot_be_used(
     others = ONE_EACH if key == "templates" else {side: ["ক।"] for side in ONE_EACH}
     with pytest.raises(InputError, match=said):
         list(filled_templates(words, ["ফুল"], load_templates(seat_files(tmp_path / "s", key, targ1=flowers, **others))))
-
-
-def test_a_folder_without_files_of_seat(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no seat\*\.jsonl in this folder\. Check the path under `seat\.templates`"):
-        load_templates(tmp_path)
-    write(tmp_path / "seat1.jsonl", {"targ1": {"examples": ["a"]}})
-    with pytest.raises(
-        InputError, match=r'`targ1` must be \{"category": name, "templates" or "examples": \[text, \.\.\.\]\}'
-    ):
-        load_templates(tmp_path)

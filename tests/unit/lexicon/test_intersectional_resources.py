@@ -24,7 +24,6 @@ from prasanga.lexicon import (
 )
 from prasanga.lexicon.model import spelling_of
 from prasanga.lexicon.templates import with_article
-from prasanga.sentences import Matcher, longest
 
 ROOT = Path(__file__).parents[3]
 RESOURCES = ROOT / "resources"
@@ -110,12 +109,6 @@ SIDES = {
         for sex in ("Male", "Female")
     },
     **{f"{age} {sex} Terms": f"{age}_{sex}_terms".lower() for age in ("Young", "Old") for sex in ("Male", "Female")},
-}
-JOINED = {
-    "male_first_names": ("hindu_male_first_names", "muslim_male_first_names"),
-    "female_first_names": ("hindu_female_first_names", "muslim_female_first_names"),
-    "hindu_first_names": ("hindu_male_first_names", "hindu_female_first_names"),
-    "muslim_first_names": ("muslim_male_first_names", "muslim_female_first_names"),
 }
 
 # Caliskan et al. (2017); honour is listed in the spelling of our set, nouns in the singular.
@@ -218,13 +211,6 @@ def test_sizes(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_joined_sets_are_the_sum_of_their_parts(language: str) -> None:
-    sets = sets_of(language)
-    for joined, parts in JOINED.items():
-        assert sets[joined] == tuple(word for part in parts for word in sets[part])
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_no_word_stands_on_both_sides_or_as_target_and_attribute(language: str) -> None:
     spellings = {word.name: {word.name, *word.variants} for word in lexicon_of(language).stimuli}
     for name, category in lexicon_of(language).categories.items():
@@ -261,31 +247,6 @@ def test_words_of_a_set_are_independent(language: str) -> None:
             assert Counter(noun for _, noun in words) == dict.fromkeys(of_sex, 4)
         for age in ("young", "old"):
             assert len({word.split(" ")[-1] for word in sets[f"{age}_{sex}_terms"]}) == 8
-
-
-def test_the_compounds_that_the_paper_names() -> None:
-    sets = sets_of("en")
-    assert "Dalit boy" in sets["lower_caste_male_terms"]
-    assert "Brahmin girl" in sets["upper_caste_female_terms"]
-    assert "young boy" in sets["young_male_terms"]
-    assert "old lady" in sets["old_female_terms"]
-
-
-def test_age_terms_are_counterparts() -> None:
-    sets = sets_of("en")
-    for sex in ("male", "female"):
-        young, old = ([word.split(" ") for word in sets[f"{age}_{sex}_terms"]] for age in ("young", "old"))
-        assert {age for age, _ in young} == {"young"}
-        assert {age for age, _ in old} == {"old"}
-        assert [noun for _, noun in young][:7] == [noun for _, noun in old][:7]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_only_words_of_searched_sets_are_looked_for(language: str) -> None:
-    lexicon = lexicon_of(language)
-    assert len({form.stimulus for form in lexicon.forms}) == LANGUAGES[language].searched < len(lexicon.stimuli)
-    new = {word for side in sets_of(language).values() for word in side} - {form.stimulus for form in lexicon.forms}
-    assert new == {word.name for word in lexicon.stimuli} - {form.stimulus for form in lexicon.forms}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -340,33 +301,25 @@ def test_no_latin_letters(language: str) -> None:
     assert [text for text in texts if regex.search(r"\p{Latin}", text)] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_word_has_a_gloss(language: str) -> None:
-    assert [word for word, gloss in glosses_of(language).items() if not gloss] == []
-
-
 def test_english_articles() -> None:
     """No word of a class with an article is spoken otherwise than it is spelled (hour, university)."""
     words = [word.name for word in lexicon_of("en").stimuli if word.word_class in {"person", "thing", "matter"}]
     assert len(words) > 200
     for word in words:
         assert with_article(word) == f"{'an' if word[0] in 'aeiouAEIOU' else 'a'} {word}"
-    texts = {sentence.text for sentence in filled_of("en")}
-    assert {"This is an old man.", "That is an Arya girl.", "Here is a uniform."} & texts == {
-        "This is an old man.",
-        "That is an Arya girl.",
-    }
-    assert {
-        "This is an executive.",
-        "There is a young wife.",
-        "They are young wives.",
-        "The Jatav woman is here.",
-        "This is the wedding.",
-        "The text mentions a theorem.",
-        "They talk about a salary.",
-        "The topic is statistics.",
-    } <= texts
-    assert {"These are children.", "Rahul is here.", "They talk about peace.", "They kill.", "It is ruthless."} <= texts
+
+
+SENTENCES = {
+    "en": "This is an old man.|That is an Arya girl.|This is an executive.|They are young wives.|This is the wedding."
+    "|The text mentions a theorem.|The topic is statistics.|These are children.|They kill.|It is ruthless.",
+    "hi": "बात एक ब्राह्मण लड़के की है।|वह एक चूहड़ी महिला है।|यह एक वृद्ध माँ की तस्वीर है।|बात चचेरे भाई-बहनों की है।"
+    "|लेख में एक हमले का जिक्र है।|फातिमा यहाँ हैं।|इनका नाम पूजा है।|यह बहुत मीठा है।",
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_sentences(language: str) -> None:
+    assert {sentence.text for sentence in filled_of(language)} >= set(SENTENCES[language].split("|"))
 
 
 def test_no_hindi_template_has_a_gender() -> None:
@@ -386,53 +339,6 @@ def test_no_hindi_template_has_a_gender() -> None:
         "कड़वा",
         "जानलेवा",  # which does not change
     ]
-
-
-def test_hindi_sentences() -> None:
-    texts = {sentence.text for sentence in filled_of("hi")}
-    assert {
-        "बात एक ब्राह्मण लड़के की है।",
-        "यह एक ब्राह्मण लड़के की तस्वीर है।",
-        "यह एक चूहड़े पुरुष की तस्वीर है।",
-        "वह एक चूहड़ी महिला है।",
-        "यहाँ एक जाटव महिला है।",
-        "एक उम्रदराज महिला यहाँ है।",
-        "बात एक वृद्ध पिता की है।",
-        "यह एक वृद्ध पिता की तस्वीर है।",
-        "यह एक वृद्ध माँ की तस्वीर है।",
-        "यह एक युवक है।",
-        "वह एक किशोरी है।",
-        "बात चचेरे भाई-बहनों की है।",
-        "ये माता-पिता हैं।",
-        "लेख में एक हमले का जिक्र है।",
-        "यह वही विवाह है।",
-        "चर्चा एक पेशे की है।",
-        "विषय कैलकुलस है।",
-        "फातिमा यहाँ हैं।",
-        "ये राम हैं।",
-        "राम से बात हुई।",
-        "इनका नाम पूजा है।",
-        "यह बहुत मीठा है।",
-        "यह व्यवहार खतरनाक है।",
-        "लेख में नम्र व्यवहार का जिक्र है।",
-    } <= texts
-
-
-def test_hindi_speaks_of_one_person_at_a_time() -> None:
-    """Plurals differ between the genders (पिता, माँएँ); the plural of respect does not."""
-    templates = templates_of("hi").classes
-    assert {each.form.number for name, found in templates.items() if name != "persons" for each in found} <= {
-        "",
-        "singular",
-    }
-    assert all(each.after.endswith(("हैं।", "है।", "बात हुई।")) for each in templates["person_name"])
-
-
-def test_words_for_templates_are_not_found_in_texts() -> None:
-    found = longest(Matcher(lexicon_of("en")).find("Ali gave the Brahmin man a cruel diploma."))
-    assert [match.stimulus for match in found] == ["man"]
-    found = Matcher(lexicon_of("hi")).find("राम की पूजा में दलित महिला और आनंद का प्रकाश।")
-    assert [match.stimulus for match in found] == ["महिला"]
 
 
 @pytest.mark.parametrize("name", CALISKAN)

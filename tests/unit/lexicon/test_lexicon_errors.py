@@ -10,7 +10,7 @@ import pytest
 from tables import read_table
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon import forms_table, load_lexicon
+from prasanga.lexicon import load_lexicon
 
 
 def message(files: Any) -> str:
@@ -29,16 +29,6 @@ def test_syntax_error_names_file_and_line(files: Any) -> None:
     assert re.search(r"flowers\.yaml, line 5: not YAML: ", message(files))
 
 
-def test_a_file_without_keys(files: Any) -> None:
-    files.path("good").write_text("", encoding="utf-8")
-    assert "good.yaml: found None, but a file has keys" in message(files)
-
-
-def test_a_file_that_is_not_utf8(files: Any) -> None:
-    files.path("good").write_bytes(b"set: \xff\n")
-    assert "good.yaml, line 1: not UTF-8" in message(files)
-
-
 def test_a_group_on_a_stem_of_another_class(files: Any) -> None:
     files.change("flowers", "stimulus: গোলাপ", "stimulus: জবা")
     assert re.search(
@@ -51,23 +41,6 @@ def test_a_group_on_a_stem_of_another_class(files: Any) -> None:
 def test_a_group_on_a_stem_without_the_ending_that_it_names(files: Any) -> None:
     files.change("groups", "ending: [vowel, diphthong]", "ending: [-ে, -ছা]")
     assert "which is for stems of the ending class -ে or -ছা; মাছি is of the class vowel" in message(files)
-
-
-def test_an_unknown_normalization(files: Any) -> None:
-    with pytest.raises(InputError, match="normalization: 'nukka' is unknown"):
-        load_lexicon(files.stimuli, files.groups, normalization="nukka")
-
-
-def test_a_variant_must_fit_as_well(files: Any) -> None:
-    files.change("flowers", "variants: [রঙ]", "variants: [রাঙা]")
-    assert "the stimulus রং has the suffix group `thing`, which is for stems of the ending class consonant; রাঙা is" in (
-        message(files)
-    )
-
-
-def test_all_misfits_are_listed_at_once(files: Any) -> None:
-    files.change("flowers", "group: thing}", "group: kin}").change("insects", "group: person}", "group: thing}")
-    assert message(files).count("\n") == 1
 
 
 def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(files: Any) -> None:
@@ -128,27 +101,12 @@ def test_resolutions(files: Any, resolution: str, owners: tuple[str, ...] | None
     assert claims.get("গোলাপেরই") == (None if resolution == "none" else ("গোলাপ",))
 
 
-def test_a_form_that_is_also_an_everyday_word_can_be_left_out(files: Any) -> None:
-    files.append("categories", "ambiguous:\n  - {form: গোলাপের, resolution: none, reason: a test}\n")
-    claims = files.load().claims()
-    assert "গোলাপের" not in claims
-    assert "গোলাপেরই" not in claims
-    assert claims["গোলাপ"] == ("গোলাপ",)
-
-
 def test_a_decision_holds_for_the_emphatic_form(files: Any) -> None:
     files.change("groups", "fixed: {ending: any}", "fixed: {ending: any, emphatic: [ও]}")
     files.change("good", "words:", AMBIGUOUS)
     assert message(files).count("resolution:") == 1
     files.append("categories", "ambiguous:\n  - {form: গোলাপের, resolution: গোলাপের, reason: a test}\n")
     assert files.load().claims()["গোলাপেরও"] == ("গোলাপের",)
-
-
-def test_an_uncounted_form_is_marked_in_the_table(files: Any) -> None:
-    files.change("good", "words:", AMBIGUOUS)
-    files.append("categories", "ambiguous:\n  - {form: গোলাপের, resolution: গোলাপ, reason: a test}\n")
-    rows = [row for row in forms_table(files.load()).to_pylist() if row["form"] == "গোলাপের"]
-    assert {row["stimulus"]: row["counted"] for row in rows} == {"গোলাপ": True, "গোলাপের": False}
 
 
 @pytest.mark.parametrize(("key", "entry", "expected"), read_table(__file__, "decisions"))

@@ -152,7 +152,7 @@ def test_every_file_that_the_reader_opens_counts(
     for stimuli, groups in layouts:
         opened.clear()
         with monkeypatch.context() as patch:
-            for module in ("base.yaml", "lexicon.authors"):
+            for module in ("base.yaml", "lexicon.loading"):
                 patch.setattr(f"prasanga.{module}.read_text", spy)
             load_lexicon(stimuli, groups)
         counted = {str(path) for path in planning.list_word_files(words(stimuli, groups))}

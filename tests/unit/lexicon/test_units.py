@@ -79,7 +79,6 @@ JOINED = "targets: [{set: xz, sets: [x, z]}, y], attributes: [good, bad], matche
         (["a b c", "d e:k f:k"], MATCHED, "in the pair b, e the words have no `cluster` and `cluster: k`"),
         (["a:k b:k c", "d:k e c"], FREE, r"must name two different word sets without a word in common"),
         (["a:k b:k", "c:k d:k"], FREE, "both x and y have words of the cluster `k`.* or write `matched: targets`"),
-        (["a:k b", "c d"], FREE, r"only one word of .*x\.yaml has `cluster: k`. Write it for every word"),
         (["a:3 b", "c d"], FREE, r"x.yaml, line 3: `cluster` has 3, but needs text"),
         (["a b", "c d e", "a f"], JOINED, r"the joined set `xz` is matched and has a twice, so later words would lose"),
     ],

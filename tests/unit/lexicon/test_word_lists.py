@@ -84,14 +84,6 @@ def test_categories_of_running_text_come_first(language: str) -> None:
     assert lexicon.warnings == ()
 
 
-@pytest.mark.parametrize(("language", "n_stimuli", "n_searched"), [("hi", 376, 204), ("en", 379, 208)])
-def test_numbers_of_stimuli(language: str, n_stimuli: int, n_searched: int) -> None:
-    lexicon = lexicon_of(language)
-    assert len(lexicon.stimuli) == n_stimuli
-    assert len({form.stimulus for form in lexicon.forms}) == n_searched
-    assert len(lexicon_of("bn").stimuli) >= 250
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_form_of_two_stimuli_is_decided(language: str) -> None:
     lexicon = lexicon_of(language)
@@ -120,11 +112,6 @@ def test_inflect(language: str, stimulus: str, number: str, case: str, expected:
             lexicon.inflect(stimulus, number=number, case=case)
     else:
         assert NORMALIZED[language]([expected]) == [lexicon.inflect(stimulus, number=number, case=case)]
-
-
-def test_an_ending_for_emphasis() -> None:
-    form = lexicon_of("bn").inflect("গোলাপ", number="plural", case="locative", emphatic="ও")
-    assert form == "গোলাপগুলোতেও"
 
 
 @pytest.mark.parametrize(("word", "stimulus", "number", "case", "emphatic"), read_table(__file__, "readings"))
