@@ -18,7 +18,7 @@ from prasanga.base.places import shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
-from prasanga.report import wording
+from prasanga.report import templates
 from prasanga.report.grid import METHODS, Grid, grid_of, is_number, pairs_left_out, sort_lengths, why_missing
 from prasanga.schema import TABLES, find_table, group_lost_words, read_table
 
@@ -225,7 +225,7 @@ def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping
 # Contexts by length, and what the study left out, stage by stage: how many of how many, and why.
 
 
-WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (files(wording.__name__) / "losses.yaml").read_text("utf-8"))
+WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (files(templates.__name__) / "losses.yaml").read_text("utf-8"))
 """Why things are left out, by the codes of the tables."""
 
 _FEW = 4

@@ -21,7 +21,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
-from jinja2 import PackageLoader
 from markupsafe import Markup
 
 from prasanga import __version__
@@ -31,7 +30,7 @@ from prasanga.base.yaml import load_yaml
 from prasanga.config import find_part
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import findings, grid, study, wording
+from prasanga.report import findings, grid, study, templates
 from prasanga.report.grid import METHODS, Estimate, few_words, is_number, is_significant, name_of_language
 from prasanga.report.sheet import MISSING, TEMPLATES
 from prasanga.report.study import WORDING, EmbeddingFiles, Results
@@ -212,7 +211,7 @@ def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
     }
 
 
-_KEYS = {row["object"]: row["keys"].split() for row in read_rows(files(wording.__name__) / "summary.tsv")}
+_KEYS = {row["object"]: row["keys"].split() for row in read_rows(files(templates.__name__) / "summary.tsv")}
 """Columns of results that objects of the summary have under the same names."""
 
 
@@ -351,8 +350,8 @@ def _numbers(table: pl.DataFrame, name: str) -> list[float]:
 # The methods card and the data card: what was measured on what, how, and how far it goes, as Markdown.
 #
 # Their numbers come from the summary, the meanings of choices from the models of the config, and what numbers say from
-# `wording/methods.yaml`; the page shows these as well. The templates escape everything that comes from a study, so that
-# no name makes a heading, a link or a tag.
+# `templates/methods.yaml`; the page shows these as well. The templates escape everything that comes from a study: no
+# name makes a heading, a link or a tag.
 
 
 NOT_STATED = "not stated"
@@ -446,8 +445,7 @@ def escape(value: object) -> Markup:
 def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
     trained = [each["name"] for each in (*summary["models"], *summary["static_vectors"]) if each["trained"]]
     named = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": findings.tell("trained", names=trained), "summary": summary}
-    loader = PackageLoader(wording.__name__, "")
-    environment = TEMPLATES.overlay(loader=loader, finalize=escape, keep_trailing_newline=True)
+    environment = TEMPLATES.overlay(finalize=escape, keep_trailing_newline=True)
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(template, globals=named).render(**context))
 
 
@@ -460,7 +458,7 @@ def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list
     `sources.tsv` says where the config names them, and the key without which a file is not used.
     """
     found = []
-    for what, section, key, needed in map(dict.values, read_rows(files(wording.__name__) / "sources.tsv")):
+    for what, section, key, needed in map(dict.values, read_rows(files(templates.__name__) / "sources.tsv")):
         paths = (config.get(section) or {}).get(key) or []
         for path in [paths] if isinstance(paths, str) else paths:
             if not needed or config[section].get(needed):
@@ -584,9 +582,9 @@ def list_references(measured: Iterable[str]) -> list[dict[str, Any]]:
 
 @functools.cache
 def _wording() -> Mapping[str, Any]:
-    file = files(wording.__name__) / "methods.yaml"
+    file = files(templates.__name__) / "methods.yaml"
     texts: dict[str, Any] = load_yaml(file.name, file.read_text(encoding="utf-8"))
-    rows = read_rows(files(wording.__name__) / "references.tsv")
+    rows = read_rows(files(templates.__name__) / "references.tsv")
     texts["publications"] = [{**row, "methods": row["methods"].split()} for row in rows]
     for each in (*texts["fixed"], *texts["quantities"], *texts["publications"]):
         # `words` is every method of word associations

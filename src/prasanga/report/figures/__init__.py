@@ -1,6 +1,6 @@
 """The figures of a study, for papers and the page, and their colours.
 
-An entry of `wording/figures.yaml` is a figure, or a family of them: rule, files, caption and download follow from it.
+An entry of `figures.yaml` is a figure, or a family of them: rule, files, caption and download follow from it.
 The modules of this package draw, on `canvas`. This one imports neither them nor matplotlib: the rules read it while
 they plan, and the page for its colours.
 """
@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from prasanga.base.yaml import load_yaml
 from prasanga.methods import TABLES
-from prasanga.report import wording
 
 FOLDER = "results/report/figures"
 """Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
@@ -32,7 +31,7 @@ Options: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, or a family of figures that one function draws; what its entry in `wording/figures.yaml` says."""
+    """A figure, or a family of figures that one function draws; what its entry in `figures.yaml` says."""
 
     file: str
     label: str
@@ -76,7 +75,7 @@ VARIANTS: Mapping[str, Callable[[Mapping[str, Any], Sequence[str]], Sequence[Opt
 @functools.cache
 def all_figures() -> tuple[Figure, ...]:
     """Return all figures, in the order of the page."""
-    file = files(wording.__name__) / "figures.yaml"
+    file = files(__name__) / "figures.yaml"
     return tuple(Figure(**entry) for entry in load_yaml(file.name, file.read_text(encoding="utf-8")))
 
 
