@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import yaml
 from loss_columns import losses
-from report_tables import SCHEMA, arrange_ceat, estimate
+from report_tables import SCHEMA, arrange_ceat, estimate, fill_columns
 
 from prasanga.config import complete
 from prasanga.report import page
@@ -79,7 +79,7 @@ def coverage() -> pl.DataFrame:
             reason = "" if eligible else "no-context-long-enough"
             rows.append((stimulus, length, 4000 + n, 3500 + n, eligible, min(eligible, 1200), reason))
     names = ["stimulus", "segment_length", "occurrences", "contexts", "eligible", "sampled", "reason"]
-    return pl.DataFrame(rows, schema=names, orient="row")
+    return fill_columns("coverage", pl.DataFrame(rows, schema=names, orient="row")).fill_null(0)
 
 
 def audit() -> dict[str, pl.DataFrame]:

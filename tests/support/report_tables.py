@@ -11,6 +11,7 @@ import polars as pl
 from loss_columns import LOST
 
 from prasanga.associations.comparisons import why_not_found
+from prasanga.schema import TABLES
 
 RULE = (
     "p_association of at most .05 after Holm's correction, intervals that exclude zero, and a difference from random"
@@ -54,6 +55,12 @@ SCHEMA = {
     "band": pl.Float64,
     "seed": pl.Int64,
 }
+
+
+def fill_columns(name: str, table: pl.DataFrame) -> pl.DataFrame:
+    """A table with a column for everything that the registry names, as files have it; null where it says nothing."""
+    missing = {key: kind for key, kind in TABLES[name].polars.items() if key not in table.columns}
+    return table.with_columns(**{key: pl.lit(None, dtype=kind) for key, kind in missing.items()})
 
 
 DEFAULTS = json.loads(Path(__file__).with_name("estimate.json").read_text(encoding="utf-8"))

@@ -161,13 +161,13 @@ def why_nothing_to_compare(
     matched = match_models(models, studied, theirs)
     if matched and (language in published["language"] or (pairs and len(percentages))):
         return ""
-    both = describe_both([language], studied, published, matched)
+    both = _describe_both([language], studied, published, matched)
     return (
         f"`comparison.paper` is {paper}, but nothing will be compared: {both} Or write `comparison: {{paper: none}}`."
     )
 
 
-def describe_both(
+def _describe_both(
     languages: Iterable[str], studied: Iterable[str], published: pl.DataFrame, matched: Mapping[str, str]
 ) -> str:
     """Return which languages and models a study and a paper have, in sentences on what to write if they differ."""
@@ -213,45 +213,34 @@ def compare(
         if the study has it at several N, the one nearest to the paper's. A cell that the study could not compute is a
         row without a measured number, with the reason. Columns that repeat another table's are left out.
     """
-    studied = dict.fromkeys(name for table in tables.values() for name in table["model"])
-    matched = match_models(models, studied, published["model"])
-    ours = pl.concat(
-        [pl.DataFrame(schema=_OURS), *(_select_estimates(method, table) for method, table in tables.items())],
-        how="diagonal_relaxed",
-    )
-    names = pl.DataFrame({"model": [*matched], "published_model": [*matched.values()]}, schema_overrides=_NAMES)
-    here, codes = pl.col("exchanged"), pl.col("doubts").fill_null("").str.split(" ").list
-    is_exchanged = codes.contains(EXCHANGED)
+    ours = [_select_estimates(method, table, language) for method, table in tables.items()]
+    codes = pl.col("doubts").fill_null("").str.split(" ").list
+    theirs = published.filter(~codes.contains(REPEATED)).with_columns(mode_of_printed(), published="effect_size")
+    here, is_exchanged = pl.col("exchanged"), codes.contains(EXCHANGED)
     order = [pl.when(each).then(pl.lit("exchanged")).otherwise(pl.lit("as described")) for each in (here, is_exchanged)]
     turned = pl.format("targets and attributes are {} here and {} in the paper", *order)
-    theirs = published.filter(~codes.contains(REPEATED), language=language).rename(
-        {"model": "published_model", "n_samples": "published_n_samples", "significant": "published_significant"}
-    )
-    rows = theirs.with_columns(mode_of_printed(), published="effect_size").join(
-        names.join(ours, on="model", maintain_order="left_right"),
-        on=["method", "category", "published_model", "sample_mode", "segment_length"],
-        nulls_equal=True,
-        maintain_order="left_right",
-    )
-    notes = pl.concat_str(pl.when(here != is_exchanged).then(turned), "note", separator="; ", ignore_nulls=True)
-    rows = rows.with_columns(note=notes.replace("", None)).select(name for name in SCHEMA.names if name in rows.columns)
-    nothing = describe_both([language], studied, published, matched)
-    return _measure_distances(pl.concat([pl.DataFrame(schema=SCHEMA.polars), rows], how="diagonal"), nothing)
+    note = pl.concat_str(pl.when(here != is_exchanged).then(turned), "note", separator="; ", ignore_nulls=True)
+    return _lay_beside(pl.concat(ours, how="diagonal_relaxed"), theirs, models, [language], note)
 
 
-_NAMES = dict.fromkeys(("model", "published_model"), pl.String())
-_OURS = {
-    **dict.fromkeys(("method", "category", "model", "sample_mode", "segment_length", "note"), pl.String()),
-    **dict.fromkeys(("measured", "ci_low", "ci_high"), pl.Float64()),
-    **{"n_samples": pl.Int64(), "exchanged": pl.Boolean()},
-}
+_OURS = pl.Schema(
+    {
+        **dict.fromkeys(("method", "category", "model", "sample_mode", "segment_length", "note"), pl.String()),
+        **dict.fromkeys(("measured", "ci_low", "ci_high"), pl.Float64()),
+        **{"n_samples": pl.Int64(), "exchanged": pl.Boolean(), "language": pl.String(), "set": pl.String()},
+    }
+)
+_SAME = ["method", "category", "language", "published_model", "sample_mode", "segment_length"]
+"""Columns in which a number of the study and a published one are the same."""
 
 
-def _select_estimates(method: str, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates of a method as `_OURS`, with what they do without as `note`."""
-    described = table.with_columns(
-        pl.Series("note", map(_describe, table.iter_rows(named=True)), dtype=pl.String), method=pl.lit(method)
-    )
+def _select_estimates(method: str, table: pl.DataFrame, language: str) -> pl.DataFrame:
+    """Return the estimates of a method with columns of `_OURS`; `note` says what they do without."""
+    notes = []
+    for row in table.iter_rows(named=True):
+        few = f"few words: {words}" if (words := grids.few_words(row)) else ""
+        notes.append([few, grids.why_missing(row) or row["interval_note"]])
+    described = table.with_columns(_join_notes(notes), method=pl.lit(method), language=pl.lit(language))
     rows = grids.split_draws(described).rename({"effect_size": "measured"})
     return rows.select(pl.col(name).cast(kind) for name, kind in _OURS.items() if name in rows.columns)
 
@@ -271,21 +260,71 @@ def compare_pairs(
         As `compare`: the method is `pairs`, the category the bias type, `same_sign` says whether both are on the same
         side of 50, and the interval is the exact one.
     """
-    grid, value = grids.pair_grid_of(bias), choose_percentage(bias, preset)
-    matched = match_models(models, grid.models, published["model"])
-    rows = [
-        {**theirs, "set": ours["set"], "category": ours["bias_type"], "model": model}
-        | {"published": theirs["percentage"], "measured": ours[value], "published_model": theirs["model"]}
-        | {"ci_low": ours["exact_low"], "ci_high": ours["exact_high"]}
-        | {"note": _describe_percentage(theirs, ours, value)}
-        for theirs in published.iter_rows(named=True)
-        for group in grid.groups
-        for model, name in matched.items()
-        if (group.language, name) == (theirs["language"], theirs["model"])
-        and (ours := grid.at(group, model, theirs["bias_type"])) is not None
-    ]
-    nothing = describe_both(sorted({group.language for group in grid.groups}), grid.models, published, matched)
-    return _measure_distances(pl.DataFrame(rows, schema=SCHEMA.polars, orient="row"), nothing, even=50)
+    value = choose_percentage(bias, preset)
+    notes = []
+    for row in bias.iter_rows(named=True):
+        runs = "mean over runs" if grids.is_number(row[value]) else "no runs"
+        of_runs = f"{runs}; of all pairs {row['bias_percentage']:.2f}" if value != "bias_percentage" else ""
+        notes.append([grids.why_no_percentage(row) or of_runs])
+    renamed = {"category": "bias_type", "measured": value, "ci_low": "exact_low", "ci_high": "exact_high"}
+    ours = bias.with_columns(_join_notes(notes), method=pl.lit(PAIRS), **renamed)
+    theirs = published.with_columns(category="bias_type", published="percentage", deviation=pl.col("spread"))
+    deviations = (pl.col(name).round(2).map_elements("{:.2f}".format, pl.String) for name in ("deviation", "runs_sd"))
+    of_runs = pl.format("deviation over runs {} in the paper, ours {}", *deviations)
+    note = pl.concat_str("note", of_runs, separator="; ", ignore_nulls=True)
+    languages = sorted(bias["language"].unique())
+    return _lay_beside(ours, theirs, models, languages, note, even=50)
+
+
+def _join_notes(notes: Iterable[Iterable[str | None]]) -> pl.Series:
+    return pl.Series("note", ["; ".join(filter(None, each)) or None for each in notes], dtype=pl.String)
+
+
+def _lay_beside(
+    ours: pl.DataFrame,
+    theirs: pl.DataFrame,
+    models: Mapping[str, str],
+    languages: Sequence[str],
+    note: pl.Expr,
+    *,
+    even: float = 0.0,
+) -> pl.DataFrame:
+    """Return rows of the study and of a paper that are of the same test, as the table `comparison`.
+
+    A number at `even` has no sign, and a printed bound no distance. Of the rows of one cell of the study the published
+    N nearest to the study's is taken, by ratio, and vice versa.
+    """
+    ours = pl.concat([pl.DataFrame(schema=_OURS), ours], how="diagonal_relaxed")
+    theirs = pl.concat([pl.DataFrame(schema=PUBLISHED_SCHEMA), theirs], how="diagonal_relaxed")
+    studied = ours["model"].unique(maintain_order=True)
+    matched = match_models(models, studied, theirs["model"])
+    names = {"model": "published_model", "n_samples": "published_n_samples", "significant": "published_significant"}
+    published_model = pl.col("model").replace_strict(matched, default=None, return_dtype=pl.String)
+    rows = theirs.rename(names).join(
+        ours.with_columns(published_model=published_model), on=_SAME, nulls_equal=True, maintain_order="left_right"
+    )
+    if rows.is_empty():
+        nothing = _describe_both(languages, studied, theirs, matched)
+        same = "Method, category or bias type, segment length and sample mode must be the same as well."
+        return pl.DataFrame([{"note": f"Nothing to compare: {nothing} {same}"}], schema=SCHEMA.polars)
+    rows = rows.with_columns(note=note.replace("", None)).select(name for name in SCHEMA.names if name in rows.columns)
+    rows = pl.concat([pl.DataFrame(schema=SCHEMA.polars), rows], how="diagonal_relaxed")
+    published, measured, low, high = map(pl.col, ("published", "measured", "ci_low", "ci_high"))
+    has_interval = low.is_finite() & high.is_finite()
+    is_exact = pl.col("bound").is_null() & measured.is_finite()
+    has_signs = is_exact & (measured != even) & (published != even)
+    apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
+    for side in ("n_samples", "table"):
+        cell = ["method", "category", "model", "sample_mode", "segment_length", side]
+        rows = rows.filter(apart.is_null() | (apart == apart.min().over(cell)))
+    return rows.with_columns(
+        pl.when(measured.is_finite()).then(measured),
+        pl.when(has_interval).then(low),
+        pl.when(has_interval).then(high),
+        difference=pl.when(is_exact).then(measured - published),
+        same_sign=pl.when(has_signs).then((measured > even) == (published > even)),
+        published_inside=pl.when(is_exact & has_interval).then(published.is_between(low, high)),
+    )
 
 
 def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
@@ -303,48 +342,6 @@ def why_nothing_compared(table: pl.DataFrame) -> str:
 def mode_of_printed() -> pl.Expr:
     """Return the sample mode of published numbers: fixed for CEAT if the paper does not say."""
     return pl.col("sample_mode").fill_null(pl.when(method="ceat").then(pl.lit("fixed")))
-
-
-def _describe(ours: grids.Estimate) -> str | None:
-    """Return what an estimate does without."""
-    few = f"few words: {words}" if (words := grids.few_words(ours)) else ""
-    return "; ".join(filter(None, [few, grids.why_missing(ours) or ours.get("interval_note")])) or None
-
-
-def _describe_percentage(theirs: Mapping[str, Any], ours: grids.Estimate, value: str) -> str | None:
-    notes = [grids.why_no_percentage(ours)]
-    if not notes[0] and value != "bias_percentage":
-        runs = "mean over runs" if grids.is_number(ours[value]) else "no runs"
-        notes.append(f"{runs}; of all pairs {ours['bias_percentage']:.2f}")
-    if theirs["spread"] is not None and grids.is_number(ours["runs_sd"]):
-        notes.append(f"deviation over runs {theirs['spread']:.2f} in the paper, ours {ours['runs_sd']:.2f}")
-    return "; ".join(filter(None, notes)) or None
-
-
-def _measure_distances(rows: pl.DataFrame, nothing: str, *, even: float = 0.0) -> pl.DataFrame:
-    """Return rows as the table `comparison`; a number at `even` has no sign, and a printed bound no distance.
-
-    Of the rows of one cell of the study the published N nearest to the study's is taken, by ratio, and vice versa.
-    """
-    if rows.is_empty():
-        same = "Method, category or bias type, segment length and sample mode must be the same as well."
-        return pl.DataFrame([{"note": f"Nothing to compare: {nothing} {same}"}], schema=SCHEMA.polars)
-    published, measured, low, high = map(pl.col, ("published", "measured", "ci_low", "ci_high"))
-    has_interval = low.is_finite() & high.is_finite()
-    is_exact = pl.col("bound").is_null() & measured.is_finite()
-    has_signs = is_exact & (measured != even) & (published != even)
-    apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
-    for side in ("n_samples", "table"):
-        cell = ["method", "category", "model", "sample_mode", "segment_length", side]
-        rows = rows.filter(apart.is_null() | (apart == apart.min().over(cell)))
-    return rows.with_columns(
-        pl.when(measured.is_finite()).then(measured),
-        pl.when(has_interval).then(low),
-        pl.when(has_interval).then(high),
-        difference=pl.when(is_exact).then(measured - published),
-        same_sign=pl.when(has_signs).then((measured > even) == (published > even)),
-        published_inside=pl.when(is_exact & has_interval).then(published.is_between(low, high)),
-    )
 
 
 # --------------------

@@ -20,7 +20,7 @@ from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report import templates
 from prasanga.report.grid import METHODS, Grid, grid_of, is_number, pairs_left_out, sort_lengths, why_missing
-from prasanga.schema import TABLES, find_table, group_lost_words, read_table
+from prasanga.schema import COUNTED, TABLES, find_table, group_lost_words, read_table
 
 Report = Mapping[str, Any]
 
@@ -228,8 +228,6 @@ def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping
 WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (files(templates.__name__) / "losses.yaml").read_text("utf-8"))
 """Why things are left out, by the codes of the tables."""
 
-_FEW = 4
-
 
 class Loss(NamedTuple):
     """Something that a stage lost: `n` of `of` things (`what`) are so (`lost`), and why."""
@@ -243,35 +241,25 @@ class Loss(NamedTuple):
 
     @property
     def share(self) -> str:
-        """Return the share in per cent, never rounded to all or nothing."""
-        if not 0 < self.n < self.of:
-            return f"{100 if self.n else 0} %"
-        percent = 100 * self.n / self.of
-        return "< 0.1 %" if percent < 0.05 else "> 99.9 %" if percent >= 99.95 else f"{percent:.1f} %"
-
-
-class Losses(NamedTuple):
-    """What a study left out; and by stage of what it left out nothing, with its number."""
-
-    rows: list[Loss]
-    nothing: list[tuple[str, str]]
+        """Return the share in per cent."""
+        return f"{self.n / self.of:.1%}"
 
 
 def coverage_by_length(coverage: pl.DataFrame) -> list[dict[str, Any]]:
     """Summarize the coverage table (one row per stimulus and segment length) by length, by the names of the summary.
 
     `n_short` counts the stimuli with fewer contexts than the study's minimum, `n_from_supplement` the contexts drawn
-    that only the supplement has; None if the table does not say. `fewest` and `median` are of stimuli with any.
+    that only the supplement has. `fewest` and `median` are of stimuli with any.
     """
     sampled = pl.col("sampled")
-    more = {f"n_{name}": name if name in coverage.columns else None for name in ("short", "from_supplement")}
     by_length = coverage.group_by("segment_length").agg(
         n_stimuli=pl.len(),
         n_with_contexts=(sampled > 0).sum(),
         n_contexts=sampled.sum(),
         fewest=sampled.filter(sampled > 0).min().fill_null(0),
         median=sampled.filter(sampled > 0).median().fill_null(0.0),
-        **{key: pl.lit(None) if name is None else pl.col(name).sum() for key, name in more.items()},
+        n_short=pl.col("short").sum(),
+        n_from_supplement=pl.col("from_supplement").sum(),
     )
     found = {row["segment_length"]: row for row in by_length.to_dicts()}
     return [found[length] for length in sort_lengths(found)]
@@ -287,8 +275,8 @@ def totals(counts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def losses_of(results: Results) -> Losses | None:
-    """Return what a study left out, from corpus to likelihoods, as far as its results count it; None if none does."""
+def list_losses(results: Results) -> list[Loss]:
+    """Return what a study left out, from corpus to likelihoods, as far as its results count it."""
     counted = [
         *_count_corpus(totals(results.corpus)),
         *_count_contexts(results["coverage"]),
@@ -297,15 +285,12 @@ def losses_of(results: Results) -> Losses | None:
         *_count_traits(results["traits"]),
         *_count_pairs(results["bias_percentages"]),
     ]
-    rows: list[Loss] = []
-    nothing: dict[str, list[str]] = {}
-    for stage, what, lost, of, reasons in counted:
-        found = [(why, n) for why, n in sort_reasons(reasons) if n]
-        rows += [Loss(stage, what, lost, n, of, why) for why, n in found]
-        if of and not found:
-            noun, comma, every = what.partition(", ")
-            nothing.setdefault(stage, []).append(f"0 of {of:,} {noun} {lost}{comma}{every}")
-    return Losses(rows, [(stage, "; ".join(said)) for stage, said in nothing.items()]) if counted else None
+    return [
+        Loss(stage, what, lost, n, of, why)
+        for stage, what, lost, of, reasons in counted
+        for why, n in sort_reasons(reasons)
+        if n
+    ]
 
 
 Counted = tuple[str, str, str, int, Mapping[str, int]]
@@ -313,49 +298,39 @@ Counted = tuple[str, str, str, int, Mapping[str, int]]
 
 
 def _count_corpus(read: Mapping[str, int]) -> Iterator[Counted]:
-    for each in WORDING["corpus"] if read else ():
-        n, total = read.get(each["count"], 0), sum(read.get(name, 0) for name in each["of"])
-        if n or each["count"] == "skipped_lines":
-            yield "Corpus", each["what"], each["lost"], total, {each["why"]: n}
+    for each in WORDING["corpus"]:
+        total = sum(read.get(name, 0) for name in each["of"])
+        yield "Corpus", each["what"], each["lost"], total, {each["why"]: read.get(each["count"], 0)}
 
 
 def _count_contexts(coverage: pl.DataFrame) -> Iterator[Counted]:
-    if len(coverage):
-        counts = {why: coverage[name].sum() for name, why in WORDING["contexts"].items() if name in coverage.columns}
-        what = "contexts, each counted for every stimulus and length"
-        yield "Samples", what, "left out", int(coverage["contexts"].sum()), counts
-        without = Counter(WORDING["stimuli"].get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
-        yield "Samples", "stimuli, each counted for every length", "without contexts", len(coverage), without
+    counts = {why: coverage[name].sum() for name, why in WORDING["contexts"].items()}
+    what = "contexts, each counted for every stimulus and length"
+    yield "Samples", what, "left out", int(coverage["contexts"].sum()), counts
+    without = Counter(WORDING["stimuli"].get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
+    yield "Samples", "stimuli, each counted for every length", "without contexts", len(coverage), without
 
 
 def _count_targets(files: EmbeddingFiles) -> Iterator[Counted]:
     for family, name in files.families.items():
-        told = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
-        vectors = sum(each["n_segments"] for each in told)
-        left_out, cut = Counter[str](), Counter[str]()
-        for key, counts in (("left_out", left_out), ("cut", cut)):
+        vectors = sum(listed["n_segments"] for (model, _), listed in files.lists.items() if model == name)
+        for key, what, lost in (("left_out", "targets", "left out"), ("cut", "contexts", "cut")):
+            counts = Counter[str]()
             for *_, of, reason, n in files.count_left_out(key):
-                if of == family:
-                    counts[WORDING["targets"].get(reason, reason)] += n
-        if told:
-            yield "Embeddings", f"targets of {family}", "left out", vectors + left_out.total(), left_out
-        if cut:
-            yield "Embeddings", f"contexts of {family}", "cut", vectors, cut
+                counts[WORDING["targets"].get(reason, reason)] += n * (of == family)
+            yield "Embeddings", f"{what} of {family}", lost, vectors + counts.total() * (key == "left_out"), counts
 
 
 def _count_estimates(stage: str, table: pl.DataFrame) -> Iterator[Counted]:
     rows = table.rows(named=True)
-    missing = [row for row in rows if not is_number(row["effect_size"])]
-    bare = [row for row in rows if is_number(row["effect_size"]) and not is_number(row["ci_low"])]
-    listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
-    # a word may be used although some of its contexts or sentences are missing
-    words = Counter(reason for row in rows for reason, words in group_lost_words(row["lost"]).items() for _ in words)
-    notes = Counter(str(row.get("interval_note") or "the table does not say why") for row in bare)
-    whys = Counter(map(why_missing, missing))
-    yield stage, "words, each counted for every estimate", "left out", listed, {_in_short(words): listed - used}
-    yield stage, "estimates", "not computed", len(rows), {_in_short(whys): len(missing)}
-    n_computed = len(rows) - len(missing)
-    yield stage, "computed estimates", "without an interval", n_computed, {_in_short(notes): len(bare)}
+    computed = [row for row in rows if is_number(row["effect_size"])]
+    lost = (group_lost_words(row["lost"], without=COUNTED) for row in rows)
+    words = Counter(reason for found in lost for reason, named in found.items() for _ in named)
+    listed = sum(row[f"listed_{side}"] or 0 for row in rows for side in "xyab")
+    yield stage, "words, each counted for every estimate", "left out", listed, words
+    yield stage, "estimates", "not computed", len(rows), Counter(filter(None, map(why_missing, rows)))
+    bare = Counter(str(row["interval_note"]) for row in computed if not is_number(row["ci_low"]))
+    yield stage, "computed estimates", "without an interval", len(computed), bare
 
 
 def _count_traits(traits: pl.DataFrame) -> Iterator[Counted]:
@@ -363,9 +338,8 @@ def _count_traits(traits: pl.DataFrame) -> Iterator[Counted]:
     for left_out in traits.filter(~pl.col("fill").is_finite().fill_null(False))["left_out"]:
         codes = dict.fromkeys(each.split(" ")[0] for each in (left_out or "").split("; "))
         without["; ".join(WORDING["traits"].get(code, code) for code in codes if code) or "no reason is given"] += 1
-    if len(traits):
-        what = "traits, each counted for every model and structure"
-        yield "Sentence structures", what, "without a score", len(traits), without
+    what = "traits, each counted for every model and structure"
+    yield "Sentence structures", what, "without a score", len(traits), without
 
 
 def _count_pairs(pairs: pl.DataFrame) -> Iterator[Counted]:
@@ -378,14 +352,6 @@ def _count_pairs(pairs: pl.DataFrame) -> Iterator[Counted]:
             counted = "they count as not stereotypical" if rows["ties"][0] == "against" else "no preference"
             equal = f"both sentences have the same score: {counted}"
             yield "Sentence pairs", what, "not in the test against 50", n_pairs, {equal: ties}
-
-
-def _in_short(reasons: Counter[str]) -> str:
-    """Return the most frequent reasons, with their numbers where there are several."""
-    ordered = sort_reasons(reasons)
-    said = [f"{reason} ({n:,})" for reason, n in ordered[:_FEW]]
-    more = [f"and {len(ordered) - _FEW} more reasons"] if len(ordered) > _FEW else []
-    return "; ".join(reasons if len(reasons) == 1 else [*said, *more])
 
 
 def sort_reasons(counts: Mapping[str, int]) -> list[tuple[str, int]]:

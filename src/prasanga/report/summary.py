@@ -422,7 +422,7 @@ def data_card(
         texts=config.get("corpus") or {},
         corpus=[(said(path), digest) for path, digest in corpus[:LONGEST_LIST]],
         n_files=len(corpus),
-        losses=study.losses_of(results),
+        losses=study.list_losses(results),
         sets=list(sets.values()),
         sources=_list_sources(config, summary["sources"]),
         pairs=_list_pairs(config, summary["sources"], results["pair_statistics"]),

@@ -143,20 +143,16 @@ def coverage(results: Results) -> Section | None:
 
 def _count_by_length(table: pl.DataFrame) -> Sheet:
     lengths = study.coverage_by_length(table)
-    more = {"Stimuli below the minimum": "n_short", "Contexts from the supplement": "n_from_supplement"}
-    columns = {head: "" for head, name in more.items() if lengths[0][name] is not None}
-    rows = [
-        [value if isinstance(value, str) else f"{value:,g}" for value in each.values() if value is not None]
-        for each in lengths
-    ]
-    return show_table("lengths", rows, columns=columns)
+    return show_table(
+        "lengths", [[length, *(f"{n:,g}" for n in counts)] for length, *counts in map(dict.values, lengths)]
+    )
 
 
 def _list_contexts(table: pl.DataFrame, glosses: Mapping[str, str]) -> Section:
     """Return the part with the contexts of all stimuli at every length, kept of those possible."""
     lengths = sort_lengths(table["segment_length"])
-    counts = [name for name in ("occurrences", "contexts", "copies") if name in table.columns]
-    columns = {name.capitalize(): "" for name in counts} | {f"{length} words": "" for length in lengths}
+    counts = ("occurrences", "contexts", "copies")
+    columns = {f"{length} words": "" for length in lengths}
     rows = []
     for stimulus, found in table.sort("stimulus").rows_by_key("stimulus", named=True).items():
         at = {row["segment_length"]: row for row in found}
@@ -173,14 +169,8 @@ def _describe_contexts(row: Mapping[str, Any]) -> Cell:
 
 def left_out(results: Results) -> Section | None:
     """Return the section on what the stages of a study left out."""
-    found = study.losses_of(results)
-    if found is None:
-        return None
-    rows = [(*each[:5], each.share, each.why) for each in found.rows]
-    nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
-    items = ["Nothing was lost here:", *nothing] if nothing else []
-    sheets = [show_table("left_out", rows)] if rows else []
-    return fill_section("left_out", {"rows": rows}, sheets=sheets, items=items)
+    rows = [(*each[:5], each.share, each.why) for each in study.list_losses(results)]
+    return fill_section("left_out", sheets=[show_table("left_out", rows)]) if rows else None
 
 
 # --------------------

@@ -6,14 +6,12 @@ import json
 from typing import Any
 
 import polars as pl
-import pytest
 from loss_columns import losses
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
-from prasanga.report.study import EmbeddingFiles, Loss, Results, losses_of
-from prasanga.schema import group_lost_words
+from prasanga.report.study import EmbeddingFiles, Results, list_losses
 
 CORPUS = [
     {"lines": 100, "skipped_lines": 3, "sentences": 70, "cut_sentences": 1, "shorter_matches": 2, "occurrences": 40},
@@ -58,9 +56,8 @@ def estimates(**changes: Any) -> pl.DataFrame:
 
 
 def found(**tables: Any) -> dict[tuple[str, str, str, str], tuple[int, int]]:
-    section = losses_of(Results(**tables))
-    assert section is not None
-    return {(row.stage, row.what, row.lost, row.why): (row.n, row.of) for row in section.rows}
+    rows = list_losses(Results(**tables))
+    return {(row.stage, row.what, row.lost, row.why): (row.n, row.of) for row in rows}
 
 
 def test_corpus() -> None:
@@ -69,9 +66,7 @@ def test_corpus() -> None:
         ("Corpus", "sentences", "divided", "they are of extreme length; no text is lost"): (1, 100),
         ("Corpus", "matches", "left out", "a longer form of the same stimulus begins at the same place"): (2, 52),
     }
-    clean = losses_of(Results(corpus=[{"lines": 1_200, "skipped_lines": 0}]))
-    assert clean is not None
-    assert (clean.rows, clean.nothing) == ([], [("Corpus", "0 of 1,200 lines or records left out")])
+    assert found(corpus=[{"lines": 1_200, "skipped_lines": 0}]) == {}
 
 
 def test_samples_add_up() -> None:
@@ -95,33 +90,28 @@ def test_embeddings_by_model_and_reason() -> None:
         ("a", "9"): {"n_segments": 10, "left_out": {"x": {"unknown": 2}, "y": {"unknown": 1}}, "cut": {"x": 4}},
         ("a", "75"): {"n_segments": 5, "left_out": {"x": {"unknown": 1, "odd": 5}}, "cut": {}},
         ("b", "9"): {"n_segments": 15, "left_out": {}, "cut": {}},
-        ("c", "9"): {"n_segments": 15},
     }
-    files = EmbeddingFiles({name: {"layer": -1} for name in "abc"}, lists)
-    section = losses_of(Results(embeddings=files))
-    assert section is not None
-    assert [(row.what, row.lost, row.n, row.of, row.why) for row in section.rows] == [
+    files = EmbeddingFiles({name: {"layer": -1} for name in "ab"}, lists)
+    rows = list_losses(Results(embeddings=files))
+    assert [(row.what, row.lost, row.n, row.of, row.why) for row in rows] == [
         ("targets of a", "left out", 5, 24, "odd"),
         ("targets of a", "left out", 4, 24, "the tokenizer does not know a piece of it"),
         ("contexts of a", "cut", 4, 15, "more pieces than the model reads; the vector is of a part of the context"),
     ]
-    # of c no file says what was left out, so that it is not said that nothing was
-    assert section.nothing == [("Embeddings", "0 of 15 targets of b left out")]
 
 
 def test_estimates_words_and_intervals() -> None:
     table = estimates()
-    lost = {key[1:3]: (*value, key[3]) for key, value in found(ceat=table).items()}
-    rows = list(table.iter_rows(named=True))
-    words = sum(row[f"listed_{side}"] - row[f"n_{side}"] for row in rows for side in "xyab")
-    assert lost["words, each counted for every estimate", "left out"] == (
-        words, 5 * 16, "no vector (3); no contexts (2); <b>? (1)",
-    )  # fmt: skip
-    assert sum(len(named) for row in rows for named in group_lost_words(row["lost"]).values()) == words == 6
-    assert lost["estimates", "not computed"] == (
-        2, 5, "flowers has 1 of 4 stimuli left (1); the estimate is not a finite number (inf) (1)",
-    )  # fmt: skip
-    assert lost["computed estimates", "without an interval"][:2] == (2, 3)
+    lost = {key[1:]: value for key, value in found(ceat=table).items()}
+    few = "sets of fewer than 8 words have no interval"
+    assert lost == {
+        ("words, each counted for every estimate", "left out", "no vector"): (3, 80),
+        ("words, each counted for every estimate", "left out", "no contexts"): (2, 80),
+        ("words, each counted for every estimate", "left out", "<b>?"): (1, 80),
+        ("estimates", "not computed", "flowers has 1 of 4 stimuli left"): (1, 5),
+        ("estimates", "not computed", "the estimate is not a finite number (inf)"): (1, 5),
+        ("computed estimates", "without an interval", few): (2, 3),
+    }
 
 
 def test_traits() -> None:
@@ -160,11 +150,3 @@ def test_pairs_by_model_and_reason() -> None:
     overall = bias.filter(bias_type="all", model="bert")
     listed = [json.loads(text) for text in overall["left_out"]]
     assert sum(len(pairs) for reasons in listed for pairs in reasons.values()) == 9
-
-
-@pytest.mark.parametrize(
-    ("n", "of", "share"),
-    [(0, 9, "0 %"), (9, 9, "100 %"), (1, 9, "11.1 %"), (1, 99_999, "< 0.1 %"), (99_998, 99_999, "> 99.9 %")],
-)
-def test_shares_are_never_rounded_to_all_or_nothing(n: int, of: int, share: str) -> None:
-    assert Loss("s", "w", "left out", n, of, "").share == share
