@@ -268,10 +268,10 @@ def compare_pairs(
         notes.append([grids.why_no_percentage(row) or of_runs])
     renamed = {"category": "bias_type", "measured": value, "ci_low": "exact_low", "ci_high": "exact_high"}
     ours = bias.with_columns(_join_notes(notes), method=pl.lit(PAIRS), **renamed)
-    theirs = published.with_columns(category="bias_type", published="percentage", deviation=pl.col("spread"))
-    deviations = (pl.col(name).round(2).map_elements("{:.2f}".format, pl.String) for name in ("deviation", "runs_sd"))
-    of_runs = pl.format("deviation over runs {} in the paper, ours {}", *deviations)
-    note = pl.concat_str("note", of_runs, separator="; ", ignore_nulls=True)
+    theirs = published.with_columns(category="bias_type", published="percentage")
+    deviations = (pl.col(name).map_elements("{:.2f}".format, pl.String) for name in ("spread", "runs_sd"))
+    both = pl.format("deviation over runs {} in the paper, ours {}", *deviations)
+    note = pl.concat_str("note", both, separator="; ", ignore_nulls=True)
     languages = sorted(bias["language"].unique())
     return _lay_beside(ours, theirs, models, languages, note, even=50)
 
