@@ -33,7 +33,7 @@ envvars:
 
 
 from prasanga.base.io import digest_of
-from prasanga.base.logs import collect_seldom
+from prasanga.base.logs import COMMAND, collect_seldom
 from prasanga.base.results import name_old_stores
 from prasanga.base.places import link_installation, link_store, place, require_store
 from prasanga.config import complete, config_of, read_config
@@ -49,7 +49,7 @@ from prasanga.plan.runs import PAGE, SUMMARY, Checkpoints, asks_only_for, attach
 from prasanga.plan.runs import call_readably, cores_beside, count_texts, finish_config, keep_vectors
 from prasanga.plan.runs import list_unnoticed_changes, machine_for, name_in, name_unreachable, read_arguments
 from prasanga.plan.runs import require_cached, require_config_of_results, require_results, tabulate_shifts
-from prasanga.plan.runs import vectors_at_hand, watch_products
+from prasanga.plan.runs import vectors_at_hand
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
 
@@ -96,7 +96,7 @@ elif not STUDY.computed:
     readable(require_cached, SETTINGS.cached())
 
 CHECKPOINTS = Checkpoints(checkpoints, IncompleteCheckpointException)
-TO_REPORT = watch_products()
+TO_WRITE: set[str] = set()
 TRAINED, PACKAGED = (
     sorted(name for name, each in config["models"].items() if key in each) for key in ("train", "package")
 )
@@ -115,8 +115,8 @@ wildcard_constraints:
 
 
 onstart:
-    outputs = [str(output) for job in workflow.dag.needrun_jobs() for output in job.output]
-    if keep_vectors(outputs):
+    TO_WRITE.update(str(output) for job in workflow.dag.needrun_jobs() for output in job.output)
+    if keep_vectors(TO_WRITE):
         readable(require_store)
     if not FROM_RESULTS:
         readable(begin_config, WRITTEN)
@@ -125,7 +125,8 @@ onstart:
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    if workflow.is_main_process and TO_REPORT():
+    # the command says it itself
+    if workflow.is_main_process and COMMAND not in os.environ and str(PAGE) in TO_WRITE:
         from prasanga.report.summary import print_last_words  # the page's libraries: not while planning
 
         print_last_words(SUMMARY, PAGE)

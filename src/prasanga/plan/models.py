@@ -126,15 +126,12 @@ def plan_scored(config: Mapping[str, Any]) -> Measured:
         for family, settings in config["models"].items()
         if "likelihoods" in settings["stages"]
     }
-    words = config["log_probability"]
-    needed = {
-        "pairs.sets": (config["pairs"]["sets"], scored, "model"),
-        **{
-            f"log_probability.{key}": (words[key], [*filter(has_mask, scored.values())], "encoder")
-            for key in ("categories", "traits")
-        },
-    }
-    for key, (asked, able, what) in needed.items():
+    words, masked = config["log_probability"], [*filter(has_mask, scored.values())]
+    for key, asked, able, what in (
+        ("pairs.sets", config["pairs"]["sets"], scored, "model"),
+        ("log_probability.categories", words["categories"], masked, "encoder"),
+        ("log_probability.traits", words["traits"], masked, "encoder"),
+    ):
         if asked and not able:
             raise InputError(
                 f"`{key}`: the study has no {what} with likelihoods among its `stages`. Write `stages: [likelihoods,"

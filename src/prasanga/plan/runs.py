@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
 from argparse import Namespace
@@ -20,7 +19,7 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_text
-from prasanga.base.logs import COMMAND, said_of_failure
+from prasanga.base.logs import said_of_failure
 from prasanga.base.places import NAMED, named
 from prasanga.base.results import fingerprints, read_record
 from prasanga.config import read_config
@@ -99,26 +98,14 @@ def keep_vectors(outputs: Iterable[str]) -> bool:
     return any(output.startswith(_WITH_VECTORS) for output in outputs)
 
 
-def watch_products() -> Callable[[], bool]:
-    """Return whether the workflow itself, not the command, is to report a page or summary written from now on."""
-
-    def times() -> list[int]:
-        return [path.stat().st_mtime_ns for path in (SUMMARY, PAGE) if path.exists()]
-
-    before = times()
-    return lambda: COMMAND not in os.environ and times() != before
-
-
 # ---- the config that results were made with
 
 
-_DRAWN_ONLY = {
-    *("study", "title", "note", "languages", "report", "comparison", "construction"),
-    *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.audit"),
-    *("embeddings.buckets", "embeddings.shard_size"),
-    *("pairs.buckets", "log_probability.buckets"),
-    *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
-}
+_DRAWN_ONLY = re.compile(
+    r"(study|title|note|languages|report|comparison|construction"
+    r"|corpus\.(root|shard_megabytes)|embeddings\.(source|audit|buckets|shard_size)|pairs\.buckets"
+    r"|log_probability\.buckets|lexicon\.(candidates|top)|sentences\.concordance|models\..+\.(cards|kind))(\.|$)"
+)
 """What may be another in figures than in the results: it changes no number, or only where numbers come from."""
 
 
@@ -177,21 +164,26 @@ def _keep(head: str, config: Mapping[str, Any]) -> None:
 
 def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
     """Return which settings that decide about numbers differ, with both values; "" if none does, or none was kept."""
-    there, here = dict(_list_deciding(made)), dict(_list_deciding(config))
-    keys = [key for key in dict.fromkeys([*there, *here]) if there.get(key) != here.get(key)] if made else []
+    there, here = _select_deciding(made), _select_deciding(config)
+    keys = [key for key in there | here if there.get(key) != here.get(key)] if made else []
     shown = [f"{key} ({_shorten(there.get(key))} there, {_shorten(here.get(key))} here)" for key in keys[:3]]
     return ", ".join(shown) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
 
 
-def _list_deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of a config that decide about numbers; of models and sets their names first."""
-    for key, value in config.items():
-        name = f"{before}{key}"
-        if name in _DRAWN_ONLY or (before.startswith("models.") and key in ("cards", "kind")):
-            continue
-        if name in ("models", "pairs.sets", "static.vectors"):
-            yield name, sorted(value)
-        yield from _list_deciding(value, f"{name}.") if isinstance(value, Mapping) else [(name, value)]
+def _select_deciding(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that decide about numbers by their paths; the names of models, pairs and vectors first."""
+    named = {"models": config, "sets": config.get("pairs", {}), "vectors": config.get("static", {})}
+    names = {key: sorted(section.get(key, ())) for key, section in named.items()}
+    return names | {name: value for name, value in _list_leaves(config) if not _DRAWN_ONLY.match(name)}
+
+
+def _list_leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the settings below others by their paths, such as `samples.pool`."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _list_leaves(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
 
 
 def _shorten(value: Any) -> str:
@@ -246,22 +238,16 @@ def _find_misfit(path: str, asked: Mapping[str, Any]) -> str:
     except InputError as error:
         return str(error)
     recorded = dict(_list_leaves({**record.get("settings", {}), **json.loads(record.get("sampling", "{}"))}))
-    for key, said in _list_leaves(asked):
-        if said not in (recorded.get(key, said), '"auto"'):
-            return f"{path} was made with {key} {recorded[key]}, but the config says {said}."
+    for key, value in _list_leaves(asked):
+        there, said = _write_setting(recorded.get(key, value)), _write_setting(value)
+        if said not in (there, '"auto"'):
+            return f"{path} was made with {key} {there}, but the config says {said}."
     return ""
 
 
-def _list_leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the settings below others as text by their paths, such as `which.dtype`.
-
-    Shipped files are called as the config calls them.
-    """
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _list_leaves(value, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", NAMED.sub(lambda path: named(path[0]), json.dumps(value, ensure_ascii=False))
+def _write_setting(value: Any) -> str:
+    """Return a setting as text; shipped files are called as the config calls them."""
+    return NAMED.sub(lambda path: named(path[0]), json.dumps(value, ensure_ascii=False))
 
 
 # ---- what models read at most
@@ -286,18 +272,14 @@ def count_texts(study: StudyPlan) -> Iterator[str]:
     n_pairs = sum(_count_rows(Path(settings["path"])) for settings in study.sets.values())
     for family, settings in config["models"].items():
         n_layers = sum(each["family"] == family for each in study.embedded.models.values())
-        n_texts, n_read = (n_contexts + n_sentences) * (n_layers > 0), n_pairs * (family in study.scored.models)
-        said = f"Model {family}: at most {n_texts:,} texts and {n_read:,} pairs"
-        asked = {"embeddings", "likelihoods"} & set(settings["stages"])
-        n_copies = settings.get("random_twins", config["associations"]["random_twins"]) if asked else 0
+        is_scored = family in study.scored.models
+        n_copies = settings.get("random_twins", config["associations"]["random_twins"]) if n_layers or is_scored else 0
         share = min(1, n_copies * MOST_OF_A_TWIN / most)  # of the contexts that the model reads
-        if n_copies:
-            n_of_copies = round(n_contexts * share) + n_sentences if n_layers else 0
-            said += f", {n_of_copies:,} texts and {n_read * n_copies:,} pairs by its {n_copies} random copies"
+        n_texts = round(n_contexts * (1 + share)) + n_sentences * (1 + (n_copies > 0)) if n_layers else 0
+        said = f"Model {family}: at most {n_texts:,} texts and {n_pairs * is_scored * (1 + n_copies):,} pairs"
+        said += f", with its {n_copies} random copies" if n_copies else ""
         if width := n_layers and _find_width(family, settings):
-            n_vectors = n_layers * (n_contexts * (1 + share) + n_sentences * (1 + (n_copies > 0)))
-            size = n_vectors * width * _BYTES_PER_VALUE
-            said += f"; {size / 1e9:.1f} GB of vectors" if size >= 1e9 else f"; {size / 1e6:.0f} MB of vectors"
+            said += f"; {n_texts * n_layers * width * _BYTES_PER_VALUE / 1e6:,.0f} MB of vectors"
         yield f"{said}."
 
 

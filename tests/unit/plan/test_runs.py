@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +12,6 @@ import polars as pl
 import pytest
 import yaml
 
-from prasanga.base.logs import COMMAND
 from prasanga.config import complete
 from prasanga.plan import StudyPlan, runs
 from prasanga.schema import TABLES
@@ -64,21 +62,6 @@ def test_vectors_are_kept_of_jobs_before_and_with_models() -> None:
     assert not runs.keep_vectors(["results/report/a.csv", "results/associations/ceat.parquet"])
 
 
-def test_a_page_that_is_written_again_is_reported_unless_the_command_does_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(COMMAND, raising=False)
-    runs.PAGE.parent.mkdir(parents=True)
-    runs.PAGE.write_text("before")
-    to_report = runs.watch_products()
-    assert not to_report()
-    os.utime(runs.PAGE, ns=(1, 1000))
-    assert to_report()
-    monkeypatch.setenv(COMMAND, "1")
-    assert not to_report()
-
-
 def test_texts_pairs_and_vectors_are_counted_by_hand(
     project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,11 +79,11 @@ def test_texts_pairs_and_vectors_are_counted_by_hand(
     models = {"base": {"path": str(tmp_path)}, "far": {"path": "owner/name"}}
     demo = {"sets": {"demo": {"path": "resources/demo/pairs.csv"}}}
     samples = {"lengths": [9, 75], "contexts_per_stimulus": 1200}
-    n_texts = 2 * 1200 * n_words
-    of_copies = 2 * 8 * 64 * n_words  # each copy reads 64 contexts of a word
-    read = f"at most {n_texts:,} texts and 157 pairs, {of_copies:,} texts and 1,256 pairs by its 8 random copies"
+    # each of 8 copies reads 64 contexts of a word
+    n_texts = 2 * 1200 * n_words + 2 * 8 * 64 * n_words
+    read = f"at most {n_texts:,} texts and {9 * 157:,} pairs, with its 8 random copies"
     assert count(categories=["C1"], samples=samples, models=models, pairs=demo) == [
-        f"Model base: {read}; {(n_texts + of_copies) * 768 * 2 / 1e6:.0f} MB of vectors.",
+        f"Model base: {read}; {n_texts * 768 * 2 / 1e6:.0f} MB of vectors.",
         f"Model far: {read}.",
     ]
     layers = {"tiny": {"train": train, "layer": [1, 2], "stages": ["embeddings"]}}
@@ -109,9 +92,8 @@ def test_texts_pairs_and_vectors_are_counted_by_hand(
         f"Model tiny: at most {1000 * n_words:,} texts and 0 pairs; {2000 * n_words * 32 / 1e6:.0f} MB of vectors."
     ]
     seat = {"categories": [f"C{number}" for number in range(1, 10)]}
-    assert count(categories=[], seat=seat, models={"tiny": {"train": train}})[0].startswith(
-        "Model tiny: at most 2,096 texts and 0 pairs, 2,096 texts"
-    )
+    (said,) = count(categories=[], seat=seat, models={"tiny": {"train": train}})
+    assert said.startswith("Model tiny: at most 4,192 texts and 0 pairs, with its 8 random copies")
 
 
 PAIRS = {"C5": 8, "C6": 8, "C8": 8, "GC1": 6, "GC3": 7, "GA1": 6}
