@@ -21,7 +21,7 @@ from prasanga.base.io import escape_markdown, write_text
 from prasanga.config import read_config
 from prasanga.report import comparison
 from prasanga.report.grid import interval
-from prasanga.report.sheet import TEMPLATES, markdown_table, signed
+from prasanga.report.sheet import TEMPLATES, markdown_table, with_sign
 from prasanga.schema import TABLES
 
 
@@ -304,7 +304,7 @@ def _signs(cells: pl.DataFrame) -> str:
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     def write(value: float | None) -> str:
-        return signed(value) if row["method"] != comparison.PAIRS or value is None else f"{value:.2f}"
+        return with_sign(value) if row["method"] != comparison.PAIRS or value is None else f"{value:.2f}"
 
     draws = ", ".join(filter(None, (row["sample_mode"], row["segment_length"])))
     printed = f"{row['bound']}{row['published']:g}" if row["bound"] else write(row["published"])

@@ -242,7 +242,7 @@ def _difference_cell(row: Mapping[str, Any] | None) -> Cell:
         return Cell(hover="this model has no score for this set and language")
     if row["left_out"]:
         return Cell(row["left_out"], hover=REASONS.get(row["left_out"], ""), order="")
-    return Cell(sheet.signed(row["difference"]))
+    return Cell(sheet.with_sign(row["difference"]))
 
 
 # --------------------

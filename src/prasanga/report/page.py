@@ -25,7 +25,6 @@ from markupsafe import Markup
 from prasanga.base.io import digests_of_files, guarded, read_frame, read_rows, replacing, require_every_page, write_text
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
-from prasanga.pairs.preferences import OVERALL
 from prasanga.report import (
     association_views,
     comparison,
@@ -269,7 +268,6 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         "beside_paper",
         {"paper": comparison.PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
         **files,
-        findings=_count_agreeing(rows),
         sheets=[comparison.agreement_sheet(rows)],
         figures=section.figure_of(results, "published"),
         parts=parts,
@@ -278,20 +276,6 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
 
 def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
     return "comparison" in results or config.get("comparison", {}).get("paper", "none") != "none"
-
-
-def _count_agreeing(rows: pl.DataFrame) -> list[str]:
-    """Return for each method how many signs agree, and how many published numbers our intervals contain."""
-    said: list[str] = []
-    for method in rows["method"].unique(maintain_order=True):
-        found = rows.filter(pl.col("method") == method, pl.col("measured").is_not_null())
-        of_pairs = method == comparison.PAIRS
-        found = found.filter(pl.col("category") != OVERALL) if of_pairs else found
-        signs, inside = found["same_sign"].drop_nulls(), found["published_inside"].drop_nulls()
-        counts = {"n": len(signs), "k": signs.sum(), "n_intervals": len(inside), "n_inside": inside.sum()}
-        name = "Sentence pairs" if of_pairs else paper_tables.PUBLISHED_AS[method]
-        said.append(prose("agreeing", method=name, n_rows=len(found), of_pairs=of_pairs, **counts))
-    return said
 
 
 def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:

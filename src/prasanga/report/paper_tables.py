@@ -54,13 +54,9 @@ _COLUMNS, _LINES = 6, 40
 
 _HEADS = ("Category", "Targets", "Attributes")
 _IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type"}
-_TWO_SIDED_95 = 1.959963984540054
-_OF_ALL_DRAWS = (
-    *("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high"),
-    *("difference", "difference_centered", "difference_standardized", "effect_centered", "effect_standardized"),
-    *("effect_adjusted", "difference_adjusted", "p_equivalence", "equivalent_within"),
-    *("twin_difference", "twin_difference_low", "twin_difference_high", "p_twins"),
-)
+_OF_DRAWS = ("effect_size", "standard_error", "effect_random", "standard_error_random")
+"""Columns of CEAT's table that the first draws have as well."""
+
 _OF_WORDS = "permutation of the target words, not corrected."
 _OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
 _MARKINGS = {
@@ -158,9 +154,9 @@ def with_fewer_draws(
 ) -> pl.DataFrame:
     """Return the estimates of CEAT with those of their first draws below them, for each smaller number in `n_samples`.
 
-    `n_samples` of a row tells them apart. Effect, standard error, p and interval of the draws are those of the first n;
-    the interval over words and contexts is moved to that effect. Tests of words do not depend on draws; columns about
-    all draws (heterogeneity, when they settle, effects without a word) are null.
+    `n_samples` of a row tells them apart. Effect, standard error and p of draws are those of the first n; the interval
+    over words and contexts is moved to that effect. The papers' layouts and the comparison read no other column that
+    depends on draws.
 
     Args:
         ceat: the table of estimates.
@@ -170,30 +166,23 @@ def with_fewer_draws(
     fewer = sizes_of(n_samples)[:-1]
     if not fewer or convergence is None or ceat.is_empty():
         return ceat
-    key = ["category", "model", "segment_length"]
-    first = convergence.filter(pl.col("n").is_in(fewer)).select(*key, "n", pl.exclude(*key, "n").name.prefix("first_"))
-    effect, error, p = _read_draws("effect_size", "standard_error")
-    effect_random, _, p_random = _read_draws("effect_random", "standard_error_random")
-    changes: dict[str, pl.Expr] = {
-        **dict.fromkeys(_OF_ALL_DRAWS, pl.lit(None)),
-        **{name: pl.col(name) + effect - pl.col("effect_size") for name in ("ci_low", "ci_high")},
-        **{"effect_size": effect, "n_samples": pl.col("n"), "standard_error": pl.col("first_standard_error")},
-        **{"draws_low": effect - _TWO_SIDED_95 * error, "draws_high": effect + _TWO_SIDED_95 * error},
-        **{"p_draws": p, "log_p_draws": pl.when(p > 0).then(p.log()), "p_draws_random": p_random},
-        **{"effect_random": effect_random, "standard_error_random": pl.col("first_standard_error_random")},
-    }
-    rows = ceat.join(first, on=key, maintain_order="left_right").with_columns(
-        **{name: change for name, change in changes.items() if name in ceat.columns}
+    key, first = ["category", "model", "segment_length"], {name: pl.col(f"first_{name}") for name in _OF_DRAWS}
+    of_first = convergence.filter(pl.col("n").is_in(fewer)).select(*key, "n", pl.col(*_OF_DRAWS).name.prefix("first_"))
+    moved = first["effect_size"] - pl.col("effect_size")
+    rows = ceat.join(of_first, on=key, maintain_order="left_right").with_columns(
+        **first,
+        **{name: pl.col(name) + moved for name in ("ci_low", "ci_high")},
+        n_samples="n",
+        p_draws=_test_draws(first["effect_size"], first["standard_error"]),
+        p_draws_random=_test_draws(first["effect_random"], first["standard_error_random"]),
     )
     return pl.concat([ceat, rows.select(ceat.columns).cast(ceat.schema)])
 
 
-def _read_draws(effect: str, standard_error: str) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Return the effect of the first draws, its standard error, null for 0, and p."""
-    found, error = pl.col(f"first_{effect}"), pl.col(f"first_{standard_error}")
-    known = pl.when(error != 0).then(error)
-    p = (found / known).abs().map_elements(lambda z: math.erfc(z / math.sqrt(2)), return_dtype=pl.Float64)
-    return found, known, p
+def _test_draws(effect: pl.Expr, standard_error: pl.Expr) -> pl.Expr:
+    """Return the two-sided p of combined effects; null where the standard error is 0."""
+    z = (effect / pl.when(standard_error != 0).then(standard_error)).abs()
+    return z.map_elements(lambda z: math.erfc(z / math.sqrt(2)), return_dtype=pl.Float64)
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:

@@ -24,7 +24,7 @@ from prasanga.base.io import read_rows
 from prasanga.report import templates
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.grid import anchor_of
-from prasanga.report.sheet import MINUS, TEMPLATES, Cell, Sheet, group_heads, html, show_table, shown
+from prasanga.report.sheet import TEMPLATES, Cell, Sheet, group_heads, html, show_table, shown
 from prasanga.report.study import Results
 from prasanga.schema import HEADINGS
 
@@ -261,8 +261,7 @@ def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:
 
 def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
     """Write a cell: its text, how it is set off, and what it leads to."""
-    is_negative = cell.text[:1] == "-" and cell.text[1:2].isdigit()
-    text = shown(f"{MINUS}{cell.text[1:]}" if is_negative else cell.text) + escape(cell.mark)
+    text = shown(cell.text) + escape(cell.mark)
     if cell.link:
         text = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), text)
     if cell.words:

@@ -31,17 +31,12 @@ MINUS, MARK = "\N{MINUS SIGN}", "*"
 # Numbers as text. Each writer returns a dash for null, NaN and infinite.
 
 
-def signed(value: float | None, decimals: int = 3) -> str:
+def with_sign(value: float | None, decimals: int = 3) -> str:
     """Return a number with its sign; a number that rounds to zero has none."""
     if not is_number(value):
         return MISSING
     text = f"{value:+.{decimals}f}"
-    return text if float(text) else text[1:]
-
-
-def with_sign(value: float | None, decimals: int = 3) -> str:
-    """Return a number as `signed` does, with a minus sign in place of the hyphen."""
-    return signed(value, decimals).replace("-", MINUS)
+    return (text if float(text) else text[1:]).replace("-", MINUS)
 
 
 def two(value: float | None) -> str:
@@ -187,6 +182,11 @@ class Sheet:
     look: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
     hidden: Collection[str] = ()
+
+    @property
+    def headings(self) -> list[str]:
+        """Return the heads of labels and columns, group and name in one."""
+        return [*self.heads, *(" ".join(filter(None, column)) for column in self.columns)]
 
 
 def numbers(*names: str) -> tuple[tuple[str, str], ...]:
@@ -352,36 +352,30 @@ def marked_text(cell: Cell) -> str:
 
 def sheet_to_csv(sheet: Sheet) -> str:
     """Write a table as CSV, group and name in one head, with a last column that says why cells are empty."""
-    header = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns), "note"]
     lines = [[*map(guarded_text, row.labels), *map(marked_text, row.cells), row.note] for row in sheet.rows]
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(
-        [header, *([cell.replace(MINUS, "-") for cell in line] for line in lines)]
-    )
-    return buffer.getvalue()
+    csv.writer(buffer, lineterminator="\n").writerows([[*sheet.headings, "note"], *lines])
+    return buffer.getvalue().replace(MINUS, "-")
 
 
 def sheet_to_markdown(sheet: Sheet, notes: Sequence[str] = ()) -> str:
     """Write a table as Markdown, with notes as a list below."""
-    heads = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns)]
-    lines = [[*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows]
-    table = _piped(heads, lines, len(sheet.heads))
+    lines = [[*row.labels, *map(_markdown_cell, row.cells)] for row in sheet.rows]
+    table = markdown_table(sheet.headings, lines, labels=len(sheet.heads))
     return "\n".join([table, *([markdown_list(notes)] if notes else [])])
 
 
 def markdown_table(heads: Sequence[str], lines: Iterable[Sequence[str]], *, labels: int) -> str:
-    """Return a table in Markdown; all columns after the first `labels` are numbers."""
-    return _piped(heads, (list(map(escape_markdown, line)) for line in lines), labels)
-
-
-def _piped(heads: Sequence[str], lines: Iterable[Sequence[str]], labels: int) -> str:
-    rules = ["---" if i < labels else "---:" for i in range(len(heads))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (list(map(escape_markdown, heads)), rules, *lines)) + "\n"
+    """Return a table in Markdown, text in it escaped but for `Markup`; all columns after `labels` are numbers."""
+    rule = [Markup("---" if n < labels else "---:") for n in range(len(heads))]
+    written = [
+        [text if isinstance(text, Markup) else escape_markdown(text) for text in row] for row in (heads, rule, *lines)
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in written) + "\n"
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = escape_markdown(marked_text(cell))
-    return f"**{text}**" if cell.bold else text
+    return Markup(f"**{escape_markdown(marked_text(cell))}**") if cell.bold else marked_text(cell)
 
 
 def markdown_list(sentences: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ they plan, and the page for its colours.
 
 from __future__ import annotations
 
+import csv
 import functools
 import hashlib
 import re
@@ -105,9 +106,8 @@ def tables_drawn(drawings: Mapping[str, Drawing], names: Iterable[str]) -> list[
 def figure_named(name: str) -> Figure | None:
     """Return the figure whose files have this name, its label and caption filled in; None for a name of other files."""
     for figure in all_figures():
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(figure.file))
-        if found := re.fullmatch(pattern, name):
-            label, caption = (text.format_map(found.groupdict()) for text in (figure.label, figure.caption))
+        if (options := _match(figure.file, name)) is not None:
+            label, caption = figure.label.format_map(options), figure.caption.format_map(options)
             return replace(figure, label=label, caption=caption)
     return None
 
@@ -142,38 +142,21 @@ def _safe(name: str) -> str:
     )
 
 
-# --------------------
-# Names of the files next to the page.
-
-
-_NAMES = {
-    **{PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside},
-    "comparison": "this study beside a paper's numbers",
-    "ceat": "CEAT in the layout of the paper",
-    "methods": "effects by method, side by side",
-    "agreement": "agreement of methods: Kendall's tau of every two",
-    "concordance": "concordance with sources",
-    "suffixes": "all suffixes with their hits",
-    "forms": "all forms by stimulus and file",
-    "lengths": "lengths of contexts",
-    "methods_card": "methods card: what was measured and how",
-    "data_card": "data card: what it was measured on",
-}
-_FAMILIES = (
-    (re.compile(r"sadhu_table(\d+)"), "in the layout of Table {} of Sadhu et al."),
-    (re.compile(r"sahoo_table(\d+)"), "in the layout of Table {} of Sahoo et al."),
-    (re.compile(r"(.+)\.oddities"), "oddities of the pairs of {}"),
-)
-
-
 def shown_in(stem: str) -> str:
-    """Return what a file shows, by its name without the ending."""
+    """Return what a file beside the page shows, by its name without the ending."""
     if figure := figure_named(stem):
         return figure.label
-    for pattern, name in _FAMILIES:
-        if match := pattern.fullmatch(stem):
-            return name.format(match.group(1))
-    return _NAMES.get(stem, stem.replace("_", " "))
+    tables = {PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside}
+    lines = (files("prasanga.report.templates") / "files.tsv").read_text("utf-8").splitlines()
+    listed = dict(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    found = ((label, _match(name, stem)) for name, label in {**tables, **listed}.items())
+    return next((label.format_map(parts) for label, parts in found if parts is not None), stem.replace("_", " "))
+
+
+def _match(pattern: str, name: str) -> Mapping[str, str] | None:
+    """Return the values of the options in a file's name, None if it does not follow the pattern."""
+    found = re.fullmatch(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(pattern)), name)
+    return None if found is None else found.groupdict()
 
 
 # --------------------

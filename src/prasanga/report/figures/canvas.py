@@ -40,7 +40,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import read_document, replacing
-from prasanga.report.figures import COLUMN, INK, LINE, MARKERS, MODELS, MUTED, PAPER
+from prasanga.report.figures import COLUMN, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Grid
 from prasanga.schema import read_table
 
@@ -86,29 +86,8 @@ def font_families() -> tuple[str, ...]:
     return ("DejaVu Sans", *(f"prasanga {script}" for script in SCRIPTS))
 
 
-_TICKS = {"color": MUTED, "labelcolor": INK, "major.width": 0.6, "major.size": 2, "major.pad": 2}
-STYLE: dict[str, Any] = {
-    "font.family": list(font_families()),
-    "text.parse_math": False,  # a name of a study may hold dollar signs
-    "text.color": INK,
-    "axes.axisbelow": True,
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.labelpad": 2,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "grid.color": LINE,
-    "grid.linewidth": 0.5,
-    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()},
-    **{"legend.frameon": False, "legend.handlelength": 2.6, "legend.columnspacing": 1.4, "legend.labelspacing": 0.4},
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "svg.fonttype": "path",
-    "svg.hashsalt": "prasanga",
-}
+font_families()
+STYLE = str(files(__package__) / "house.mplstyle")
 """Settings of matplotlib for all figures."""
 
 
