@@ -185,12 +185,6 @@ def test_a_stranger_makes_a_pair_not_minimal() -> None:
     assert distance.modified_mark == "old | reads / young | sells"
 
 
-def test_words_too_many_on_one_side_are_strangers() -> None:
-    first, second = "Women work.", "Men always work."
-    distance = check_distance(first, second, language="en", identity=([(0, 5)], [(0, 3)]))
-    assert distance.strangers == ([], ["always"])
-
-
 @pytest.mark.parametrize(
     ("text", "terms", "expected"),
     [
@@ -305,15 +299,6 @@ def test_tuples_that_fit_no_term_or_template(
     ):
         path.write_text(text + f" text: '{wrong}'}}\n", encoding="utf-8")
         with pytest.raises(InputError, match=r"the template `a` has wrong slots: "):
-            load_templates(path, "en")
-    one = "text: '{identity:people} are {attribute}.'}\n"
-    for second, said in (
-        ("{id: b, label: stereo,", "has the text `"),
-        ("{id: a, label: antistereo,", "has the id `a`"),
-    ):
-        other = one if "text" in said else one.replace("are", "were")
-        path.write_text(f"{text} {one}    - {second} {other}", encoding="utf-8")
-        with pytest.raises(InputError, match=f"the class `adjective` {said}.*twice"):
             load_templates(path, "en")
 
 

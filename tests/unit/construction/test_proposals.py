@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiny_models import build
 
-from prasanga_construction.generation import load_writer
 from prasanga_construction.proposals import propose_attributes, propose_sentences
 from prasanga_construction.templates import Identities, Templates, load_identities, load_templates
 from prasanga_construction.tuples import BiasTuple
@@ -96,19 +93,3 @@ def test_sentences_of_tuples(english: tuple[Identities, Templates]) -> None:
     assert [one.sentence_id for one in proposals.found] == [f"k-s{n}" for n in range(1, 6)]
     assert "brave" in stub.asked[0][0]
     assert set(proposals.lost["reason"]) == {"too-short", "repeated", "beyond-count"}
-
-
-def test_a_real_decoder_that_knows_nothing_proposes_nothing_and_is_reported(
-    tmp_path: Path, english: tuple[Identities, Templates]
-) -> None:
-    loaded = load_writer(build("gpt2", tmp_path, positions=1024), device="cpu")
-    identities, templates = english
-    small = Identities(identities.path, "en", {"gender": identities.axes["gender"]})
-    asked = Stub(lambda *_: "")
-    propose_attributes(asked, small, templates, seed=3)
-    room = loaded.room(asked.asked[0])
-    assert room is not None
-    writer = replace(loaded, max_pieces=1024 - room + 16)  # so that answers are short
-    proposals = propose_attributes(writer, small, templates, seed=3)
-    assert len(proposals.found) + sum(proposals.short.values()) == 40
-    assert proposals.lost.height > 0

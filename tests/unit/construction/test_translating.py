@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from tiny_models import SENTENCES, build
+from tiny_models import SENTENCES
 
 from prasanga.base.errors import InputError
-from prasanga_construction.generation import load_writer
 from prasanga_construction.translation import translate_pairs
 
 PAIRS = pl.DataFrame(
@@ -109,36 +107,3 @@ def test_a_sentence_for_which_nothing_was_written() -> None:
     everything = frozenset(f"> {sentence}" for sentence in SENTENCES)
     with pytest.raises(InputError, match="model echo wrote nothing for any of 2 pairs"):
         translate(Echo(silent=everything))
-
-
-def test_a_decoder_does_not_translate() -> None:
-    with pytest.raises(InputError, match="model echo is a decoder, and pairs are translated by encoder-decoders"):
-        translate(Echo(kind="decoder"))
-
-
-@pytest.mark.parametrize("kind", ["mbart", "mt5"])
-def test_tiny_models(kind: str, tmp_path: Path) -> None:
-    """What comes back is what the model itself writes for one sentence, with the language's piece first."""
-    import torch
-
-    writer = load_writer(build(kind, tmp_path), device="cpu")
-    codes = {"en": "bn_IN", "bn": "bn_IN"} if kind == "mbart" else {}
-    longest = min(256, (writer.max_pieces or 257) - 1)
-    forced = {"forced_bos_token_id": writer.tokenizer.get_vocab()["bn_IN"]} if codes else {}
-    alone = {}
-    for sentence in SENTENCES[:3]:
-        ids = torch.tensor([writer.tokenizer(sentence)["input_ids"]])
-        with torch.inference_mode():
-            written = writer.model.generate(ids, num_beams=4, do_sample=False, max_new_tokens=longest, **forced)
-        alone[sentence] = " ".join(writer.tokenizer.decode(written[0], skip_special_tokens=True).split())
-    pairs = pl.DataFrame(
-        {"pair_id": ["0", "1", "2"], "language": "en", "first": SENTENCES[:3], "second": [SENTENCES[0]] * 3}
-    )
-    found = translate_pairs(writer, pairs, engine=kind, into="bn", codes=codes, prefix="", seed=1)
-    expected = [
-        (str(number), kind, alone[sentence], alone[SENTENCES[0]])
-        for number, sentence in enumerate(SENTENCES[:3])
-        if alone[sentence]
-    ]
-    assert found.rows() == expected
-    assert expected[0][0] == "0"

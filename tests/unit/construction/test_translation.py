@@ -10,8 +10,6 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import read_pairs
-from prasanga_construction.adaptation import CONCERNS, adaptation_instructions
-from prasanga_construction.distance import are_same
 from prasanga_construction.sheets import sheet_text
 from prasanga_construction.translation import (
     CANDIDATES,
@@ -22,7 +20,6 @@ from prasanga_construction.translation import (
     report_translation,
     resolve_choices,
     translated_pairs,
-    translation_instructions,
     translation_sheet,
 )
 
@@ -117,11 +114,6 @@ def test_the_sheet_names_no_engine_and_equal_candidates_are_one(key: pl.DataFram
     assert key.filter(pl.col("pair_id") == "3")["engines"].to_list() == ["mbart + nllb"]
     assert blank["B_first"].to_list()[2] is None
     assert blank["same"].to_list() == ["", letter_of(key, "2", "mbart"), ""]
-
-
-def test_sentences_that_no_score_can_tell_apart() -> None:
-    assert are_same("वह पकाते हैं।", "वह  पकाते हैं |")
-    assert not are_same("वह पकाता है।", "वह पकाती है।")
 
 
 def test_votes_decide_and_ties_are_nobodys(key: pl.DataFrame, blank: pl.DataFrame) -> None:
@@ -229,18 +221,6 @@ def test_a_candidate_that_a_pair_does_not_have_and_a_missing_row(blank: pl.DataF
         check(rows.drop("choice"), blank)
 
 
-def test_a_sheet_may_come_back_in_another_order(blank: pl.DataFrame) -> None:
-    cells = {pair_id: {"choice": "A"} for pair_id in "123"}
-    sheet = filled(blank, cells)
-    assert check(sheet.reverse(), blank).equals(check(sheet, blank))
-
-
-def test_more_candidates_than_letters() -> None:
-    rows = [("1", f"engine{n}", f"a{n}", f"b{n}") for n in range(27)]
-    with pytest.raises(InputError, match="pair 1 has 27 different candidates"):
-        hide_engines(pl.DataFrame(rows, schema=CANDIDATES, orient="row"), seed=1)
-
-
 def test_the_written_pairs_are_read_as_any_others(key: pl.DataFrame, blank: pl.DataFrame, tmp_path: Path) -> None:
     resolved = resolve_choices([choose(blank, "a", p1="A", p2=letter_of(key, "2", "nllb"), p3="A")])
     written = translated_pairs(PAIRS, report_translation(PAIRS, resolved, key, into="hi"), into="hi")
@@ -257,11 +237,3 @@ def test_a_sheet_survives_a_file(blank: pl.DataFrame, tmp_path: Path) -> None:
     path.write_text(sheet_text(two), encoding="utf-8")
     decided = check_choices(path, blank, annotator="decisions", partly=True)
     assert decided["pair_id"].to_list() == ["1", "2"]
-
-
-def test_the_instructions_name_what_may_be_written() -> None:
-    page = translation_instructions(12, "hi")
-    assert "12 rows" in page
-    assert "into Hindi" in page
-    adaptation = adaptation_instructions(3)
-    assert all(concern in adaptation for concern in CONCERNS)

@@ -70,11 +70,6 @@ def test_tuples_without_votes_are_not_kept_in_silence(tmp_path: Path) -> None:
         kept_tuples(read_tuples(path, "en"), 2)
 
 
-def test_none_that_is_kept_is_told() -> None:
-    with pytest.raises(InputError, match="no tuple was called a stereotype by 3"):
-        kept_tuples([BiasTuple("1", "en", "age", "young", "keen", "positive", score=2, annotators=3)], 3)
-
-
 @pytest.mark.parametrize(
     ("row", "said"),
     [
