@@ -1,8 +1,10 @@
-"""Tables of cases, which lie beside their tests as tab-separated files: a head, then a case a line."""
+"""Tables of cases, in files beside their tests: tab-separated text with a head, or JSON with one case per line."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 
 def read_table(test: str, name: str) -> list[tuple[str, ...]]:
@@ -10,3 +12,9 @@ def read_table(test: str, name: str) -> list[tuple[str, ...]]:
     path = Path(test).with_name("tables") / f"{name}.tsv"
     _, *lines = path.read_text(encoding="utf-8").splitlines()
     return [tuple(cell.replace("\\n", "\n") for cell in line.split("\t")) for line in lines]
+
+
+def read_cases(test: str, name: str) -> list[tuple[Any, ...]]:
+    """Return the cases of `tables/<name>.json`, a list of lists, which lies beside the test module `test`."""
+    text = Path(test).with_name("tables").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    return [tuple(case) for case in json.loads(text)]

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga_construction.adaptation import CONCERNS, FILLED_IN, Adaptation, adaptation_sheet, read_adaptation
@@ -99,50 +100,12 @@ def test_kept_modified_and_removed() -> None:
 
 NEW = {"modified_first": "Rahul is poor.", "modified_second": "Rahul is rich."}
 CHANGED = {"decision": "modify", "concern": "illogical"}
-FOUND = [
-    ("undecided", {"decision": ""}, [("error", "undecided")]),
-    ("removal without concern", {"decision": "remove"}, [("error", "no-concern")]),
-    ("change without concern", {"decision": "modify", **NEW}, [("flag", "no-concern")]),
-    ("other without note", {"decision": "remove", "concern": "other"}, [("error", "no-note")]),
-    ("removed, yet written", {"decision": "remove", "concern": "illogical", **NEW}, [("flag", "removed-but-changed")]),
-    ("kept, yet changed", {"decision": "keep", **NEW}, [("error", "kept-but-changed")]),
-    ("kept, yet renamed", {"decision": "keep", "names": "Tom=Rahul"}, [("error", "kept-but-changed")]),
-    ("kept in spite of concern", {"decision": "keep", "concern": "grammar"}, [("flag", "kept-with-concern")]),
-    ("kept against reality", {"decision": "keep", "concern": "contradicts-reality"}, [("error", "kept-contradiction")]),
-    ("mended", {"decision": "modify", "concern": "contradicts-reality", **NEW}, [("flag", "contradiction")]),
-    ("changed to the same", CHANGED, [("error", "modified-but-unchanged")]),
-    (
-        "made identical",
-        {**CHANGED, "modified_first": "Tom is.", "modified_second": "Tom is!"},
-        [("error", "identical")],
-    ),
-    ("name in no sentence", {**CHANGED, **NEW, "names": "Tim=Rahul"}, [("error", "name-not-there")]),
-    (
-        "name left in one sentence",
-        {**CHANGED, "names": "Tom=Rahul", "modified_first": "Rahul is poor.", "modified_second": "Tom is rich."},
-        [("error", "name-left"), ("flag", "attribute-mismatch")],
-    ),
-    (
-        "another replacement in one sentence",
-        {**CHANGED, "names": "Tom=Rahul", "modified_first": "Rahul is poor.", "modified_second": "Salim is rich."},
-        [("error", "name-missing"), ("flag", "attribute-mismatch")],
-    ),
-    (
-        "unlisted name",
-        {**CHANGED, "names": "Tom=Zor", "modified_first": "Zor is poor.", "modified_second": "Zor is rich."},
-        [("flag", "name-unlisted")],
-    ),
-    (
-        "group and attribute",
-        {**CHANGED, "modified_first": "The poor are tidy.", "modified_second": "The rich are untidy."},
-        [("flag", "attribute-mismatch")],
-    ),
-]
+FOUND = read_cases(__file__, "findings")
 
 
 @pytest.mark.parametrize(("cells", "expected"), [case[1:] for case in FOUND], ids=[case[0] for case in FOUND])
-def test_findings(cells: dict[str, str], expected: list[tuple[str, str]]) -> None:
-    assert found(cells) == expected
+def test_findings(cells: dict[str, str], expected: list[list[str]]) -> None:
+    assert found(cells) == [tuple(each) for each in expected]
 
 
 def test_a_pair_with_an_error_is_not_written_and_one_with_a_flag_is() -> None:
@@ -179,16 +142,7 @@ def test_names_replaced_in_several_ways_over_a_set() -> None:
     assert result.pairs.height == 2
 
 
-REFUSED = [
-    ({"decision": "drop"}, r"s.csv, line 2: 'decision' is 'drop'. Allowed: keep, modify, remove"),
-    ({"decision": "remove", "concern": "ugly"}, r"line 2: 'concern' is 'ugly'. Allowed: no-stereotype"),
-    (
-        {"decision": "keep", "first": "Tom!"},
-        r"line 2: 'first' is 'Tom!', but the sheet was given out with \"Tom is poor",
-    ),
-    ({"decision": "modify", "names": "Tom"}, r"line 2: names has 'Tom'. Write each name and its one replacement"),
-    ({"decision": "modify", "names": "Tom=Rahul; Tom=Salim"}, r"names has 'Tom=Rahul; Tom=Salim'"),
-]
+REFUSED = read_cases(__file__, "refused_cells")
 
 
 @pytest.mark.parametrize(("cells", "message"), REFUSED)

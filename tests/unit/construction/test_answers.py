@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tables import read_cases
 
 from prasanga_construction.proposals import parse_attributes, parse_sentences
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("1. Hardworking\n2. Loyal\n3. Short-tempered", ["Hardworking", "Loyal", "Short-tempered"]),
-        ("1) **Hardworking**: they work a lot.\n2) **Loyal** - to friends", ["Hardworking", "Loyal"]),
-        ("- hardworking (at home)\n* loyal\n• brave.", ["hardworking", "loyal", "brave"]),
-        ("1. hardworking 2. loyal 3. brave", ["hardworking", "loyal", "brave"]),
-        ("hardworking, loyal, brave", ["hardworking", "loyal", "brave"]),
-        ("1. Hardworking, loyal\n2. brave", ["Hardworking", "loyal", "brave"]),
-        ("1. They are very generous\n2. Being honest", ["generous", "honest"]),
-        ("hardworking\nloyal\n", ["hardworking", "loyal"]),
-        ('1. "Thrifty"\n2. ‘proud’', ["Thrifty", "proud"]),
-        ("I cannot say.", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("answer", "expected"), read_cases(__file__, "answers"))
 def test_lists_of_any_shape(answer: str, expected: list[str]) -> None:
     assert parse_attributes(answer, language="en").found == expected
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga_construction.planning import Plan, is_asked_for
@@ -22,21 +23,7 @@ def plan(sets: tuple[str, ...] = (), **settings: Any) -> Plan:
     return Plan({"construction": construction, "models": MODELS, "pairs": {"sets": dict.fromkeys(sets)}})
 
 
-@pytest.mark.parametrize(
-    ("settings", "line", "expected"),
-    [
-        ({}, "snakemake --cores all", False),
-        ({}, "snakemake figures --forcerun embed_segments", False),
-        ({}, "snakemake build_pairs", True),
-        ({}, "snakemake --forcerun=propose_attributes all", True),
-        ({}, "python -m snakemake --target-jobs find_shared_pieces:set=s,family=m --cores 1", True),
-        ({}, "snakemake results/construction/agreement.csv", True),
-        ({"tuples": "t.csv"}, "snakemake", True),
-        ({"proposer": "gpt"}, "snakemake", True),
-        ({"pairs": "crows"}, "snakemake", True),
-        ({"translators": ["mt5"]}, "snakemake", True),
-    ],
-)
+@pytest.mark.parametrize(("settings", "line", "expected"), read_cases(__file__, "command_lines"))
 def test_the_config_or_the_command_line_asks(settings: dict[str, Any], line: str, expected: bool) -> None:
     assert is_asked_for({**NOTHING, **settings}, line.split(), RULES) is expected
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga_construction.tuples import SHEET_COLUMNS, BiasTuple, add_votes, read_sheet, write_sheets
@@ -68,18 +69,7 @@ def test_a_byte_order_mark_of_a_spreadsheet_does_no_harm(sheet: Path) -> None:
     assert set(read_sheet(sheet, TUPLES).values()) == {1}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("t3,age,युवा लोग,सच्चा,1\r\n", "", r"csv: 1 of 7 rows are missing, for example 't3'"),
-        ("t3,", "t9,", r"line \d: 'tuple_id' is 't9', which was not on the sheet"),
-        ("t3,age,युवा लोग,सच्चा", "t2,age,युवा लोग,अधीर", r"line \d: tuple_id 't2' is there twice"),
-        ("सच्चा,1", "सच्चा,", r"line \d: 'vote' is empty. Allowed: 0, 1"),
-        ("सच्चा,1", "सच्चा,yes", r"line \d: 'vote' is 'yes'. Allowed: 0, 1"),
-        ("सच्चा,1", "झूठा,1", r"line \d: 'attribute' is 'झूठा', but the sheet was given out with 'सच्चा'"),
-        ("bias_type", "type", r"line 1: the columns are tuple_id, type"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "said"), read_cases(__file__, "slips"))
 def test_every_slip_is_told(sheet: Path, old: str, new: str, said: str) -> None:
     text = sheet.read_bytes().decode()
     assert old in text

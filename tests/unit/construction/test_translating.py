@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tables import read_cases
 from tiny_models import SENTENCES
 
 from prasanga.base.errors import InputError
@@ -35,35 +36,18 @@ class Languages:
         return {piece: i for i, piece in enumerate(self.all_special_tokens)}
 
 
-@pytest.mark.parametrize(
-    ("pieces", "codes", "prefix", "expected"),
-    [
-        (("en_XX", "hi_IN"), {}, None, ("en_XX", "hi_IN", "")),
-        (("eng_Latn", "hin_Deva", "ben_Beng"), {}, None, ("eng_Latn", "hin_Deva", "")),
-        (("en_XX", "<hi>"), {"hi": "<hi>"}, None, ("en_XX", "<hi>", "")),
-        (("a",), {}, None, (None, None, "translate English to Hindi: ")),
-        (("a",), {}, "{target} <- {source}: ", (None, None, "Hindi <- English: ")),
-        (("en_XX", "hi_IN"), {}, ">> ", ("en_XX", "hi_IN", ">> ")),
-    ],
-)
+@pytest.mark.parametrize(("pieces", "codes", "prefix", "expected"), read_cases(__file__, "told"))
 def test_how_a_model_is_told_the_languages(
-    pieces: tuple[str, ...], codes: dict[str, str], prefix: str | None, expected: tuple[str | None, str | None, str]
+    pieces: list[str], codes: dict[str, str], prefix: str | None, expected: list[str]
 ) -> None:
     echo = Echo(tokenizer=Languages(*pieces))
     translate(echo, codes, prefix)
-    assert (echo.asked["reads"], echo.asked["writes"]) == expected[:2]
+    assert [echo.asked["reads"], echo.asked["writes"]] == expected[:2]
     assert echo.asked["texts"][0] == expected[2] + SENTENCES[0]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "codes", "prefix", "message"),
-    [
-        (("en_XX",), {}, None, r"the tokenizer has no piece for the language hi.*language_codes"),
-        (("en_XX", "hi_IN"), {"hi": "hi"}, None, r"language_codes has hi: hi, which is no piece of the tokenizer"),
-        (("a",), {}, "to {language}: ", r"Put only \{source\} and \{target\} in braces"),
-    ],
-)
-def test_what_cannot_be_told(pieces: tuple[str, ...], codes: dict[str, str], prefix: str | None, message: str) -> None:
+@pytest.mark.parametrize(("pieces", "codes", "prefix", "message"), read_cases(__file__, "not_told"))
+def test_what_cannot_be_told(pieces: list[str], codes: dict[str, str], prefix: str | None, message: str) -> None:
     with pytest.raises(InputError, match=message):
         translate(Echo(tokenizer=Languages(*pieces)), codes, prefix)
 

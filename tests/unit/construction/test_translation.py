@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import read_pairs
@@ -189,19 +190,7 @@ def test_pairs_that_a_language_makes_the_same_are_reported_and_not_written(
     assert "pronoun" not in str(report_translation(other, resolved, key, into="hi")["advice"].to_list()[1]).lower()
 
 
-BAD_CELLS = [
-    ({"choice": ""}, r"sheet.csv, line 2: 'choice' is empty. Allowed: A, B, own, none"),
-    ({"choice": "C"}, r"line 2: 'choice' is 'c'. Allowed: A, B, own, none"),
-    ({"choice": "own", "own_first": "x"}, r"line 2: 'own_second' is empty"),
-    ({"choice": "A", "own_first": "x"}, r"line 2: 'choice' is 'A', but own_first or own_second is filled in"),
-    ({"choice": "A", "first": "Old folks are slow."}, r"line 2: 'first' is 'Old folks are slow.', but the sheet was"),
-    ({"choice": "A", "B_second": "x"}, r"line 2: 'B_second' is 'x'"),
-    ({"choice": "A", "pair_id": "9"}, r"line 2: 'pair_id' is '9', which was not on the sheet"),
-    (
-        {"choice": "A", "pair_id": "2"},
-        r"line 2: 'first' is 'Old people are slow.', but the sheet was given out with 'He",
-    ),
-]
+BAD_CELLS = read_cases(__file__, "choices")
 
 
 @pytest.mark.parametrize(("cells", "message"), BAD_CELLS)

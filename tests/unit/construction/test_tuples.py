@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga_construction.tuples import (
@@ -70,39 +71,13 @@ def test_tuples_without_votes_are_not_kept_in_silence(tmp_path: Path) -> None:
         kept_tuples(read_tuples(path, "en"), 2)
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ("x,fr,age,young,keen,positive,1,1,1", "line 2: 'language' is 'fr'. Allowed: en"),
-        ("x,en,age,young,keen,good,1,1,1", "line 2: 'polarity' is 'good'. Allowed: positive, negative"),
-        ("x,en,age,young,,positive,1,1,1", "line 2: 'attribute' is empty"),
-        ("x,en,age,young,=keen,positive,1,1,1", "line 2: '=keen' does not begin with a letter"),
-        ("x,en,age,young,keen,positive,1,2,1", "line 2: 'vote:b' is '2'. Allowed: 0, 1"),
-        ("x,en,age,young,keen,positive,1,,1", "line 2: 'vote:b' is empty. Allowed: 0, 1"),
-        ("x,en,age,young,keen,positive,1,1,1\nx,en,age,old,wise,positive,1,1,1", "line 3: 'x' is at .* already"),
-        (
-            "x,en,age,young,keen,positive,1,1,1\ny,en,age,Young,Keen,positive,1,1,1",
-            "line 3: .*'young', 'keen'.* is at",
-        ),
-        ("x,en,age,young,keen,positive,1,1", "line 2: 8 cells, but the header has 9"),
-    ],
-)
+@pytest.mark.parametrize(("row", "said"), read_cases(__file__, "wrong_rows"))
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, row: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_tuples(write(tmp_path / "t.csv", HEADER + row + "\n"), "en")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("identity,attribute,polarity\nyoung,keen,positive\n", "line 1: no column 'bias_type'"),
-        ("bias_type;identity;attribute;polarity\nage;young;keen;positive\n", "line 1: no column 'bias_type'"),
-        ("", "the columns are missing"),
-        ("bias_type,identity,attribute,polarity,score\nage,young,keen,positive,2\n", "'annotators' is empty"),
-        ("bias_type,identity,attribute,polarity,score,annotators\nage,a,b,positive,4,3\n", "score is 4 of 3"),
-        ("a,a\n1,2\n", "the columns are a, a.*each once"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), read_cases(__file__, "no_tuples"))
 def test_files_that_are_no_tuples(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_tuples(write(tmp_path / "t.csv", text), "en")

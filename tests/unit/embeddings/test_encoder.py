@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from plain_embedding import Span
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.embeddings import Pooling, load_encoder
@@ -65,31 +66,7 @@ def test_unknown_pieces_are_counted(tiny_model: TinyModel, kind: str, n_unknown:
     assert encoder.read(texts, spans, Pooling()).n_unknown.tolist() == n_unknown
 
 
-@pytest.mark.parametrize(
-    ("kind", "asked", "message"),
-    [
-        ("bert", ([FLOWER], [(5, 6)]), r"no piece of the target ' ' at 5-6 of 'গোলাপ ছিল'"),
-        ("bert-without-marks", (["ফুল ছিল"], [(1, 2)]), r"no piece of the target 'ু' at 1-2 .*normalization drops"),
-        *(
-            ("bert", ([FLOWER], [span]), rf"span {span[0]}-{span[1]} does not lie in its text of 9 characters")
-            for span in ((3, 99), (-1, 3), (4, 4), (5, 2))
-        ),
-        ("bert", (["ক", "খ"], [(0, 1)]), "2 texts, but 1 spans"),
-        ("bert", ([FLOWER], [(0, 5)], "root", [2, 3]), "1 texts, but 2 roots"),
-        ("bert", ([FLOWER], [(0, 5)], "root"), "pieces is 'root', but roots is not given"),
-        ("bert", ([FLOWER], [(0, 5)], "middle"), "pieces is 'middle'; write one of all, root, first, last"),
-        (
-            "muril",
-            ([FLOWER, "\u200d গোলাপ"], [(0, 5), (2, 7)], "position"),
-            r"pieces is .position., but .*গোলাপ. has no",
-        ),
-        (
-            "gpt2",
-            ([f"লাল {LONG}"], [(4, 4 + len(LONG))]),
-            r"reads 128 pieces, but the target alone has \d+.*Take",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("kind", "asked", "message"), read_cases(__file__, "targets"))
 def test_targets_that_are_refused(tiny_model: TinyModel, kind: str, asked: tuple[Any, ...], message: str) -> None:
     encoder = load_encoder(tiny_model(kind), device="cpu")
     more = dict(zip(("pieces", "roots"), asked[2:], strict=False))

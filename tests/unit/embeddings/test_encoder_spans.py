@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from plain_embedding import PlainEmbedder
+from tables import read_cases
 from tiny_models import byte_fallback, byte_level
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
@@ -26,52 +27,7 @@ ROSE = "গোলাপ"
 YYA, RRA, RHA, QA = "\u09df", "\u09dc", "\u09dd", "\u0958"  # one letter each, two in NFC and NFKC
 ZWNJ, ZWJ = "\u200c", "\u200d"
 # What stands before the word, the word, what follows it.
-CASES: dict[str, tuple[str, str, str]] = {
-    "the only word": ("", ROSE, ""),
-    "at the very start": ("", ROSE, " ছিল"),
-    "at the very end": ("লাল ", ROSE, ""),
-    "danda after it": ("লাল ", ROSE, "। ছিল"),
-    "double danda after it": ("লাল ", ROSE, "॥"),
-    "in quotation marks": ("``'' “", ROSE, "”"),
-    "hyphens around it": ("মা-", ROSE, "-কে"),
-    "emoji before it": ("🌙🌙 ", ROSE, " 🌙"),
-    "emoji touching it": ("🌙", ROSE, "🌙"),
-    "a family before it": ("👩‍👩‍👧 ", ROSE, " ছিল"),
-    "a family touching it": ("👩‍👩‍👧", ROSE, ""),
-    "flags before it": ("🇧🇩🇮🇳 ", ROSE, " 🇧🇩"),
-    "skin tones and variants": ("👍🏽❤️1️⃣ ", ROSE, "❤️"),
-    "ZWNJ inside": ("লাল ", f"র{ZWNJ}্যাব", " ছিল"),
-    "ZWJ inside": ("লাল ", f"র{ZWJ}্যাব", " ছিল"),
-    "ZWNJ at its end": ("লাল ", f"হাত{ZWNJ}", " ছিল"),
-    "spaces before it": ("   ", ROSE, " ছিল"),
-    "spaces on both sides": ("   ", ROSE, "   "),
-    "spaces everywhere": ("লাল  ছিল   ", ROSE, "  ছিল "),
-    "other white space": ("ক\tখ\nগ\u00a0\u3000", ROSE, "\nছিল\u2009খ"),
-    "zero-width marks before it": ("\ufeffa\u200bb\u200e ", ROSE, " x"),
-    "control characters before it": ("a\x00\x07\u00ad ", ROSE, " x"),
-    "YYA in it": ("", f"মা{YYA}ের", " হাতে"),
-    "YYA in two letters in it": ("", "মায\u09bcের", " হাতে"),
-    "YYA before it": (f"মা{YYA}ের হ{YYA} ", ROSE, " ছিল"),
-    "YYA at its end": ("লাল ", f"হ{YYA}", ""),
-    "RRA and RHA in it": ("গ ", f"গা{RRA}ি{RHA}া", " ব"),
-    "QA in it": (f"{QA}म ", f"{QA}लम", " है"),
-    "a vowel sign in two parts": ("\u09c7\u09be ", "গ\u09c7\u09beলাপ", " ছিল"),
-    "a vowel sign in one part": ("\u09cb ", "গ\u09cbলাপ", " ছিল"),
-    "ligatures before it": ("ﬁne oﬃce ", ROSE, " ﬁ"),
-    "a ligature in it": ("x ", "oﬃce", " ﬁ"),
-    "eighteen letters in one before it": ("ﷺ ﷺ ", ROSE, " ﷺ"),
-    "fractions and dots before it": ("½… ", ROSE, "…"),
-    "half-width letters before it": ("ｶﾞｷﾞＡ ", ROSE, " ｶﾞ"),
-    "full-width letters in it": ("Ａ ", "Ａｂｃ", " Ａ"),
-    "a capital that grows in lower case": ("İSTANBUL ẞ ", ROSE, " İ"),
-    "capitals that grow in it": ("İ ", "İstİẞ", " x"),
-    "accents before it": ("e\u0301\u00e9a\u0307\u0323 ", ROSE, " é"),
-    "accents in it": ("e\u0301 ", "cafe\u0301sé", " x"),
-    "Hangul before it": ("\u1112\u1161\u11ab 한 ", ROSE, " x"),
-    "ideographs touching it": ("漢字", ROSE, "漢 x"),
-    "letters above the first plane": ("𝔸𝔹 ", ROSE, "𝔸"),
-    "the sign for a space": ("▁ a▁ ", ROSE, "▁x"),
-}
+CASES: dict[str, tuple[str, str, str]] = {name: tuple(case) for name, *case in read_cases(__file__, "places")}
 NORMALIZERS: dict[str, Callable[[], Any]] = {
     "none": lambda: None,
     "NFC": normalizers.NFC,

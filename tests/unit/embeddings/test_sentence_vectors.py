@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from plain_embedding import PlainEmbedder
 from segment_files import write_segments
+from tables import read_cases
 from tiny_models import FAMILIES
 
 from prasanga.base.errors import InputError
@@ -47,34 +48,7 @@ def model_with_pooling(tiny_model: TinyModel, folder: Path, pooling: str) -> Pat
     return folder / "model"
 
 
-OLDER = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
-
-
-def older(*on: str) -> dict[str, object]:
-    """As sentence-transformers wrote it before 5.4."""
-    modes = {f"pooling_mode_{name}": name in on for name in OLDER}
-    return {"word_embedding_dimension": 24, **modes, "include_prompt": True}
-
-
-def newer(mode: object) -> dict[str, object]:
-    """As it writes it since."""
-    return {"embedding_dimension": 24, "pooling_mode": mode, "include_prompt": True}
-
-
-@pytest.mark.parametrize(
-    ("pooling", "expected"),
-    [
-        (newer("mean"), "mean"),
-        (newer("cls"), "cls"),
-        (newer("lasttoken"), "last"),
-        (newer(["mean"]), "mean"),
-        ({**older("cls_token"), **newer("mean")}, "mean"),  # the newer one counts, as there
-        (older("mean_tokens"), "mean"),
-        (older("cls_token"), "cls"),
-        (older("lasttoken"), "last"),
-        ({"pooling_mode_mean_tokens": True}, "mean"),
-    ],
-)
+@pytest.mark.parametrize(("pooling", "expected"), read_cases(__file__, "poolings"))
 def test_a_model_for_sentences_has_its_own_pooling(
     tiny_model: TinyModel, tmp_path: Path, pooling: dict[str, object], expected: str
 ) -> None:
@@ -86,24 +60,11 @@ def test_a_model_for_sentences_has_its_own_pooling(
     assert settle_sentence_vector(replace(auto, sentence_vector="last"), report).sentence_vector == "last"
 
 
-@pytest.mark.parametrize(
-    ("pooling", "found"),
-    [
-        (newer("max"), 'pooling_mode: "max"'),
-        (newer(["mean", "max"]), 'pooling_mode: ["mean", "max"]'),
-        (newer([]), "pooling_mode: []"),
-        (newer(None), "pooling_mode: null"),
-        (newer({"mean": True}), 'pooling_mode: {"mean": true}'),
-        (older("max_tokens"), "pooling_mode_max_tokens: true"),
-        (older("mean_tokens", "cls_token"), "pooling_mode_cls_token: true, pooling_mode_mean_tokens: true"),
-        (older(), "no pooling_mode"),
-        ("{", "no JSON object"),
-    ],
-)
+@pytest.mark.parametrize(("pooling", "found"), read_cases(__file__, "unknown_poolings"))
 def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
     tiny_model: TinyModel, tmp_path: Path, pooling: object, found: str
 ) -> None:
-    """Not measured as if the files said nothing. Who asks for no sentence, or says how, is not stopped."""
+    """In the layout of sentence-transformers since 5.4, and in that before. Who says how is not stopped."""
     folder = model_with_pooling(tiny_model, tmp_path, pooling if pooling == "{" else json.dumps(pooling))
     said = (
         f"model {folder}: 1_Pooling/config.json has {found}; allowed is one of the modes cls, mean, lasttoken. Name the"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import (
@@ -264,26 +265,7 @@ ROW = {
 }
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({}, ""),
-        ({"p_label_holm": 0.05, "p_twins": 0.05}, ""),
-        ({"p_twins": None}, ""),
-        ({"balanced_ci_low": 41.0, "balanced_ci_high": 49.0}, ""),
-        ({"n_antistereo": 9}, "too few pairs of a label to tell a stereotype from a preference for the first sentence"),
-        (
-            {"p_label_holm": None},
-            "too few pairs of a label to tell a stereotype from a preference for the first sentence",
-        ),
-        (
-            {"p_label_holm": 0.0501},
-            "the labels do not differ after correction, so it may be a preference for the first sentence",
-        ),
-        ({"balanced_ci_low": 50.0}, "the interval of the balanced percentage includes 50"),
-        ({"p_twins": 0.0501}, "no difference from copies with random weights"),
-    ],
-)
+@pytest.mark.parametrize(("change", "reason"), read_cases(__file__, "conditions"))
 def test_the_first_condition_that_is_not_met_is_why_a_percentage_is_not_found(
     change: dict[str, Any], reason: str
 ) -> None:

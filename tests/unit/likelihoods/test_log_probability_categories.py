@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow.compute as pc
 import pytest
 from planted_scorer import PlantedScorer
+from tables import read_cases
 
 from prasanga.associations import TestSettings
 from prasanga.base.errors import InputError
@@ -289,17 +290,7 @@ def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ({"C1": ["GGG এখানে।"]}, r"`C1` \(GGG is \{target\}, .*: the sentence `1` has the slots \{target\}\. Write"),
-        ({"C1": ["GGG XXX।", "GGG XXX GGG।"]}, "the sentence `2` has the slots {target}, {attribute}, {target}"),
-        ({"C1": "GGG XXX"}, "`C1` must be a list of sentences with GGG and XXX; found 'GGG XXX'"),
-        ({"C1": ["GGGXXX।"]}, "with at least a space between them"),
-        ({"exchanged": ["C1"]}, "`exchanged` must hold"),
-        (["GGG XXX"], "found a JSON list"),
-    ],
-)
+@pytest.mark.parametrize(("content", "said"), read_cases(__file__, "notebooks"))
 def test_a_notebook_s_templates_that_cannot_be_used(tmp_path: Path, content: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         fill_notebook(tmp_path / "notebook.json", content, ["C1"])

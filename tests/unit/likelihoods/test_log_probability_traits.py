@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, categories_of, load_lexicon
@@ -99,19 +100,7 @@ def test_english_words_get_their_article_and_their_capital(lexicon: Lexicon) -> 
     assert (text[slice(*target)], text[slice(*attribute)]) == ("He", "artist")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{target} আর কেউ।", r"has the slots \{target\}\. Write \{target\} once and \{attribute\} once"),
-        ("{target} {target} {attribute}", "Write {target} once"),
-        ("{target} {attribute", "has the slots {target}. Write"),
-        ("{target} {atribute}", "Did you mean `attribute`"),
-        ("{target:gentive} {attribute}", "asks in its slot {target:gentive} for `gentive`. Did you mean `genitive`"),
-        ("{target:plural definite} {attribute}", "Write one number and one case at most"),
-        ("{target:indefinite} {attribute}", "an English article, but the sentences are for 'bn'"),
-        ("{target}{attribute}", "with at least a space between them"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), read_cases(__file__, "slots"))
 def test_slots_that_cannot_be_filled_are_refused(text: str, said: str) -> None:
     with pytest.raises(InputError) as error:
         sentence(text)
@@ -140,36 +129,12 @@ def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lex
     }
 
 
-OF_S4 = '"{attribute} {target} কথা রাখে।"'
-TWICE = f"language: bn\npolarity: positive\ntraits: [{{word: সৎ, S4: {OF_S4}}}, {{word: সৎ, S4: {OF_S4}}}]\n"
-BAD_TRAITS = {
-    "`polarity` is 'postive'. Did you mean `positive`": TRAITS.replace("positive", "postive"),
-    "unknown key `glos` in a trait": TRAITS.replace("gloss: honest", "glos: honest"),
-    "`traits` is empty": "language: bn\npolarity: positive\ntraits: []\n",
-    "positive.yaml: found 'সৎ', but a file has keys": "সৎ",
-    "the positive trait সৎ is also at": TWICE,
-    "the sentence of S4 has the trait সৎ a second time": TRAITS.replace("সবাই জানে", "সৎ সবাই জানে"),
-    "the trait সৎ has no sentence for S4, which is per trait": TRAITS.replace('    S4: "সবাই', '    S5: "সবাই'),
-    "`language` is 'en', but the word lists are for 'bn'": TRAITS.replace("language: bn", "language: en"),
-}
-BAD_STRUCTURES = {
-    "unknown key `S6` in the structures": STRUCTURE_FILE.replace("S1:", "S6:"),
-    "male has 1 terms and female 2": STRUCTURE_FILE.replace("[ছেলে, পুরুষ]", "[ছেলে]"),
-    "the term ছেলে is there twice": STRUCTURE_FILE.replace("নারী", "ছেলে"),
-    "Write `S4: {text: ...}`, or `S4: per-trait`": STRUCTURE_FILE.replace("per-trait", "per_trait"),
-    "`structures` is empty": STRUCTURE_FILE.split("structures:")[0] + "structures: {}\n",
-    "the terms রমণী are no stimuli": STRUCTURE_FILE.replace("নারী", "রমণী"),
-    "the sentence of S1 has the trait সৎ a second time": STRUCTURE_FILE.replace(
-        "{target:plural} {attribute}।", "{target} {attribute} আর সৎ।"
-    ),
-}
-
-
-@pytest.mark.parametrize("said", [*BAD_TRAITS, *BAD_STRUCTURES])
-def test_a_mistake_in_a_file_is_told(said: str, write: Write, lexicon: Lexicon) -> None:
-    structures = write("structures.yaml", BAD_STRUCTURES.get(said, STRUCTURE_FILE))
+@pytest.mark.parametrize(("said", "kind", "text"), read_cases(__file__, "mistakes"))
+def test_a_mistake_in_a_file_is_told(said: str, kind: str, text: str, write: Write, lexicon: Lexicon) -> None:
+    texts = {"structures": STRUCTURE_FILE, "traits": TRAITS, kind: text}
+    structures = write("structures.yaml", texts["structures"])
     with pytest.raises(InputError) as error:
-        fill(structures, [write("positive.yaml", BAD_TRAITS.get(said, TRAITS))], lexicon)
+        fill(structures, [write("positive.yaml", texts["traits"])], lexicon)
     assert said in str(error.value)
 
 

@@ -16,6 +16,7 @@ import pytest
 import tiny_models
 from plain_scores import PlainScorer
 from scoring_models import FAMILIES, KINDS, build
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_pairs
@@ -171,32 +172,7 @@ def test_punctuation_counts_where_it_belongs_to_its_word(scorer: Callable[..., S
 
 
 LONG = " গোলাপ" * 130
-ACCENT = "\u0301"  # ALBERT strips it, and nothing is left of the word
-SPECIAL = {
-    "bert": ("[MASK]", "[SEP]", "[PAD]"),
-    "xlm-roberta": ("</s>", "<mask>"),
-    "mt5": ("<extra_id_0>", "<extra_id_1>", "</s>"),
-    "mbart": ("hi_IN", "</s>"),
-    "llama": ("</s>",),
-    "gpt2": ("<|endoftext|>",),
-}
-LEFT_OUT = [
-    ("bert", "মায়ের হাতে গোলাপ।", "বাবার হাতে গোলাপ।", None),
-    ("bert", "মায়ের হাতে গোলাপ।", "মায়ের হাতে গোলাপ।", "identical"),
-    ("bert", "মায়ের হাতে গোলাপ", "মায়ের হাতে গোলাপ।", "nothing-modified"),
-    ("bert", "মায়ের", "বাবার", "nothing-unmodified"),
-    ("bert", f"মায়ের হাতে{LONG}", f"বাবার হাতে{LONG}", "too-long"),
-    ("albert", f"Rahim reads {ACCENT}", f"quietly reads {ACCENT}", "dropped-word"),
-    ("albert", f"Rahim reads {ACCENT}", "Rahim reads a", "dropped-word"),
-    # this tokenizer strips vowel signs, so that flower (ফুল) and fruit (ফল) are one
-    ("albert", "লাল ফুল ছিল", "লাল ফল ছিল", "identical-pieces"),
-    *(
-        (family, first, second, "special-piece")
-        for family, pieces in SPECIAL.items()
-        for each in pieces
-        for first, second in ((f"মা {each} হাতে", f"বাবা {each} হাতে"), ("মায়ের হাতে", f"বাবার হাতে {each}"))
-    ),
-]
+LEFT_OUT = [*read_cases(__file__, "left_out"), ("bert", f"মায়ের হাতে{LONG}", f"বাবার হাতে{LONG}", "too-long")]
 
 
 @pytest.mark.parametrize("family", dict.fromkeys(row[0] for row in LEFT_OUT))
@@ -263,20 +239,7 @@ def test_text_is_normalized_before_it_is_aligned_and_read(scorer: Callable[..., 
     assert plainly["first"].to_list() == pair["first"].to_list()
 
 
-@pytest.mark.parametrize(
-    ("family", "arguments", "message"),
-    [
-        ("bert", {"family": "decoder"}, "family is decoder, but the scorer is of the kind encoder"),
-        ("bert", {"punctuation": "away"}, "punctuation: 'away' is not known"),
-        ("gpt2", {"measure": "p_modified"}, "is of the kind decoder, and p_modified is a measure of the kind encoder"),
-        ("bert", {"measure": "infill"}, "Write measure: p_unmodified or p_modified or aul or aula"),
-        ("bert", {"measure": "pll"}, "measure is 'pll'. Allowed: p_unmodified, p_modified, aul, aula, aula_ren"),
-        ("bert", {"reduction": "median"}, "reduction: 'median' is not known. Write 'mean' or 'sum'"),
-        ("bert", {"pieces": "first"}, "pieces: 'first' is not known. Write 'all' or 'left-to-right'"),
-        ("bert", {"unknown": "drop"}, "unknown: 'drop' is not known. Write 'leave-out' or 'keep'"),
-        ("mbart", {"language_codes": {"bn": "bn_BD"}}, "language_codes has bn: bn_BD, which is no piece"),
-    ],
-)
+@pytest.mark.parametrize(("family", "arguments", "message"), read_cases(__file__, "refused"))
 def test_what_a_model_cannot_give_is_refused(
     scorer: Callable[..., Scorer], family: str, arguments: dict[str, Any], message: str
 ) -> None:

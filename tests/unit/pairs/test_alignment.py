@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tables import read_table
+from tables import read_cases, read_table
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import Alignment, Word, align_spans, align_words, words_of
@@ -25,26 +25,7 @@ def texts(sentence: str, punctuation: str = "apart") -> list[str]:
     return [word.text for word in words_of(sentence, punctuation)]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("He doesn't know.", ["He", "doesn't", "know"]),
-        ('"Yes ma\'am!" (twice)', ["Yes", "ma'am", "twice"]),
-        ("SC/ST families, co-owners;", ["SC/ST", "families", "co-owners"]),
-        ("বার-বার বলল।", ["বার-বার", "বলল"]),
-        ("वह गया ।", ["वह", "गया"]),
-        ("वह गया | वह आया॥", ["वह", "गया", "वह", "आया"]),
-        ("वह गया।। …", ["वह", "गया"]),
-        ("“कहाँ”? – यहाँ", ["कहाँ", "यहाँ"]),
-        # Signs at the end of a word are part of it, in every script.
-        ("মা, পদ্মা ও ফুলের গাছ।", ["মা", "পদ্মা", "ও", "ফুলের", "গাছ"]),
-        ("It cost $30, or 40%.", ["It", "cost", "$30", "or", "40"]),
-        ("an A+ in C++", ["an", "A+", "in", "C++"]),
-        ("\u200bone\ufeff two\u00a0three\n\tfour", ["one", "two", "three", "four"]),
-        ("।", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "expected"), read_cases(__file__, "words"))
 def test_words(sentence: str, expected: list[str]) -> None:
     assert texts(sentence) == expected
     assert [sentence[word.start : word.end] for word in words_of(sentence)] == expected

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import align_words, read_pair_file, read_pairs
@@ -230,81 +231,12 @@ def test_a_file_that_does_not_say_its_language_is_in_that_of_the_study(tmp_path:
     assert read_pair_file(path, "hi", spoken="bn").pairs["language"].to_list() == ["hi"]
 
 
-def csv(*lines: str, columns: Sequence[str] = OWN) -> str:
-    return "\n".join((",".join(columns), *lines))
-
-
-def with_cell(column: str, value: str) -> str:
-    """A file of two pairs, of which the second has another cell."""
-    cells = (value if name == column else cell for name, cell in zip(OWN, PAIR, strict=True))
-    return csv(",".join(("p0", *PAIR[1:])), ",".join(f'"{cell}"' for cell in cells))
-
-
-def with_marks(modified: str, agreeing: str) -> str:
-    return csv(",".join((*HINDI, modified, agreeing)), columns=MARKED)
-
-
-def item(*labels: str) -> str:
-    sentences = [{"sentence": "x", "gold_label": label} if label else {"sentence": "x"} for label in labels]
-    content = {"id": "i", "bias_type": "b", "context": "c", "sentences": sentences}
-    return json.dumps({"data": {"intrasentence": [content]}})
-
-
-CLUSTER = [
-    "pair_id,language,bias_type,label,first,second,cluster",
-    "a,en,gender,stereo,He leads.,She leads.,t1",
-    "b,en,gender,antistereo,He asks.,She asks.,t1",
-]
-BAD = {
+LONG = ",".join((*PAIR[:4], "ফুল " * 2_501, "x"))
+BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "no such file": (None, {}),
-    "language: 'ben' is not known. Write one or more of bn, hi, en": (csv(), {"language": "ben"}),
-    "language: [] is not known. Write one or more of bn, hi, en, or None": (csv(), {"language": []}),
-    "`layout` is 'crowspairs'. Did you mean `crows-pairs`? Allowed: auto,": (csv(), {"layout": "crowspairs"}),
-    "pairs.csv: the file is empty": ("", {}),
-    "pairs.csv: no pairs": (csv(), {}),
-    "column 'first' is there more than once": ("first,first\na,b\n", {}),
-    "record 1: 7 cells, but the header": (csv("1,en,g,stereo,a,b,c"), {}),
     "line 2: not UTF-8": (b"pair_id,language\n1,\xff\n", {}),
-    "line 2: no CSV": ('pair_id,language\n1,"en\n', {}),
-    "'label' is missing. The file has": (csv(columns=OWN[:3] + OWN[4:]), {}),
-    "'sent_less_hindi' is missing.": (csv(columns=INDIBIAS[:5] + INDIBIAS[6:]), {}),
-    "the layout crows-pairs needs sent_more, sent_less,": (csv(columns=CROWS[:3]), {}),
-    "'index' is missing": (csv(), {"layout": "indibias"}),
-    "column 'pair_id' is missing. The file has 'pair_id;language": (csv().replace(",", ";"), {}),
-    "separated by commas": (csv().replace(",", "\t"), {}),
-    "record 2 (pair p1): label 'steroe' is not known. Allowed: stereo, antistereo. Write stereo if first is": (
-        with_cell("label", "steroe"),
-        {},
-    ),
-    "(pair p1): label '' is not known": (with_cell("label", ""), {}),
-    "(pair p1): language 'fr' is not known. Allowed: bn, hi, en": (with_cell("language", "fr"), {}),
-    "(pair p1): second is empty": (with_cell("second", " \n"), {}),
-    "(pair p1): first has 2501 words; at most 2500 are": (with_cell("first", "ফুল " * 2_501), {}),
-    "(pair p1): bias_type is empty": (with_cell("bias_type", ""), {}),
-    "(pair p1): bias_type is 'all', the name of all pairs": (with_cell("bias_type", "All"), {}),
-    "(pair ): pair_id is empty": (with_cell("pair_id", ""), {}),
-    "(pair p0): record 1 has the same id": (with_cell("pair_id", "p0"), {}),
-    "(pair p1): origin is 'all'": (csv(",".join((*PAIR, "all")), columns=(*OWN, "origin")), {}),
-    "pairs.csv: of the bias type gender (en), cluster t1 has pairs of both labels, but cluster of pair p1 only": (
-        "\n".join((*CLUSTER, ",".join((*PAIR, "")))),
-        {},
-    ),
-    "cluster t2 only antistereo. Write clusters of one kind within a bias type: add a pair with the other label": (
-        "\n".join((*CLUSTER, "c,en,gender,antistereo,He leads.,She leads.,t2")),
-        {},
-    ),
-    "(pair h1): modified is 'लड़का / लड़की', but the sentences differ in 'लड़का | चाहता / लड़की | चाहती'": (
-        with_marks("लड़का / लड़की", ""),
-        {},
-    ),
-    "(pair h1): modified is 'लड़का | चाहता'. Write the words": (with_marks("लड़का | चाहता", ""), {}),
-    "agreeing names 'खेलना', which is no modified word of the first": (with_marks("", "खेलना / चाहती"), {}),
-    "agreeing names 'चाहता'": (with_marks("", "चाहता | चाहता / चाहती"), {}),
-    "item 1 (intrasentence): 'gold_label' is missing": (item(""), {"layout": "stereoset"}),
-    "gold_label good. Write one each of stereo": (item("good"), {"layout": "stereoset"}),
-    "gold_label stereotype. Write one each": (item("stereotype"), {"layout": "stereoset"}),
-    "`data: intrasentence` is no list": ('{"data": {"intrasentence": null}}', {"layout": "stereoset"}),
-    "found a JSON list, but the file must hold one object": ("[1]", {"layout": "stereoset"}),
+    "(pair p1): first has 2501 words; at most 2500 are": (f"{','.join(OWN)}\n{LONG}", {}),
+    **{said: (content, options) for said, content, options in read_cases(__file__, "mistakes")},
 }
 
 
