@@ -440,7 +440,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     """Plot the associations of the target words of a category: one row per word, one color and marker per model.
 
     Words are sorted within their set, from those nearest to A down; above them is their mean. Of a set of more than
-    `MOST` words those in the middle are left out, and a note says so. A word in letters that no font has is shown by
+    `MOST` words those in the middle are left out. A word in letters that no font has is shown by
     its gloss.
 
     Args:
@@ -476,7 +476,8 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         width,
         across=across,
         labels=("", ""),
-        note=_note_on_words(sets, table["stimulus"]),
+        note="Means over the fixed lengths, standardized for each model over both sets: 0 is their mean, 1 their"
+        f" standard deviation. Of more than {MOST} words those in the middle are left out.",
         left=(beside + 2 * font) * across,
     )
     title = [canvas.shortened(str(text), font, wide * 0.95, bold=True) for text in (category, about.get("title") or "")]
@@ -496,19 +497,6 @@ def _label_words(shown: Sequence[Any], glosses: Mapping[str, str], font: float, 
             text, gloss = gloss if gloss and canvas.can_show(gloss) else f"word {place}", ""
         label = canvas.shortened(text, font, room * (0.55 if gloss else 1))
         yield f"{label} · {canvas.shortened(gloss, font, room * 0.45)}" if gloss else label
-
-
-def _note_on_words(sets: Sequence[tables.MeasuredSet], stimuli: Iterable[str]) -> str:
-    said = ["Standardized for each model over both sets: 0 is their mean, 1 their standard deviation."]
-    measured, listed = (sum(len(getattr(found, name)) for found in sets) for name in ("words", "listed"))
-    if listed > measured:
-        said.append(f"Without an association: {listed - measured} of {listed} words.")
-    if hidden := sum(max(0, len(found.words) - MOST) for found in sets):
-        said.append(f"Left out for want of room: {hidden} in the middle of their set.")
-    said.append("Means over the fixed lengths.")
-    if not canvas.can_show("".join(stimuli)):
-        said.append("English glosses replace words in letters that no font here has.")
-    return " ".join(said)
 
 
 # --------------------

@@ -11,7 +11,6 @@ told apart: languages, or bias types.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from itertools import pairwise, product
 from typing import Any, Literal
 
@@ -36,8 +35,8 @@ _NOTE_ON_BOXES = (
     " traits, its line is the median, the whiskers reach the smallest and the largest. Filled: positive traits."
 )
 
-FEWEST = 40
-"""Where no panel has so many traits, each is drawn as a point: hexagons of one trait or two count nothing."""
+EDGES = (1, 2, 4, 8, 16, 32)
+"""Where the counts of each color of a hexagon begin."""
 
 _FIXED = "\N{NO-BREAK SPACE}"
 _NOTE_ON_HEXAGONS = (
@@ -50,6 +49,12 @@ Lines = Literal["language", "bias_type"]
 
 FEWEST_DIFFERENCES = 5
 """A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
+
+_NOTE_ON_DIFFERENCES = (
+    "Score of the stereotypical sentence minus that of the other; the axis shows the middle 99%. Each line has area 1,"
+    f" each panel its own height; fewer than {FEWEST_DIFFERENCES} differences have no line. Thin and pale: the model"
+    " with random weights, whose peak may be above the panel."
+)
 
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 
@@ -151,13 +156,11 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
     room = canvas.room_of(width, across)
     height = SIZES[width]["panel"] * 0.8 if is_column else room / 72
     x, y = (widen([0.0, *known[name]], 0.05) for name in ("prior", "corrected"))
-    most = max(cloud.shape[1] for cloud in clouds.values())
-    n_across = round(min(28.0, max(8.0, 1.2 * math.sqrt(most))))
+    n_across = round(min(28.0, max(8.0, 1.2 * math.sqrt(max(cloud.shape[1] for cloud in clouds.values())))))
     shape = n_across, max(1, round(n_across * height * 72 / room / math.sqrt(3)))
-    bins: dict[str, Any] = {"gridsize": shape, "extent": (*x, *y), "mincnt": 1}
-    edges = _choose_edges(clouds.values(), bins) if most >= FEWEST else []
-    colors = [COUNTS[round(i * (len(COUNTS) - 1) / max(1, len(edges) - 2))] for i in range(len(edges) - 1)]
     hexagon = {"linestyle": "none", "marker": "h", "markersize": SIZES[width]["font"], "markeredgewidth": 0}
+    names = ["1", *(f"{first}\N{EN DASH}{after - 1}" for first, after in pairwise(EDGES[1:])), f"{EDGES[-1]} or more"]
+    left_out = of_model.height - known.height
     figure, panels = canvas.lay_out(
         width,
         heads=[
@@ -167,40 +170,25 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         across=across,
         panel=height,
         labels=("prior association (log)", "corrected association (log)"),
-        keys=[
-            handle(_range(first, after - 1), color=color, **hexagon)
-            for color, (first, after) in zip(colors, pairwise(edges), strict=True)
-        ],
-        note=_note_on_traits(model, bool(edges), of_model.height - known.height, of_model.height),
+        keys=[handle(name, color=color, **hexagon) for name, color in zip(names, COUNTS, strict=True)],
+        note=f"{model}. {_NOTE_ON_HEXAGONS} Colors: traits per hexagon."
+        + f" Left out: {left_out} of {of_model.height} rows (a trait in a structure) without a score." * bool(left_out),
     )
+    norm = BoundaryNorm([*EDGES, traits.height + EDGES[-1]], len(COUNTS))
     for panel, cloud in zip(panels, clouds.values(), strict=False):
-        if not cloud.size:
-            panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
-        elif edges:
-            scale = {"cmap": ListedColormap(colors), "norm": BoundaryNorm(edges, len(edges) - 1)}
-            panel.hexbin(*cloud, **bins, edgecolors=PAPER, linewidths=0.25, zorder=2, **scale)
+        if cloud.size:
+            bins: dict[str, Any] = {"gridsize": shape, "extent": (*x, *y), "mincnt": 1}
+            scale = {"cmap": ListedColormap(COUNTS), "norm": norm}
+            panel.hexbin(*cloud, **bins, **scale, edgecolors=PAPER, linewidths=0.25, zorder=2)
         else:
-            panel.plot(*cloud, **{**canvas.look(0, SIZES[width], 0.9), "alpha": 0.6, "markeredgewidth": 0})
+            panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
         for draw_line in (panel.axhline, panel.axvline):
             draw_line(0, color=MUTED, linewidth=0.6, zorder=1)
-    if edges:  # a hexagon whose center is at the end of its lattice is seen as a whole
-        x, y = widen(x, 0.5 / shape[0]), widen(y, 1 / 3 / shape[1])
+    # a hexagon whose center is at the end of its lattice is seen as a whole
+    x, y = widen(x, 0.5 / shape[0]), widen(y, 1 / 3 / shape[1])
     panels[0].set(xlim=x, ylim=y)
     few_ticks(panels[0].xaxis, panels[0].yaxis)
     return figure
-
-
-def _choose_edges(clouds: Iterable[Numbers], bins: Mapping[str, Any]) -> list[int]:
-    """Return where the counts of each color begin, and one more than the largest.
-
-    Colors mean single counts while these are few; otherwise the steps grow in ratios.
-    """
-    axes = Figure().subplots()
-    counts: list[Any] = [axes.hexbin(*cloud, **bins).get_array() for cloud in clouds if cloud.size]
-    most = max(int(found.max()) for found in counts)
-    if most <= len(COUNTS):
-        return list(range(1, most + 2))
-    return sorted({round(edge) for edge in np.geomspace(1, most + 1, len(COUNTS) + 1)})
 
 
 def _describe_correlation(cloud: Numbers) -> str:
@@ -208,19 +196,6 @@ def _describe_correlation(cloud: Numbers) -> str:
     r, low, high = (two(number).replace("+", "") for number in found)
     interval = f" ({low}{_FIXED}to{_FIXED}{high})" if is_number(found[1]) else ""
     return f"r{_FIXED}={_FIXED}{r}{interval}" if is_number(found[0]) else ""
-
-
-def _range(first: int, last: int) -> str:
-    return plural(first, "trait") if first == last else f"{first}\N{EN DASH}{last} traits"
-
-
-def _note_on_traits(model: str, is_binned: bool, left_out: int, total: int) -> str:
-    said = [f"{model}. {_NOTE_ON_HEXAGONS}"]
-    if not is_binned:
-        said.append(f"Each point is a trait: panels of fewer than {FEWEST} are not counted in hexagons.")
-    if left_out:
-        said.append(f"Left out: {left_out} of {total} rows (a trait in a structure) without a score.")
-    return " ".join(said)
 
 
 def density(differences: Numbers, points: Numbers) -> Numbers | None:
@@ -266,7 +241,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     parts = [part for model, below in places if len(part := known.filter(model=model, below=below))]
     sizes = SIZES[width]
     low, high = widen([0.0, *np.quantile(own["difference"], (0.005, 0.995))], 0.15)
-    beyond, has_twins = int((~own["difference"].is_between(low, high)).sum()), bool(known["random_twin"].any())
+    has_twins = bool(known["random_twin"].any())
     twin: dict[str, Any] = {"linewidth": sizes["line"] * 0.5, "alpha": 0.55, "zorder": 2}
     styles: dict[str, dict[str, Any]] = {
         name: {"color": MODELS[n % len(MODELS)], "linestyle": _DASHES[n % len(_DASHES)], "linewidth": sizes["line"]}
@@ -281,25 +256,19 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
             *(handle(name, **style) for name, style in styles.items()),
             *[handle("random twins", color=MUTED, **twin)] * has_twins,
         ],
-        note=_note_on_differences(beyond, has_twins),
+        note=_NOTE_ON_DIFFERENCES,
         left=sizes["font"],
         sharey=False,
     )
     points = np.linspace(low, high, 241)
     for axes, part in zip(panels, parts, strict=False):
-        top, missing = 0.0, 0
+        top = 0.0
         for (name, style), is_twin in product(styles.items(), (False, True)):
             values = part.filter(line=name, random_twin=is_twin)["difference"].to_numpy().astype(np.float64)
             heights = density(values, points)
-            if heights is None:
-                missing += bool(values.size) and not is_twin
-                continue
-            axes.plot(points, heights, **{**style, "zorder": 3, **(twin if is_twin else {})})
-            top = top if is_twin else max(top, float(heights.max()))
-        if missing:
-            text = f"{plural(missing, 'line')} not drawn:\nfewer than {FEWEST_DIFFERENCES} differences"
-            style = {"ha": "right", "va": "top", "color": MUTED, "fontsize": sizes["font"] * canvas.NOTE}
-            axes.text(0.98, 0.95, text, transform=axes.transAxes, **style)
+            if heights is not None:
+                axes.plot(points, heights, **{**style, "zorder": 3, **(twin if is_twin else {})})
+                top = top if is_twin else max(top, float(heights.max()))
         axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
         axes.spines["left"].set_visible(False)
         # a twin may be far steeper, and would press all else flat
@@ -312,14 +281,3 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
 def _count_pairs(rows: pl.DataFrame) -> str:
     counts = rows.filter(~pl.col("random_twin")).group_by("line").len()["len"].to_list()
     return plural(max(counts), "pair") if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} pairs"
-
-
-def _note_on_differences(beyond: int, has_twins: bool) -> str:
-    said = [
-        "Score of the stereotypical sentence minus that of the other. Each line has area 1, each panel its own height."
-    ]
-    if has_twins:
-        said.append("Thin and pale: the model with random weights, whose peak may be above the panel.")
-    if beyond:
-        said.append(f"Beyond the axis: {plural(beyond, 'difference')}.")
-    return " ".join(said)
