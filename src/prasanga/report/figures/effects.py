@@ -146,7 +146,7 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         draws={n: f"{n // 1000}k" if n % 1000 == 0 else f"{n}" for n in labelled},
     )
     for panel, category in zip(panels, grid.categories, strict=False):
-        ends = shown.filter(category=category.name).unique("model").drop_nulls("last")
+        ends = shown.filter(category=category.name).unique("model", maintain_order=True).drop_nulls("last")
         for model, end in ends.select("model", "last").iter_rows():
             color = look(grid.models.index(model), SIZES[width])["color"]
             panel.axhspan(end - band, end + band, color=color, alpha=0.13, linewidth=0, zorder=0.5)
