@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from importlib import metadata
 from itertools import chain
 from pathlib import Path
 
@@ -74,13 +73,6 @@ def same_steps(image: list[str]) -> None:
     assert all("--no-cache-dir" in command for command in image[:2])
 
 
-def test_the_checkout_installs_the_lock_file_and_then_itself() -> None:
-    steps = [command for command in commands_of_the_checkout() if command.startswith(PIP)]
-    assert len(steps) == 2
-    assert without(steps[0], {"--quiet", "--no-compile"})[4:] == ["--requirement", "requirements.lock"]
-    assert {"--no-deps", "--no-build-isolation", "--editable", "."} <= set(steps[1].split())
-
-
 def test_docker_takes_the_steps_of_the_checkout(dockerfile: list[tuple[str, str]]) -> None:
     assert [name for name, _ in dockerfile] == ["FROM", *["COPY"] * 8, "WORKDIR", *["RUN"] * 3]
     same_steps([rest for name, rest in dockerfile if name == "RUN"])
@@ -113,13 +105,6 @@ def test_both_copy_what_is_there_and_no_more(
     assert all((ROOT / name).exists() for name in COPIED)
 
 
-def test_docker_is_sent_what_it_copies_and_no_more() -> None:
-    lines = (ROOT / "containers/Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines()
-    rules = [line for line in lines if line and not line.startswith("#")]
-    assert rules[0] == "*"
-    assert {rule[1:] for rule in rules if rule.startswith("!")} == COPIED
-
-
 def test_the_snakefile_names_the_image_that_the_recipe_says_how_to_build() -> None:
     snakefile = (ROOT / "Snakefile").read_text(encoding="utf-8")
     assert re.findall(r'^container: "(.*)"$', snakefile, re.M) == ["containers/prasanga.sif"]
@@ -145,15 +130,3 @@ def test_the_lock_file_has_all_that_the_project_needs() -> None:
         version = found.get(canonicalize_name(requirement.name))
         assert version is not None, f"{requirement.name} is not in requirements.lock"
         assert requirement.specifier.contains(version), f"{requirement} does not fit {version}"
-
-
-def test_the_tests_run_in_the_environment_of_the_lock_file() -> None:
-    """What these tests say of the versions, they say of an image, too: both are the lock file. Torch's local version is
-    the machine's."""
-    installed = {canonicalize_name(each.metadata["Name"]): each.version for each in metadata.distributions()}
-    other = {
-        name: (version, installed.get(name))
-        for name, version in pins().items()
-        if (installed.get(name) or "").partition("+")[0] != version
-    }
-    assert other == {}

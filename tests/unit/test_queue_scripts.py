@@ -113,16 +113,6 @@ def test_a_lost_job_is_waited_for_and_then_given_up(engine: str, answers: dict[s
     assert status(engine, tmp_path)[0] == "running\n", "another job of this number begins with no past"
 
 
-def test_a_job_that_is_found_again_is_not_lost_by_half(tmp_path: Path) -> None:
-    install(tmp_path, {"bjobs": "Job <17> is not found\n"})
-    assert status("lsf", tmp_path)[0] == "running\n"
-    note = tmp_path / ".snakemake/queue/17.missing"
-    assert note.exists()
-    install(tmp_path, {"bjobs": "RUN\n"})
-    assert status("lsf", tmp_path)[0] == "running\n"
-    assert not note.exists()
-
-
 @pytest.mark.parametrize(("left", "word"), [("0\n", "success"), ("1\n", "failed"), ("137\n", "failed")])
 def test_what_a_job_says_itself_goes_before_a_forgetful_queue(left: str, word: str, tmp_path: Path) -> None:
     install(tmp_path, {"bjobs": "Job <17> is not found\n"})
@@ -131,25 +121,32 @@ def test_what_a_job_says_itself_goes_before_a_forgetful_queue(left: str, word: s
     assert status("lsf", tmp_path, PRASANGA_QUEUE_PATIENCE="0") == (f"{word}\n", "")
 
 
-def test_a_queue_that_does_not_answer_ends_no_job(tmp_path: Path) -> None:
-    install(tmp_path, {"bjobs": "RUN\n"}, seconds=30)
-    word, said = status("lsf", tmp_path, PRASANGA_QUEUE_TIMEOUT="0.3")
+@pytest.mark.parametrize(
+    ("answers", "seconds", "settings", "said"),
+    [
+        (
+            {"bjobs": "RUN\n"},
+            30,
+            {"PRASANGA_QUEUE_TIMEOUT": "0.3"},
+            "not answered for 0.3 seconds",
+        ),
+        ({"bjobs": "RUN\n"}, 0, {"PATH": os.defpath}, "cannot be run"),
+        (
+            {"bjobs": "RUN\n"},
+            0,
+            {"PRASANGA_QUEUE_PATIENCE": "long"},
+            "is 'long'; write a number of seconds",
+        ),
+        ({"bjobs": "Job <17> is not found\n", ".snakemake": "a file"}, 0, {}, "job 17 could not be looked at"),
+    ],
+)
+def test_what_goes_wrong_with_a_queue_ends_no_job(
+    answers: dict[str, str], seconds: float, settings: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    install(tmp_path, answers, seconds=seconds)
+    word, told = status("lsf", tmp_path, **settings)
     assert word == "running\n"
-    assert "`bjobs -noheader -o stat 17` has not answered for 0.3 seconds; the job is taken to be running." in said
-
-
-def test_a_queue_that_is_not_there_ends_no_job(tmp_path: Path) -> None:
-    word, said = status("lsf", tmp_path, PATH=os.defpath)
-    assert word == "running\n"
-    assert "cannot be run" in said
-
-
-def test_a_folder_that_cannot_be_written_ends_no_job(tmp_path: Path) -> None:
-    install(tmp_path, {"bjobs": "Job <17> is not found\n"})
-    (tmp_path / ".snakemake").write_text("no folder", encoding="utf-8")
-    word, said = status("lsf", tmp_path)
-    assert word == "running\n"
-    assert "job 17 could not be looked at" in said
+    assert said in told
 
 
 @pytest.mark.parametrize(
@@ -228,13 +225,6 @@ def test_jobs_that_a_snakemake_waits_for_are_no_orphans(tmp_path: Path) -> None:
     assert run("orphans.py", "sge", folder=tmp_path).stdout == "17\n"
 
 
-def test_a_job_finds_the_folder_of_its_notes(tmp_path: Path) -> None:
-    """It may begin, and the queue write what it prints there, before the command that submits it has answered."""
-    (tmp_path / "qsub").write_text('#!/bin/sh\n[ -d "$PRASANGA_QUEUE_FOLDER" ] && echo 17\n', encoding="utf-8")
-    (tmp_path / "qsub").chmod(0o755)
-    assert run("submit.py", "sge", "qsub", folder=tmp_path).stdout == "17\n"
-
-
 @pytest.mark.parametrize("script", ["submit.py", "status.py", "orphans.py"])
 def test_another_engine_is_refused_by_name(script: str, tmp_path: Path) -> None:
     done = run(script, "slurm", "17", folder=tmp_path)
@@ -257,15 +247,14 @@ def environment_of_job(study: Path, **number: str) -> dict[str, str]:
     return {**others, **number, "PRASANGA_QUEUE_FOLDER": str(study / ".snakemake/queue")}
 
 
-@pytest.mark.parametrize("shell", ["sh", "bash"])
 @pytest.mark.parametrize(("variable", "number"), [("LSB_JOBID", "17"), ("PBS_JOBID", "17.pbs01"), ("JOB_ID", "17")])
 @pytest.mark.parametrize("ends", [0, 3])
-def test_a_job_leaves_its_exit_status(shell: str, variable: str, number: str, ends: int, tmp_path: Path) -> None:
+def test_a_job_leaves_its_exit_status(variable: str, number: str, ends: int, tmp_path: Path) -> None:
     """It begins elsewhere, as with PBS."""
     study = tmp_path / "study"
     script = write_job(study, f"sh -c 'exit {ends}'")
     done = subprocess.run(
-        [shell, str(script)], cwd=tmp_path, env=environment_of_job(study, **{variable: number}), check=False
+        ["sh", str(script)], cwd=tmp_path, env=environment_of_job(study, **{variable: number}), check=False
     )
     assert done.returncode == (1 if ends else 0)
     assert {path.name: path.read_text() for path in (study / ".snakemake/queue").iterdir()} == {
@@ -294,10 +283,3 @@ def test_a_job_that_is_killed_never_says_that_it_succeeded(
         job.send_signal(sent)
     assert job.wait() == -sent
     assert not (study / ".snakemake/queue/17.ended").exists()
-
-
-def test_a_setting_that_is_no_number_ends_no_run(tmp_path: Path) -> None:
-    install(tmp_path, {"bjobs": "RUN\n"})
-    word, said = status("lsf", tmp_path, PRASANGA_QUEUE_PATIENCE="long")
-    assert word == "running\n"
-    assert "PRASANGA_QUEUE_PATIENCE is 'long'; write a number of seconds. 180 is used." in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import json
 import os
 import signal
@@ -113,12 +112,6 @@ def test_locks_that_a_killed_run_has_left_are_taken_away_and_others_are_told(tmp
         assert lock.exists()
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / ".snakemake").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="nothing can be written in the study's folder"), only_run(tmp_path):
-        pass
-
-
 def test_the_command_line_has_targets_first_and_what_the_machine_has(
     tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,23 +130,11 @@ def test_the_command_line_has_targets_first_and_what_the_machine_has(
     on_cluster = snakemake_command(tmp_path, profile="slurm")
     assert on_cluster[4:6] == ["--workflow-profile", str(root / "profiles/slurm")]
     assert "--cores" not in on_cluster
+    (tmp_path / "profiles/slurm").mkdir(parents=True)
+    (tmp_path / "profiles/slurm/profile.yaml").touch()
+    assert str(tmp_path / "profiles/slurm") in snakemake_command(tmp_path, profile="slurm"), "the study's own"
     with pytest.raises(InputError, match=r"no profile 'slrum'.*slurm, workstation"):
         snakemake_command(tmp_path, profile="slrum")
-
-
-def test_a_profile_of_the_study_is_taken_when_it_is_asked_for(tmp_path: Path, project_root: Path) -> None:
-    def profile_of(line: list[str]) -> list[str]:
-        return [value for option, value in itertools.pairwise(line) if option == "--workflow-profile"]
-
-    shipped = str(project_root.resolve() / "profiles/default")
-    for name in ("slurm", "default"):
-        own = tmp_path / "profiles" / name
-        own.mkdir(parents=True)
-        (own / "profile.yaml").touch()
-        assert profile_of(snakemake_command(tmp_path)) == [shipped]
-        assert profile_of(snakemake_command(tmp_path, profile=name)) == [str(own)]
-    # of several, Snakemake takes the last
-    assert profile_of(snakemake_command(tmp_path, others=["--workflow-profile", "mine"])) == [shipped, "mine"]
 
 
 def test_cards_are_counted_without_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

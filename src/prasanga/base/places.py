@@ -210,11 +210,6 @@ BESIDE = ".prasanga-store"
 """The store of the studies in one folder."""
 _PARTS = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 """What a study keeps for later runs, and its name in a store that studies share."""
-_TOLD = (
-    *("layer", "pooling", "pieces", "sentence_vector"),
-    *("dtype", "stored_dtype", "quantization", "random_weights"),
-)
-"""Settings that distinguish the keys of a model, for people."""
 _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
 
@@ -296,8 +291,7 @@ class Kept(NamedTuple):
 
     Attributes:
         what: vectors or scores.
-        model: its path or name on the hub; "" where the folder does not say it.
-        details: what else tells it from others of the model, in words.
+        model: its path or name on the hub; "" where it is not stated.
         folder: of the key.
         n_bytes: of its files.
         changed: when the newest of them was written, in seconds.
@@ -305,7 +299,6 @@ class Kept(NamedTuple):
 
     what: str
     model: str
-    details: str
     folder: Path
     n_bytes: int
     changed: float
@@ -335,16 +328,14 @@ def list_store(folder: Path) -> list[Kept]:
         for key in part.glob("*/"):
             if states := [shard.stat() for shard in key.glob("[!.]*.parquet")]:
                 n_bytes, changed = sum(state.st_size for state in states), max(state.st_mtime for state in states)
-                kept.append(Kept(what, *_read_description(key), key, n_bytes, changed))
+                kept.append(Kept(what, _read_model(key), key, n_bytes, changed))
     return sorted(kept)
 
 
-def _read_description(folder: Path) -> tuple[str, str]:
-    """Return the model of a key's folder and, in words, its settings."""
-    try:
+def _read_model(folder: Path) -> str:
+    """Return the model of a key's folder; "" where it is not stated."""
+    with suppress(OSError, ValueError):
         said = json.loads((folder / "key.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return "", "its key.json cannot be read"
-    which = {**said, **said.get("settings", {}).get("which", {})}  # where a key of scores has it
-    words = [f"{name} {which[name]}" for name in _TOLD if which.get(name) not in (None, "", "none", False)]
-    return str(which.get("model") or which.get("path") or ""), ", ".join(words)
+        which = {**said, **said.get("settings", {}).get("which", {})}  # where a key of scores has it
+        return str(which.get("model") or which.get("path") or "")
+    return ""

@@ -274,7 +274,7 @@ StoreFolder = Annotated[
 
 @_store.command(name="list")
 def list_(directory: StoreFolder = None) -> None:
-    """List what is kept: of which model, how it was made, when something was added, and where it is."""
+    """List what is kept: of which model, how much, since when, and in which folder; key.json there has the settings."""
     from prasanga.base.places import list_store
 
     _show_kept(list_store(directory or Path()))
@@ -303,14 +303,11 @@ def prune(
 
 
 def _show_kept(kept: Sequence[Kept]) -> None:
-    rows = [
-        [
-            *(each.what, each.model or "not stated", each.details, f"{each.n_bytes / 1e6:,.1f} MB"),
-            *(f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}", str(each.folder)),
-        ]
-        for each in kept
-    ]
-    write_table(["what", "model", "made with", "size", "added to", "folder"], rows)
+    rows = []
+    for each in kept:
+        added, size = f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}", f"{each.n_bytes / 1e6:,.1f} MB"
+        rows.append([each.what, each.model or "not stated", size, added, str(each.folder)])
+    write_table(["what", "model", "size", "added to", "folder"], rows)
 
 
 # --------------------

@@ -172,7 +172,8 @@ def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) ->
         return _explain_unknown_key(keys, error["input"])
     if error["loc"][-1] == "[key]" or kind == "invalid_key":
         name = _shorten(keys[-1])
-        return f"{section} has the name {name}; a name is text of letters, digits, -, _ and . only. Write another."
+        allowed = "a name is text of letters, digits, -, _ and ., and no name of a result such as a.json or statistics"
+        return f"{section} has the name {name}; {allowed}. Write another."
     if kind == "mistake":
         return f"{key} {error['ctx']['sentences']}"
     value: Any = config

@@ -32,7 +32,6 @@ from prasanga.plan.models import (
     plan_scored,
     require_file,
     require_folder,
-    require_free_names,
 )
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
 from prasanga.sentences.corpus import is_remote
@@ -159,8 +158,6 @@ class StudyPlan:
         """
         sets, static, samples = config["pairs"]["sets"], config["static"]["vectors"], config["samples"]
         computed = config["embeddings"]["source"] == "computed" and not from_results
-        for key, names in (("models", config["models"]), ("pairs.sets", sets), ("static.vectors", static)):
-            require_free_names(key, names)
         for name, settings in sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
             if computed:  # otherwise results of an earlier run would replace absent pairs

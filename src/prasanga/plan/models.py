@@ -6,7 +6,7 @@ Vectors are asked of the models with `embeddings` in their `stages`, probabiliti
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,6 @@ from prasanga.models.packaged import PACKAGED
 
 Models = dict[str, dict[str, Any]]
 _TWIN = "-random"
-# Endings of files about a model, static vectors or a set of pairs; a name with such an ending is taken.
-_TAKEN = {
-    "models": (".words", ".tokenizer", ".terms", ".sentences", ".json", ".check", ".parquet"),
-    "static.vectors": (".vectors", ".words", ".train"),
-    "pairs.sets": (".oddities",),
-}
 _MASKED = ("encoder", "auto")
 
 
@@ -246,17 +240,6 @@ def require_file(key: str, path: str, what: str) -> None:
     """Refuse a path of the config that leads to no file."""
     if not Path(path).is_file():
         raise InputError(f"`{key}.path` is {path!r}, but there is no such file. Write the path of {what}.")
-
-
-def require_free_names(key: str, names: Collection[str]) -> None:
-    """Refuse a name of the config whose file would be written about another name; `key` is a key of `_TAKEN`."""
-    for name in names:
-        base, _, last = name.rpartition(".")
-        if (base in names and f".{last}" in _TAKEN[key]) or (key, name) == ("pairs.sets", "statistics"):
-            raise InputError(
-                f"`{key}.{name}` has the name of a file that is written about {f'`{key}.{base}`' if base else 'all'}."
-                f" Rename it, for example to `{base or name}-{last if base else 1}`."
-            )
 
 
 def list_model_files(path: str | Path) -> dict[str, list[int]]:

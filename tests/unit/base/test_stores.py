@@ -130,8 +130,8 @@ def test_what_is_kept_is_listed_by_model(keep: Callable[..., Path], tmp_path: Pa
     keep("vectors", "b", "hub/b")
     keep("vectors", "a", "hub/a")
     keep("scores", "c", "hub/c")
-    found = [(kept.what, kept.model, kept.details) for kept in list_store(tmp_path / BESIDE)]
-    assert found == [("scores", "hub/c", ""), ("vectors", "hub/a", "layer 3"), ("vectors", "hub/b", "layer 3")]
+    found = [(kept.what, kept.model) for kept in list_store(tmp_path / BESIDE)]
+    assert found == [("scores", "hub/c"), ("vectors", "hub/a"), ("vectors", "hub/b")]
     status, said = prasanga("store", "list", "-d", tmp_path)
     assert status == 0
     rows = [line.split("\t") for line in said.splitlines() if "\t" in line]

@@ -65,12 +65,6 @@ def _text(project_root: Path, name: str) -> str:
     return (project_root / f"config/{name}.yaml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_a_study_has_the_models_of_its_paper_and_no_other(name: str, study: Study) -> None:
-    assert study(name)["study"] == name
-    assert list(study(name)["models"]) == list(STUDIES[name])
-
-
 @pytest.mark.parametrize(("name", "model"), MODELS)
 def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, study: Study) -> None:
     path, kind, tokenizer, _ = STUDIES[name][model]
@@ -100,30 +94,6 @@ def test_the_papers_tables_name_these_models(name: str, table: str, shared: Path
     assert sorted(published) == sorted(called for *_, called in STUDIES[name].values() if called)
 
 
-def test_the_hindi_study_takes_hindi_words_from_the_project(study: Study, project_root: Path) -> None:
-    config = study("sahoo2024")
-    assert config["language"] == "hi"
-    assert config["lexicon"] == {
-        "stimuli": "resources/stimuli/hi",
-        "suffix_groups": "resources/suffix_groups/hi.yaml",
-        "candidates": "resources/candidates/hi",
-        "top": 14,
-    }
-    for key in ("stimuli", "suffix_groups", "candidates"):
-        assert (project_root / config["lexicon"][key]).exists()
-    assert config["normalization"]["hi"] == "nukta"
-    assert config["samples"]["lengths"] == [9, 25, 75]
-    assert config["categories"] == [f"C{n}" for n in range(1, 10)]
-
-
-def test_the_bangla_study_keeps_the_papers_lengths_caps_and_draws(study: Study) -> None:
-    config = study("sadhu2024")
-    assert config["language"] == "bn"
-    assert config["samples"]["lengths"] == [9, 25, 75, ">75"]
-    assert config["samples"]["contexts_per_stimulus"] == 1200
-    assert config["associations"]["n_samples"] == [1000, 5000]
-
-
 @pytest.mark.parametrize("name", OF_PAPERS)
 def test_what_the_preset_of_the_papers_sets_is_not_written_twice(name: str, project_root: Path) -> None:
     written = yaml.safe_load(_text(project_root, name))
@@ -145,16 +115,6 @@ def test_what_the_preset_of_the_papers_sets_is_not_written_twice(name: str, proj
 def test_a_model_has_its_known_commit_in_every_config_and_no_other_is_made_up(name: str, study: Study) -> None:
     for model in study(name)["models"].values():
         assert model["revision"] == COMMITS.get(model["path"])
-
-
-@pytest.mark.parametrize("name", OF_PAPERS)
-def test_a_config_says_how_a_commit_is_found_that_it_has_not_in_full(name: str, project_root: Path) -> None:
-    """By itself, or by the config of the paper that it names."""
-    paper = name.partition("_")[0]
-    said = _text(project_root, name)
-    assert any(len(model.get("revision") or "") < 40 for model in yaml.safe_load(said)["models"].values())
-    assert f"config/{paper}.yaml" in said or name == paper
-    assert "git ls-remote https://huggingface.co/<path> HEAD" in _text(project_root, paper)
 
 
 def test_the_pairs_are_scored_by_the_models_of_table_2(study: Study, project_root: Path) -> None:

@@ -22,7 +22,6 @@ from prasanga.plan.models import (
     plan_embedded,
     plan_scored,
     require_folder,
-    require_free_names,
 )
 
 MURIL = {
@@ -67,15 +66,6 @@ def test_a_name_that_another_model_has_is_refused(other_first: bool) -> None:
 def test_the_name_of_a_model_measured_by_its_own_layers_is_taken_too() -> None:
     with pytest.raises(InputError, match=r"called 'a-layer1', which is the name of another model"):
         embedded({"a": {**MURIL, "layer": [1]}, "a-layer1": {**MURIL, "layer": [2]}})
-
-
-def test_the_name_of_a_file_about_another_model_is_refused() -> None:
-    require_free_names("models", ["a.tokenizer"])
-    for name in ("tokenizer", "words", "terms", "sentences"):
-        with pytest.raises(
-            InputError, match=rf"`models\.a\.{name}` has the name of a file .* about `models\.a`\. Rename .* `a-{name}`"
-        ):
-            require_free_names("models", ["a", f"a.{name}"])
 
 
 def test_a_path_that_only_a_folder_can_have_needs_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

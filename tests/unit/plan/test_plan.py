@@ -363,20 +363,6 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
         ({"pairs": {"sets": {"demo": {"path": "absent.csv"}}}}, "`pairs.sets.demo.path` is 'absent.csv'"),
         ({"static": {"vectors": {"tiny-wide": {"path": "x"}}}}, "`static.vectors.tiny-wide` has the name of a model"),
         ({"samples": {"longest": 50}}, "75"),
-        (
-            {"models": {"a": {"train": {}}, "a.json": {"train": {}}}},
-            "`models.a.json` has the name of a file that is written about `models.a`. Rename it, for example to `a-",
-        ),
-        ({"models": {"a": {"train": {}}, "a.check": {"train": {}}}}, "`models.a.check` has the name of a file"),
-        ({"pairs": {"sets": {"demo.oddities": {"path": "p"}}}}, "`pairs.sets.demo.oddities` has the name of a file"),
-        (
-            {"pairs": {"sets": {"statistics": {"path": "p"}}}},
-            "about all. Rename it, for example to `st",
-        ),
-        (
-            {"static": {"vectors": {"glove.train": {"path": "p"}}}},
-            "`static.vectors.glove.train` has the name of a file",
-        ),
     ],
 )
 def test_mistakes_are_told_before_any_job(planned: Planned, changes: Config, said: str) -> None:
