@@ -33,7 +33,7 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
-from prasanga.report.agreement import CHOICES
+from prasanga.report.comparison import CHOICES
 from prasanga.schema import TABLES
 from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, FloatArray

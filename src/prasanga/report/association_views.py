@@ -14,7 +14,7 @@ from markupsafe import Markup
 from prasanga.associations.comparisons import fixed_lengths
 from prasanga.methods import CEAT, method_named
 from prasanga.report import findings, grid, section, sheet, summary
-from prasanga.report.agreement import agreement, shares_that_hold, side_by_side
+from prasanga.report.comparison import agreement, shares_that_hold, side_by_side
 from prasanga.report.figures import FOLDER, MARKERS, MODELS, name_of
 from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number
 from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, fold_table, prose

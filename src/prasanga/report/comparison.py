@@ -1,4 +1,4 @@
-"""Published numbers next to a study's: how far apart they are, and which are doubtful.
+"""Numbers laid beside others: a study's beside a paper's, methods beside each other, estimates under other choices.
 
 The numbers of both papers are read from `resources/published` (its README has sources, conventions and doubts), in one
 tidy layout: a row for each printed number, with the reason of every doubt in words. A doubt concerns the number
@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from prasanga.base.errors import InputError, reason
@@ -26,6 +28,8 @@ from prasanga.report import grid as grids
 from prasanga.report.paper_tables import PUBLISHED_AS, choose_percentage, write_notes
 from prasanga.report.sheet import Sheet, list_numbers, markdown_list, sheet_to_markdown
 from prasanga.schema import TABLES
+from prasanga.stats.intervals import FEWEST_WORDS, jackknife_variance
+from prasanga.stats.permutation import ALPHA
 
 SCHEMA = TABLES["comparison"]
 PAIRS = "pairs"
@@ -353,11 +357,8 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
 
     Sentence pairs are grouped by language and set, over bias types without the row of all pairs.
 
-    Returns:
-        Rows with method, model, published_model, cells, n_rows, n_categories, n_same_sign of n_signs, spearman (null
-        below three ranks), median_difference (of |measured - published|) and n_inside of n_intervals. Rows without a
-        measured number do not count, nor, for differences and ranks, those of which only a bound is printed. The row of
-        a model without doubtful cells is left out if no cell is in doubt.
+    Rows without a measured number do not count, nor, for differences and ranks, those of which only a bound is printed.
+    The row of a model without doubtful cells is left out if no cell is in doubt.
     """
     is_pairs = pl.col("method") == PAIRS
     titles: dict[tuple[Any, ...], str] = {(method, None, None): title for method, title in PUBLISHED_AS.items()}
@@ -450,3 +451,146 @@ def render_comparison(paper: str, comparisons: Sequence[pl.DataFrame]) -> tuple[
         listed = markdown_list(f"{text} ({n} row{'' if n == 1 else 's'})." for text, n in doubts.items())
         parts.append(f"## Doubts about the paper's numbers\n\n{listed}")
     return guarded(rows if len(rows) else table).write_csv(line_terminator="\n"), "\n".join(parts)
+
+
+# --------------------
+# Whether methods agree: their estimates side by side, and Kendall's tau of every two over categories and models.
+#
+# Methods measure in other units, of other texts, so what can be compared is the order: does the category and model of
+# which one method says more also have more by the other? tau is the share of pairs of points in the same order minus
+# that of pairs in the opposite one, corrected for ties (tau-b; Kendall 1945, The treatment of ties in ranking
+# problems). Two methods may agree for what has nothing to do with learning, such as spelling. The floor is the tau of
+# the models' twins with random weights.
+
+
+def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the estimates of several methods in one table.
+
+    Args:
+        tables: estimates by name of the method; for CEAT primary estimates count.
+
+    Returns:
+        The table `methods` of the registry, in the order of methods, categories and models; estimates without a number
+        are left out. `few_words` is empty where words are enough for a finding.
+    """
+    schema, rows = TABLES["methods"].polars, []
+    for method in (name for name in grids.METHODS if name in tables):
+        found = grids.select_primary(tables[method]).filter(pl.col("effect_size").is_finite()).rows(named=True)
+        for row in sorted(found, key=lambda row: grids.natural_order(row["category"])):
+            told = {**row, "method": method, "few_words": grids.few_words(row)}
+            rows.append({name: told.get(name) for name in schema})
+    return pl.DataFrame(rows, schema=schema)
+
+
+def agreement(estimates: pl.DataFrame) -> pl.DataFrame:
+    """Return how far every two methods agree about the order of categories and models.
+
+    A point is a category of a model that both methods measure. Where they have no model in common, as WEAT with all
+    others, it is a category, and its effects are means over models. Estimates of few words do not count.
+
+    Args:
+        estimates: from `side_by_side`.
+
+    Returns:
+        The table `agreement` of the registry. The ends of tau's 95% interval are those of a jackknife that leaves out a
+        category with all its points (Arvesen 1969); there are none with fewer than eight categories. `same_sign` is the
+        share of points in which both signs agree. `twin_tau` is that of the twins' effects (of the one method that has
+        twins, with the other's effects). Without three points that differ, tau is null.
+    """
+    enough = estimates.filter(pl.col("few_words") == "")
+    rows = []
+    for one, other in combinations(enough["method"].unique(maintain_order=True), 2):
+        effects, twins = (
+            [
+                enough.filter(pl.col(column).is_finite(), method=method).select("category", "model", effect=column)
+                for method in (one, other)
+            ]
+            for column in ("effect_size", "twin_effect_size")
+        )
+        points, has_twins = _pair(*effects), any(map(len, twins))
+        floor = _pair(*(twin if len(twin) else effect for twin, effect in zip(twins, effects, strict=True)))
+        low, high = _jackknife(points)
+        models = [set(each["model"]) for each in effects]
+        rows.append(
+            {
+                **{"method_1": one, "method_2": other, "n_points": len(points)},
+                **{"n_categories": points["category"].n_unique(), "n_models": len(models[0] & models[1]) or None},
+                **{"tau": kendall_tau(points["first"], points["second"]), "tau_low": low, "tau_high": high},
+                "same_sign": (points["first"] * points["second"] > 0).mean(),
+                "twin_tau": kendall_tau(floor["first"], floor["second"]) if has_twins else None,
+            }
+        )
+    return pl.DataFrame(rows, schema=TABLES["agreement"].polars)
+
+
+def kendall_tau(first: Sequence[float] | pl.Series, second: Sequence[float] | pl.Series) -> float | None:
+    """Return Kendall's tau-b of two lists of numbers; None with fewer than three, or where all of one are the same."""
+    from scipy.stats import kendalltau  # here, because it takes longer to import than the rest of the package
+
+    tau = float(kendalltau(first, second).statistic) if len(first) >= _FEWEST_RANKS else float("nan")
+    return None if np.isnan(tau) else tau
+
+
+def _pair(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """Return the category and both effects of each point, `first` and `second`."""
+    key = ["category", "model"]
+    if not set(first["model"]) & set(second["model"]):
+        key = ["category"]
+        first, second = (
+            each.group_by(key, maintain_order=True).agg(pl.col("effect").mean()) for each in (first, second)
+        )
+    return first.join(second, on=key, maintain_order="left").select("category", first="effect", second="effect_right")
+
+
+def _jackknife(points: pl.DataFrame) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of tau from leaving out each category."""
+    names, tau = points["category"].unique().sort(), kendall_tau(points["first"], points["second"])
+    kept = [points.filter(pl.col("category") != name) for name in names]
+    without = np.array([kendall_tau(each["first"], each["second"]) for each in kept], dtype=np.float64)
+    if len(names) < FEWEST_WORDS or tau is None or np.isnan(without).any():
+        return None, None
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(len(names) - 1, 0.975) * np.sqrt(jackknife_variance(without)))
+    return max(-1.0, tau - half), min(1.0, tau + half)
+
+
+# --------------------
+# What of an estimate holds under other choices (`prasanga.extras.multiverse`).
+
+
+CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
+"""Analysis choices, each a column; null if a method has no such choice."""
+
+SPECIFIED = ("model", *CHOICES)
+"""The columns that a specification is made of, for one category and method."""
+
+
+def specifications(multiverse: pl.DataFrame) -> pl.DataFrame:
+    """Return the specifications whose words are enough for a finding."""
+    enough = [not grids.few_words(row) for row in multiverse.iter_rows(named=True)]
+    return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*SPECIFIED).cast(pl.String))
+
+
+def shares_that_hold(multiverse: pl.DataFrame) -> pl.DataFrame:
+    """Return in what share of specifications sign and star hold, for each method, category and model.
+
+    Returns:
+        Columns method, category, model, n (specifications), low, median, high (of the effect sizes), sign_holds (share
+        with the more frequent sign), star_holds (share with that sign and a star).
+    """
+    effect, star = pl.col("effect_size"), pl.col("p_association_holm") <= ALPHA
+    positive = (effect > 0).mean()
+    starred = [(is_side & star).mean() for is_side in (effect > 0, effect < 0)]
+    return (
+        specifications(multiverse)
+        .group_by("method", "category", "model", maintain_order=True)
+        .agg(
+            n=pl.len(),
+            low=effect.min(),
+            median=effect.median(),
+            high=effect.max(),
+            sign_holds=pl.max_horizontal(positive, 1 - positive),
+            star_holds=pl.when(positive >= 0.5).then(starred[0]).otherwise(starred[1]),
+        )
+    )

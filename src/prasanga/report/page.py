@@ -37,7 +37,6 @@ from prasanga.report import (
     templates,
     word_views,
 )
-from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
@@ -383,8 +382,8 @@ def write_layouts(sources: Mapping[str, str], asked: Mapping[str, Any], paths: P
 
 def write_agreement(sources: Mapping[str, str], paths: Paths) -> None:
     """Write the estimates of all methods side by side, and how far every two methods agree."""
-    estimates = side_by_side({method: read_frame(path) for method, path in sources.items()})
-    for path, table in zip(paths, (estimates, agreement(estimates)), strict=True):
+    estimates = comparison.side_by_side({method: read_frame(path) for method, path in sources.items()})
+    for path, table in zip(paths, (estimates, comparison.agreement(estimates)), strict=True):
         write_text(path, guarded(table).write_csv(line_terminator="\n"))
 
 

@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
-from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.association_views import other_choices
+from prasanga.report.comparison import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.figures.effects import plot_methods, plot_scales, plot_specifications
 from prasanga.report.study import Results
 

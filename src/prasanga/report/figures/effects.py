@@ -22,8 +22,7 @@ from matplotlib.patches import Patch
 
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as tables
-from prasanga.report.agreement import SPECIFIED, specifications
-from prasanga.report.comparison import PAIRS, comparison_rows
+from prasanga.report.comparison import PAIRS, SPECIFIED, comparison_rows, specifications
 from prasanga.report.figures import LINE, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import (
     SIZES,
@@ -357,7 +356,7 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot the effect of each category by each method, with its interval; one panel per method, one series per model.
 
     Args:
-        methods: estimates from `prasanga.report.agreement.side_by_side`, also as read from CSV.
+        methods: estimates from `prasanga.report.comparison.side_by_side`, also as read from CSV.
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
