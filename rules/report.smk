@@ -5,7 +5,6 @@ from prasanga.report.products import (
     describe_drawings,
     list_read,
     list_written,
-    mark_files,
     plan_comparison,
     plan_products,
 )
@@ -70,7 +69,7 @@ rule write_tables:
     input:
         list_read(PRODUCTS),
     output:
-        mark_files(report, TABLES),
+        TABLES,
     log:
         "logs/report/tables.log",
     params:
@@ -86,7 +85,7 @@ if ON_PAGE:
         input:
             tables_drawn(DRAWINGS, ON_PAGE),
         output:
-            mark_files(report, figure_files(ON_PAGE, config["report"])),
+            figure_files(ON_PAGE, config["report"]),
         log:
             "logs/report/figures.log",
         params:
@@ -123,8 +122,8 @@ rule write_page:
     output:
         page=report(str(PAGE), caption="../workflow/report/page.rst", category="Page", labels={"page": "all results"}),
         summary="results/summary.json",
-        methods=report(CARDS[0], caption="../workflow/report/cards.rst", category="Cards", labels={"card": "methods"}),
-        data=report(CARDS[1], caption="../workflow/report/cards.rst", category="Cards", labels={"card": "data"}),
+        methods=CARDS[0],
+        data=CARDS[1],
     log:
         "logs/report/page.log",
     params:

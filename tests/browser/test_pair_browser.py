@@ -10,7 +10,7 @@ import polars as pl
 from browser import OpenPage, overflow
 from playwright.sync_api import expect
 
-from prasanga.report.likelihood_views import browse_pairs
+from prasanga.report.method_views import browse_pairs
 from prasanga.report.section import View, page_to_html
 
 PAIRS = [

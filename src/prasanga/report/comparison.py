@@ -1,4 +1,4 @@
-"""Numbers laid beside others: a study's beside a paper's, methods beside each other, estimates under other choices.
+"""Numbers laid beside others: a study's beside a paper's, and methods beside each other.
 
 The numbers of both papers are read from `resources/published` (its README has sources, conventions and doubts), in one
 tidy layout: a row for each printed number, with the reason of every doubt in words. A doubt concerns the number
@@ -29,7 +29,6 @@ from prasanga.report.paper_tables import PUBLISHED_AS, choose_percentage, write_
 from prasanga.report.sheet import Sheet, list_numbers, markdown_list, sheet_to_markdown
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS, jackknife_variance
-from prasanga.stats.permutation import ALPHA
 
 SCHEMA = TABLES["comparison"]
 PAIRS = "pairs"
@@ -556,7 +555,7 @@ def _jackknife(points: pl.DataFrame) -> tuple[float | None, float | None]:
 
 
 # --------------------
-# What of an estimate holds under other choices (`prasanga.extras.multiverse`).
+# Estimates under other choices (`prasanga.extras.multiverse`).
 
 
 CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
@@ -570,27 +569,3 @@ def specifications(multiverse: pl.DataFrame) -> pl.DataFrame:
     """Return the specifications whose words are enough for a finding."""
     enough = [not grids.few_words(row) for row in multiverse.iter_rows(named=True)]
     return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*SPECIFIED).cast(pl.String))
-
-
-def shares_that_hold(multiverse: pl.DataFrame) -> pl.DataFrame:
-    """Return in what share of specifications sign and star hold, for each method, category and model.
-
-    Returns:
-        Columns method, category, model, n (specifications), low, median, high (of the effect sizes), sign_holds (share
-        with the more frequent sign), star_holds (share with that sign and a star).
-    """
-    effect, star = pl.col("effect_size"), pl.col("p_association_holm") <= ALPHA
-    positive = (effect > 0).mean()
-    starred = [(is_side & star).mean() for is_side in (effect > 0, effect < 0)]
-    return (
-        specifications(multiverse)
-        .group_by("method", "category", "model", maintain_order=True)
-        .agg(
-            n=pl.len(),
-            low=effect.min(),
-            median=effect.median(),
-            high=effect.max(),
-            sign_holds=pl.max_horizontal(positive, 1 - positive),
-            star_holds=pl.when(positive >= 0.5).then(starred[0]).otherwise(starred[1]),
-        )
-    )

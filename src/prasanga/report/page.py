@@ -26,11 +26,10 @@ from prasanga.base.io import digests_of_files, guarded, read_frame, read_rows, r
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
 from prasanga.report import (
-    association_views,
     comparison,
     findings,
     grid,
-    likelihood_views,
+    method_views,
     paper_tables,
     section,
     summary,
@@ -78,9 +77,8 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     of_paper = [beside_paper(config, results), list_figures(config, results), downloads(results)]
     return [
         View("overview", "Overview", "Overview", [overview(config, results), measured(results)]),
-        *association_views.method_views(config, results),
-        *likelihood_views.method_views(config, results),
-        association_views.comparison_view(results),
+        *method_views.method_views(config, results),
+        method_views.comparison_view(results),
         *word_views.category_views(config, results),
         word_views.text_view(config, results),
         View("how", how, how, [methods_and_models(config, results)], made),
@@ -114,7 +112,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         measured=_list_measured(ceat, results),
         ceat=ceat,
         changes=changes,
-        line=association_views.draw_line,
+        line=method_views.draw_line,
         effect=partial(findings.show_effect, ceat),
         findings=findings.list_first_findings(ceat, changes, results),
         missing=list(map(section.with_code, results.missing)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,10 @@ from prasanga.base.io import digest_of
 from prasanga.base.results import fingerprints, module_file
 from prasanga.methods import FAMILY, names_of
 from prasanga.report.comparison import published_files, why_nothing_to_compare
-from prasanga.report.figures import Drawing, figure_files, shown_in
+from prasanga.report.figures import Drawing, figure_files
 from prasanga.report.paper_tables import ENDINGS, PAIR_TABLE, layouts_of, methods_of
 
 _FOLDER = "results/report"
-_IN_REPORT = {".csv": ("tables", "Tables", "table"), ".svg": ("figure", "Figures", "figure")}
-"""Caption, category and label in Snakemake's own report, by the ending of a file."""
 
 
 def plan_comparison(
@@ -118,18 +116,3 @@ def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]
         }
         for name, drawing in drawings.items()
     }
-
-
-def mark_files(mark: Callable[..., str], paths: Iterable[str]) -> list[str]:
-    """Return files next to the page as a rule's output; CSV tables and SVG figures go into Snakemake's own report.
-
-    Args:
-        mark: Snakemake's function that marks a file for its report.
-        paths: of the files.
-    """
-    found = []
-    for path in paths:
-        name, category, label = _IN_REPORT.get(Path(path).suffix, ("", "", ""))
-        how = {"caption": f"../workflow/report/{name}.rst", "category": category}
-        found.append(mark(path, **how, labels={label: shown_in(Path(path).stem)}) if name else path)
-    return found

@@ -12,10 +12,9 @@ from markupsafe import Markup
 from prasanga.associations.comparisons import fixed_lengths
 from prasanga.methods import CEAT, SEAT, method_named
 from prasanga.report import grid, study
-from prasanga.report.association_views import describe_estimate, draw_chart, list_estimates
-from prasanga.report.figures import name_of
 from prasanga.report.findings import tell_strength
 from prasanga.report.grid import METHODS, Estimate, anchor_of, is_number, sort_lengths
+from prasanga.report.method_views import describe_estimate, draw_chart, list_estimates
 from prasanga.report.section import (
     Section,
     View,
@@ -27,7 +26,7 @@ from prasanga.report.section import (
     prose,
     render,
 )
-from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table, two
+from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table
 from prasanga.report.study import Results
 
 _DAMAGES = ("unknown", "marks_lost", "identical")
@@ -40,7 +39,7 @@ Rows = list[tuple[str, Estimate]]
 
 
 # --------------------
-# A view for each category: the same words through all methods, which of them carry an effect, and their sentences.
+# A view for each category: the same words through all methods, and their sentences.
 
 
 def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
@@ -62,7 +61,7 @@ def _category_view(name: str, rows: Rows, results: Results, hits: Mapping[str, s
     said = [f"{METHODS[method]}, {model}: {tell_strength(method, row)}" for (method, _, model), row in strengths]
     about = Section(title, f"{anchor}-methods", widget=chart, sheets=[sheet], items=said)
     its_words = Section("Its words", f"{anchor}-words", definitions=_list_sets(results, first, hits))
-    folded = [carrying_words(results, name, anchor), list_numbers_behind(name, anchor, rows, results)]
+    folded = [list_numbers_behind(name, anchor, rows, results)]
     return View(anchor, "By category", name, [about, its_words], folded)
 
 
@@ -76,31 +75,6 @@ def _list_sets(results: Results, row: Estimate, hits: Mapping[str, str]) -> list
         words = [(word, grid.gloss_of(word, glosses), hits.get(word)) for word in dict.fromkeys(each["stimuli"])]
         found.append((grid.title_of_set(each), prose("words_of_set", words=words)))
     return found
-
-
-def carrying_words(results: Results, category: str, anchor: str) -> Section | None:
-    """Return the packed section on the single words of a category: their standardized associations by model."""
-    table = grid.measured_words(results["ceat_words"], category)
-    if table.is_empty():
-        return None
-    about, glosses = results.categories.get(category), grid.glosses_of(results.categories)
-    titles = dict(results["ceat_words"].filter(category=category).select("role", "set").iter_rows())
-    sides = zip("xyab", (*about["targets"], *about["attributes"]), strict=True) if about else ()
-    titles |= {role: grid.title_of_set(word_set) for role, word_set in sides}
-    models = table["model"].unique(maintain_order=True).to_list()
-    ordered = table.with_columns(mean=pl.col("value").mean().over("role", "stimulus"))
-    ordered = ordered.sort("role", "mean", "stimulus", descending=[False, True, False])
-    by_word = ordered.pivot("model", index=["role", "stimulus"], values="value", maintain_order=True)
-    rows = [
-        (stimulus, titles[role], grid.gloss_of(stimulus, glosses), *map(two, values))
-        for role, stimulus, *values in by_word.select("role", "stimulus", *models).iter_rows()
-    ]
-    file = "data/ceat_words.parquet"
-    where = {"a": titles["a"], "b": titles["b"]}
-    values = {"anchor": anchor, "figure": name_of("words_{category}", category=category), **where}
-    sheet = show_table("carrying_words", rows, columns=dict.fromkeys(models, ""), category=category)
-    packed = prose("words_unscripted", file=file if file in results.files else "")
-    return fill_section("carrying_words", values, sheets=[sheet], packed=packed)
 
 
 def lexicon(results: Results) -> Section | None:

@@ -51,7 +51,6 @@ def heads_in_code() -> set[str]:
     found |= {
         *page.QUESTIONS,
         "Its words",
-        "Which words carry the effect",
         "Words and sentences behind each number",
         "By category",
     }

@@ -7,6 +7,8 @@ import gzip
 import html
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -187,3 +189,9 @@ def test_text_stands_out_from_every_shade(theme: int) -> None:
     for ground, text in pairs:
         low, high = sorted((luminance(colours[ground]), luminance(colours[text])))
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, text)
+
+
+def test_the_page_needs_no_matplotlib() -> None:
+    code = "import sys, prasanga.report.page; print([name for name in sys.modules if name.startswith('matplotlib')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

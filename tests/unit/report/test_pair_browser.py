@@ -9,8 +9,8 @@ import pytest
 from page_parts import lines_of, said_in
 
 from prasanga.base.errors import InputError
-from prasanga.report import likelihood_views as module
-from prasanga.report.likelihood_views import browse_pairs
+from prasanga.report import method_views as module
+from prasanga.report.method_views import browse_pairs
 
 HOSTILE = "</script><script>alert(1)</script>"
 PAIRS = [

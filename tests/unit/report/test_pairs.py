@@ -17,7 +17,7 @@ from prasanga.report.findings import (
     findings_of_pairs,
 )
 from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
-from prasanga.report.likelihood_views import pairs
+from prasanga.report.method_views import pairs
 from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
 from prasanga.report.study import Results

@@ -13,10 +13,8 @@ import pytest
 from scipy import stats
 
 from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
-from prasanga.report.association_views import other_choices
-from prasanga.report.comparison import agreement, kendall_tau, shares_that_hold, side_by_side
+from prasanga.report.comparison import agreement, kendall_tau, side_by_side
 from prasanga.report.figures.effects import plot_methods, plot_scales, plot_specifications
-from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
 
@@ -183,25 +181,6 @@ def multiverse() -> pl.DataFrame:
     table = pl.from_arrow(pa.Table.from_pylist(rows, schema=MULTIVERSE_SCHEMA))
     assert isinstance(table, pl.DataFrame)
     return table
-
-
-def test_shares_in_which_sign_and_star_hold() -> None:
-    rows = shares_that_hold(multiverse()).to_dicts()
-    assert [(row["category"], row["model"], row["n"]) for row in rows] == [("C1", "a", 12), ("C1", "b", 12)]
-    assert [(row["sign_holds"], row["star_holds"]) for row in rows] == [(0.75, 0.5), (0.75, 0.5)]
-    assert (rows[0]["low"], rows[0]["median"], rows[0]["high"]) == pytest.approx((-0.25, 0.3, 0.85))
-    section = other_choices(Results(multiverse=multiverse()))
-    assert section is not None
-    assert section.findings == [
-        "SEAT: the sign is the same under all choices in 0 of 2 estimates; the star holds under all in 0, under some in"
-        " 2, and under none in 0."
-    ]
-    (sheet,) = section.parts[0].sheets
-    assert [str(cell.text) for cell in sheet.rows[0].cells] == [
-        *("SEAT", "a", "12", "75%", "50%", "−0.25", "+0.30", "+0.85")
-    ]
-    assert other_choices(Results(multiverse=multiverse().filter(category="C2"))) is None
-    assert other_choices(Results()) is None
 
 
 def test_a_specification_curve_rises_and_shows_its_choices() -> None:

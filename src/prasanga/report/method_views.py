@@ -1,0 +1,636 @@
+"""Views of all methods: CEAT, other methods of words, traits in structures, sentence pairs, and methods compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise, product
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from prasanga.associations.comparisons import fixed_lengths
+from prasanga.methods import CEAT, method_named
+from prasanga.pairs.alignment import align_spans
+from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
+from prasanga.pairs.reading import KINDS
+from prasanga.report import findings, grid, section, sheet, summary
+from prasanga.report.comparison import agreement, side_by_side
+from prasanga.report.figures import MARKERS, MODELS
+from prasanga.report.grid import (
+    HOLM,
+    METHODS,
+    Estimate,
+    Grid,
+    Group,
+    PairGrid,
+    few_words,
+    is_number,
+    name_of_language,
+    name_of_type,
+)
+from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, fold_table, prose
+from prasanga.report.sheet import (
+    MARK,
+    Cell,
+    Sheet,
+    html,
+    one_decimal,
+    plural,
+    show_table,
+    shown,
+    sortable,
+    tabulate,
+    two,
+    with_sign,
+)
+from prasanga.report.study import Results
+
+EFFECT_STEPS = (0.1, 0.2, 0.5, 0.8, 1.2)
+"""Where the shades of effects begin: 0.2, 0.5 and 0.8 are called small, medium and large."""
+
+PERCENT_STEPS = (2.5, 5, 10, 20, 30)
+"""Points from 50 at which the shades of bias percentages begin."""
+
+
+def list_estimates(name: str, rows: Iterable[tuple[str, Estimate]], **values: Any) -> Sheet:
+    """Return a table of estimates, given with their methods; effects are shaded and lead to their words."""
+    named = [{**row, "method": METHODS[method], "name": method} for method, row in rows]
+    cells = {"effect_size": lambda row, cell: shade_effect(row["name"], row, cell)}
+    return show_table(name, named, cells=cells, **values)
+
+
+def shade_effect(method: str, row: Estimate, cell: Cell) -> Cell:
+    """Return the cell of an effect in its shade, bold with a mark if it is significant, with a link to its words."""
+    effect, marked = row["effect_size"], HOLM.marks(row)
+    if not is_number(effect):
+        return replace(cell, shade="missing")
+    looks: dict[str, Any] = {"mark": sheet.MARK * marked, "bold": marked, "shade": shade_of(effect)}
+    return replace(cell, **looks, words=few_words(row), link=grid.address_of_number(method, row))
+
+
+def shade_of(value: float, steps: Sequence[float] = EFFECT_STEPS) -> str:
+    """Return the class of a cell's shade: `zero`, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below."""
+    reached = sum(abs(value) >= threshold for threshold in steps)
+    return f"{'plus' if value > 0 else 'minus'}-{reached}" if reached else "zero"
+
+
+def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
+    """Return a cell of a heat table."""
+    if row is None or not is_number(row["effect_size"]):
+        return Cell(shade="missing", hover=f"{where}: {grid.why_missing(row)}")
+    return shade_effect(method, row, Cell(two(row["effect_size"]), hover=describe_estimate(row)))
+
+
+# --------------------
+# CEAT
+
+
+def method_views(config: Mapping[str, Any], results: Results) -> list[View]:
+    """Return the views of all methods, as far as they were measured."""
+    others = {name: describe_method(name, results) for name in results.estimates if name != CEAT.name}
+    return [
+        View("method-ceat", "By method", "CEAT", *ceat_sections(config, results)),
+        *(View(f"method-{name}", "By method", METHODS[name], [each]) for name, each in others.items()),
+        View("method-structures", "By method", "Sentence structures", [structures(results)]),
+        View("method-pairs", "By method", "Sentence pairs", [pairs(results, texts=not section.hides_texts(config))]),
+    ]
+
+
+def comparison_view(results: Results) -> View:
+    """Return the view that compares methods and vectors."""
+    return View("methods-compared", "By method", "Compared", [methods_agree(results)], [raw_numbers(results)])
+
+
+def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section | None]]:
+    """Return the sections of the view of CEAT that are open, and those that are folded."""
+    ceat = results.ceat
+    if not ceat.categories:
+        return [], [settling(config, results)]
+    heat = section.render("heat", sheet=_heat_sheet(ceat), legend=_legend(ceat), language="en")
+    sentences = findings.headline_findings(results["ceat"], results.list_strengths(CEAT.name))
+    said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
+    known = summary.find_wording("quantities", [CEAT.name])
+    meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
+    shown = [
+        fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),
+        fill_section("effects", {"n_tests": findings.count_tests(ceat.rows)}, widget=heat, parts=[said]),
+    ]
+    reading, modes = fill_section("reading", definitions=meanings), sample_modes(ceat, results)
+    return shown, [reading, _all_numbers(ceat), settling(config, results), modes]
+
+
+def _heat_sheet(ceat: Grid) -> Sheet:
+    """Return the heat table: of each model the primary estimates, and those of all lengths."""
+    places = list(product(ceat.models, (grid.MEAN, *ceat.lengths)))
+    rows = []
+    for category in ceat.categories:
+        label = html(
+            '<a href="#{}">{}</a> <span class="sets">{}<br>{}</span>',
+            *(grid.anchor_of(category.name), category.name, category.targets, category.attributes),
+        )
+        found = ((ceat.at(category.name, *place), name_place(*place)) for place in places)
+        rows.append((label, *(heat_cell(CEAT.name, row, where) for row, where in found)))
+    words = html('<span class="unseen"> words</span>')
+    columns = tuple((model, html("{}{}", length, "" if length == grid.MEAN else words)) for model, length in places)
+    return replace(show_table("heat", rows), columns=columns)
+
+
+def _legend(ceat: Grid) -> list[tuple[str, str]]:
+    """Return shade and range of each color of the heat table, the most negative first; the hatching comes last."""
+    ranges = [*(f"+{low} to +{high}" for low, high in pairwise(EFFECT_STEPS)), f"+{EFFECT_STEPS[-1]} and beyond"]
+    plus = [(f"plus-{step}", text) for step, text in enumerate(ranges, start=1)]
+    minus = [(shade.replace("plus", "minus"), text.replace("+", sheet.MINUS)) for shade, text in reversed(plus)]
+    hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, ceat.estimates.values()))
+    return [*minus, ("zero", f"within ±{EFFECT_STEPS[0]}"), *plus, *hatched]
+
+
+def _all_numbers(ceat: Grid) -> Section:
+    """Return the section with every number of every estimate of CEAT."""
+    part = _fold_numbers("ceat", CEAT.name, ceat.rows)
+    conventions = grid.conventions_of(ceat.estimates.values())
+    text = conventions_note(conventions, prose("all_numbers"), head="Conventions of these estimates")
+    return Section("All numbers", "numbers", text=[text], parts=[part])
+
+
+def _fold_numbers(name: str, method: str, rows: Sequence[Estimate]) -> Section:
+    listed = list_estimates(name, ((method, row) for row in rows), method=METHODS[method])
+    return fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[listed])
+
+
+def settling(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section on the length from which on effects stay, and on effects as draws are added."""
+    if not {"settling", "differences"} <= results.tables.keys():
+        return None
+    # with so few draws there is one point, which shows nothing
+    has_draws = (results["ceat"]["n_samples"] > grid.FIRST_DRAWS).any()
+    parts = fold_table("All categories and models", "settling", _by_category(results["settling"]))
+    said = list(findings.findings_of_differences(results["differences"], results["settling"]))
+    figures = figure_of(results, *["settling", "convergence"][: 1 + has_draws])
+    values = {"band": config["associations"]["band"]}
+    return fill_section("settling", values, findings=said, figures=figures, parts=parts)
+
+
+def sample_modes(ceat: Grid, results: Results) -> Section | None:
+    """Return the section on effects by fixed and by random draws, if the study has both."""
+    if not any(is_number(row.get("effect_random")) for row in ceat.rows):
+        return None
+    n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in ceat.estimates.values()} - {None})))
+    return fill_section("sample_modes", {"n_samples": n_samples}, figures=figure_of(results, "sample_modes"))
+
+
+# --------------------
+# SEAT, WEAT and log-probability bias
+
+
+def describe_method(method: str, results: Results) -> Section:
+    """Return the section of a method other than CEAT."""
+    table, strengths = results.estimates[method], results.list_strengths(method)
+    rows, about = _by_category(table), method_named(method)
+    exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
+    values = {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order)}
+    return fill_section(
+        "other_method",
+        {**values, "n_tests": findings.count_tests(rows)},
+        findings=[findings.other_method(METHODS[method], table, strengths), *_compare_templates(rows)],
+        sheets=[_show_effects(method, rows)],
+        parts=[_fold_numbers("method", method, rows)],
+        notes=[conventions_note(grid.conventions_of(rows), prose("method_note", has_twins=about.has_twins))],
+    )
+
+
+def _by_category(table: pl.DataFrame) -> list[Estimate]:
+    return sorted(table.iter_rows(named=True), key=lambda row: grid.natural_order(row["category"]))
+
+
+def _compare_templates(rows: Sequence[Estimate]) -> list[str]:
+    """Return in how many estimates the sign depends on the template, and how much wider templates make intervals."""
+    known = [row for row in rows if is_number(row.get("by_template_low")) and (row.get("n_templates") or 0) > 1]
+    both = [row for row in known if is_number(row.get("ci_templates_low")) and is_number(row["ci_low"])]
+    found = {
+        **{"n": len(known), "n_intervals": len(both)},
+        "turned": sum(not grid.excludes_zero(row, "by_template") for row in known),
+        "changed": sum(not grid.excludes_zero(row, "without_template") for row in known),
+        "of_words": sum(grid.excludes_zero(row, "ci") for row in both),
+        "of_both": sum(grid.excludes_zero(row, "ci_templates") for row in both),
+    }
+    return [prose("templates", **found)] if known else []
+
+
+def _show_effects(method: str, rows: Sequence[Estimate]) -> Sheet:
+    """Return the effects by category and model."""
+    models = dict.fromkeys(row["model"] for row in rows)
+    estimates = {(row["category"], row["model"]): row for row in rows}
+    lines = [
+        (
+            html('{} <span class="sets">{}; {}</span>', each.name, each.targets, each.attributes),
+            *(heat_cell(method, estimates.get((each.name, model)), model) for model in models),
+        )
+        for each in dict.fromkeys(map(grid.category_of, rows))
+    ]
+    unit = "vectors" if method_named(method).unit == "vectors" else "model"
+    return show_table("effects", lines, columns=dict.fromkeys(models, ""), unit=unit)
+
+
+# --------------------
+# Traits in sentence structures
+
+
+def structures(results: Results) -> Section | None:
+    """Return the section on traits in sentence structures."""
+    spread, differences = results["structures"], results["structure_differences"]
+    if spread.is_empty():
+        return None
+    rows = spread.rows(named=True)
+    compared = differences.filter(pl.col("quantity").is_in(findings.QUANTITIES[:2])).rows(named=True)
+    numbers = fold_table("Spread by structure: all numbers", "structures", rows)
+    title, text = "Two structures compared on the same traits", [prose("structures_compared")]
+    of_two = fold_table(title, "structures_compared", compared, text=text)
+    n = max(row["n"] + row["n_left_out"] for row in rows)
+    conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
+    note = prose("structures_note", has_twins=any(is_number(row["twin_sd"]) for row in rows))
+    return fill_section(
+        "structures",
+        {"structures": ", ".join(sorted(set(spread["structure"]))), "n": n},
+        findings=list(findings.findings_of_structures(spread, differences)),
+        figures=figure_of(results, "structures"),
+        parts=[*_hexbins(results), *numbers, *_list_traits(results), *of_two],
+        notes=[conventions_note(conventions, note)],
+    )
+
+
+def _hexbins(results: Results) -> Iterator[Section]:
+    """Yield the figures of prior against corrected scores, one for each model, packed."""
+    for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=grid.natural_order):
+        file = f"figures/{name}.svg"
+        packed = prose("hexbins_unscripted", file=file, is_there=file in results.files)
+        figures, about = figure_of(results, name, label="hexbins_label"), "prior against corrected, trait by trait"
+        yield fold(name.removeprefix("hexbins_"), about, figures=figures, packed=packed)
+
+
+def _list_traits(results: Results) -> Iterator[Section]:
+    """Yield every trait of each structure with its scores and its sentences; packed."""
+    traits = results["traits"].filter(pl.col("corrected").is_finite())
+    models = traits["model"].unique(maintain_order=True).to_list()
+    chosen = results["measured_sentences"].filter(method="structures").sort("rank")
+    texts = chosen.rows_by_key(["category", "stimulus"], named=True)
+    columns = dict.fromkeys(models, "") | ({"Sentences": "text"} if texts else {})
+    for (structure,), of_structure in traits.group_by("structure", maintain_order=True):
+        key = ["polarity", "trait", "gloss"]
+        scores = of_structure.pivot("model", index=key, values="corrected", maintain_order=True)
+        order = pl.max_horizontal(name for name in models if name in scores.columns)
+        rows = []
+        for row in scores.sort(order, descending=True, maintain_order=True).iter_rows(named=True):
+            sentences = [shown(each["text"]) for each in texts.get((structure, row["trait"]), ())]
+            cells = [sortable("mean", row.get(model), "+.3f") for model in models]
+            said = [Markup("<br>").join(sentences)] if texts else []
+            rows.append((row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
+        listed = show_table("traits", rows, columns=columns, structure=structure)
+        more = f"{plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
+        packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
+        yield fold(structure, more, id=grid.anchor_of(structure, "structure"), sheets=[listed], packed=packed)
+
+
+# --------------------
+# Sentence pairs
+
+
+_ORIGINS = {OVERALL: "all pairs", "inherited": "inherited", "tuples": "from tuples"}
+MOST_PAIRS = 5000
+"""The page has the first pairs, up to this number; the file of scores has all of them."""
+
+_SHOWN_MODELS = 4
+_PAIR = ("set", "language", "pair_id", "bias_type", "label")
+_TWIN = "-random"
+
+
+def pairs(results: Results, *, texts: bool) -> Section | None:
+    """Return the section on sentence pairs: percentages, every pair, and the sets of pairs.
+
+    Without `texts` no word of a sentence goes into the page.
+    """
+    bias, described = results["bias_percentages"], results["pair_statistics"]
+    if bias.is_empty() and described.is_empty():
+        return None
+    parts = [browse_pairs(results["pair_scores"], texts=texts, scored=not bias.is_empty())]
+    parts += [] if described.is_empty() else [_pair_sets(results)]
+    if bias.is_empty():
+        return fill_section("pairs", {"n_tests": None}, parts=parts)
+    found = grid.pair_grid_of(bias)
+    heats = Markup("").join(section.sheet_to_html(_percentage_heat(found, group)) for group in found.groups)
+    reading = {"row": next(iter(found.rows.values())), "fewest": FEWEST_PAIRS}
+    numbers = [_list_percentages(found, group) for group in found.groups]
+    return fill_section(
+        "pairs",
+        {"n_tests": grid.tests_of(found)},
+        findings=[*findings.findings_of_pairs(bias), *_tell_strengths(found, results["pair_strength"])],
+        widget=html('<div class="beside">{}</div>', heats),
+        figures=figure_of(results, "score_differences"),
+        parts=[fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
+        notes=[conventions_note(bias["conventions"].unique(maintain_order=True), prose("pairs_note"))],
+    )
+
+
+def _tell_strengths(found: PairGrid, strengths: pl.DataFrame) -> list[str]:
+    titles = {group[:2]: group.title for group in found.groups}
+    return [
+        f"{titles[row['set'] or '', row['language']]}, {row['model']}: {findings.tell_strength('pairs', row)}"
+        for row in strengths.iter_rows(named=True)
+    ]
+
+
+def _percentage_heat(found: PairGrid, group: Group) -> Sheet:
+    """Return the percentages of one language of one set by bias type and model."""
+    models = found.models_of(group)
+    rows = [
+        (name_of_type(name), *(_percentage_cell(found.at(group, model, name)) for model in models))
+        for name in (*found.types, OVERALL)
+    ]
+    return show_table("percentage_heat", rows, columns=dict.fromkeys(models, ""), title=group.title)
+
+
+def _percentage_cell(row: Estimate | None) -> Cell:
+    """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
+    if row is None or not is_number(row["bias_percentage"]):
+        return Cell(shade="missing", hover=grid.why_no_percentage(row))
+    marked, shade = findings.is_found(row), shade_of(row["bias_percentage"] - 50, PERCENT_STEPS)
+    ends = grid.interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal)
+    hover = f"both labels weighted alike: {one_decimal(row['balanced_percentage'])}, {ends}" if marked else ""
+    return Cell(one_decimal(row["bias_percentage"]), MARK * marked, bold=marked, shade=shade, hover=hover)
+
+
+def _list_percentages(found: PairGrid, group: Group) -> Section:
+    """Return all numbers of one language of one set."""
+    every = (found.at(group, model, name) for name in (*found.types, OVERALL) for model in found.models_of(group))
+    rows = []
+    for row in (row for row in every if row is not None):
+        note = f"Not computed: {why}." if (why := grid.why_no_percentage(row)) else row["interval_note"]
+        rows.append({**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note})
+    cells = {"bias_percentage": lambda row, cell: replace(_percentage_cell(row), order=cell.order, hover="")}
+    listed = show_table("percentages", rows, cells=cells, title=group.title)
+    return fold(group.title, "all numbers", sheets=[listed])
+
+
+# --------------------
+# A table of all pairs with the difference of their scores by every model. The page unpacks it when a reader opens it,
+# and then sorts, filters, searches and saves it as any long table.
+
+
+def browse_pairs(scores: pl.DataFrame, *, texts: bool, scored: bool) -> Section:
+    """Return the part of the page in which every pair can be looked through.
+
+    Args:
+        scores: of `prasanga.likelihoods.score_pairs`, with the columns set and model; a random-weight copy is called
+            as its model with `-random` after it.
+        texts: as for `pairs`.
+        scored: whether there are percentages, though the scores behind them may be missing.
+    """
+    if scores.is_empty():
+        return fill_section("no_pairs", {"scored": scored})
+    rows = add_differences(scores).with_columns(pl.col(*_PAIR).fill_null(""))
+    key = [*_PAIR, "model"]  # once for each copy, all of which are called the same
+    rows = rows.with_columns(pl.col("difference").mean().over(key)).unique(key, keep="first", maintain_order=True)
+    models, sets = (rows[name].unique(maintain_order=True).to_list() for name in ("model", "set"))
+    twins = [name for name in models if name.endswith(_TWIN) and name.removesuffix(_TWIN) in models]
+    n_pairs, n_models = rows.n_unique(_PAIR), len(models) - len(twins)
+    about = {"n": n_pairs, "sets": sets, "n_models": n_models, "has_twins": bool(twins), "texts": texts}
+    hidden = [model for n, model in enumerate(models) if n >= _SHOWN_MODELS or model in twins]
+    browser = Section(
+        prose("pairs_warning" if texts else "pairs_without_texts"),
+        "pair-browser",
+        folded=True,
+        sheets=[replace(_list_pairs(rows, models, texts=texts), hidden=hidden)],
+        notes=[prose("pairs_differences", texts=texts, n_more=max(0, n_pairs - MOST_PAIRS))],
+        packed=prose("pairs_unscripted"),
+        look="pair-browser",
+    )
+    return fill_section("pair_browser", about, parts=[browser])
+
+
+def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sheet:
+    """Return the table of pairs, a column for each model."""
+    heads = {"set": "Set", "language": "Language", "bias_type": "Type", "label": "Label"}
+    heads = {name: head for name, head in heads.items() if name in ("bias_type", "label") or rows[name].n_unique() > 1}
+    scored = rows.rows_by_key([*_PAIR, "model"], named=True, include_key=True, unique=True)
+    names = {"language": name_of_language, "bias_type": name_of_type}
+    lines = []
+    for pair in rows.unique(_PAIR, keep="first", maintain_order=True).head(MOST_PAIRS).iter_rows(named=True):
+        key, cells = [pair[name] for name in _PAIR], [names.get(name, str)(pair[name]) for name in heads]
+        differences = [_difference_cell(scored.get((*key, model))) for model in models]
+        lines.append((pair["pair_id"], *cells, *(_mark_words(pair) if texts else ()), *differences))
+    kinds = {"Pair": "text", **dict.fromkeys(heads.values(), "list")}
+    kinds |= {"First sentence": "text", "Second sentence": "text"} if texts else {}
+    caption = "Difference of the scores of each pair, by model"
+    return tabulate(caption, kinds | dict.fromkeys(models, ""), lines, look="explorable")
+
+
+def _mark_words(pair: Mapping[str, Any]) -> list[Markup]:
+    """Return both sentences with the words in which they differ marked."""
+    first, second = pair["first"], pair["second"]
+    found = align_spans(first, second, punctuation=pair.get("punctuation") or "apart")
+    marked = []
+    for text, spans in ((first, found.modified_first), (second, found.modified_second)):
+        parts, end = [], 0
+        for start, stop in spans:
+            parts += [shown(text[end:start]), html("<mark>{}</mark>", text[start:stop])]
+            end = stop
+        marked.append(Markup("").join([*parts, shown(text[end:])]))
+    return marked
+
+
+def _difference_cell(row: Mapping[str, Any] | None) -> Cell:
+    if row is None:
+        return Cell(hover="this model has no score for this set and language")
+    if row["left_out"]:
+        return Cell(row["left_out"], hover=REASONS.get(row["left_out"], ""), order="")
+    return Cell(with_sign(row["difference"]))
+
+
+# --------------------
+# The sets of pairs
+
+
+def _pair_sets(results: Results) -> Section:
+    """Return the part on the sets of pairs: the numbers of the paper's Table 6, and the oddities of each set."""
+    statistics, odd = results["pair_statistics"], _count_oddities(results["pair_oddities"])
+    groups = grid.groups_of(statistics.select(_PAIR[:2]).iter_rows())
+    parts = [_describe_set(statistics.filter(set=group.set, language=group.language), group.title) for group in groups]
+    parts += [fill_section("oddities", sheets=[odd], folded=True)] if odd.rows else []
+    files = [(file, "CSV") for file in ("data/pair_statistics.csv",) if file in results.files]
+    return fill_section("pair_sets", parts=parts, files=files, files_text="These numbers as")
+
+
+def _describe_set(table: pl.DataFrame, title: str) -> Section:
+    """Return the statistics of one language of one set by subset."""
+    n_pairs = dict(table.filter(statistic="mean_words", category=OVERALL).select("subset", "n_pairs").iter_rows())
+    # a subset of all pairs would say everything twice
+    subsets = [subset for subset, n in n_pairs.items() if subset == OVERALL or n < n_pairs[OVERALL]]
+    rows: list[tuple[Any, ...]] = [("Pairs", *(n_pairs[subset] for subset in subsets))]
+    for (statistic, category), part in table.group_by("statistic", "category", maintain_order=True):
+        values = dict(part.select("subset", "value").iter_rows())
+        heads = {"mean_words": "Words in a sentence, mean", "label_percentage": f"Labelled {category}, %"}
+        name = heads.get(str(statistic), f"{name_of_type(str(category))}, %")
+        form = ".2f" if statistic == "mean_words" else ".1f"
+        rows.append((name, *(sortable("value", values.get(subset), form) for subset in subsets)))
+    columns = {_ORIGINS.get(subset, subset): "" for subset in subsets}
+    listed = show_table("pair_set", rows, columns=columns, title=title)
+    return fold(title, plural(n_pairs[subsets[0]], "pair"), sheets=[listed])
+
+
+def _count_oddities(oddities: pl.DataFrame) -> Sheet:
+    """Return how many pairs of each set and language have each kind of oddity, the kinds in their order."""
+    counts = oddities.group_by("set", "kind", "language", maintain_order=True).agg(pl.col("pair_id").n_unique())
+    sets, kinds = oddities["set"].unique(maintain_order=True).to_list(), list(KINDS)
+    rows = [
+        (name, html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]), name_of_language(language), n)
+        for name, kind, language, n in sorted(
+            counts.iter_rows(), key=lambda row: (sets.index(row[0]), kinds.index(row[1]))
+        )
+    ]
+    return show_table("oddities", rows)
+
+
+# --------------------
+# Other vectors, all methods together
+
+
+def raw_numbers(results: Results) -> Section | None:
+    """Return the section on differences of mean cosines: of vectors scaled otherwise, and of words that are alike."""
+    rows = [
+        {**row, "method": METHODS[method]}
+        for method, table in results.estimates.items()
+        if {"difference_centered", "difference_adjusted"} <= set(table.columns)
+        for row in _by_category(grid.select_primary(table))
+        if is_number(row["effect_size"])
+    ]
+    if not rows:
+        return None
+    scaled = [row for row in rows if is_number(row["effect_standardized"])]
+    adjusted = [row for row in rows if is_number(row["adjusted_low"])]
+    turned = sum(row["effect_size"] * row["effect_standardized"] < 0 for row in scaled)
+    apart = sum(grid.excludes_zero(row, "adjusted") for row in adjusted)
+    said = [
+        *([prose("standardized", turned=turned, n=len(scaled))] if scaled else []),
+        *([prose("adjusted", apart=apart, n=len(adjusted))] if adjusted else []),
+        *([prose("unadjusted", n=len(rows) - len(adjusted))] if len(adjusted) < len(rows) else []),
+    ]
+    title = f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers"
+    parts = fold_table(title, "raw_numbers", rows)
+    return fill_section("raw_numbers", findings=said, figures=figure_of(results, "scales"), parts=parts)
+
+
+def methods_agree(results: Results) -> Section | None:
+    """Return the section with all methods side by side, and Kendall's tau of every two."""
+    estimates = side_by_side(results.estimates)
+    if estimates["method"].n_unique() < 2:
+        return None
+    found = agreement(estimates).with_columns(pl.col("method_1", "method_2").replace(METHODS)).rows(named=True)
+    listed = show_table("agreement", found)
+    said = [prose("agreement_of_two", row=row) for row in found if row["tau"] is not None]
+    return fill_section("agreement", findings=said, sheets=[listed], figures=figure_of(results, "methods"))
+
+
+# --------------------
+# Pictures of effects by context length: a small one for each category and model, and one that answers when asked.
+
+_BEYOND = 0.8
+"""So far beyond all effects their intervals are drawn."""
+
+
+def describe_estimate(row: Estimate) -> str:
+    """Return a text about an estimate for a cell or a point, a line each: place, effect, interval, p, copies, words."""
+    twins, words = row.get("twin_effect_size"), few_words(row)
+    note = row.get("interval_note") if is_number(row["ci_low"]) else ""
+    p, p_holm = (sheet.probability(row[name]) for name in ("p_association", "p_association_holm"))
+    lines = [
+        name_place(**row),
+        f"effect size: {with_sign(row['effect_size'])}",
+        f"95 % interval over words: {grid.interval(row['ci_low'], row['ci_high'], with_sign)}",
+        f"about the interval: {note}" if note else "",
+        f"p_association: {p}, {f'{p_holm} by Holm' if is_number(row['p_association_holm']) else 'not corrected'}",
+        f"random twins: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
+        f"words used of those listed: {words}, too few for a finding" if words else "",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def name_place(model: str, segment_length: str = "", **_: object) -> str:
+    """Return model and length of an estimate in words; only CEAT has a length."""
+    return f"{model}, {grid.name_length(segment_length)}" if segment_length else model
+
+
+def draw_line(ceat: Grid, category: str, model: str, *, changed: bool) -> Markup:
+    """Return the primary effect of a category and model, and those of lengths as a line with its intervals."""
+    scale = _Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4)
+    line, points = scale.draw(ceat.list_lengths(category, model))
+    circle = '<circle class="{}" r="2.6" cx="{}" cy="{}"/>'
+    drawn = Markup("").join(html(circle, "found" * findings.is_found(row), x, y) for row, x, y in points)
+    picture = (
+        '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true"><path class="zero-line" d="M0 {}H120"/>{}{}</svg>'
+    )
+    return html(picture, " changed" * changed, scale.y(0.0), line, drawn)
+
+
+def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool) -> Markup:
+    """Return effects against length, a panel for each of these categories; with `choose` models can be chosen."""
+    scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
+    looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
+    shown: dict[str, Any] = {"is_found": findings.is_found, "describe": describe_estimate, "sign": with_sign}
+    shown["address"] = partial(grid.address_of_number, CEAT.name)
+    return section.render("chart", ceat=ceat, categories=categories, choose=choose, looks=looks, scale=scale, **shown)
+
+
+class _Scale:
+    """Where lengths and effects are in a picture of this size with these margins; all effects are within it."""
+
+    def __init__(self, ceat: Grid, width: int, height: int, *, left: int, right: int, top: int, bottom: int) -> None:
+        rows = [row for row in ceat.rows if is_number(row["effect_size"])]
+        effects = [*(row["effect_size"] for row in rows), -0.5, 0.5]
+        ends = [*effects, *(row[end] for row in rows for end in ("ci_low", "ci_high") if is_number(row[end]))]
+        self._low = max(min(ends), min(effects) - _BEYOND) - 0.1
+        self._high = min(max(ends), max(effects) + _BEYOND) + 0.1
+        self._left, self._top, self._height = left, top, height - top - bottom
+        self._step = (width - left - right) / max(len(ceat.lengths), 1)
+        self._fixed = fixed_lengths(ceat.lengths)
+        step = 0.5 if self._high - self._low < 4 else 1.0
+        self.ticks = [n * step for n in range(-20, 21) if self._low <= n * step <= self._high]
+
+    def x(self, n: int) -> float:
+        """Return where the primary estimate (0) or the length of this number is."""
+        return round(self._left + n * self._step, 1)
+
+    def y(self, effect: float) -> float:
+        """Return the height of an effect; the end of an interval beyond the picture is at its edge."""
+        share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
+        return float(round(self._top + share * self._height, 1))
+
+    def draw(
+        self, rows: Sequence[Estimate | None], color: int = 0
+    ) -> tuple[Markup, list[tuple[Estimate, float, float]]]:
+        """Return the line through the effects of a model at the fixed lengths, and each effect with its place.
+
+        The 95 % intervals are a band around the line where all of them are known; those of other points are lines.
+        Contexts above a length (">75") are other texts: their effect is a point apart from the line.
+        """
+        there = [(n, row) for n, row in enumerate(rows) if row is not None and is_number(row["effect_size"])]
+        points = [(row, self.x(n), self.y(row["effect_size"])) for n, row in there]
+        joined = [point for point in points if point[0]["segment_length"] in self._fixed]
+        known = [(row, x) for row, x, _ in joined if is_number(row["ci_low"])]
+        band = [(x, self.y(row["ci_low"])) for row, x in known]
+        band += [(x, self.y(row["ci_high"])) for row, x in reversed(known)]
+        has_band = len(known) == len(joined) > 1
+        drawn = [html('<path class="band" d="M{}z"/>', _join(band))] * has_band
+        if joined:
+            drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for _, x, y in joined)))
+        for row, x, _ in points:
+            if is_number(row["ci_low"]) and not (has_band and row["segment_length"] in self._fixed):
+                ends = (self.y(row[end]) for end in ("ci_low", "ci_high"))
+                drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for y in ends)))
+        style = html(' style="--line-colour: var(--model-{})"', color) if color else ""
+        return html("<g{}>{}</g>", style, Markup("").join(drawn)), points
+
+
+def _join(points: Iterable[tuple[float, float]]) -> str:
+    return "L".join(f"{x} {y}" for x, y in points)
