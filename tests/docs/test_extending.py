@@ -1,4 +1,4 @@
-"""The patches of docs/extending.md: each applies to a copy of the tree, touches few files, and runs."""
+"""The patches of docs/extending.md: each applies to one copy of the tree, touches few files, and runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -22,17 +24,35 @@ VECTORS = "\n".join(f"{word} {n % 3 - 1} {n % 5} {n % 7}" for n, word in enumera
 ))  # fmt: skip
 
 
-@pytest.fixture
-def copied(tmp_path: Path, project_root: Path) -> Study:
-    """A copy of code, tests and docs, with times and with what was compiled of them, which then need not be again."""
+AT_MOST = {"A new statistic": 6, "A new figure": 3, "A new layout of pairs": 3}
+"""Files that a patch may touch, by its heading."""
+REGISTRIES = ("test_methods.py", "report/test_figure_registry.py", "pairs/test_reading_pairs.py")
+"""Tests of what the patches add to."""
+
+
+@pytest.fixture(scope="module")
+def touched() -> dict[str, list[str]]:
+    """The files that each patch touches; `patched` fills it."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def patched(
+    tmp_path_factory: pytest.TempPathFactory, project_root: Path, touched: dict[str, list[str]]
+) -> Iterator[Study]:
+    """A patched copy of code, tests and docs, with times and with what was compiled of them."""
+    folder = tmp_path_factory.mktemp("patched")
     others = shutil.ignore_patterns("*.egg-info", "*.pyc.*", "*.tmp.*")  # what others are compiling comes and goes
     for name in (*CODE, "tests", "docs", "pyproject.toml"):
         source = project_root / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=others)
+            shutil.copytree(source, folder / name, ignore=others)
         else:
-            shutil.copyfile(source, tmp_path / name)
-    return Study(tmp_path)
+            shutil.copyfile(source, folder / name)
+    study = Study(folder)
+    touched |= {heading: apply(heading, study, project_root) for heading in AT_MOST}
+    yield study
+    shutil.rmtree(folder)
 
 
 def apply(heading: str, study: Study, project_root: Path) -> list[str]:
@@ -47,11 +67,16 @@ def apply(heading: str, study: Study, project_root: Path) -> list[str]:
     return re.findall(r"^\+\+\+ b/(.+)$", patch, flags=re.MULTILINE)
 
 
-def run_tests(study: Study, *paths: str) -> None:
+def test_patches_touch_few_files_and_pass_their_tests(patched: Study, touched: dict[str, list[str]]) -> None:
+    assert {heading: len(paths) for heading, paths in touched.items() if len(paths) > AT_MOST[heading]} == {}
+    assert all(len(set(paths)) == len(paths) for paths in touched.values())
+    own = [[path for path in paths if path.startswith("tests/")] for paths in touched.values()]
+    assert all(own)
+    tests = {*chain.from_iterable(own), *(f"tests/unit/{name}" for name in REGISTRIES)}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths],
-        cwd=study.root,
-        env={**os.environ, "PYTHONPATH": str(study.root / "src")},
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *sorted(tests)],
+        cwd=patched.root,
+        env={**os.environ, "PYTHONPATH": str(patched.root / "src")},
         capture_output=True,
         text=True,
         check=False,
@@ -59,33 +84,14 @@ def run_tests(study: Study, *paths: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("heading", "at_most", "also"),
-    [
-        ("A new statistic", 6, "tests/unit/test_methods.py"),
-        ("A new figure", 3, "tests/unit/report/test_figure_registry.py"),
-        ("A new layout of pairs", 3, "tests/unit/pairs/test_reading_pairs.py"),
-    ],
-)
-def test_a_patch_touches_few_files_and_passes_its_tests(
-    copied: Study, project_root: Path, heading: str, at_most: int, also: str
-) -> None:
-    touched = apply(heading, copied, project_root)
-    assert len(set(touched)) == len(touched) <= at_most
-    its_tests = [path for path in touched if path.startswith("tests/")]
-    assert its_tests
-    run_tests(copied, *its_tests, also)
-
-
-def test_a_new_statistic_is_measured_and_counts_in_the_family_of_tests(copied: Study, project_root: Path) -> None:
-    apply("A new statistic", copied, project_root)
-    (copied.root / "vectors.txt").write_text(VECTORS, encoding="utf-8")
+def test_a_new_statistic_is_measured_and_counts_in_the_family_of_tests(patched: Study) -> None:
+    (patched.root / "vectors.txt").write_text(VECTORS, encoding="utf-8")
     scorer = {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 4}, "stages": ["likelihoods"]}
     study = {**yaml.safe_load(EVERY.read_text(encoding="utf-8")), **SMALL, "models": {"unused": scorer}}
     study["static"] = {"vectors": {"given": {"path": "vectors.txt"}}}
-    (copied.root / "config.yaml").write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
-    copied.run("results/associations/norm_distance.parquet")
-    found = pl.read_parquet(copied.root / "results/associations/norm_distance.parquet")
+    (patched.root / "config.yaml").write_text(yaml.safe_dump(study, allow_unicode=True), encoding="utf-8")
+    patched.run("results/associations/norm_distance.parquet")
+    found = pl.read_parquet(patched.root / "results/associations/norm_distance.parquet")
     (row,) = found.filter(pl.col("effect_size").is_not_null()).iter_rows(named=True)
     assert row["category"] == "C1"
     # one test of this statistic, one of WEAT

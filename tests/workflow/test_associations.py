@@ -414,6 +414,7 @@ def test_a_change_runs_what_depends_on_it(study: Study, change: str) -> None:
     assert study.plan() == expected
 
 
+@pytest.mark.long
 def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, str]) -> None:
     before = {method: table(study, method) for method in ("ceat", "seat", "weat")}
     gone = (

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from forks import run_snakemake
 from small_study import Study, copy_code
 from typer.testing import CliRunner
 
@@ -54,17 +52,9 @@ def checkout(project_root: Path, tmp_path: Path) -> Study:
 
 
 def typed(study: Study, command: str) -> dict[str, int]:
-    """{rule: number of jobs} that a line plans in a shell; `--dry-run` is added, before what comes after `--`."""
+    """{rule: number of jobs} that a line plans; `--dry-run` is added, before what comes after `--`."""
     line, dashes, targets = command.partition(" -- ")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", f"{line} --dry-run{dashes}{targets}"],
-        cwd=study.root,
-        env={**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_snakemake(study.root, shlex.split(f"{line} --dry-run{dashes}{targets}")[1:])
     assert done.returncode == 0, done.stdout + done.stderr
     return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", done.stdout, flags=re.MULTILINE)}
 

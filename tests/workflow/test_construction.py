@@ -93,13 +93,11 @@ def fill_in(study: Study, path: str, into: str, key: str, answers: Mapping[str, 
         writer.writerows(sheet)
 
 
-def test_a_study_that_asks_for_nothing_has_no_rules_of_construction(project_root: Path, tmp_path: Path) -> None:
-    study = copy_code(project_root, tmp_path / "tree", link_source=True)
-    study.configure(SMALL)
-    listed = study.run("--list-rules").split()
+def test_a_study_that_asks_for_nothing_has_no_rules_of_construction(finished: Study) -> None:
+    listed = finished.run("--list-rules").split()
     assert "write_page" in listed
     assert not {"build_pairs", "adapt_pairs", "find_shared_pieces"} & set(listed)
-    named = study.snakemake("--dry-run", "propose_attributes")
+    named = finished.snakemake("--dry-run", "propose_attributes")
     assert named.returncode != 0
     assert "construction.proposer names None. Write decoders of `models` there" in named.stdout + named.stderr
 

@@ -57,6 +57,7 @@ def texts(*entries: Mapping[str, Any]) -> dict[str, Any]:
     return {"root": "texts", "texts": list(entries)}
 
 
+@pytest.mark.long
 def test_the_number_of_parts_changes_nothing(clone: Study) -> None:
     demo = sorted((clone.root / "resources/demo/corpus/bn").glob("*.txt"))
     (clone.root / "texts").mkdir()
@@ -138,6 +139,7 @@ def test_other_languages_work_the_same_way(clone: Study, language: str, text: st
     assert expected <= {stimulus for _, stimulus in hits(clone)}
 
 
+@pytest.mark.long
 def test_candidates_are_ranked_and_the_sample_is_released(clone: Study) -> None:
     news = {"files": "resources/demo/corpus/bn/news.txt", "documents": "blank-line", "licence": "Apache-2.0"}
     lexicon = {"candidates": "resources/candidates/bn", "top": 2}

@@ -89,6 +89,7 @@ def test_another_length_has_segments_of_its_own(study: Study) -> None:
     assert set(drawn["n_words"]) == {25}
 
 
+@pytest.mark.long
 def test_layers_of_a_model_come_from_one_pass(study: Study) -> None:
     models = study.config["models"]
     models["tiny-b"] = {**models["tiny-b"], "layer": [0, 1]}  # of two blocks: none of them is in the store

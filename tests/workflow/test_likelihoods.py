@@ -450,6 +450,7 @@ def test_results_in_buckets_fit_together_and_are_used_from_the_cache(study: Stud
     assert study.plan("likelihoods", environment=no_torch) == {}
 
 
+@pytest.mark.long
 def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(measured: Study, tmp_path: Path) -> None:
     """Also if it calls the model by another name; passes and scored pairs are counted by the logs of the jobs."""
     store = tmp_path / "store"
@@ -532,6 +533,7 @@ def cached(study: Study) -> Study:
     return study
 
 
+@pytest.mark.long
 def test_everything_is_redrawn_from_the_cache(cached: Study, no_torch: dict[str, str]) -> None:
     names = ("bias_percentages", "structures", "log_probability")
     before = {name: table(cached, f"likelihoods/{name}") for name in names}
