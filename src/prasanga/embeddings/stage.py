@@ -305,7 +305,7 @@ def _keep(
 
 
 def _write(shard: Shard, segments: _Segments, vectors: pa.Table, key: str, unknown: Unknown) -> None:
-    """Write a shard and the table of what is left out of it, and say in the log what became of its segments."""
+    """Write a shard and the table of what is left out of it."""
     rows = segments.rows.drop_columns(["text", "start", "end"])
     n_pieces, n_unknown, cut = (vectors.column(name).to_numpy() for name in _NUMBERS)
     lost = n_pieces == 0  # not even the config can keep these
@@ -326,15 +326,6 @@ def _write(shard: Shard, segments: _Segments, vectors: pa.Table, key: str, unkno
         _group_by_stimulus(rows, vectors, np.flatnonzero(~left_out), stimuli),
         {**shard.made_from, "key": key, **said},
     )
-    aside = f"and are left out; see {shard.left_out}"
-    for name, what in (
-        ("cut", "contexts are too long for the model and were cut around the target"),
-        ("kept", "targets have unknown pieces and are kept, as the config says"),
-        ("position", f"targets have no piece at their position {aside}"),
-        ("unknown", f"targets have unknown pieces {aside}"),
-    ):
-        if number := counted[name].total():
-            _LOG.warning("%s: %d %s", shard.output, number, what)
 
 
 def _group_by_stimulus(

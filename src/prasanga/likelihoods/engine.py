@@ -134,7 +134,7 @@ class Scorer:
 
         Args:
             queries: the questions.
-            told: called after each batch with the share of all passes that have run.
+            told: called after each batch with its share of all passes.
 
         Raises:
             InputError: a number that is not finite, or a text for which the device has no memory.
@@ -148,7 +148,7 @@ class Scorer:
         def run(rows: slice) -> None:
             waiting.append(self._run(passes[rows]))
             if told is not None:
-                told(rows.stop / len(passes))
+                told((rows.stop - rows.start) / len(passes))
 
         for batch in plan_batches([one.query.size for one in passes], self._budget or ON_A_CPU):
             self._halving.run(batch, lambda rows: _padded([one.query for one in passes[rows]]), run)
@@ -282,30 +282,24 @@ def answer_texts(
         n: how many texts there are.
         what: is done, for the log.
     """
-    told = 0.0
-
-    def tell(place: float) -> None:
-        nonlocal told
-        done.advance(place - told)
-        told = place
-
-    def answer(part: Sequence[tuple[int, Query]], begun: int, end: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        found = ask([query for _, query in part], told=lambda share: tell(begun + share * (end - begun)))
-        return zip((number for number, _ in part), found, strict=True)
-
-    def answers() -> Iterator[tuple[int, NDArray[np.float64]]]:
-        part: list[tuple[int, Query]] = []
-        size = begun = 0
-        for number, queries in enumerate(texts):
-            for query in queries:
-                part.append((number, query))
-                size += query.size
-                if size >= WAITING:
-                    yield from answer(part, begun, number + 1)
-                    part, size, begun = [], 0, number + 1
-        yield from answer(part, begun, n)
-
     with progress(what, n, "sentences") as done:
+
+        def answer(part: Sequence[tuple[int, Query]], n_texts: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
+            found = ask([query for _, query in part], told=lambda share: done.advance(share * n_texts))
+            return zip((number for number, _ in part), found, strict=True)
+
+        def answers() -> Iterator[tuple[int, NDArray[np.float64]]]:
+            part: list[tuple[int, Query]] = []
+            size = begun = 0
+            for number, queries in enumerate(texts):
+                for query in queries:
+                    part.append((number, query))
+                    size += query.size
+                    if size >= WAITING:
+                        yield from answer(part, number + 1 - begun)
+                        part, size, begun = [], 0, number + 1
+            yield from answer(part, n - begun)
+
         for number, found in groupby(answers(), key=operator.itemgetter(0)):
             yield number, [values for _, values in found]
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -43,7 +43,7 @@ from prasanga.models.pieces import (
     unknown_pieces,
 )
 from prasanga.pairs import align_spans
-from prasanga.pairs.alignment import Punctuation, check_punctuation
+from prasanga.pairs.alignment import Punctuation
 from prasanga.pairs.preferences import SCORES, SENTENCE_SCORES
 from prasanga.stats.effects import choice
 from prasanga.text import normalizer
@@ -52,9 +52,13 @@ from prasanga.text import normalizer
 # Pairs of sentences.
 
 
-REDUCTIONS = ("mean", "sum")
-UNKNOWN = ("leave-out", "keep")
-PIECES = ("all", "left-to-right")
+CHOICES = {
+    "reduction": ("mean", "sum"),
+    "pieces": ("all", "left-to-right"),
+    "punctuation": get_args(Punctuation),
+    "unknown": ("leave-out", "keep"),
+}
+"""How pairs may be scored, by argument of `score_pairs`."""
 
 
 def score_pairs(
@@ -100,17 +104,14 @@ def score_pairs(
             language and needs one.
     """
     choices = {"reduction": reduction, "pieces": pieces, "punctuation": punctuation, "unknown": unknown}
-    for key, allowed in (("reduction", REDUCTIONS), ("pieces", PIECES), ("unknown", UNKNOWN)):
+    for key, allowed in CHOICES.items():
         choice(key, choices[key], allowed)
-    check_punctuation(punctuation)
     pairs = as_frame("pairs", pairs)
     require_columns("pairs", pairs, ("language", "first", "second"), "Give what read_pairs returns.")
     for column in ("language", "first", "second"):
         if pairs[column].null_count():
             row = pairs[column].is_null().arg_max()
             raise InputError(f"pairs: row {row} has no {column}. Write it, or leave the pair out.")
-        if pairs[column].dtype.is_numeric():
-            raise InputError(f"pairs: column {column} has numbers ({pairs[column][0]}). Give text.")
     pairs = pairs.drop(SCORES.names(), strict=False)
     scorer = model if isinstance(model, Scorer) else load_scorer(model, kind=family, **loading)
     if family not in ("auto", scorer.kind):
@@ -249,15 +250,13 @@ def resolve_measure(kind: str, measure: str, name: str) -> str:
         InputError: no such measure, or not of such a model.
     """
     allowed = MEASURES[kind]
-    if measure == "p_unmodified" or measure in allowed:
-        return measure if measure in allowed else allowed[0]
-    known = list(dict.fromkeys(one for measures in MEASURES.values() for one in measures))
-    if measure not in known:
-        raise InputError(f"measure is {measure!r}. Allowed: {', '.join(known)}.")
-    others = [other for other, measures in MEASURES.items() if measure in measures]
+    if measure in allowed:
+        return measure
+    if measure == "p_unmodified":
+        return allowed[0]
     raise InputError(
-        f"model {name} is of the kind {kind}, and {measure} is a measure of the kind {' or '.join(others)}. Write"
-        f" measure: {' or '.join(allowed)}, or use another model."
+        f"model {name} is of the kind {kind}, which has no measure {measure!r}. Write measure: {' or '.join(allowed)},"
+        " or use another model."
     )
 
 
@@ -509,18 +508,14 @@ _WORD_LEFT_OUT = pl.coalesce(
 
 
 def _require_mask(scorer: Scorer) -> int:
-    if scorer.kind == "encoder" and scorer.mask is not None:
-        return scorer.mask
-    what = (
-        'its tokenizer names none ("mask_token" in tokenizer_config.json)'
-        if scorer.kind == "encoder"
-        else f"its kind is {scorer.kind}"
-    )
-    raise InputError(
-        f"model {scorer.name}: log-probability bias masks words, which takes an encoder with a mask piece, and {what}."
-        " Write `models: {<its name>: {stages: [embeddings]}}`, or leave `log_probability.categories` and"
-        " `log_probability.traits` empty; decoders and encoder-decoders score pairs (`pairs.sets`)."
-    )
+    if scorer.kind != "encoder":
+        raise InputError(
+            f"model {scorer.name}: log-probability bias masks words, which takes an encoder, and its kind is"
+            f" {scorer.kind}. Write `models: {{<its name>: {{stages: [embeddings]}}}}`, or leave"
+            " `log_probability.categories` and `log_probability.traits` empty; decoders and encoder-decoders score"
+            " pairs (`pairs.sets`)."
+        )
+    return require_mask(scorer.name, scorer.tokenizer, scorer.kind)
 
 
 def _read_item(number: int, item: Any) -> tuple[str, list[int], list[int]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, product
@@ -455,10 +454,6 @@ def _read_structures(
         raise InputError(
             f"{targets.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they are pairs in"
             " order. Give as many of both, at least one."
-        )
-    if twice := [term for term, n in Counter(first + second).items() if n > 1]:
-        raise InputError(
-            f"{targets.place}: the term {twice[0]} is there twice. Leave it out once, with its counterpart."
         )
     return language, terms, sentences
 

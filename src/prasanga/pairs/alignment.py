@@ -61,7 +61,11 @@ def words_of(text: str, punctuation: Punctuation = "apart") -> list[Word]:
     Raises:
         InputError: for another `punctuation`.
     """
-    check_punctuation(punctuation)
+    if punctuation not in get_args(Punctuation):
+        raise InputError(
+            f"punctuation: {punctuation!r} is not known. Allowed: {', '.join(get_args(Punctuation))}. Write"
+            " 'punctuation: apart' to set punctuation aside, 'punctuation: with-word' for the paper's words."
+        )
     found = []
     for match in _CHUNK.finditer(text):
         start, end = match.span()
@@ -91,15 +95,6 @@ def comparable(word: str) -> str:
     """
     visible = _INVISIBLE.sub("", fold(word))
     return unicode_form("NFC", visible.casefold().translate(_APOSTROPHES))
-
-
-def check_punctuation(punctuation: str) -> None:
-    """Refuse anything but `apart` and `with-word` (`InputError`)."""
-    if punctuation not in get_args(Punctuation):
-        raise InputError(
-            f"punctuation: {punctuation!r} is not known. Allowed: {', '.join(get_args(Punctuation))}. Write"
-            " 'punctuation: apart' to set punctuation aside, 'punctuation: with-word' for the paper's words."
-        )
 
 
 # --------------------

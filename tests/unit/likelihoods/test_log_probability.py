@@ -142,21 +142,9 @@ def test_a_sentence_longer_than_the_model_is_left_out(scorer: Callable[..., Scor
 def test_a_model_that_is_no_encoder_is_told_what_to_write(family: str, scorer: Callable[..., Scorer]) -> None:
     with pytest.raises(
         InputError,
-        match=r"takes an encoder with a mask piece, and its kind is (decoder|encoder-decoder)\. Write `models",
+        match=r"takes an encoder, and its kind is (decoder|encoder-decoder)\. Write `models",
     ):
         score_log_probability(scorer(family), ITEMS)
-
-
-def test_an_encoder_without_a_mask_piece_is_told_what_to_write(scorer: Callable[..., Scorer]) -> None:
-    real = scorer("bert")
-
-    class WithoutMask:
-        name, kind, tokenizer, max_pieces = "maskless", "encoder", real.tokenizer, None
-        mask, unknown = None, real.unknown
-        log_probabilities = real.log_probabilities
-
-    with pytest.raises(InputError, match=r"model maskless: .* its tokenizer names none .*mask_token"):
-        score_log_probability(WithoutMask(), ITEMS)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import xxhash
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prasanga.samples import priority
@@ -16,6 +16,7 @@ def test_priorities_are_fixed_for_good_and_depend_on_all_three() -> None:
     assert len({priority(s, w, t) for s in (1, 2) for w in ("ক", "খ") for t in ("গ", "ঘ")}) == 8
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**40), st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=20))
 def test_columns_give_what_the_definition_gives(seed: int, pairs: list[tuple[str, str]]) -> None:
     halves = np.array([divmod(int(xxhash.xxh3_128_hexdigest(text.encode()), 16), 2**64) for _, text in pairs], "u8")
