@@ -54,7 +54,7 @@ class PlantedScorer:
 class _Fast:
     """What of a fast tokenizer is asked for."""
 
-    unk_token_id = 0
+    unk_token_id, mask_token_id = 0, 1
 
     def __init__(self, engine: Tokenizer) -> None:
         self.backend_tokenizer = engine
