@@ -5,9 +5,9 @@ several. `Rules` holds what a normalization does to every character and sequence
 the normalization itself; `rewrite` applies them to many lines in one pass. A line with anything outside the repertoire,
 or that is not UTF-8, is left to the caller, who has the slow function.
 
-`split_lines` gives what `split_sentences` gives for each line, some twelve times as fast. Danda, question and
-exclamation marks are decided here by the same rules. A full stop or a bar that might end a sentence, and a sentence too
-long to be one, make a line *hard*: it goes through `split_sentences`, which stays the definition.
+`split_lines` gives what `split_sentences` gives for each line, about twelve times as fast. Danda, question and
+exclamation marks are decided here by the same rules. A full stop or a bar that might end a sentence, a question in
+quotes, and a sentence too long to be one make a line *hard*: it goes through `split_sentences`, the definition.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from prasanga.text.words import (
     IS_ADDRESS,
     IS_CLOSER,
     IS_DANDA,
-    IS_LOWER,
-    IS_ODD,
-    IS_OPENER,
     IS_PYTHON_WORD,
     IS_QUESTION,
     IS_QUOTE,
@@ -363,9 +360,6 @@ def _split(
         while i < end:
             code, length = decode_valid(data, i)
             flag = flags[code]
-            if flag & IS_ODD:
-                hard[line] = True
-                break
             if flag & _MARKS == 0:
                 if flag & IS_SPACE == 0:
                     if start < 0:
@@ -442,24 +436,11 @@ def _is_end(data: Bytes, after: int, end: int, flags: NDArray[np.uint16], kinds:
     if kinds & IS_DANDA:
         return _END
     if kinds & IS_QUESTION:
-        if not closed:
-            if after < end:
-                code, _ = decode_valid(data, after)
-                return _NO_END if flags[code] & IS_ADDRESS else _END
-            return _END
-        i = after
-        while i < end:
-            code, length = decode_valid(data, i)
-            if flags[code] & IS_ODD:
-                return _HARD
-            if flags[code] & IS_SPACE == 0:
-                break
-            i += length
-        while i < end:
-            code, length = decode_valid(data, i)
-            if flags[code] & IS_OPENER == 0:
-                return _NO_END if flags[code] & IS_LOWER else _END
-            i += length
+        if closed:
+            return _HARD
+        if after < end:
+            code, _ = decode_valid(data, after)
+            return _NO_END if flags[code] & IS_ADDRESS else _END
         return _END
     if after < end:
         code, _ = decode_valid(data, after)

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, cast, get_args
 
 import ftfy
 import numpy as np
@@ -34,6 +34,23 @@ Form: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 #: What a URL, a punctuation mark or an emoji becomes: a string, the result of a call with the match; None leaves it.
 Replacement: TypeAlias = str | Callable[[Any], str] | None
+
+
+class Replacements(TypedDict, total=False):
+    """What takes the place of parts of a text; nothing is replaced by default.
+
+    Where two of the three fit, the first one counts, in the order URL, emoji, punctuation.
+
+    Attributes:
+        urls: in place of each URL.
+        emoji: in place of each emoji; a sequence that is drawn as one picture counts as one.
+        punctuation: in place of each punctuation mark.
+    """
+
+    urls: Replacement
+    emoji: Replacement
+    punctuation: Replacement
+
 
 _SINGLE_QUOTES = "`´‘’‚‛❛❜"
 _DOUBLE_QUOTES = "«»‹›“”„‟❝❞❮❯《》「」〝〞〟"
@@ -88,6 +105,8 @@ _PICTOGRAPH = (
 )
 _EMOJI = rf"{_PICTOGRAPH}(?:\u200d{_PICTOGRAPH})*|\p{{Regional_Indicator}}{{2}}|[0-9#*]\ufe0f?\u20e3"
 
+_PATTERNS = {"urls": _URL, "emoji": _EMOJI, "punctuation": _PUNCTUATION}
+
 _FOLDED_NUKTA = regex.compile("(?<=[कखगजझफय])\u093c+")
 
 _WHITE_SPACE = regex.compile(r"\s+")
@@ -123,74 +142,45 @@ _JOINED_SEQUENCES = ("\u09c7\u0981\u09be", "\u0985\u09be", "\u09ac\u09bc")
 # Unicode puts a nukta before a hasanta: the one reordering among these characters, and rare.
 _MISORDERED = tuple(hasanta + nukta for hasanta in "\u094d\u09cd" for nukta in _NUKTAS)
 
-# Characters that are rewritten together: few enough to stay in the processor's cache.
-_CHARACTERS_AT_A_TIME = 1 << 16
 
-
-def normalize(
-    text: str,
-    *,
-    form: Form = "NFKC",
-    urls: Replacement = None,
-    punctuation: Replacement = None,
-    emoji: Replacement = None,
-) -> str:
+def normalize(text: str, *, form: Form = "NFKC", **replacements: Unpack[Replacements]) -> str:
     """Normalize one text.
 
     In this order: repair of broken encodings, entities, line ends and control characters (`ftfy`, with NFC); straight
-    quotes; replacements, if asked for; Bengali signs; base letters for Latin letters with diacritics, and punctuation;
-    the Unicode form; one space for each run of white space (the ends are not stripped).
+    quotes; replacements, if asked for, which go through the later steps as the text around them does; Bengali signs;
+    base letters for Latin letters with diacritics, and punctuation; the Unicode form; one space for each run of white
+    space (the ends are not stripped).
 
     Args:
         text: any text.
         form: the Unicode form of the result, NFKC unless said otherwise. In it ড় ঢ় য় are a letter and a nukta.
-        urls: what stands in place of each URL.
-        punctuation: what stands in place of each punctuation mark.
-        emoji: what stands in place of each emoji; a sequence that is drawn as one picture counts as one.
-
-    Where two of the three fit, the first one counts, in the order URL, emoji, punctuation. A replacement goes through
-    the later steps as the text around it does.
+        replacements: `urls`, `emoji` and `punctuation`, see `Replacements`.
     """
-    text = ftfy.fix_text(order_marks(text)).translate(_QUOTES)
-    text = _replace(text, urls=urls, punctuation=punctuation, emoji=emoji)
+    text = _replace(ftfy.fix_text(order_marks(text)).translate(_QUOTES), replacements)
     text = _PIECES.sub(lambda match: _JOINED.get(match[0]) or f"{match['between']}\u09cc", text).translate(_PLAIN)
-    text = unicode_form(form, text)
-    return cast(str, _WHITE_SPACE.sub(" ", text))
+    return cast(str, _WHITE_SPACE.sub(" ", unicode_form(form, text)))
 
 
-def normalize_batch(
-    texts: Sequence[str],
-    *,
-    form: Form = "NFKC",
-    urls: Replacement = None,
-    punctuation: Replacement = None,
-    emoji: Replacement = None,
-) -> list[str]:
+def normalize_batch(texts: Sequence[str], *, form: Form = "NFKC", **replacements: Unpack[Replacements]) -> list[str]:
     """Normalize many texts: equal to `[normalize(text, ...) for text in texts]`.
 
     Args:
         texts: any texts.
         form: see `normalize`; every form is fast.
-        urls: see `normalize`. With a replacement asked for, texts are normalized one by one.
-        punctuation: likewise.
-        emoji: likewise.
+        replacements: see `normalize`. With one asked for, texts are normalized one by one.
     """
-    if not (urls is None and punctuation is None and emoji is None):
-        return [normalize(text, form=form, urls=urls, punctuation=punctuation, emoji=emoji) for text in texts]
+    if any(replacement is not None for replacement in replacements.values()):
+        return [normalize(text, form=form, **replacements) for text in texts]
     return _BANGLA[form](texts)
 
 
-def normalizer(
-    name: str, *, urls: Replacement = None, punctuation: Replacement = None, emoji: Replacement = None
-) -> Normalizer:
+def normalizer(name: str, **replacements: Unpack[Replacements]) -> Normalizer:
     """Return the normalization of that name in a config.
 
     Args:
         name: `bangla` (`normalize`), `nukta` (NFKC, and Devanagari letters without their nukta where it is often left
             out), `nfc` or `nfkc` (that Unicode form and nothing else), or `none` (texts as they are).
-        urls: what stands in place of each URL; with a replacement asked for, texts are normalized one by one.
-        punctuation: in place of each punctuation mark.
-        emoji: in place of each emoji.
+        replacements: see `normalize`. With one asked for, texts are normalized one by one.
 
     Raises:
         InputError: for another name.
@@ -200,12 +190,12 @@ def normalizer(
             f"normalization: {name!r} is unknown; allowed are {', '.join(_NORMALIZERS)}. Write `normalization: {{bn:"
             " bangla}` for Bangla, `{hi: nukta}` for Hindi, `{en: nfkc}` for English."
         )
-    if urls is None and punctuation is None and emoji is None:
+    if all(replacement is None for replacement in replacements.values()):
         return _NORMALIZERS[name]
     if name == "bangla":
-        return Normalizer(functools.partial(normalize, urls=urls, punctuation=punctuation, emoji=emoji))
+        return Normalizer(functools.partial(normalize, **replacements))
     plain = _NORMALIZERS[name].one
-    return Normalizer(lambda text: _replace(plain(text), urls=urls, punctuation=punctuation, emoji=emoji))
+    return Normalizer(lambda text: _replace(plain(text), replacements))
 
 
 @dataclass(frozen=True)
@@ -232,7 +222,17 @@ class Normalizer:
         """Normalize many texts: equal to `[one(text) for text in texts]`."""
         if not self.repertoire[0]:
             return list(map(self.one, texts))
-        return [text for part in _parts(texts) for text in self._normalized(part)]
+        from prasanga.text.lines import Lines
+
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        lines, with_halves = self.rewrite(Lines(data, ends[:-1], ends[1:]))
+        written, spans = lines.data.tobytes(), zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)
+        found = [written[start:end].decode("utf-8", "surrogatepass") for start, end in spans]
+        for number in with_halves:  # halves of characters are no UTF-8, and yet some text
+            found[number] = self.one(texts[number])
+        return found
 
     def rewrite(self, lines: Lines) -> tuple[Lines, list[int]]:
         """Normalize lines of UTF-8.
@@ -259,19 +259,6 @@ class Normalizer:
         data = np.concatenate([result.data, np.frombuffer(b"".join(added), np.uint8)]) if added else result.data
         return Lines(data, result.starts, result.ends), undecodable
 
-    def _normalized(self, texts: Sequence[str]) -> Iterator[str]:
-        from prasanga.text.lines import Lines
-
-        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        lines, with_halves = self.rewrite(Lines(data, ends[:-1], ends[1:]))
-        written, halved = lines.data.tobytes(), set(with_halves)
-        for number, (start, end) in enumerate(zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)):
-            # Halves of characters are no UTF-8, and yet some text.
-            text = written[start:end].decode("utf-8", "surrogatepass")
-            yield self.one(texts[number]) if number in halved else text
-
 
 def _fold_nukta(text: str) -> str:
     """Normalize one Hindi text: NFKC, and no nukta on क ख ग ज झ फ य, where it is often left out.
@@ -282,39 +269,22 @@ def _fold_nukta(text: str) -> str:
     return cast(str, _FOLDED_NUKTA.sub("", unicode_form("NFKC", text)))
 
 
-def _replace(text: str, *, urls: Replacement = None, punctuation: Replacement = None, emoji: Replacement = None) -> str:
-    """Replace URLs, punctuation marks and emoji, all in one pass, so that no replacement is taken for text by the next.
-
-    The arguments are those of `normalize`.
-    """
-    replacements = {"urls": urls, "emoji": emoji, "punctuation": punctuation}
-    asked = {kind: replacement for kind, replacement in replacements.items() if replacement is not None}
+def _replace(text: str, replacements: Replacements) -> str:
+    """Replace URLs, punctuation marks and emoji in one pass, so that no replacement is taken for text by the next."""
+    asked = {kind: made for kind in _PATTERNS if (made := replacements.get(kind)) is not None}
     if not asked:
         return text
 
     def replacement_of(match: Any) -> str:
-        replacement = asked[match.lastgroup]
-        return replacement if isinstance(replacement, str) else replacement(match)
+        replacement: Any = asked[match.lastgroup]
+        return str(replacement if isinstance(replacement, str) else replacement(match))
 
     return cast(str, _pattern(tuple(asked)).sub(replacement_of, text))
 
 
 @functools.cache
 def _pattern(kinds: tuple[str, ...]) -> Any:
-    patterns = {"urls": _URL, "emoji": _EMOJI, "punctuation": _PUNCTUATION}
-    return regex.compile("|".join(f"(?P<{kind}>{patterns[kind]})" for kind in kinds))
-
-
-def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the texts in parts of some tens of thousands of characters."""
-    first, characters = 0, 0
-    for index, text in enumerate(texts):
-        characters += len(text)
-        if characters >= _CHARACTERS_AT_A_TIME:
-            yield texts[first : index + 1]
-            first, characters = index + 1, 0
-    if first < len(texts):
-        yield texts[first:]
+    return regex.compile("|".join(f"(?P<{kind}>{_PATTERNS[kind]})" for kind in kinds))
 
 
 _NUKTA_PAIRS = tuple(letter + "\u093c" for letter in _DEVANAGARI_LETTERS)
@@ -328,6 +298,7 @@ _BANGLA: dict[str, Normalizer] = {
     for form in get_args(Form)
 }
 _WITH_AMPERSAND = f"{ORDINARY}&"
+_OF_UNICODE = (_WITH_AMPERSAND, _COMPOSED, _MISORDERED, False)
 _NORMALIZERS = {
     "bangla": _BANGLA["NFKC"],
     # A nukta after a letter is a sequence; one after anything else is left to the slow way.
@@ -335,7 +306,7 @@ _NORMALIZERS = {
         _fold_nukta,
         (_WITH_AMPERSAND, (*_COMPOSED, *_NUKTA_PAIRS), (*_MISORDERED, *_PRECOMPOSED, *_DOUBLED), False),
     ),
-    "nfkc": Normalizer(functools.partial(unicode_form, "NFKC"), (_WITH_AMPERSAND, _COMPOSED, _MISORDERED, False)),
-    "nfc": Normalizer(functools.partial(unicode_form, "NFC"), (_WITH_AMPERSAND, _COMPOSED, _MISORDERED, False)),
+    "nfkc": Normalizer(functools.partial(unicode_form, "NFKC"), _OF_UNICODE),
+    "nfc": Normalizer(functools.partial(unicode_form, "NFC"), _OF_UNICODE),
     "none": Normalizer(str, (_WITH_AMPERSAND, (), (), False)),
 }

@@ -33,11 +33,8 @@ IS_QUESTION: Final = 8  # ? and !
 IS_STOP: Final = 16  # full stop and bar, which need a closer look
 IS_CLOSER: Final = 32  # belongs to the sentence before
 IS_QUOTE: Final = 64  # straight quotes: closing unless a word follows
-IS_OPENER: Final = 128  # may stand before the first letter of a sentence
-IS_PYTHON_WORD: Final = 256  # \w of Python's re
-IS_LOWER: Final = 512  # small letter
-IS_ADDRESS: Final = 1024  # goes on with an address after ? or !
-IS_ODD: Final = 2048  # white space to one library and not to the other
+IS_PYTHON_WORD: Final = 128  # \w of Python's re
+IS_ADDRESS: Final = 256  # goes on with an address after ? or !
 
 _SETS = {
     IS_DANDA: "।॥",
@@ -45,7 +42,6 @@ _SETS = {
     IS_STOP: ".|",
     IS_CLOSER: ")]}»”’›",
     IS_QUOTE: "\"'",
-    IS_OPENER: "\"'‘“([",
     IS_ADDRESS: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789=/&%#",
 }
 
@@ -101,14 +97,10 @@ def character_flags() -> NDArray[np.uint16]:
             IS_WORD: WORD,
             IS_SPACE: re.compile(r"\s+"),
             IS_PYTHON_WORD: re.compile(r"\w+"),
-            IS_LOWER: regex.compile(r"\p{Ll}+"),
         }
         for flag, pattern in patterns.items():
             for run in pattern.finditer(characters):
                 flags[first + run.start() : first + run.end()] |= flag
-        for run in regex.finditer(r"\s+", characters):
-            flags[first + run.start() : first + run.end()] ^= IS_ODD
-    flags[(flags & IS_SPACE) != 0] ^= IS_ODD
     for flag, members in _SETS.items():
         for member in members:
             flags[ord(member)] |= flag

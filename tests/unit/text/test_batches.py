@@ -148,12 +148,6 @@ def test_a_long_run_of_spaces_and_a_long_line() -> None:
     assert normalize_batch([line]) == [normalize(line)]
 
 
-def test_a_batch_of_long_lines_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prasanga.text.normalization._CHARACTERS_AT_A_TIME", 10)
-    batch = ["বড় “লাইন” " * number for number in range(20)] + ["é", ""]
-    assert normalize_batch(batch) == [normalize(text) for text in batch]
-
-
 def test_normalizers_by_name() -> None:
     text = "\u09df  “½”"
     assert normalizer("bangla")([text]) == ['\u09af\u09bc "1⁄2"']
