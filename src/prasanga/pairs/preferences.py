@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import require_columns
+from prasanga.base.io import read_rows, require_columns
 from prasanga.pairs.alignment import words_of
 
 # --------------------
@@ -60,19 +61,7 @@ model cannot read so long a sentence. `left_out_role` is `target` or `attribute`
 # Why a pair of sentences has no scores: one table, for the scores, the page and the documentation.
 
 
-REASONS: Mapping[str, str] = {
-    "identical": "both sentences are the same",
-    "identical-pieces": "both sentences are the same to the tokenizer",
-    "nothing-modified": "there is no modified word to go by (with p_modified: in one of the sentences)",
-    "nothing-unmodified": "no word stands in both sentences",
-    "special-piece": "a sentence has characters that the tokenizer takes for a special piece, such as [MASK]",
-    "dropped-word": "the tokenizer has no piece for one of the words of the pair, scored or not",
-    "unknown-piece": "a scored piece stands for what the tokenizer does not know",
-    "nothing-scored": "a sentence has no piece that can be scored",
-    "too-long": "a sentence is longer than the model reads",
-    "not-finite": "a score is not a finite number",
-    "no-score": "there is no score, and no reason is given",
-}
+REASONS = {row["reason"]: row["meaning"] for row in read_rows(Path(__file__).with_name("left_out.tsv"))}
 """Sentences by the codes of the column `left_out`. `not-finite` and `no-score` are of scores from elsewhere: the
 engine stops at a number that is not finite."""
 
