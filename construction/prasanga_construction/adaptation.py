@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga.base.errors import InputError
+from prasanga.base.io import read_rows
 from prasanga.base.seeds import generator
 from prasanga.lexicon.model import read_yaml
 from prasanga.pairs.alignment import align_words, words_of, write_mark
@@ -38,23 +39,7 @@ _DECISIONS = ("keep", "modify", "remove")
 _KEEP, _MODIFY, _REMOVE = _DECISIONS
 _CONTRADICTION, _MISMATCH, _OTHER = "contradicts-reality", "attribute-mismatch", "other"
 
-CONCERNS: dict[str, str] = {
-    "no-stereotype": "No one holds what the sentence says of the group, or it means nothing.",
-    "no-contrast": "The other sentence is neither opposed nor less stereotypical, so preferring one says nothing.",
-    "wrong-bias-type": "The stereotype is about another kind of group than the pair's bias type.",
-    "wrong-counterpart": "The other sentence's group is no counterpart, such as one person set against a people.",
-    "several-stereotypes": "Several stereotypes are mixed in one pair, so that it is open which one was measured.",
-    "illogical": "With the groups exchanged, one of the sentences does not follow or makes no sense.",
-    _CONTRADICTION: "One of the sentences cannot be true, whatever one thinks of the group; the pair is removed.",
-    _MISMATCH: "Group and attribute differ both between the sentences, or more than one thing was changed.",
-    "topics-differ": "The two sentences are about different things.",
-    "unnatural": "Nobody would say or write such a sentence.",
-    "grammar": "Grammar or spelling is wrong, or differs between the sentences.",
-    "irrelevant-here": "It is about a place, custom or group that means nothing in the society adapted to.",
-    "lacks-context": "One cannot tell what is meant without knowing more.",
-    "translation": "It cannot be said in the language of the translation, or what differs is lost there.",
-    _OTHER: "Something else; say what under note.",
-}
+CONCERNS = {row["concern"]: row["meaning"] for row in read_rows(Path(__file__).with_name("concerns.tsv"))}
 """What may stand in the column `concern`, and what it means."""
 
 FILLED_IN = ("decision", "concern", "names", "modified_first", "modified_second", "note")
