@@ -19,7 +19,6 @@ from fontTools.ttLib import TTFont
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.path import Path as Outline
-from matplotlib.textpath import TextPath
 
 from prasanga.report.figures.canvas import can_show, font_families, house_style, save_figure
 
@@ -48,34 +47,30 @@ def parsed(file: str) -> TTFont:
     return TTFont(file)
 
 
-def shaped(text: str, file: str, *, naive: bool = False) -> list[Glyph]:
-    """Glyphs with their places in ems, by HarfBuzz; `naive` puts a letter after a letter, as many programs do."""
+def shaped(text: str, file: str) -> list[Glyph]:
+    """Glyphs with their places in ems, by HarfBuzz."""
     font = uharfbuzz.Font(uharfbuzz.Face(Path(file).read_bytes()))
     buffer = uharfbuzz.Buffer()
     buffer.add_str(text)
     buffer.guess_segment_properties()
-    if naive:
-        glyphs = [(font.get_nominal_glyph(ord(letter)), 0, 0) for letter in text if letter not in JOINERS]
-        advances = [font.get_glyph_h_advance(glyph) for glyph, _, _ in glyphs]
-    else:
-        uharfbuzz.shape(font, buffer)
-        glyphs = [
-            (info.codepoint, place.x_offset, place.y_offset)
-            for info, place in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True)
-        ]
-        advances = [place.x_advance for place in buffer.glyph_positions]
+    uharfbuzz.shape(font, buffer)
+    glyphs = [
+        (info.codepoint, place.x_offset, place.y_offset)
+        for info, place in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True)
+    ]
+    advances = [place.x_advance for place in buffer.glyph_positions]
     upem = font.face.upem
     starts = np.cumsum([0, *advances[:-1]])
     return [(glyph, (start + x) / upem, y / upem) for (glyph, x, y), start in zip(glyphs, starts, strict=True)]
 
 
-def reference(text: str, file: str, *, naive: bool = False) -> Outline:
+def reference(text: str, file: str) -> Outline:
     """The outline of a text at `SIZE`, from the glyphs of the font and HarfBuzz."""
     ttf = parsed(file)
     glyph_set, names, upem = ttf.getGlyphSet(), ttf.getGlyphOrder(), ttf["head"].unitsPerEm
     vertices: list[tuple[float, float]] = []
     codes: list[int] = []
-    for glyph, x, y in shaped(text, file, naive=naive):
+    for glyph, x, y in shaped(text, file):
         pen = DecomposingRecordingPen(glyph_set)
         glyph_set[names[glyph]].draw(pen)
         for operator, points in pen.value:
@@ -106,12 +101,6 @@ def ends(outline: Outline) -> Points:
     return np.array(found, dtype=np.float64)
 
 
-def distance(first: Points, second: Points) -> float:
-    """The largest distance from a point of one outline to the nearest of the other, in ems."""
-    between = np.linalg.norm(first[:, None] - second[None], axis=2)
-    return float(max(between.min(axis=0).max(), between.min(axis=1).max())) / SIZE
-
-
 @pytest.mark.parametrize(("weight", "name"), WEIGHTS)
 @pytest.mark.parametrize(("word", "script"), WORDS)
 def test_glyphs_and_their_places_are_those_of_harfbuzz(
@@ -136,20 +125,6 @@ def test_glyphs_and_their_places_are_those_of_harfbuzz(
     drawn = [glyph for glyph in drawn if glyph[0] not in empty]
     assert [glyph for glyph, _, _ in drawn] == [glyph for glyph, _, _ in expected]
     np.testing.assert_allclose([place[1:] for place in drawn], [place[1:] for place in expected], atol=0.002)
-
-
-@pytest.mark.parametrize(("weight", "name"), WEIGHTS)
-@pytest.mark.parametrize(("word", "script"), WORDS)
-def test_outlines_are_those_of_harfbuzz(word: str, script: str, weight: int, name: str) -> None:
-    with house_style("page"):
-        drawn = TextPath((0, 0), word, size=SIZE, prop=font_manager.FontProperties(weight=name))
-    assert distance(ends(drawn), ends(reference(word, file_of(script, weight)))) < 0.003
-
-
-def test_letters_one_after_another_would_not_pass() -> None:
-    naive = reference("ক্ষমা", file_of("bengali", 400), naive=True)
-    with house_style("page"):
-        assert distance(ends(TextPath((0, 0), "ক্ষমা", size=SIZE)), ends(naive)) > 0.05
 
 
 def pdf_of(figure: Figure, path: Path) -> tuple[bytes, Points]:
