@@ -278,4 +278,4 @@ def test_every_script_guards_its_tables_for_spreadsheets() -> None:
     assert all("guarded(" in line for line in written)
 
 
-WRITERS = ("src/prasanga/base/results.py", "src/prasanga/report/page.py")
+WRITERS = ("src/prasanga/base/results.py", "src/prasanga/report/products.py")

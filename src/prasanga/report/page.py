@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.io import digests_of_files, guarded, read_frame, read_rows, replacing, require_every_page, write_text
+from prasanga.base.io import digests_of_files, read_rows, write_text
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
 from prasanga.report import (
@@ -351,91 +350,7 @@ def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[s
 
 
 # --------------------
-# The files of a report: tables in the layouts of the papers, copies of data, cards and summary.
-
-
-Paths = Sequence[str]
-
-
-def write_ceat_table(sources: Mapping[str, str], paths: Paths) -> None:
-    """Write the estimates of CEAT in the paper's layout, as CSV, Markdown and LaTeX."""
-    for path, text in zip(paths, paper_tables.render_ceat(read_frame(sources["ceat"])), strict=True):
-        write_text(path, text)
-
-
-def write_layouts(sources: Mapping[str, str], asked: Mapping[str, Any], paths: Paths) -> None:
-    """Write tables in the papers' layouts.
-
-    Args:
-        sources: tables of estimates by method; `pairs` are bias percentages, `first_draws` effects as draws are added.
-        asked: `preset`, and `language` and `n_samples` where they matter.
-        paths: the files, named after the layout; their endings say the format.
-    """
-    tables, asked = _read_tables(sources, asked)
-    names = dict.fromkeys(Path(path).stem for path in paths)
-    layouts = {name: paper_tables.render_layout(name, tables, **asked) for name in names}
-    for path in map(Path, paths):
-        write_text(path, getattr(layouts[path.stem], path.suffix.removeprefix(".")))
-
-
-def write_agreement(sources: Mapping[str, str], paths: Paths) -> None:
-    """Write the estimates of all methods side by side, and how far every two methods agree."""
-    estimates = comparison.side_by_side({method: read_frame(path) for method, path in sources.items()})
-    for path, table in zip(paths, (estimates, comparison.agreement(estimates)), strict=True):
-        write_text(path, guarded(table).write_csv(line_terminator="\n"))
-
-
-def write_comparison(sources: Mapping[str, str], asked: Mapping[str, Any], paths: Paths) -> None:
-    """Write the study's estimates beside a paper's numbers, as CSV and Markdown.
-
-    Args:
-        sources: tables of estimates by method, as for `write_layouts`; a list of tables for one method is one table.
-        asked: which paper, models and language, and the folder of published numbers.
-        paths: of CSV and Markdown.
-    """
-    tables, _ = _read_tables(sources, asked)
-    folder, paper, models = asked["folder"], asked["paper"], asked["models"]
-    bias = tables.pop(comparison.PAIRS, None)
-    effects = comparison.read_published(folder, paper)
-    compared = comparison.compare(tables, effects, models=models, language=asked["language"])
-    found = [compared] if tables or bias is None else []
-    if bias is not None:
-        percentages = comparison.read_percentages(folder, paper)
-        found += [comparison.compare_pairs(bias, percentages, models=models, preset=asked["preset"])]
-    for path, text in zip(paths, comparison.render_comparison(paper, found), strict=True):
-        write_text(path, text)
-
-
-def copy_data(copies: Mapping[str, str]) -> None:
-    """Copy tables of earlier stages beside the page, and remove what an earlier run left there.
-
-    Args:
-        copies: the source of each copy, by its path.
-    """
-    for path, source in copies.items():
-        if Path(source).suffix == ".parquet":
-            require_every_page(source)  # damage must not get a copy
-        with replacing(path) as temporary:
-            shutil.copyfile(source, temporary)
-    for folder in {Path(path).parent for path in copies}:
-        for old in filter(Path.is_file, set(folder.iterdir()) - set(map(Path, copies))):
-            old.unlink()  # texts may have been hidden since
-
-
-WRITERS: Mapping[str, Callable[..., None]] = {
-    "ceat_table": write_ceat_table,
-    "layouts": write_layouts,
-    "agreement": write_agreement,
-    "comparison": write_comparison,
-    "data": copy_data,
-}
-"""The files beside the page, by what the rules call them."""
-
-
-def write_products(products: Mapping[str, Sequence[Any]]) -> None:
-    """Write the files that belong beside the page, each by its arguments."""
-    for name, arguments in products.items():
-        WRITERS[name](*arguments)
+# The files of a report: the page, cards and summary.
 
 
 def write_study(
@@ -443,7 +358,7 @@ def write_study(
     results: Results,
     describe: Callable[[Sequence[str]], Mapping[str, str]],
     *,
-    shown: Mapping[str, Paths],
+    shown: Mapping[str, Sequence[str]],
     outputs: Mapping[str, str],
 ) -> None:
     """Write the summary, the cards and the page.
@@ -466,15 +381,3 @@ def write_study(
     write_text(outputs["methods"], summary.methods_card(config=config, summary=found, inputs=inputs))
     write_text(outputs["data"], summary.data_card(config=config, summary=found, results=results, corpus=corpus))
     write_text(outputs["page"], render_page(config=config, results=results, made_from=describe(shown["page"])))
-
-
-def _read_tables(
-    sources: Mapping[str, str | Paths], asked: Mapping[str, Any]
-) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
-    """Return the tables by method; CEAT has further rows where the study asks for several numbers of draws."""
-    asked, paths = dict(asked), {name: [path] if isinstance(path, str) else path for name, path in sources.items()}
-    tables = {name: pl.concat(map(read_frame, each)) for name, each in paths.items()}
-    first, n_samples = tables.pop("first_draws", None), asked.pop("n_samples", 0)
-    if "ceat" in tables and first is not None:
-        tables["ceat"] = paper_tables.with_fewer_draws(tables["ceat"], first, n_samples)
-    return tables, asked

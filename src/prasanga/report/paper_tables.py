@@ -186,7 +186,9 @@ def _test_draws(effect: pl.Expr, standard_error: pl.Expr) -> pl.Expr:
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
-    """Return one table in the layout of a paper, in three formats; arguments and errors as of `paper_table`."""
+    """Return one table in three formats: `ceat`, or one in the layout of a paper with arguments as of `paper_table`."""
+    if name == "ceat":
+        return render_ceat(_choose_draws(name, tables)["ceat"])
     return paper_table(name, tables, preset=preset, language=language).render()
 
 
@@ -203,9 +205,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
     Raises:
         InputError: there is no such layout, or the study has no numbers for it.
     """
-    if "ceat" in tables and (sizes := tables["ceat"]["n_samples"].drop_nulls().unique().to_list())[1:]:
-        n = N_OF_TABLE_6 if name == "sadhu_table6" and N_OF_TABLE_6 in sizes else max(sizes)
-        tables = {**tables, "ceat": tables["ceat"].filter(n_samples=n)}
+    tables = _choose_draws(name, tables)
     if name == PAIR_TABLE:
         return _arrange_pairs(_require_table(PAIRS.name, tables, name), preset)
     if name == "sadhu_table4":
@@ -216,6 +216,15 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
     if name not in SAHOO:
         raise InputError(f"there is no layout {name!r}; `layouts_of` lists the layouts of a study.")
     return _arrange_languages(name, {language: tables}, preset)
+
+
+def _choose_draws(name: str, tables: Tables) -> Tables:
+    """Return the tables with one number of draws of CEAT: Table 6 has 1,000, where the study has several."""
+    sizes = tables["ceat"]["n_samples"].drop_nulls().unique().to_list() if "ceat" in tables else []
+    if len(sizes) < 2:
+        return tables
+    n = N_OF_TABLE_6 if name == "sadhu_table6" and N_OF_TABLE_6 in sizes else max(sizes)
+    return {**tables, "ceat": tables["ceat"].filter(n_samples=n)}
 
 
 def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
@@ -239,14 +248,7 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
     interval, p by Holm, difference from the copies, words.
     """
     table, rows = _arrange_ceat("ceat", ceat, grids.HOLM), grids.grid_of(ceat).rows
-    names = (
-        "category model segment_length effect_size ci_low ci_high p_association_holm twin_difference n_x n_y n_a n_b"
-    )
-    forms = dict.fromkeys(("effect_size", "ci_low", "ci_high", "twin_difference"), "+.2f")
-    parts = [
-        sheets.list_numbers(rows[at : at + _LINES], names, caption="", look="", forms=forms)
-        for at in range(0, len(rows), _LINES)
-    ]
+    parts = [sheets.show_table("ceat_rows", rows[at : at + _LINES]) for at in range(0, len(rows), _LINES)]
     return table.render(parts, [*write_notes("ceat_rows", mode=rows[0]["sample_mode"]), *table.notes])
 
 

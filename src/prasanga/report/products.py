@@ -1,18 +1,31 @@
-"""Plan the files next to the page: the writer and the tables of each. The rules ask while they plan."""
+"""The tables next to the page, in the papers' layouts and beside their numbers, and copies of data.
+
+The rules ask while they plan which there are; one job writes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.io import digest_of
+import polars as pl
+
+from prasanga.base.io import digest_of, guarded, read_frame, replacing, require_every_page, write_text
 from prasanga.base.results import fingerprints, module_file
-from prasanga.methods import FAMILY, names_of
-from prasanga.report.comparison import published_files, why_nothing_to_compare
+from prasanga.methods import FAMILY, PAIRS, names_of
+from prasanga.report import comparison
 from prasanga.report.figures import Drawing, figure_files
-from prasanga.report.paper_tables import ENDINGS, PAIR_TABLE, layouts_of, methods_of
+from prasanga.report.paper_tables import (
+    ENDINGS,
+    PAIR_TABLE,
+    layouts_of,
+    methods_of,
+    render_layout,
+    with_fewer_draws,
+)
 
 _FOLDER = "results/report"
 
@@ -33,56 +46,50 @@ def plan_comparison(
     """
     asked, language = config["comparison"], config["language"]
     has_pairs = "bias_percentages" in results
-    why_none = why_nothing_to_compare(folder, **asked, language=language, studied=studied, pairs=has_pairs)
-    files = published_files(folder, asked["paper"])
+    why_none = comparison.why_nothing_to_compare(folder, **asked, language=language, studied=studied, pairs=has_pairs)
+    files = comparison.published_files(folder, asked["paper"])
     published = {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files}
     common = {"language": language, "preset": config["preset"], "folder": str(folder), **_numbers_of_draws(config)}
     return {**asked, **common, "published": published}, why_none
 
 
 def plan_products(
-    config: Mapping[str, Any], results: Mapping[str, str], data: Mapping[str, str], comparison: Mapping[str, Any]
+    config: Mapping[str, Any], results: Mapping[str, str], data: Mapping[str, str], compared_with: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """Return the files next to the page, by their writer (`prasanga.report.page.WRITERS`), with its arguments.
+    """Return the files next to the page by their writer (`WRITERS`): paths of its tables by name, settings, files.
 
     Args:
         config: of the study, complete.
         results: tables by name.
         data: tables that are copied, by the names of their copies.
-        comparison: of `plan_comparison`; empty without one.
+        compared_with: of `plan_comparison`; empty without one.
     """
-    found: dict[str, list[Any]] = {}
     asked = reduce(
         lambda rest, method: method.without(rest), (each for each in FAMILY if each.name not in results), dict(config)
     )
-    draws = _numbers_of_draws(config)
-    first = {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
-    estimates = estimates_by_method(asked, results)
-    pairs = {"pairs": results["bias_percentages"]} if "bias_percentages" in results else {}
+    draws, has_pairs = _numbers_of_draws(config), "bias_percentages" in results
+    tables = {method: results[method.removesuffix("_bias")] for method in methods_of(asked)}
+    tables |= {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
+    tables |= {PAIRS.name: results["bias_percentages"]} if has_pairs else {}
+    layouts = [*["ceat"] * ("ceat" in results), *layouts_of(asked), *[PAIR_TABLE] * has_pairs]
     compared = {name: results[name] for name in names_of(FAMILY) if name in results}
-    if "ceat" in results:
-        found["ceat_table"] = [{"ceat": results["ceat"]}, _tables("ceat")]
-    if layouts := [*layouts_of(asked), *([PAIR_TABLE] if pairs else [])]:
-        settings = {"preset": config["preset"], "language": config["language"], **draws}
-        found["layouts"] = [{**estimates, **first, **pairs}, settings, _tables(*layouts)]
-    if len(compared) > 1:
-        found["agreement"] = [compared, [f"{_FOLDER}/tables/{name}.csv" for name in ("methods", "agreement")]]
-    if comparison:
-        paths = [f"{_FOLDER}/comparison.{end}" for end in ("csv", "md")]
-        found["comparison"] = [{**estimates, **pairs, **first}, comparison, paths]
-    if data:
-        found["data"] = [{f"{_FOLDER}/data/{name}": path for name, path in data.items()}]
-    return found
-
-
-def estimates_by_method(config: Mapping[str, Any], results: Mapping[str, str]) -> dict[str, str]:
-    """Return the tables of estimates, by the names that the papers' tables have for their methods."""
-    return {method: results[method.removesuffix("_bias")] for method in methods_of(config)}
+    settings = {"preset": config["preset"], "language": config["language"], **draws}
+    found: dict[str, list[Any]] = {
+        "layouts": [tables, settings, [f"tables/{name}.{ending}" for name in layouts for ending in ENDINGS]],
+        "agreement": [compared, {}, ["tables/methods.csv", "tables/agreement.csv"] if len(compared) > 1 else []],
+        "comparison": [tables, compared_with, ["comparison.csv", "comparison.md"] if compared_with else []],
+        "data": [data, {}, [f"data/{name}" for name in data]],
+    }
+    return {
+        name: [sources, settings, [f"{_FOLDER}/{path}" for path in paths]]
+        for name, (sources, settings, paths) in found.items()
+        if paths
+    }
 
 
 def list_written(products: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return the files that products write."""
-    return [path for arguments in products.values() for path in arguments[-1]]  # of a mapping, its keys
+    return [path for *_, paths in products.values() for path in paths]
 
 
 def list_read(products: Mapping[str, Sequence[Any]]) -> list[str]:
@@ -94,10 +101,6 @@ def _numbers_of_draws(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the numbers of draws of CEAT, where the study asks for several."""
     asked = config["associations"]["n_samples"]
     return {"n_samples": asked} if isinstance(asked, list) else {}
-
-
-def _tables(*names: str) -> list[str]:
-    return [f"{_FOLDER}/tables/{name}.{ending}" for name in names for ending in ENDINGS]
 
 
 def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -116,3 +119,80 @@ def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]
         }
         for name, drawing in drawings.items()
     }
+
+
+# --------------------
+# Writers.
+
+
+Sources = Mapping[str, str | Sequence[str]]
+"""Paths of tables by method (`pairs` are bias percentages, `first_draws` effects as draws are added)."""
+
+Settings = Mapping[str, Any]
+
+
+def write_layouts(sources: Sources, settings: Settings, paths: Sequence[str]) -> None:
+    """Write tables in the papers' layouts; a file's name is its layout, and its ending the format."""
+    tables = _read_tables(sources, settings)
+    asked = {name: settings[name] for name in ("preset", "language")}
+    layouts = {name: render_layout(name, tables, **asked) for name in {Path(path).stem for path in paths}}
+    for path in map(Path, paths):
+        write_text(path, getattr(layouts[path.stem], path.suffix.removeprefix(".")))
+
+
+def write_agreement(sources: Mapping[str, str], _: Settings, paths: Sequence[str]) -> None:
+    """Write the estimates of all methods side by side, and how far every two methods agree."""
+    estimates = comparison.side_by_side({method: read_frame(path) for method, path in sources.items()})
+    for path, table in zip(paths, (estimates, comparison.agreement(estimates)), strict=True):
+        write_text(path, guarded(table).write_csv(line_terminator="\n"))
+
+
+def write_comparison(sources: Sources, settings: Settings, paths: Sequence[str]) -> None:
+    """Write the study's estimates next to a paper's numbers, as CSV and Markdown; settings as of `plan_comparison`."""
+    tables = _read_tables(sources, settings)
+    folder, paper, models = settings["folder"], settings["paper"], settings["models"]
+    bias = tables.pop(PAIRS.name, None)
+    effects = comparison.read_published(folder, paper)
+    compared = comparison.compare(tables, effects, models=models, language=settings["language"])
+    found = [compared] if tables or bias is None else []
+    if bias is not None:
+        percentages = comparison.read_percentages(folder, paper)
+        found += [comparison.compare_pairs(bias, percentages, models=models, preset=settings["preset"])]
+    for path, text in zip(paths, comparison.render_comparison(paper, found), strict=True):
+        write_text(path, text)
+
+
+def copy_data(sources: Mapping[str, str], _: Settings, paths: Sequence[str]) -> None:
+    """Copy tables of earlier stages next to the page, and remove what an earlier run left there."""
+    for path, source in zip(paths, sources.values(), strict=True):
+        if Path(source).suffix == ".parquet":
+            require_every_page(source)  # damage must not get a copy
+        with replacing(path) as temporary:
+            shutil.copyfile(source, temporary)
+    for folder in {Path(path).parent for path in paths}:
+        for old in filter(Path.is_file, set(folder.iterdir()) - set(map(Path, paths))):
+            old.unlink()  # texts may have been hidden since
+
+
+WRITERS: Mapping[str, Callable[[Any, Settings, Sequence[str]], None]] = {
+    "layouts": write_layouts,
+    "agreement": write_agreement,
+    "comparison": write_comparison,
+    "data": copy_data,
+}
+
+
+def write_products(products: Mapping[str, Sequence[Any]]) -> None:
+    """Write the files of `plan_products`."""
+    for name, (sources, settings, paths) in products.items():
+        WRITERS[name](sources, settings, paths)
+
+
+def _read_tables(sources: Sources, settings: Settings) -> dict[str, pl.DataFrame]:
+    """Return the tables by method; CEAT has further rows where the study asks for several numbers of draws."""
+    paths = {name: [path] if isinstance(path, str) else path for name, path in sources.items()}
+    tables = {name: pl.concat(map(read_frame, each)) for name, each in paths.items()}
+    first = tables.pop("first_draws", None)
+    if "ceat" in tables and first is not None:
+        tables["ceat"] = with_fewer_draws(tables["ceat"], first, settings["n_samples"])
+    return tables
