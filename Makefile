@@ -48,11 +48,11 @@ system:
 	fi
 
 # Every view of the page at three widths, light and dark, in tests/screenshots; PAGE is another page than the tests' own.
-screenshots: $(VENV)/.installed system
+screenshots: $(VENV)/.developed system
 	PRASANGA_PAGE=$(PAGE) $(BIN)/pytest -m long -k pictured tests/browser
 
 # Style, formatting and types.
-check: $(VENV)/.installed
+check: $(VENV)/.developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -86,19 +86,25 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 
+# What tests, checks and the site of the docs need on top.
+$(VENV)/.developed: requirements-dev.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps --requirement requirements-dev.lock
+	$(BIN)/python -m compileall -q -j 0 -x $(LATER) $(VENV)/lib >/dev/null || true  # files for newer Pythons do not compile
+	touch $@
+
 # Plugins for Kubernetes, apart from the rest; the tests of that profile look there.
-$(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
+$(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.developed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
 # Ratios to the simple way, CEAT of the paper's grid, the report (docs/performance.md).
-benchmarks: $(VENV)/.installed
+benchmarks: $(VENV)/.developed
 	$(BIN)/python tests/benchmarks/ratios.py
 	$(BIN)/python tests/benchmarks/grid.py
 	$(BIN)/python tests/benchmarks/report.py
 
 # Error rates, coverage and power of all tests and intervals: the tables of docs/statistics.md and docs/pairs.md. Two hours.
-simulations: $(VENV)/.installed
+simulations: $(VENV)/.developed
 	$(BIN)/python tests/benchmarks/calibration.py
 	$(BIN)/python tests/benchmarks/primary_tests.py
 	$(BIN)/python tests/benchmarks/interval_coverage.py
@@ -110,32 +116,33 @@ simulations: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/bias_intervals.py
 
 # Speed and correctness on a GPU, in ten minutes: writes docs/measured/gpu.json and lists failures.
-gpu: $(VENV)/.installed
+gpu: $(VENV)/.developed
 	$(BIN)/python tests/benchmarks/gpu.py
 
 # The pages that programs write: config and columns from their registries, the command from its help.
-docs: $(VENV)/.installed
+docs: $(VENV)/.developed
 	$(BIN)/python docs/write_config_page.py
 	$(BIN)/python docs/write_columns_page.py
 	$(BIN)/python docs/write_command_page.py
 
 # All pages as a site that opens from disk: site/index.html.
-site: $(VENV)/.installed
+site: $(VENV)/.developed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Resolve all versions again, after a change of pyproject.toml. pip adds what torch needs on a machine with a GPU, so one lock
 # file serves every machine.
+freeze = .venv-lock/bin/python -m pip freeze --all --exclude prasanga --exclude pip \
+	  | sed -E 's/^(torch==[0-9.]+)\+.*/\1/' | grep -viE '^(nvidia|cuda|triton)'
 lock:
 	$(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/python -m pip install --quiet setuptools '.[dev,docs,cluster,sentencepiece]'
-	{ echo '# Pinned versions of everything; made by `make lock`.'; \
-	  .venv-lock/bin/python -m pip freeze --all --exclude prasanga --exclude pip \
-	  | sed -E 's/^(torch==[0-9.]+)\+.*/\1/' | grep -viE '^(nvidia|cuda|triton)'; } > requirements.lock
+	.venv-lock/bin/python -m pip install --quiet setuptools '.[cluster,sentencepiece]'
+	{ head -1 requirements.lock; $(freeze); } > requirements.new && mv requirements.new requirements.lock
+	.venv-lock/bin/python -m pip install --quiet '.[dev,docs]'
+	{ head -1 requirements-dev.lock; $(freeze) | grep -vxFf requirements.lock; } > requirements.new \
+	  && mv requirements.new requirements-dev.lock
 	.venv-lock/bin/python -m pip install --quiet '.[kubernetes]'
-	{ grep '^#' requirements-kubernetes.lock; \
-	  .venv-lock/bin/python -m pip freeze --all --exclude prasanga --exclude pip \
-	  | grep -vxFf requirements.lock | grep -viE '^(torch|nvidia|cuda|triton)'; } > requirements-kubernetes.new
-	mv requirements-kubernetes.new requirements-kubernetes.lock
+	{ grep '^#' requirements-kubernetes.lock; $(freeze) | grep -v '^torch' | grep -vxFf requirements.lock \
+	  | grep -vxFf requirements-dev.lock; } > requirements.new && mv requirements.new requirements-kubernetes.lock
 	rm -r .venv-lock
 
 clean:
