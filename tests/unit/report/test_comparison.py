@@ -131,14 +131,6 @@ def test_why_there_is_nothing_to_compare(five: tuple[dict[str, pl.DataFrame], pl
         assert markdown.startswith("# Beside Sahoo et al. (2024)\n\n- Nothing to compare: ")
 
 
-def test_columns_of_estimates_do_not_hide_those_of_the_paper() -> None:
-    published = paper(printed("C1", 0.5, method="weat", table="4"))
-    weat = study(measured("C1", 0.4, method="word2vec", bound="<", language="bn", doubt="ours", table="9"))
-    (row,) = compare({"weat": weat}, published, models={"ours": "Big"}, language="hi").to_dicts()
-    assert (row["method"], row["bound"], row["language"], row["doubt"]) == ("weat", None, "hi", None)
-    assert (row["table"], row["difference"]) == ("4", pytest.approx(-0.1))
-
-
 def test_numbers_without_a_sign_or_an_interval_and_what_the_notes_say() -> None:
     published = paper(
         printed("GR1", 0.001, bound="<", doubts="no-sign", doubt="no sign"),
@@ -162,76 +154,42 @@ def test_numbers_without_a_sign_or_an_interval_and_what_the_notes_say() -> None:
     assert (every["n_rows"], every["n_signs"], every["n_intervals"]) == (5, 2, 3)
 
 
-def test_of_two_published_n_the_nearer_is_taken() -> None:
+def test_of_several_numbers_of_draws_the_nearest_stand_beside_each_other() -> None:
     cell = {"method": "ceat", "sample_mode": "fixed", "segment_length": "9"}
     published = paper(
         printed("C1", 0.5, table="5", n_samples=5000, **cell),
         printed("C1", 0.6, table="6", n_samples=1000, **cell),
-        printed("C1", 0.7, table="6", n_samples=1000, method="ceat", sample_mode="random", segment_length="9"),
+        printed("C1", 0.7, table="6", n_samples=1000, **cell | {"sample_mode": "random"}),
+        printed("C1", 0.8, table="Figure 1", n_samples=1000, method="ceat", segment_length="15"),  # fixed draws
+        printed("C1", 0.9, table="4", n_samples=1000, doubts="repeats-table-5", **cell),
     )
-    for n, table in ((5000, "5"), (10_000, "5"), (1000, "6"), (2000, "6"), (3000, "5")):
-        ceat = study(measured("C1", 0.4, n_samples=n, sample_mode="fixed", segment_length="9"))
-        rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi")
-        assert rows["table"].to_list() == [table]
-        assert rows["n_samples"].to_list() == [n]
 
-
-def test_several_n_of_ours_stand_each_beside_its_own() -> None:
-    cell = {"method": "ceat", "sample_mode": "fixed"}
-    published = paper(
-        printed("C1", 0.5, table="5", n_samples=5000, segment_length="9", **cell),
-        printed("C1", 0.6, table="6", n_samples=1000, segment_length="9", **cell),
-        printed("C1", 0.8, table="Figure 1", n_samples=1000, segment_length="15", method="ceat"),
-    )
-    ceat = study(
-        *(
-            measured("C1", effect, n_samples=n, sample_mode="fixed", segment_length=length)
-            for n, effect in ((5000, 0.1), (1000, 0.2))
-            for length in ("9", "15")
+    def beside(*ours: tuple[int, str, str, float]) -> list[tuple[str, float, float]]:
+        rows = (
+            measured("C1", effect, n_samples=n, sample_mode=mode, segment_length=length)
+            for n, mode, length, effect in ours
         )
-    )
-    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi")
-    assert rows.select("table", "published", "measured", "n_samples").rows() == [
-        ("5", 0.5, 0.1, 5000),
-        ("6", 0.6, 0.2, 1000),
-        ("Figure 1", 0.8, 0.2, 1000),
+        found = compare({"ceat": study(*rows)}, published, models={"ours": "Big"}, language="hi")
+        return comparison_rows(found).select("table", "published", "measured").rows()
+
+    for n, table, effect in (
+        (5000, "5", 0.5),
+        (10_000, "5", 0.5),
+        (1000, "6", 0.6),
+        (2000, "6", 0.6),
+        (3000, "5", 0.5),
+    ):
+        assert beside((n, "fixed", "9", 0.4)) == [(table, effect, 0.4)]
+    assert beside(*((n, "fixed", length, n / 1e4) for n in (5000, 1000) for length in ("9", "15"))) == [
+        ("5", 0.5, 0.5),
+        ("6", 0.6, 0.1),
+        ("Figure 1", 0.8, 0.1),
     ]
+    assert beside((1000, "random", "25", 0.4)) == []
 
 
-def test_a_published_number_without_a_mode_is_laid_beside_fixed_draws() -> None:
-    published = paper(
-        printed("C1", 0.5, table="6", method="ceat", n_samples=1000, sample_mode="fixed", segment_length="9"),
-        printed("C1", 0.7, table="Figure 1", method="ceat", n_samples=1000, segment_length="9"),
-    )
-    cell = {"n_samples": 1000, "segment_length": "9"}
-    ceat = study(measured("C1", 0.3, sample_mode="random", **cell), measured("C1", 0.4, sample_mode="fixed", **cell))
-    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi")
-    assert rows.select("table", "sample_mode", "published", "measured").rows() == [
-        ("6", "fixed", 0.5, 0.4),
-        ("Figure 1", "fixed", 0.7, 0.4),
-    ]
-
-
-def test_lengths_and_modes_must_be_the_same() -> None:
-    published = paper(printed("C1", 0.5, method="ceat", n_samples=5000, sample_mode="fixed", segment_length="9"))
-    for other in ({"sample_mode": "random"}, {"segment_length": "25"}):
-        row = measured("C1", 0.4) | {"n_samples": 5000, "sample_mode": "fixed", "segment_length": "9"} | other
-        comparison = compare({"ceat": study(row)}, published, models={"ours": "Big"}, language="hi")
-        assert comparison_rows(comparison).is_empty()
-
-
-def test_a_column_that_repeats_another_is_left_out() -> None:
-    published = paper(
-        printed("C1", 0.5, table="4", doubts="repeats-table-5", doubt="a copy"),
-        printed("C1", 0.5, table="5"),
-    )
-    rows = compare({"seat": study(measured("C1", 0.4))}, published, models={"ours": "Big"}, language="hi")
-    assert rows["table"].to_list() == ["5"]
-
-
-def test_models_match_by_name_and_by_config(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
-    _, published = five
-    tables = {"seat": study(measured("GR1", 0.2, model="Big"), measured("GR1", 0.3, model="small"))}
-    assert compare(tables, published, models={}, language="hi")["model"].to_list() == ["Big"]
-    both = compare(tables, published, models={"small": "Big"}, language="hi")
-    assert both["model"].to_list() == ["Big", "small"]
+def test_columns_of_estimates_do_not_hide_those_of_the_paper() -> None:
+    published = paper(printed("C1", 0.5, method="weat", table="4"))
+    weat = study(measured("C1", 0.4, method="word2vec", bound="<", language="bn", doubt="ours", table="9"))
+    (row,) = compare({"weat": weat}, published, models={"ours": "Big"}, language="hi").to_dicts()
+    assert [row[name] for name in ("method", "bound", "language", "doubt", "table")] == ["weat", None, "hi", None, "4"]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import polars as pl
-from loss_columns import losses
 from markupsafe import Markup
 from planted_pairs import planted_scores
 
@@ -79,27 +78,6 @@ def test_a_change_is_a_slope_that_is_significant_after_correction(table: Table) 
     )
 
 
-def test_a_study_of_few_words_says_which_numbers_there_are_and_which_words_it_lost(table: Table) -> None:
-    lost = {"n_x": 7, "lost": losses("ঋণ: listed twice, counted once; ধনী: no context; গরিব: no context")}
-    ceat = table(("C1", "m", "9", "fixed", 0.91, lost), ("C1", "n", "9", "fixed", 0.97, lost))
-    first = found_in(Results(ceat=ceat.with_columns(p_twins=None)))[0]
-    assert first.sure == OPEN
-    assert first.text == (
-        "Effects computed: 2 of 2, from +0.91 to +0.97 standard deviations. None has enough words for a finding."
-    )
-    assert first.grounds == (
-        "A finding needs 8 words in each set, and two thirds of its list. Words lost: ধনী, গরিব (C1)."
-    )
-    none = found_in(Results(ceat=table(("C1", "m", "9", "fixed", None, lost))))
-    assert none[0].text == "Effects computed: none of 1."
-    in_part = lost | {"lost": losses("ধনী: no context; rich: 3 of its 4 sentences (no mask)")}
-    both = table(("C1", "m", "9", "fixed", 0.9, lost), ("C4", "m", "9", "fixed", 0.9, in_part))
-    (few, *_) = found_in(Results(ceat=both.with_columns(p_twins=None)))
-    assert few.grounds.endswith("Words lost: ধনী, গরিব (C1); ধনী (C4).")
-    widget = overview({"models": {}}, Results(ceat=ceat)).widget
-    assert "There is nothing to report yet." not in widget
-
-
 def pairs_of(*types: tuple[str, float, int]) -> Results:
     """Results of a study of pairs: of each type how many pairs, and in which share the stereotype scores higher."""
     scores = [planted_scores("m", "en", share, n=n, types=(name,)) for name, share, n in types]
@@ -141,25 +119,6 @@ def test_a_percentage_is_supported_where_the_labels_differ_too() -> None:
     (finding,) = found_in(Results(bias_percentages=bias_percentage(first, n_resamples=0)))
     assert finding.sure == OPEN
     assert "This is no finding: " in finding.text
-
-
-def test_what_differs_from_half_is_told_before_what_is_farther_by_chance() -> None:
-    """As in the public sample of IndiBias: all pairs differ from 50, one type is farther away and does not."""
-    counts = [("gender", "stereo", 240, 400), ("gender", "antistereo", 60, 100)]
-    counts += [("religion", "stereo", 11, 16), ("religion", "antistereo", 2, 4)]
-    rows = [
-        {"pair_id": f"{name}-{label}-{i}", "language": "en", "model": "m", "bias_type": name, "label": label}
-        | {"score_first": 1.0 if i < wins else -1.0, "score_second": 0.0}
-        for name, label, wins, n in counts
-        for i in range(n)
-    ]
-    first = pl.DataFrame(rows)
-    (finding,) = found_in(Results(bias_percentages=bias_percentage(first, n_resamples=0)))
-    assert finding.sure == OPEN
-    assert finding.text == (
-        "m scores the stereotype higher in 56.3 % of 520 sentence pairs (all pairs, English). This is no finding: the"
-        " labels do not differ after correction, so it may be a preference for the first sentence."
-    )
 
 
 def test_numbers_beside_a_small_picture_are_those_of_its_ends(table: Table) -> None:

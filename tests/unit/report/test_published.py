@@ -14,7 +14,6 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.report.comparison import (
     PAPERS,
-    PUBLISHED_SCHEMA,
     match_models,
     published_files,
     read_percentages,
@@ -64,13 +63,6 @@ def flag(value: bool | None) -> str:
     return {True: "true", False: "false", None: ""}[value]
 
 
-def test_sizes(sadhu: pl.DataFrame, sahoo: pl.DataFrame) -> None:
-    assert Counter(sadhu["table"].to_list()) == {"4": 45, "5": 288, "6": 288, "Figure 1": 2 * 9 * 11}
-    assert Counter(sahoo["table"].to_list()) == {"3": 14 * 18, "4": 6 * 18, "9": 6 * 18}
-    assert Counter(sahoo["language"].to_list()) == {"en": 26 * 10, "hi": 26 * 8}
-    assert sadhu.schema == sahoo.schema == pl.Schema(dict(PUBLISHED_SCHEMA))
-
-
 def test_numbers_as_printed(sadhu: pl.DataFrame, sahoo: pl.DataFrame) -> None:
     generator = sadhu.filter(table="5", category="C7", model="banglabert_large_generator", sample_mode="fixed")
     assert generator["segment_length"].to_list() == ["9", "25", "75", ">75"]
@@ -105,35 +97,6 @@ def test_doubtful_cells(sadhu: pl.DataFrame, sahoo: pl.DataFrame) -> None:
     assert sahoo.filter(pl.col("table") != "9")["doubt"].null_count() == 360
     assert sahoo["mark_doubt"].null_count() == 0
     assert sahoo.filter(pl.col("table") == "9")["significant"].null_count() == 108
-
-
-def test_repetitions_are_what_the_doubts_say(sadhu: pl.DataFrame) -> None:
-    cell = ["category", "model", "segment_length"]
-    ceat = sadhu.filter(pl.col("table").is_in(["5", "6"]))
-
-    def equal(left: pl.DataFrame, right: pl.DataFrame) -> tuple[int, int]:
-        both = left.join(right, on=cell)
-        return both.filter(pl.col("effect_size") == pl.col("effect_size_right")).height, both.height
-
-    table = {(t, m): ceat.filter(table=t, sample_mode=m) for t in "56" for m in ("fixed", "random")}
-    copied = table["6", "fixed"].filter(pl.col("doubts").str.contains("copied"))
-    assert equal(copied, table["5", "random"]) == (35, 36)
-    drawn = table["5", "random"].filter(pl.col("doubts").str.contains("same-draws"))
-    assert equal(drawn, table["5", "fixed"]) == (35, 36)
-    repeated = sadhu.filter(pl.col("doubts").str.contains("repeats-table-5"))
-    assert equal(repeated, table["5", "fixed"]) == (9, 9)
-    # marks that do not fit: a larger effect of the same model and N without significance, a smaller one with it
-    for row in sadhu.filter(pl.col("doubts").str.contains("odd-mark")).iter_rows(named=True):
-        others = ceat.filter(table=row["table"], model=row["model"], significant=True)
-        assert row["significant"] is False
-        assert others["effect_size"].abs().min() < abs(row["effect_size"])
-
-
-def test_the_order_of_table_9_fits_its_sums(sahoo: pl.DataFrame) -> None:
-    wide = sahoo.filter(table="9").pivot(on="category", index=["language", "model"], values="effect_size")
-    # young men and old women: young and old men, then old men and old women
-    sums = wide["GA5"] + wide["GA3"]
-    assert pl.DataFrame({"a": sums, "b": wide["GA2"]}).select(pl.corr("a", "b")).item() > 0.9
 
 
 def test_equal_to_the_transcribed_tables_of_sadhu(sadhu: pl.DataFrame, shared: Path) -> None:
