@@ -61,8 +61,7 @@ def name_chance(tests: int) -> str:
 
 def tell_strength(method: str, row: Mapping[str, Any]) -> str:
     """Return which biases would have been found, in sentences; `row` is of the table of strength of a method."""
-    found = dict(zip(row["shifts"] or (), row["shares_found"] or (), strict=True))
-    n = row.get("repetitions") or 0
+    found, n = dict(zip(row["shifts"] or (), row["shares_found"] or (), strict=True)), row.get("repetitions") or 0
     most = float(binom.ppf(_SURE, n, ALPHA)) / n if n else 1.0
     planted = [shift for shift in found if shift]
     named = [row["shift_80"]] if is_number(row["shift_80"]) else planted[-1:]
@@ -171,10 +170,10 @@ def _is_unreachable(row: Estimate) -> bool:
 def _list_unreachable(rows: Sequence[Estimate]) -> dict[str, Any]:
     """Return the categories in which no p can be small enough, with their smallest number of words or pairs."""
     known = {row["category"]: row for row in rows if _is_unreachable(row)}
-    places = [
-        (name, min(row[f"n_{side}"] for side in "xyab"), "pairs" if row["matched"] else "words", row["smallest_p"])
-        for name, row in known.items()
-    ]
+    places = []
+    for name, row in known.items():
+        n = min(row[f"n_{side}"] for side in "xyab")
+        places.append((name, n, "pairs" if row["matched"] else "words", row["smallest_p"]))
     return {"places": places, "n_tests": count_tests(rows) or len(rows)} if known else {}
 
 
@@ -304,11 +303,10 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
         yield tell("model_differences", n=len(tested), k=len(tested.filter(pl.col("p_difference_holm") <= ALPHA)))
     known = settling.filter(pl.col("largest_distance").is_not_null())
     if len(known):
-        counts = {"n": len(known), "k": known["settled_length"].count(), "band": known["band"][0]}
+        counts = {"n": len(known), "k": known["settled_length"].count(), "n_missing": settling["longest"].null_count()}
         n_sure = len(known.filter(pl.col("settled_length").is_not_null() & pl.col("sure")))
-        n_missing = settling["longest"].null_count()
-        n_alone = settling["largest_distance"].null_count() - n_missing
-        yield tell("settling", **counts, n_sure=n_sure, n_missing=n_missing, n_alone=n_alone)
+        n_alone = len(settling) - len(known) - counts["n_missing"]
+        yield tell("settling", **counts, n_sure=n_sure, n_alone=n_alone, band=known["band"][0])
 
 
 # ---- other methods of words
@@ -326,20 +324,14 @@ def other_method(method: str, table: pl.DataFrame, strengths: Iterable[Estimate]
     enough = [row for row in computed if not few_words(row)]
     rows = [row for row in enough if not _is_unreachable(row)]
     found, others = ([row for row in rows if is_found(row) == wanted] for wanted in (True, False))
-    return tell(
-        "other_method",
-        method=method,
-        n_missing=len(table) - len(computed),
-        n_computed=len(computed),
-        n=len(rows),
-        found=len(found),
-        row=max(found, key=_size, default=None),
-        limits=find_detectable(others, strengths),
-        n_others=len(others),
-        held=_hold_back(others),
-        unreachable=_list_unreachable(enough),
-        near=_place_near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows"),
-    )
+    facts: dict[str, Any] = {
+        **{"method": method, "n_missing": len(table) - len(computed), "n_computed": len(computed)},
+        **{"n": len(rows), "found": len(found), "row": max(found, key=_size, default=None)},
+        **{"n_others": len(others), "limits": find_detectable(others, strengths), "held": _hold_back(others)},
+        "unreachable": _list_unreachable(enough),
+        "near": _place_near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows"),
+    }
+    return tell("other_method", **facts)
 
 
 # ---- traits in sentence structures
@@ -418,19 +410,11 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         yield from [tell("no_percentages", n=len(rows))] if rows else []
         return
     different = [row for row in known if grid.differs_from_half(row)]
-    others = [row for row in known if not grid.differs_from_half(row) and is_number(row.get("equivalence_margin"))]
-    yield tell(
-        "percentages",
-        n=len(known),
-        k=len(different),
-        n_found=sum(map(is_found, rows)),
-        far=_describe_farthest(rows),
-        fewest=FEWEST_PAIRS,
-        near={
-            **{"n": len(others), "k": sum(map(is_near_zero, others)), "are_all": len(others) == len(known)},
-            "margin": others[0]["equivalence_margin"] if others else None,
-        },
-    )
+    others = [row for row in known if not grid.differs_from_half(row) and is_number(row["equivalence_margin"])]
+    near = {"n": len(others), "k": sum(map(is_near_zero, others)), "are_all": len(others) == len(known)}
+    near |= {"margin": others[0]["equivalence_margin"]} if others else {}
+    counts = {"n": len(known), "k": len(different), "n_found": sum(map(is_found, rows))}
+    yield tell("percentages", **counts, far=_describe_farthest(rows), fewest=FEWEST_PAIRS, near=near)
     for why, n in Counter(row["not_found_because"] for row in different if not is_found(row)).items():
         yield tell("not_found_of_pairs", n=n, of=len(different), why=why)
     n, left_out, ties = overall.select("n_pairs", "n_left_out", "n_ties").sum().row(0)
@@ -441,14 +425,15 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
 def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
     if (row := farthest_percentage(rows)) is None:
         return None
-    groups = grid.groups_of((row["set"] or "", row["language"]) for row in rows)
-    title = next(group.title for group in groups if group[:2] == (row["set"] or "", row["language"]))
-    about = {"type": grid.name_of_type(row["bias_type"]).lower(), "n": grid.pairs_counted(row)}
-    intervals = {
-        name: grid.interval(row[f"{ends}_low"], row[f"{ends}_high"], one_decimal)
-        for name, ends in (("exact", "exact"), ("balanced", "balanced_ci"))
+    titles = {
+        group[:2]: group.title for group in grid.groups_of((each["set"] or "", each["language"]) for each in rows)
     }
-    return {"row": row, "title": title, **intervals, "differs": grid.differs_from_half(row), **about}
+    return {
+        **{"row": row, "title": titles[row["set"] or "", row["language"]], "differs": grid.differs_from_half(row)},
+        **{"type": grid.name_of_type(row["bias_type"]).lower(), "n": grid.pairs_counted(row)},
+        "exact": grid.interval(row["exact_low"], row["exact_high"], one_decimal),
+        "balanced": grid.interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal),
+    }
 
 
 # ---- the first screen: three findings, each with how sure it is
@@ -516,8 +501,7 @@ def list_first_findings(ceat: Grid, changes: Changes | None, results: Results) -
 
 def show_effect(ceat: Grid, category: str, model: str, length: str) -> str:
     """Return the effect at a length."""
-    row = ceat.at(category, model, length)
-    return two(row["effect_size"] if row else None)
+    return two((ceat.at(category, model, length) or {}).get("effect_size"))
 
 
 def _exceeds_chance(k: int, n: int) -> Facts:
@@ -541,8 +525,11 @@ def _find_change(changes: Changes) -> Iterator[Facts]:
 
 def _find_association(results: Results) -> Iterator[Facts]:
     """Yield the strongest association that any method found, or that none was found, and the limits."""
-    tables = {name: grid.select_primary(table) for name, table in results.estimates.items()}
-    every = [(row, name) for name, table in tables.items() for row in table.iter_rows(named=True)]
+    every = [
+        (row, name)
+        for name, table in results.estimates.items()
+        for row in grid.select_primary(table).iter_rows(named=True)
+    ]
     computed = [row for row, _ in every if is_number(row["effect_size"])]
     rows = [row for row in computed if not few_words(row)]
     found = [(row, name) for row, name in every if is_number(row["effect_size"]) and is_found(row)]
@@ -590,26 +577,22 @@ def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:
             yield {"kind": "no_percentage", "sure": OPEN, "n": len(rows)}
             return
         row = max(overall, key=lambda each: (is_ranked(each), abs(each["bias_percentage"] - 50)))
-    place = ("set", "language", "model")
-    types = [each for each in rows if all(each[name] == row[name] for name in place) and each["bias_type"] != OVERALL]
-    balanced = is_number(row["balanced_percentage"])
-    which = [grid.name_of_type(row["bias_type"]).lower()] * (found or differs) + [
-        grid.name_of_language(row["language"])
-    ]
+    types = [each for each in rows if all(each[name] == row[name] for name in ("set", "language", "model"))]
+    kinds = [grid.name_of_type(row["bias_type"]).lower()] * (found or differs)
+    n_few = sum(grid.pairs_counted(each) < FEWEST_PAIRS for each in types if each["bias_type"] != OVERALL)
+    balanced = is_number(row["balanced_percentage"]) and _show_percentage(row, "balanced_percentage", "balanced_ci")
     yield {
         **{"kind": "percentage", "sure": SHOWN if found else OPEN, "found": found, "differs": differs},
-        **{"reason": row["not_found_because"], "has_twins": is_number(row["p_twins"])},
-        **{"model": row["model"] or "", "n": grid.pairs_counted(row), "which": ", ".join(which)},
-        **{"is_ranked": is_ranked(row), "fewest": FEWEST_PAIRS},
-        "n_few": sum(grid.pairs_counted(each) < FEWEST_PAIRS for each in types),
-        "plain": _show_percentage(row, "bias_percentage", "exact"),
-        "balanced": balanced and _show_percentage(row, "balanced_percentage", "balanced_ci"),
+        **{"reason": row["not_found_because"], "has_twins": is_number(row["p_twins"]), "model": row["model"] or ""},
+        **{"n": grid.pairs_counted(row), "which": ", ".join([*kinds, grid.name_of_language(row["language"])])},
+        **{"is_ranked": is_ranked(row), "fewest": FEWEST_PAIRS, "n_few": n_few},
+        **{"plain": _show_percentage(row, "bias_percentage", "exact"), "balanced": balanced},
     }
 
 
 def _show_percentage(row: Estimate, name: str, ends: str) -> dict[str, str]:
-    names = {"percent": name, "low": f"{ends}_low", "high": f"{ends}_high"}
-    return {key: one_decimal(row[column]) for key, column in names.items()}
+    percent, low, high = (one_decimal(row[column]) for column in (name, f"{ends}_low", f"{ends}_high"))
+    return {"percent": percent, "low": low, "high": high}
 
 
 def _find_twins(ceat: Grid) -> Iterator[Facts]:

@@ -20,7 +20,7 @@ import regex
 
 from prasanga.associations.comparisons import MEAN, has_few_words, is_primary
 from prasanga.base.errors import InputError
-from prasanga.methods import CEAT, FAMILY
+from prasanga.methods import FAMILY
 from prasanga.pairs.preferences import OVERALL
 from prasanga.schema import CONVENTIONS, describe_losses, describe_missing_effect
 from prasanga.stats.intervals import FEWEST_WORDS
@@ -31,10 +31,6 @@ FIRST_DRAWS = 100
 
 METHODS = {method.name: method.label for method in FAMILY}
 """How a method of word associations is called in a sentence, a caption or a menu, by the name of its table."""
-
-LABELS = {name: label for name, label in METHODS.items() if name != CEAT.name}
-"""The same of all but CEAT."""
-
 
 LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}
 """Names by code, in the order of Table 2 of Sahoo et al. (2024)."""
@@ -50,12 +46,9 @@ Estimate: TypeAlias = Mapping[str, Any]
 
 KEY = ("category", "model", "segment_length")
 _SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
-MODES = ("fixed", "random")
-"""How contexts are drawn: all models get the same, or each model its own."""
 
 
-@dataclass(frozen=True)
-class Category:
+class Category(NamedTuple):
     """A test category with the names of its sets as a reader sees them ("male names", not "male_names")."""
 
     name: str
@@ -152,9 +145,8 @@ def split_draws(ceat: pl.DataFrame) -> pl.DataFrame:
     taken = {"effect_size": "effect_random", "standard_error": "standard_error_random", "p_draws": "p_draws_random"}
     changed = {name: pl.col(source) for name, source in taken.items() if name in ceat.columns}
     untold = {"p_association_holm", "log_p_draws", "draws_low", "draws_high"} & {*ceat.columns}
-    random = ceat.filter(pl.col("effect_random").is_not_null()).with_columns(
-        **changed, **dict.fromkeys(untold, pl.lit(None)), sample_mode=pl.lit("random")
-    )
+    of_random = {**changed, **dict.fromkeys(untold, pl.lit(None)), "sample_mode": pl.lit("random")}
+    random = ceat.filter(pl.col("effect_random").is_not_null()).with_columns(**of_random)
     return pl.concat([ceat, random.cast(ceat.schema)])
 
 
@@ -201,11 +193,11 @@ def few_words(estimate: Estimate | None) -> str:
     """
     if estimate is None or not is_number(estimate["effect_size"]):
         return ""
-    said = []
-    for sides, prefix in (("xy", ""), ("ab", "attributes ")):
-        counts = [(estimate.get(f"n_{side}"), estimate.get(f"listed_{side}")) for side in sides]
-        if has_few_words(estimate, sides):
-            said.append(prefix + " v ".join(f"{used}/{listed}" for used, listed in counts))
+    said = [
+        prefix + " v ".join(f"{estimate.get(f'n_{side}')}/{estimate.get(f'listed_{side}')}" for side in sides)
+        for sides, prefix in (("xy", ""), ("ab", "attributes "))
+        if has_few_words(estimate, sides)
+    ]
     return ", ".join(said)
 
 
@@ -494,9 +486,11 @@ def measured_words(words: pl.DataFrame, category: str) -> pl.DataFrame:
         A row for each model and word, each word of a set once: the columns of `words`, and `value`, the standardized
         association.
     """
-    is_target = pl.col("role").is_in(["x", "y"])
-    there = words.filter(is_target, pl.col("association").is_finite(), category=category, segment_length=MEAN)
-    return _standardized(there)
+    targets = words.filter(pl.col("role").is_in(["x", "y"]), category=category, segment_length=MEAN)
+    word, value = ["model", "role", "stimulus"], pl.col("association")
+    once = targets.filter(value.is_finite()).sort(*word, "association").unique(word, keep="first", maintain_order=True)
+    spread = value.std(ddof=1).over("model").replace(0.0, None)
+    return once.with_columns(value=(value - value.mean().over("model")) / spread).filter(pl.col("value").is_finite())
 
 
 def measured_sets(measured: pl.DataFrame, word_sets: Iterable[Mapping[str, Any]]) -> list[MeasuredSet]:
@@ -532,13 +526,3 @@ def pieces_as_text(row: Mapping[str, Any]) -> str:
 
 
 _SIGN_WITHOUT_LETTER = regex.compile(r"(?<![\p{L}\p{M}\u200c\u200d])(?=\p{M})")
-
-
-def _standardized(associations: pl.DataFrame) -> pl.DataFrame:
-    """Return each word of a set once, with `value` for the association; without models whose words are all the same."""
-    word = ["model", "role", "stimulus"]
-    once = associations.sort(*word, "association").unique(word, keep="first", maintain_order=True)
-    value = pl.col("association")
-    return once.with_columns(
-        value=(value - value.mean().over("model")) / value.std(ddof=1).over("model").replace(0.0, None)
-    ).filter(pl.col("value").is_finite())

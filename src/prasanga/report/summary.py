@@ -177,20 +177,19 @@ def summarize_methods(results: Results, digests: Mapping[str, str] | None = None
 
 def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, str]:
     """Return SHA-256 of the file of each set of pairs, as far as the results say it."""
-    by_name = {named(path): digest for path, digest in sources.items()}
     sets = (config.get("pairs") or {}).get("sets") or {}
-    return {name: by_name[path] for name, each in sets.items() if (path := named(str(each.get("path")))) in by_name}
+    return {name: digest for name, each in sets.items() for _, digest in _list_digests(str(each.get("path")), sources)}
 
 
 def _list_findings(results: Results) -> list[dict[str, str]]:
     """Return all sentences of the page's findings, each with the method that it is about."""
-    others = {name: table for name, table in results.estimates.items() if name != "ceat"}
     found: list[tuple[str, Iterable[str]]] = [
         ("ceat", findings.headline_findings(results["ceat"], results.list_strengths("ceat"))),
         ("ceat", findings.findings_of_differences(results["differences"], results["settling"])),
         *(
             (name, [findings.other_method(METHODS[name], table, results.list_strengths(name))])
-            for name, table in others.items()
+            for name, table in results.estimates.items()
+            if name != "ceat"
         ),
         ("structures", findings.findings_of_structures(results["structures"], results["structure_differences"])),
         ("pairs", findings.findings_of_pairs(results["bias_percentages"])),

@@ -211,7 +211,8 @@ def embeddings(results: Results) -> Section | None:
         return None if "ceat" not in results else fill_section("no_embeddings")
     models = [_describe_model(files, name) for name in files.studied]
     lengths = sort_lengths(length for _, length in files.lists)
-    vectors = [(name, *(_count_vectors(files.lists.get((name, each))) for each in lengths)) for name in files.studied]
+    counts = {place: listed["n_segments"] for place, listed in files.lists.items()}
+    vectors = [(name, *(counts.get((name, length), "not known") for length in lengths)) for name in files.studied]
     lost = [
         (stimulus, glosses.get(stimulus, ""), model, f"{length} words", study.WORDING["targets"].get(reason, reason), n)
         for key in ("left_out", "cut")
@@ -247,18 +248,13 @@ def _describe_model(files: study.EmbeddingFiles, name: str) -> tuple[str, ...]:
     return name, *("not known" if value is None else str(value) for value in found)
 
 
-def _count_vectors(listed: study.Report | None) -> Cell:
-    n = None if listed is None else listed["n_segments"]
-    return Cell("not known", order="") if n is None else Cell(f"{n:,}", order=str(n))
-
-
 def _audit_tokenizers(results: Results, glosses: Mapping[str, str]) -> Iterator[Section]:
     """Yield the audit of the tokenizers: shares of damaged forms, and the pieces of every stimulus."""
     rows, pieces = [], []
     for family in results.embeddings.families:
         if (found := results.embeddings.audits.get(family)) is None:
             continue
-        counts = (found["n_forms"], *(found.get(name, "") for name in ("n_occurrences", "n_unseen")))
+        counts = (found[name] for name in ("n_forms", "n_occurrences", "n_unseen"))
         rows.append((family, *counts, *(f"{100 * found[name]:.3g} %" for name in _DAMAGES)))
         for row in results["tokenizer"].filter(model=family).iter_rows(named=True):
             examples = "; ".join(filter(None, (row[f"{name}_example"] for name in _DAMAGES)))
