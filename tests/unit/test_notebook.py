@@ -52,14 +52,6 @@ def test_tables_have_first_what_a_person_looks_for(tmp_path: Path) -> None:
         prasanga.study(tmp_path / "none")
 
 
-def test_a_printed_table_has_the_number_and_what_tells_rows_apart(tmp_path: Path) -> None:
-    keys = {"language": ["hi"] * 4, "category": ["C1"] * 4, "model": ["m", "n"] * 2, "segment_length": [9, 9, 25, 25]}
-    more = {f"column {number}": [0] * 4 for number in range(9)}
-    write(tmp_path, "associations/ceat", **keys, **more, effect_size=[0.25, 0.5, 0.75, 1.25])
-    shown = str(prasanga.study(tmp_path).ceat)
-    assert all(name in shown for name in ("category", "model", "segment_length", "effect_size", "1.25"))
-
-
 class Planted:
     """A model in which a word points to the east if it is in the first target or attribute set, else to the north."""
 

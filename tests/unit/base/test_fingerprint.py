@@ -92,11 +92,3 @@ def test_the_scripts_of_the_project(project_root: Path) -> None:
     found = fingerprints(scripts)
     assert len(set(found.values())) == len(scripts) > 40
     assert module_file("prasanga_construction.planning").is_relative_to(project_root)
-
-
-def test_compiled_python_does_not_count(project: Path) -> None:
-    script = project / "workflow/scripts/measure.py"
-    before = fingerprint(script)
-    (project / "src/prasanga/words/__pycache__").mkdir()
-    (project / "src/prasanga/words/__pycache__/words.cpython-311.pyc").write_bytes(b"compiled")
-    assert fingerprint(script) == before

@@ -73,13 +73,6 @@ def test_failures_that_the_user_can_mend_are_no_defects(tmp_path: Path, error: B
     assert not list(tmp_path.iterdir())
 
 
-def test_the_traceback_of_an_earlier_run_does_not_stay(tmp_path: Path) -> None:
-    log = tmp_path / "job.log"
-    run(log, "1 / 0")
-    assert run(log, "pass").returncode == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["job.log"]
-
-
 def test_messages_do_not_steer_the_terminal(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     done = run(log, "import logging; logging.getLogger('x').warning('%s', 'a\\x1b[2Jb\\u202ec\\rd')")

@@ -11,7 +11,6 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.base.io import (
     made_from,
-    read_batches,
     read_frame,
     read_table,
     replacing,
@@ -28,11 +27,6 @@ def test_round_trip_with_what_made_it(tmp_path: Path) -> None:
     write_table(tmp_path / "a" / "t.parquet", TABLE, {"stage": "samples", "code": "ab"})
     assert read_table(tmp_path / "a/t.parquet").column("n").to_pylist() == [1, 2, 3]
     assert made_from(tmp_path / "a/t.parquet") == {"stage": "samples", "code": "ab"}
-
-
-def test_an_empty_table_is_a_file(tmp_path: Path) -> None:
-    write_table(tmp_path / "t.parquet", TABLE.slice(0, 0), {})
-    assert read_table(tmp_path / "t.parquet").num_rows == 0
 
 
 def test_nothing_is_left_when_writing_fails(tmp_path: Path) -> None:
@@ -63,18 +57,6 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes | None) -> None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=r"t\.parquet: (no such file|damaged)"):
         read_table(path)
-
-
-def test_damage_in_the_middle_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "t.parquet"
-    write_table(path, pa.table({"n": [f"{i * 7919}" for i in range(5000)]}), {})
-    data = bytearray(path.read_bytes())
-    data[4:300] = b"\0" * 296
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=r"t\.parquet: damaged"):
-        read_table(path)
-    with pytest.raises(InputError, match=r"t\.parquet: damaged"):
-        list(read_batches(path, ["n"]))
 
 
 def test_a_mixture_is_refused_by_name(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.base.errors import InputError
 from prasanga.base.places import (
     SHIPPED,
     exists,
@@ -20,7 +19,7 @@ from prasanga.base.places import (
     said,
     shareable,
 )
-from prasanga.config import complete, config_of
+from prasanga.config import complete
 
 
 def write(root: Path, path: str, text: str = "") -> Path:
@@ -51,11 +50,6 @@ def test_what_a_study_lacks_is_found_in_the_installation(study: Path) -> None:
     assert (named(found), said(found)) == ("resources/pairs.csv", "resources/pairs.csv (shipped with prasanga)")
     assert exists("resources/pairs.csv")
     assert not exists("resources/other.csv")
-
-
-def test_a_file_of_the_study_stands_before_the_shipped_one(study: Path) -> None:
-    write(study, "resources/pairs.csv", "own")
-    assert place("resources/pairs.csv") == said("resources/pairs.csv") == "resources/pairs.csv"
 
 
 def test_a_file_of_the_study_stands_before_the_shipped_one_within_a_folder(study: Path) -> None:
@@ -148,19 +142,3 @@ def test_what_is_sent_to_others_names_no_folder_of_this_machine(study: Path) -> 
     assert json.loads(shareable(record, config)["inputs"]) == {"bert/config.json": "ab", "results/a.parquet": "cd"}
     assert shareable(["/other/place/x.txt", "a/b", "see /etc", 1.5], config) == ["x.txt", "a/b", "see /etc", 1.5]
     assert shareable(record, {**config, "report": {"paths": "whole"}}) == record
-
-
-def test_a_folder_without_a_config_is_no_study(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no study, since it has no study\.yaml.*prasanga init"):
-        config_of(tmp_path)
-    write(tmp_path, "config.yaml")
-    assert config_of(tmp_path) == tmp_path / "config.yaml"
-    write(tmp_path, "study.yaml")
-    assert config_of(tmp_path) == tmp_path / "study.yaml"
-
-
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, ".snakemake", "a file where the folder of notes should be")
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="nothing can be written in the study's folder"):
-        link_installation(tmp_path)

@@ -95,12 +95,6 @@ def test_what_has_changed_is_named_with_what_was_made_from_it(file: str, said: s
     assert [sentence for sentence in problems if sentence.startswith(said)]
 
 
-def test_a_shard_of_another_run_is_noticed() -> None:
-    write_table("results/vectors/a/0.parquet", pa.table({"effect": [0.6]}), describe("vectors"))
-    problems, _ = check_results(Path("results"))
-    assert [sentence.split(":")[0] for sentence in problems] == ["results/vectors/a/0.parquet"]
-
-
 def test_inputs_that_are_not_here_are_counted() -> None:
     Path("words.yaml").unlink()
     assert check_results(Path("results")) == ([], "Compared: 4 inputs of 4 results. 1 of these inputs are not here.")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -66,12 +65,6 @@ def test_vectors_keep_their_type_and_bits(tmp_path: Path) -> None:
     assert found.schema.names == ["id", "embedding"]
     assert found.column("embedding").type.list_size == 3
     assert found.column("embedding").to_pylist() == [[3, 4, 5]]
-
-
-def test_threads_that_write_the_same_folder_lose_nothing(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: opened(tmp_path).add_rows(rows(range(10 * (n // 2), 10 * (n // 2) + 10))), range(16)))
-    assert opened(tmp_path).find(ids(*range(80))).all()
 
 
 def test_rows_that_were_added_survive_a_kill(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import yaml
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete
-from prasanga.methods import FAMILY
-from prasanga.plan import StudyPlan, list_word_files, plan_candidates
+from prasanga.methods import FAMILY, METHODS
+from prasanga.plan import StudyPlan
 from prasanga.plan.jobs import Files, Settings
 from prasanga.plan.runs import (
     begin_config,
@@ -73,19 +73,6 @@ def write(*paths: str) -> None:
         Path(path).touch()
 
 
-def test_the_demo_measures_these_models(planned: Planned) -> None:
-    study = planned()
-    assert list(study.embedded.models) == ["tiny-narrow", "tiny-wide"]
-    assert study.embedded.twin_of == {"tiny-narrow-random": "tiny-narrow", "tiny-wide-random": "tiny-wide"}
-    assert list(study.scored.models) == ["tiny-narrow", "tiny-decoder", "tiny-encoder-decoder"]
-    assert list(study.scored.masked.every) == ["tiny-narrow-random", "tiny-narrow"]
-    assert study.labels == {"9": "9", "25": "25", "75": "75", "over75": ">75"}
-    assert study.shortest == "9"
-    assert study.drawn == "results/samples/9-25-75-over75.of1.json"
-    assert list(study.words.chosen["ceat"]) == [f"C{number}" for number in range(1, 10)]
-    assert study.words.chosen["weat"] == study.words.chosen["ceat"]
-
-
 def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Planned) -> None:
     study = planned({"models": {"tiny-wide": {"layer": [-1, 1]}}, "embeddings": {"buckets": 2}})
     last, first = "tiny-wide-layer-last", "tiny-wide-layer1"
@@ -95,18 +82,6 @@ def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Plann
     assert files.first_layer(first, bucket="01") == [f"results/embeddings/{last}/{each}/01.parquet" for each in lengths]
     assert files.first_layer(last, bucket="01") == []
     assert files.first_layer(f"{first}-random", bucket="01")[0] == f"results/embeddings/{last}-random/9/01.parquet"
-
-
-def test_of_twins_ceat_is_the_effect_alone(planned: Planned) -> None:
-    settings = Settings(planned())
-    alone = {name: settings.ceat(name)["effects_alone"] for name in ("tiny-narrow", "tiny-narrow-random")}
-    assert alone == {"tiny-narrow": False, "tiny-narrow-random": True}
-
-
-@pytest.mark.parametrize(("preset", "how"), [("recommended", "once"), ("paper", "as-listed")])
-def test_the_preset_reaches_ceat(planned: Planned, preset: str, how: str) -> None:
-    settings = Settings(planned({"preset": preset}))
-    assert settings.ceat("tiny-narrow")["repeated_words"] == settings.multiverse()["repeated_words"] == how
 
 
 def settings_of(study: StudyPlan) -> dict[str, Any]:
@@ -265,6 +240,9 @@ def test_figures_are_drawn_from_the_tables_that_are_there(planned: Planned) -> N
     assert (files.shown()["forms"], files.shown()["categories"]) == (["results/lexicon/forms.parquet"], [])
     assert files.data() == {}, "nobody brought them"
     require_results(files)
+    Path(seat).unlink()
+    with pytest.raises(InputError, match=r"there are none of this study: no results/associations/ceat[.]parquet or "):
+        require_results(Files(planned(from_results=True)))
 
 
 HERE = Path(__file__).parent
@@ -282,7 +260,9 @@ def test_the_files_of_a_study_are_these(planned: Planned, name: str) -> None:
     """Which tables are gathered from which, and what page, copies, summary and cards are made from."""
     study = planned(STUDIES[name])
     files = Files(study)
+    assert study.drawn == f"results/samples/{'-'.join(study.labels)}.of{len(study.buckets)}.json"
     found = {
+        "measured": {method.name: [*map(list, study.find_measured(method))] for method in METHODS},
         "gathered": {method.name: files.gathered(method) for method in FAMILY if study.asks_for(method)},
         "tables": files.gathered_tables(),
         "sentences": files.texts_measured(),
@@ -296,11 +276,6 @@ def test_the_files_of_a_study_are_these(planned: Planned, name: str) -> None:
     if os.environ.get("WRITE_GOLDEN"):
         golden.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     assert found == json.loads(golden.read_text(encoding="utf-8"))
-
-
-def test_nothing_to_draw_from_is_told(planned: Planned) -> None:
-    with pytest.raises(InputError, match=r"there are none of this study: no results/associations/ceat[.]parquet or "):
-        require_results(Files(planned(from_results=True)))
 
 
 def test_buckets_follow_from_the_words_of_the_study_and_their_contexts(planned: Planned) -> None:
@@ -328,12 +303,6 @@ def test_buckets_of_scores_follow_from_the_size_of_a_set(planned: Planned, tmp_p
     assert len(four.score_buckets["pairs/large"]) == 4
     assert Files(four).buckets("m", "structures") == []
     assert Settings(four).page()["pairs"] == Settings(study).page()["pairs"]  # the page does not tell their number
-
-
-def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
-    words, candidates = plan_candidates(planned({"lexicon": {"candidates": "resources/candidates/bn"}}).config)
-    assert candidates.language == "bn"
-    assert list_word_files(words)[-1] == "resources/suffix_groups/bn.yaml"
 
 
 @pytest.mark.parametrize(
@@ -385,18 +354,16 @@ def test_words_that_make_no_sentences_or_sets_are_told_before_any_job(
     assert said in str(told.value)
 
 
-def test_a_comparison_names_models_of_the_study_and_of_the_paper(planned: Planned, project_root: Path) -> None:
-    def of(models: Mapping[str, str]) -> str:
-        comparison = {"paper": "sadhu2024", "models": models}
-        study = planned({"comparison": comparison})
-        folder, names = project_root / "resources/published", list(study.embedded.models)
-        return plan_comparison(study.config, folder, names, Files(study).results)[1]
+def test_a_comparison_names_models_of_the_study_and_of_the_paper(project_root: Path) -> None:
+    def compare(**models: str) -> str:
+        config = complete({"comparison": {"paper": "sadhu2024", "models": models}})
+        return plan_comparison(config, project_root / "resources/published", ["tiny-wide"], {"ceat": "a"})[1]
 
-    assert of({"tiny-wide": "muril_large_cased"}) == ""
+    assert compare(**{"tiny-wide": "muril_large_cased"}) == ""
     with pytest.raises(InputError, match=r"`comparison\.models` .*'tiny2'"):
-        of({"tiny2": "muril_large_cased"})
+        compare(tiny2="muril_large_cased")
     with pytest.raises(InputError, match=r"`comparison\.models` has 'bert'.*muril_large_cased"):
-        of({"tiny-wide": "bert"})
+        compare(**{"tiny-wide": "bert"})
 
 
 def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> None:
