@@ -6,7 +6,6 @@ not at hand are used as they are where vectors come from the cache.
 
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
 JOB_OF = STUDY.scored.job_of
-PAIRS = [f"pairs/{name}" for name in STUDY.sets]
 SCORER = machine_for(STUDY.scored.every)
 
 if STUDY.computed:
@@ -18,8 +17,6 @@ if STUDY.computed:
             input:
                 pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
                 model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
-                # none where this job scores all
-                buckets=lambda wildcards: FILES.buckets(wildcards.model, *PAIRS),
             output:
                 STUDY.scored.paths(*(f"results/likelihoods/pairs/{name}/{{model}}.parquet" for name in STUDY.sets)),
             log:
@@ -28,7 +25,7 @@ if STUDY.computed:
                 model=name_in(STUDY.scored.jobs),
             threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
             resources:
-                **machine_for(STUDY.scored.every, lambda _: min(len(STUDY.score_buckets[name]) for name in PAIRS) > 1),
+                **SCORER,
             params:
                 version={"SCORES_VERSION": SCORES_VERSION},
                 scoring=lambda wildcards: list(map(SETTINGS.pair_scores, JOB_OF(wildcards.model))),
@@ -40,7 +37,6 @@ if STUDY.computed:
         input:
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(files_of_sentences(config["log_probability"], "structures")),
-            buckets=lambda wildcards: FILES.buckets(wildcards.model, "structures"),
         output:
             traits=STUDY.scored.paths("results/likelihoods/structures/{model}.parquet"),
             terms=STUDY.scored.paths("results/likelihoods/structures/{model}.terms.parquet"),
@@ -50,7 +46,7 @@ if STUDY.computed:
             model=name_in(STUDY.scored.jobs),
         threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
-            **machine_for(STUDY.scored.every, lambda wildcards: FILES.buckets(wildcards.model, "structures")),
+            **SCORER,
         params:
             structures=lambda wildcards: {
                 unit: SETTINGS.sentence_scores("structures", unit) for unit in JOB_OF(wildcards.model)
@@ -63,7 +59,6 @@ if STUDY.computed:
         input:
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(files_of_sentences(config["log_probability"], "log_probability")),
-            buckets=lambda wildcards: FILES.buckets(wildcards.model, "log_probability"),
         output:
             estimates=STUDY.scored.paths("results/likelihoods/log_probability/{model}.parquet"),
             words=STUDY.scored.paths("results/likelihoods/log_probability/{model}.words.parquet"),
@@ -75,56 +70,12 @@ if STUDY.computed:
             model=name_in(STUDY.scored.jobs),
         threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
         resources:
-            **machine_for(STUDY.scored.every, lambda wildcards: FILES.buckets(wildcards.model, "log_probability")),
+            **SCORER,
         params:
             categories=STUDY.words.chosen["log_probability"],
             log_probability=lambda wildcards: {unit: SETTINGS.log_probability(unit) for unit in JOB_OF(wildcards.model)},
         script:
             "../workflow/scripts/score_log_probability.py"
-
-    rule score_pair_bucket:
-        """Scores of one bucket of a set of pairs, by a model or its twins; only those that are not kept are computed."""
-        input:
-            pairs="results/pairs/{set}.parquet",
-            model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
-        output:
-            "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
-        log:
-            "logs/likelihoods/pairs/{set}/{model}/{bucket}.log",
-        wildcard_constraints:
-            model=name_in(STUDY.scored.every),
-        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
-        resources:
-            **SCORER,
-        params:
-            version={"SCORES_VERSION": SCORES_VERSION},
-            scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
-            buckets=lambda wildcards: len(STUDY.score_buckets[f"pairs/{wildcards.set}"]),
-        script:
-            "../workflow/scripts/score_pair_bucket.py"
-
-    rule score_sentence_bucket:
-        """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
-        input:
-            model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
-            texts=ancient(lambda wildcards: files_of_sentences(config["log_probability"], wildcards.of)),
-        output:
-            "results/likelihoods/{of}/{model}/{bucket}.parquet",
-        log:
-            "logs/likelihoods/{of}/{model}/{bucket}.log",
-        wildcard_constraints:
-            of=name_in(STUDY.words.sentences),
-            model=name_in(STUDY.scored.every),
-        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
-        resources:
-            **SCORER,
-        params:
-            version={"SCORES_VERSION": SCORES_VERSION},
-            categories=STUDY.words.chosen["log_probability"],
-            sentences=lambda wildcards: SETTINGS.scored_sentences(wildcards.of, wildcards.model),
-            buckets=lambda wildcards: len(STUDY.score_buckets[wildcards.of]),
-        script:
-            "../workflow/scripts/score_sentence_bucket.py"
 
 
 rule measure_bias_percentages:

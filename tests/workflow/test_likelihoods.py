@@ -8,7 +8,6 @@ tables that lie in its results.
 from __future__ import annotations
 
 import csv
-import itertools
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -410,46 +409,6 @@ def test_a_study_of_probabilities_alone_has_a_page_without_vectors(study: Study)
     assert study.plan() == PERCENTAGES
 
 
-# Scores in buckets.
-
-IN_BUCKETS = (
-    "bias_percentages",
-    "pair_differences",
-    "structures",
-    "structure_differences",
-    "traits",
-    "log_probability",
-)
-
-
-def configure_buckets(study: Study, number: int) -> None:
-    study.configure({"pairs": {"buckets": number}, "log_probability": {"buckets": number}})
-
-
-def test_sets_are_dealt_to_as_many_jobs_as_are_asked_for(study: Study) -> None:
-    configure_buckets(study, 3)
-    jobs = study.plan("likelihoods")
-    assert (jobs["score_pair_bucket"], jobs["score_sentence_bucket"]) == (3 * 2 * len(MODELS), 3 * 2)
-    assert (jobs["score_pairs"], jobs["score_structures"], jobs["score_log_probability"]) == (len(MODELS), 1, 1)
-    configure_buckets(study, 1)
-    assert study.plan("likelihoods") == {}
-
-
-@pytest.mark.long
-def test_results_in_buckets_fit_together_and_are_used_from_the_cache(study: Study, no_torch: dict[str, str]) -> None:
-    before = {name: table(study, f"likelihoods/{name}") for name in IN_BUCKETS}
-    configure_buckets(study, 2)
-    study.run("all", "likelihoods")
-    for name, expected in before.items():
-        assert table(study, f"likelihoods/{name}").equals(expected), name
-    assert len(list((study.root / "results/likelihoods").rglob("01.parquet"))) == 2 * len(MODELS) + 2
-    study.configure({"embeddings": {"source": "cached"}})
-    assert study.plan("likelihoods", environment=no_torch) == {}
-    for path in (study.root / "results/likelihoods").rglob("0?.parquet"):
-        path.unlink()  # scores that are put together are enough
-    assert study.plan("likelihoods", environment=no_torch) == {}
-
-
 @pytest.mark.long
 def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(measured: Study, tmp_path: Path) -> None:
     """Also if it calls the model by another name; passes and scored pairs are counted by the logs of the jobs."""
@@ -487,37 +446,6 @@ def test_clusters_are_added_without_a_forward_pass(study: Study) -> None:
     percentages = table(study, "likelihoods/bias_percentages").filter(bias_type="all", model="masks")
     found = percentages.group_by("set").agg(pl.col("n_clusters").max())
     assert dict(found.iter_rows()) == {"garden": 2, "clocks": None}
-
-
-@pytest.mark.long
-def test_buckets_change_no_table_and_score_nothing_again(study: Study) -> None:
-    """2,100 pairs are more than one bucket has at least."""
-    keep_models(study, "masks")
-    words = ("আজ", "খুব", "সুন্দর", "ফুল", "তাজা", "থাকে", "সবাই")
-    ends = (" ".join(chosen) for chosen in itertools.islice(itertools.product(words, repeat=4), 2100))
-    pairs = (f"{n},bn,age,stereo,বাগানের গোলাপ {end}।,বাগানের ঘাস {end}।," for n, end in enumerate(ends))
-    header = "pair_id,language,bias_type,label,first,second,modified"
-    (study.root / "many.csv").write_text("\n".join([header, *pairs, ""]), encoding="utf-8")
-    study.configure({"pairs": {"sets": {"many": {"path": "many.csv"}}}, "associations": {"random_twins": 2}})
-    shutil.rmtree(study.root / "results/likelihoods")
-    study.run("likelihoods")
-    results = study.root / "results/likelihoods"
-    tables = {name: table(study, f"likelihoods/{name}") for name in IN_BUCKETS}
-    percentages = (results / "bias_percentages.csv").read_bytes()
-    assert tables["bias_percentages"]["n_scored"][0] == 2100
-    configure_buckets(study, 3)
-    for kept in (True, False):
-        if not kept:  # from nothing
-            shutil.rmtree(results)
-        study.run("likelihoods")
-        for name, before in tables.items():
-            assert table(study, f"likelihoods/{name}").equals(before), name
-        assert (results / "bias_percentages.csv").read_bytes() == percentages
-        logs = [log.read_text(encoding="utf-8") for log in (study.root / "logs/likelihoods").rglob("[0-9][0-9].log")]
-        assert len(logs) == 3 * 3 * 2
-        known = [each for log in logs for each in re.findall(r"(\d+) (?:pairs|sentences); (\d+) known before", log)]
-        assert not kept or all(n == before for n, before in known)
-        assert {"2048", "52"} < {n for n, _ in known}
 
 
 # Scores that are at hand.

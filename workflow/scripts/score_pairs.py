@@ -6,7 +6,7 @@ import polars as pl
 
 from prasanga.base.io import read_frame
 from prasanga.base.results import Task
-from prasanga.likelihoods.stage import Job, add_scores, deal_rows, read_buckets, score_rows
+from prasanga.likelihoods.stage import Job, add_scores, deal_rows, score_rows
 
 task = Task(snakemake, "likelihoods")
 job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)
@@ -15,9 +15,8 @@ paths = iter(task.output)
 for settings in task.params.scoring:
     for pairs in task.input.pairs:
         path, name = next(paths), Path(pairs).stem
-        dealt, folder = deal_rows(read_frame(pairs), settings["which"]), Path(path).with_suffix("")
-        buckets = [bucket for bucket in task.input.buckets if Path(bucket).parent == folder]
-        scores = read_buckets(dealt, buckets) if buckets else score_rows(dealt, name, settings, job)
-        table = add_scores(dealt, scores).with_columns(set=pl.lit(name), model=pl.lit(settings["name"]))
-        made_from = task.describe(settings, [pairs, task.input.model, *buckets], libraries)
+        dealt = deal_rows(read_frame(pairs), settings["which"])
+        scored = add_scores(dealt, score_rows(dealt, name, settings, job))
+        table = scored.with_columns(set=pl.lit(name), model=pl.lit(settings["name"]))
+        made_from = task.describe(settings, [pairs, task.input.model], libraries)
         task.write(path, table.select(pl.exclude("twin"), pl.col("^twin$")), made_from)

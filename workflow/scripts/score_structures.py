@@ -7,7 +7,7 @@ from prasanga.likelihoods.structures import measure_traits
 task = Task(snakemake, "likelihoods")
 job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)
 for number, (name, asked) in enumerate(task.params.structures.items()):
-    scored = score_study_sentences("structures", {**asked, "name": name}, {}, job, task.input.buckets)
+    scored = score_study_sentences("structures", {**asked, "name": name}, {}, job)
     tables = measure_traits(scored, model=name, pieces=asked["pieces"], terms=asked["terms"])
     made_from = task.describe(asked, libraries=["torch", "transformers", "tokenizers"])
     for table, content in tables._asdict().items():

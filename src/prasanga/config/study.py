@@ -418,9 +418,6 @@ class PairsConfig(ConfigSection):
 
     sets: dict[Name, PairSetConfig] = {}
     """The sets of pairs, by a name of your choice; none by default."""
-    buckets: Buckets = "auto"
-    """Buckets per set and model, each scored by one job. auto takes one for every 8 MB of the set's file, some 20,000
-    pairs; a bucket has 2,048 pairs at least. Another number scores nothing again, and changes no score."""
     encoder: Literal["p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"] = "p_unmodified"
     """Score of a sentence by an encoder. Masking each word that both sentences have, in turn and whole, is
     p_unmodified; masking each of the others is p_modified. Every piece as it is, unmasked, is aul (All Unmasked
@@ -468,10 +465,6 @@ class LogProbabilityConfig(ConfigSection):
     """Lists of traits for the sentence structures S1 to S5, in YAML or the authors' CSV; none by default."""
     structures: FilePath | None = None
     """The sentence structures and the terms; null for resources/templates/<language>/structures.yaml."""
-    buckets: Buckets = "auto"
-    """Buckets per model of the sentences of all traits in all structures, and of those of all categories, each scored
-    by one job. auto takes one for every 200,000 sentences; a bucket has 32,768 at least. Another number scores nothing
-    again, and changes no score."""
     pieces: Literal["all", "left-to-right", "first"] = "all"
     """How a target of several pieces is scored. all masks them together, one mask per piece, and sums; left-to-right
     shows the earlier ones; first puts one mask for the word and scores its first piece (the paper's program)."""
@@ -615,6 +608,9 @@ class StudyConfig(ConfigSection):
     def _fill_in(cls, data: Any) -> Any:
         """Add the defaults that depend on the preset or on the language."""
         data = {key: value for key, value in data.items() if (key, value) != ("outside", [])}  # of earlier results
+        for section in ("pairs", "log_probability"):  # likewise
+            if isinstance(part := data.get(section), Mapping) and part.get("buckets") == "auto":
+                data[section] = {key: value for key, value in part.items() if key != "buckets"}
         if data.get("calibration") in (False, "off"):
             data["calibration"] = {"repetitions": 0}
         given = data.get("languages", [data.get("language", "bn")])

@@ -1,9 +1,7 @@
 """The table of scored rows: pairs and sentences that were scored before are read, and only the rest loads the model.
 
-A job scores all rows of a set, or one bucket of them. Different rows are scored in blocks of a fixed size, counted over
-the whole set, and a bucket is some of these blocks. So the number of buckets changes neither what a model runs together
-nor the last digit of a score, memory does not grow with the set's masked copies, and a job that was killed goes on with
-the block that it was at.
+Different rows of a set are scored in blocks of a fixed size. So memory does not grow with the set's masked copies, and
+a job that was killed goes on with the block that it was at.
 
 Snakemake deletes an output before its job runs, so scores are kept in stores of their own, a folder for each key. The
 key holds the model, how it is loaded, how it is asked, the precision, and `SCORES_VERSION`. Versions of torch,
@@ -17,15 +15,14 @@ import functools
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.errors import InputError
-from prasanga.base.io import Store, digest_of, read_document, read_frame, require_equal
+from prasanga.base.io import Store, digest_of, read_document
 from prasanga.models.options import ModelOptions
 from prasanga.pairs.preferences import SCORES as PAIR_SCORES
 from prasanga.pairs.preferences import SENTENCE_SCORES
@@ -36,9 +33,6 @@ if TYPE_CHECKING:
 SCORES_VERSION = 2
 """Raise this number when the code gives a pair or sentence another score, or gives it to other twins: all scores are
 then computed again."""
-
-WHOLE = (0, 1)
-"""The bucket of a job that scores all rows: its number from 0, and how many buckets there are."""
 
 _OF_STUDY = ("name", "model", "revision", "files")
 _PAIR_CHOICES = ("reduction", "pieces", "punctuation", "unknown", "normalization", "language_codes")
@@ -149,28 +143,20 @@ def load_sentences(settings: Mapping[str, Any], categories: Mapping[str, Any]) -
 
 
 def cached(
-    kind: _Kind,
-    store: Store,
-    rows: pl.DataFrame,
-    compute: Callable[[pl.DataFrame], pl.DataFrame],
-    bucket: tuple[int, int] = WHOLE,
+    kind: _Kind, store: Store, rows: pl.DataFrame, compute: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return the scores of the different rows of a bucket; those that the store has are not computed again.
+    """Return the scores of the different rows of a set; those that the store has are not computed again.
 
     Args:
         kind: `PAIRS` or `SENTENCES`.
         store: of one key.
-        rows: all of the set, whatever the bucket.
+        rows: of the set.
         compute: gives rows their scores.
-        bucket: which of how many.
 
     Returns:
         Columns `kind.columns`, the first of which is the row's `id`.
     """
     different = _with_ids(kind, rows).unique("id", keep="first", maintain_order=True)
-    (number, n_buckets), n_blocks = bucket, -(-len(different) // kind.block)
-    first, last = (place * n_blocks // n_buckets * kind.block for place in (number, number + 1))
-    different = different[first:last]
     known = store.read_rows(different["id"].to_list())
     scores = [pl.DataFrame(kind.columns.empty_table() if known is None else known)]
     for block in different.iter_slices(kind.block):
@@ -202,9 +188,7 @@ def open_store(
     return Store(Path(root, key), key, kind.columns.names, described)
 
 
-def score_rows(
-    rows: pl.DataFrame, name: str, settings: Mapping[str, Any], job: Job, bucket: tuple[int, int] = WHOLE
-) -> pl.DataFrame:
+def score_rows(rows: pl.DataFrame, name: str, settings: Mapping[str, Any], job: Job) -> pl.DataFrame:
     """Return the scores of different rows by one model, or by the twin that each row is dealt to.
 
     The model is loaded when the first score is missing.
@@ -214,7 +198,6 @@ def score_rows(
         name: of the set, for the log.
         settings: plain values: `which` model and how it is loaded, how it is asked, and `name`, what tables call it.
         job: the model, and where it runs.
-        bucket: which of how many.
 
     Returns:
         As `cached`, of twins with the column `twin`; `add_scores` joins them with the rows.
@@ -228,7 +211,7 @@ def score_rows(
         for twin in rows["twin"].unique().sort():
             options = {**which["options"], "random_weights": seeds[twin]}
             own = {**settings, "which": {**which, "options": options}}
-            scores = score_rows(rows.filter(twin=twin).drop("twin"), name, own, job, bucket)
+            scores = score_rows(rows.filter(twin=twin).drop("twin"), name, own, job)
             found.append(scores.with_columns(twin=pl.lit(twin, pl.Int32)))
         return pl.concat(found)
     kind, which = _kind_of(rows), settings["which"]
@@ -243,7 +226,7 @@ def score_rows(
         return _ask(kind, scorer(), missing, settings)
 
     store = open_store(kind, job.kept, settings, identity, _find_dtype(which, job))
-    scores = cached(kind, store, rows, compute, bucket)
+    scores = cached(kind, store, rows, compute)
     counts = scores["left_out"].drop_nulls().value_counts(sort=True).rows()
     left_out = ", ".join(f"{reason} {count}" for reason, count in counts) or "none"
     said = "%s, %s: %d %s; %d known before; left out: %s"
@@ -252,7 +235,7 @@ def score_rows(
 
 
 def score_study_sentences(
-    name: str, settings: Mapping[str, Any], categories: Mapping[str, Any], job: Job, buckets: Iterable[str | Path] = ()
+    name: str, settings: Mapping[str, Any], categories: Mapping[str, Any], job: Job
 ) -> pl.DataFrame:
     """Return the sentences of a study (`load_sentences`) with their scores.
 
@@ -261,32 +244,9 @@ def score_study_sentences(
         settings: as for `load_sentences` and `score_rows`.
         categories: as for `load_sentences`.
         job: the model, and where it runs.
-        buckets: files with the scores of all buckets of several models, each model's in a folder of its name; without
-            any of this model, sentences are scored here.
     """
     rows = load_sentences(settings, categories)
-    own = [path for path in buckets if Path(path).parent.name == settings["name"]]
-    return add_scores(rows, read_buckets(rows, own) if own else score_rows(rows, name, settings, job))
-
-
-def read_buckets(rows: pl.DataFrame, buckets: Sequence[str | Path]) -> pl.DataFrame:
-    """Return the scores of all rows from the files of their buckets, as `score_rows`.
-
-    Raises:
-        InputError: buckets of another number, or of other rows.
-    """
-    require_equal(buckets, ["stage", "version"])
-    kind, scores = _kind_of(rows), pl.concat(map(read_frame, buckets))
-    keys = ["id", "twin"] if "twin" in rows.columns else ["id"]
-    wanted, found = (table.select(keys).unique() for table in (_with_ids(kind, rows), scores))
-    apart = len(wanted.join(found, on=keys, how="anti")), len(scores) - len(found.join(wanted, on=keys, how="semi"))
-    if any(apart):
-        raise InputError(
-            f"{Path(buckets[0]).parent}: of {len(wanted)} {kind.what} {apart[0]} have no score in its {len(buckets)}"
-            f" buckets, and {apart[1]} scores are of others or there twice. Delete the folder and run again: scores"
-            " that are kept are not computed again."
-        )
-    return scores
+    return add_scores(rows, score_rows(rows, name, settings, job))
 
 
 def add_scores(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:

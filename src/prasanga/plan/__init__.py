@@ -11,7 +11,7 @@ import importlib.metadata
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -42,9 +42,6 @@ MOST_SAMPLED = 64
 
 _READ_TOGETHER = 64_000_000  # bytes of small files: a core reads them in some seconds
 _LONGEST_NAME = 120
-# What a job scores in some minutes on a GPU: some 20,000 pairs, or as many passes for sentences.
-_BYTES_PER_BUCKET = 8_000_000
-_SENTENCES_PER_BUCKET = 200_000
 
 
 @dataclass(frozen=True)
@@ -169,7 +166,9 @@ class StudyPlan:
         labels = {length.file_name: length.label for length in lengths} if config["categories"] else {}
         words = WordsPlan() if from_results else WordsPlan.from_config(config, computed=computed)
         n_segments = len(words.stimuli) * int(samples["contexts_per_stimulus"]) * len(labels)
-        buckets = _name_buckets(config["embeddings"]["buckets"], n_segments, config["embeddings"]["shard_size"])
+        asked = config["embeddings"]["buckets"]
+        size = config["embeddings"]["shard_size"]
+        buckets = bucket_names(buckets_for(n_segments, size) if asked == "auto" else int(asked))
         embedded, scored = plan_embedded(config, are_joined=len(buckets) == 1), plan_scored(config)
         if shared := static.keys() & {**embedded.models, **scored.models}.keys():
             raise InputError(
@@ -199,21 +198,6 @@ class StudyPlan:
         """Return how texts of the study's language are normalized."""
         return str(self.config["normalization"][self.config["language"]])
 
-    @cached_property
-    def score_buckets(self) -> dict[str, list[str]]:
-        """Return the names of the files that a model's scores go into, by what is scored.
-
-        That is `pairs/<set>` and, for the sentences of these methods, `structures` and `log_probability`.
-        """
-        paths = {name: Path(settings["path"]) for name, settings in self.sets.items()}
-        sizes = {name: path.stat().st_size if path.is_file() else 0 for name, path in paths.items()}
-        of_pairs, of_sentences = self.config["pairs"]["buckets"], self.config["log_probability"]["buckets"]
-        pairs = {f"pairs/{name}": _name_buckets(of_pairs, size, _BYTES_PER_BUCKET) for name, size in sizes.items()}
-        sentences = self.words.sentences.items()
-        return pairs | {
-            method: _name_buckets(of_sentences, each.number, _SENTENCES_PER_BUCKET) for method, each in sentences
-        }
-
     @property
     def drawn(self) -> str:
         """Return the first output of `draw_samples`: another one for other lengths or another number of buckets."""
@@ -234,11 +218,6 @@ class StudyPlan:
     def asks_for(self, method: Method) -> bool:
         """Return whether the study asks for estimates of a method, and has a model or vectors to measure."""
         return method.is_asked_for(self.config) and any(self.find_measured(method)[0])
-
-
-def _name_buckets(asked: int | str, amount: int, per_bucket: int) -> list[str]:
-    """Return the names of as many buckets as are asked for or, with `auto`, as suit an amount."""
-    return bucket_names(buckets_for(amount, per_bucket) if asked == "auto" else int(asked))
 
 
 # --------------------
@@ -278,13 +257,6 @@ _NO_LEXICON = LexiconPlan("", "", {}, "", {}, {})
 """Where the word lists are absent, and results are used as they are."""
 
 
-class SentencesPlan(NamedTuple):
-    """What jobs that score sentences depend on: a digest of the sentences, "" without any, and their number."""
-
-    digest: str = ""
-    number: int = 0
-
-
 @dataclass(frozen=True)
 class WordsPlan:
     """The words that a study measures.
@@ -294,14 +266,14 @@ class WordsPlan:
         lexicon: what jobs depend on.
         chosen: the categories of each method of word associations, by its name.
         template_texts: what SEAT's sentences take of the templates.
-        sentences: those of `structures` and `log_probability`.
+        sentences: digests of those of `structures` and `log_probability`; "" of one that the study does not ask for.
     """
 
     source: dict[str, Any] = field(default_factory=dict)
     lexicon: LexiconPlan = _NO_LEXICON
     chosen: dict[str, Categories] = field(default_factory=lambda: {key: {} for key in _KEYS})
     template_texts: dict[str, Any] = field(default_factory=dict)
-    sentences: dict[str, SentencesPlan] = field(default_factory=dict)
+    sentences: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], *, computed: bool) -> Self:
@@ -341,7 +313,7 @@ class WordsPlan:
         files = [path for method in ("structures", "log_probability") for path in files_of_sentences(scored, method)]
         arguments = [dict(scored), dict(source), chosen["log_probability"]]
         known = _recall(_read_sentences, arguments, [*files, *list_word_files(source)]) if files else {}
-        sentences = {method: SentencesPlan(*known.get(method, ())) for method in ("structures", "log_probability")}
+        sentences = {method: known.get(method, "") for method in ("structures", "log_probability")}
         return cls(source, lexicon, chosen, template_texts, sentences)
 
     @property
@@ -451,17 +423,17 @@ def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_sentences(
     asked: Mapping[str, Any], words: Mapping[str, Any], categories: Mapping[str, Any]
-) -> dict[str, SentencesPlan]:
+) -> dict[str, str]:
     # Imported here: a plan that is known needs none of it.
     from prasanga.lexicon.loading import lexicon_of
     from prasanga.likelihoods.templates import read_category_sentences, read_trait_sentences
 
-    lexicon, plan = lexicon_of(words), dict[str, SentencesPlan]()
+    lexicon, digests = lexicon_of(words), dict[str, str]()
     if asked["traits"]:
         rows = read_trait_sentences(asked, lexicon).with_columns(gloss=pl.lit(""))
-        plan["structures"] = SentencesPlan(digest_of(rows.rows()), len(rows))
+        digests["structures"] = digest_of(rows.rows())
     if asked["categories"]:
         rows = read_category_sentences(asked, categories, lexicon)
-        digest = digest_of([part.rows() for part in rows.partition_by("category", include_key=False)])
-        plan["log_probability"] = SentencesPlan(digest, len(rows))
-    return plan
+        by_category = rows.partition_by("category", include_key=False)
+        digests["log_probability"] = digest_of([part.rows() for part in by_category])
+    return digests

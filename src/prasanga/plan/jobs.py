@@ -104,22 +104,6 @@ class Files:
         pattern, bucket = "results/embeddings/{model}/{length}/{bucket}.parquet", bucket or self._study.buckets[0]
         return self.fill(pattern, model=[first], bucket=[bucket]) if first != model else []
 
-    def buckets(self, model: str, *scored: str) -> list[str]:
-        """Return the files that the job of a model puts scores together from; none where it scores all by itself.
-
-        Args:
-            model: by its name.
-            scored: what is scored, keys of `StudyPlan.score_buckets`.
-        """
-        parts = ((name, self._study.score_buckets[name]) for name in scored)
-        units = product(parts, self._study.scored.job_of(model))
-        return [
-            f"results/likelihoods/{name}/{unit}/{bucket}.parquet"
-            for (name, buckets), unit in units
-            if len(buckets) > 1
-            for bucket in buckets
-        ]
-
     # ---- estimates
 
     def estimates(self, method: str, ending: str = ".parquet", *, twins: bool = False) -> list[str]:
@@ -541,17 +525,13 @@ class Settings:
     def sentence_scores(self, of: str, model: str) -> Values:
         """Return what changes the results of the sentences of `structures` or `log_probability`, besides tests."""
         which, sentences = self._scorer(self._study.scored.every[model]), self._words.sentences
-        digest = {"sentences": sentences[of].digest} if sentences else {}
+        digest = {"sentences": sentences[of]} if sentences else {}
         return {"which": which, "lexicon": self._words.source, **self.select(_SENTENCES[of]), **digest}
 
     def log_probability(self, model: str) -> Values:
         """Return what changes the log-probability bias of categories."""
         scores = self.sentence_scores("log_probability", model)
         return {**scores, "test": self._test(model), **self.select("seed")}
-
-    def scored_sentences(self, of: str, model: str) -> Values:
-        """Return what changes the scores of the sentences of `structures` or `log_probability`, and nothing else."""
-        return {key: value for key, value in self.sentence_scores(of, model).items() if key != "terms"}
 
     def cached(self) -> dict[str, Values]:
         """Return the lists of vectors and the tables of scores of the study, each with what the config says of it.
@@ -580,12 +560,10 @@ class Settings:
 
     def page(self) -> Values:
         """Return what the page says of the config, without where vectors come from and into how many files."""
-        config = self._config
-        stages = ("pairs", "log_probability")
+        corpus = self._config["corpus"]
         return {
-            **config,
-            **{each: {key: value for key, value in config[each].items() if key != "buckets"} for each in stages},
-            "corpus": {**config["corpus"], "root": named(config["corpus"]["root"])},
+            **self._config,
+            "corpus": {**corpus, "root": named(corpus["root"])},
             "embeddings": self.select("embeddings: stored_dtype unknown audit"),
             "normalization": self._study.normalization,
         }

@@ -65,16 +65,11 @@ def name_in(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def machine_for(
-    models: Mapping[str, Mapping[str, Any]], buckets: Callable[[Any], Collection[Any] | bool] = lambda _: ()
-) -> dict[str, Callable[..., int]]:
-    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each.
-
-    A job that only puts `buckets` together asks for no GPU.
-    """
+def machine_for(models: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[..., int]]:
+    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each."""
 
     def cards(wildcards: Any) -> int:
-        return 0 if buckets(wildcards) else int(models[wildcards.model]["cards"])
+        return int(models[wildcards.model]["cards"])
 
     def megabytes(wildcards: Any, attempt: int) -> int:
         return attempt * estimate_memory(models[wildcards.model])
@@ -103,8 +98,8 @@ def keep_vectors(outputs: Iterable[str]) -> bool:
 
 _DRAWN_ONLY = re.compile(
     r"(study|title|note|languages|report|comparison|construction"
-    r"|corpus\.(root|shard_megabytes)|embeddings\.(source|audit|buckets|shard_size)|pairs\.buckets"
-    r"|log_probability\.buckets|lexicon\.(candidates|top)|sentences\.concordance|models\..+\.(cards|kind))(\.|$)"
+    r"|corpus\.(root|shard_megabytes)|embeddings\.(source|audit|buckets|shard_size)"
+    r"|(pairs|log_probability)\.buckets|lexicon\.(candidates|top)|sentences\.concordance|models\..+\.(cards|kind))(\.|$)"
 )
 """What may be another in figures than in the results: it changes no number, or only where numbers come from."""
 

@@ -506,8 +506,7 @@ _SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
 _NO_NUMBERS = {"construction", "report"}
 """Sections of the config that change no number of the page."""
 _NO_CHOICE = {
-    *("embeddings.source", "embeddings.buckets", "pairs.buckets", "log_probability.buckets"),
-    *("comparison.paper", "comparison.models", "static.vectors"),
+    *("embeddings.source", "embeddings.buckets", "comparison.paper", "comparison.models", "static.vectors"),
 }
 """Keys that change no number of the page, or (static vectors) have a table of their own."""
 

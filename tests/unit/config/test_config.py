@@ -213,7 +213,8 @@ def test_a_language_is_a_list_of_one() -> None:
 
 
 def test_a_completed_config_is_complete() -> None:
-    assert complete({"outside": []}) == complete({}), "as results of earlier versions have it"
+    earlier = {"outside": [], "pairs": {"buckets": "auto"}, "log_probability": {"buckets": "auto"}}
+    assert complete(earlier) == complete({}), "as results of earlier versions have it"
     for config in ({}, {"preset": "paper", "language": "hi"}):
         assert complete(complete(config)) == complete(config)
 

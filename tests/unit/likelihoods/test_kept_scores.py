@@ -1,4 +1,4 @@
-"""Scores that are kept: each row is scored once, in buckets of any number, with the same scores to the last digit."""
+"""Scores that are kept: each row is scored once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from scoring_models import build
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import Store, write_table
+from prasanga.base.io import Store
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.scoring import score_sentences
@@ -23,7 +23,6 @@ from prasanga.likelihoods.stage import (
     cached,
     deal_rows,
     open_store,
-    read_buckets,
 )
 from prasanga.likelihoods.templates import SPANS
 from prasanga.pairs.preferences import SCORES
@@ -74,12 +73,6 @@ def opened(root: Path, settings: dict[str, Any] = SETTINGS, kind: Kind = PAIRS, 
     return open_store(kind, root, settings, **{"identity": {"sha256": "a"}, "dtype": "float32", **more})
 
 
-def in_buckets(kind: Kind, rows: pl.DataFrame, root: Path, of: int, scorer: Scorer) -> list[pl.DataFrame]:
-    """The scores of the rows, by so many jobs that share what is kept."""
-    store, ask = opened(root, kind=kind), asking(kind, scorer)
-    return [cached(kind, store, rows, ask, (number, of)) for number in range(of)]
-
-
 def test_only_new_pairs_are_scored_and_the_order_is_that_of_the_set(tmp_path: Path) -> None:
     asked: list[list[str]] = []
 
@@ -128,24 +121,20 @@ def test_another_model_or_choice_has_another_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [PAIRS, SENTENCES], ids=["pairs", "sentences"])
-def test_the_number_of_buckets_changes_no_digit_and_runs_nothing_again(
-    kind: Kind, scorer: Scorer, tmp_path: Path
-) -> None:
+def test_rows_that_are_kept_run_nothing_again(kind: Kind, scorer: Scorer, tmp_path: Path) -> None:
     kind, rows = kind._replace(block=4), rows_of(kind)
-    (one,) = in_buckets(kind, rows, tmp_path / "one", 1, scorer)
-    assert len(one) == 30
-    for of in (2, 3, 8, 11):  # there are 8 blocks, so that some of 11 buckets are empty
-        assert pl.concat(in_buckets(kind, rows, tmp_path / str(of), of, scorer)).equals(one), of
+    store, ask = opened(tmp_path, kind=kind), asking(kind, scorer)
+    once = cached(kind, store, rows, ask)
+    assert len(once) == 30
     passes = scorer.passes
-    for of in (1, 3):
-        found = pl.concat(in_buckets(kind, rows, tmp_path / "2", of, scorer))
-        assert add_scores(rows, found).equals(add_scores(rows, one))
+    again = cached(kind, opened(tmp_path, kind=kind), rows[::-1], ask)
+    assert add_scores(rows, again).equals(add_scores(rows, once))
     assert scorer.passes == passes
 
 
 def test_a_job_that_ends_early_goes_on_with_its_block(scorer: Scorer, tmp_path: Path) -> None:
     kind, pairs, sizes = PAIRS._replace(block=4), a_set(), list[int]()
-    (whole,) = in_buckets(kind, pairs, tmp_path / "whole", 1, scorer)
+    whole = cached(kind, opened(tmp_path / "whole"), pairs, asking(kind, scorer))
 
     def failing_at(last: int) -> Callable[[pl.DataFrame], pl.DataFrame]:
         def score(missing: pl.DataFrame) -> pl.DataFrame:
@@ -163,24 +152,6 @@ def test_a_job_that_ends_early_goes_on_with_its_block(scorer: Scorer, tmp_path: 
     found = cached(kind, store, pairs, failing_at(-1))
     assert sizes[3:] == [4, 4, 4, 4, 2]
     assert add_scores(pairs, found).equals(add_scores(pairs, whole))
-
-
-@pytest.mark.parametrize(("files", "said"), [((0, 1), "10 have no score"), ((0, 1, 2, 0), "10 scores are of others")])
-def test_buckets_of_an_earlier_number_are_refused(
-    scorer: Scorer, tmp_path: Path, files: tuple[int, ...], said: str
-) -> None:
-    """A file that is missing, or left from before, would make a table with holes or with pairs that are there twice."""
-    pairs = a_set()
-    paths = [tmp_path / f"{number:02d}.parquet" for number in range(3)]
-    for path, scores in zip(
-        paths, in_buckets(PAIRS._replace(block=2), pairs, tmp_path / "kept", 3, scorer), strict=True
-    ):
-        write_table(path, scores.to_arrow(), {"stage": "likelihoods"})
-    with pytest.raises(InputError, match=rf"of 30 pairs .*{said}.* Delete the folder and run again"):
-        read_buckets(pairs, [paths[number] for number in files])
-    with pytest.raises(InputError, match="of 2 pairs 0 have no score in its 3 buckets, and 28 scores"):
-        read_buckets(pairs[:2], paths)
-    assert add_scores(pairs, read_buckets(pairs, paths))["kind"].to_list() == ["encoder"] * 31
 
 
 def test_sentences_are_dealt_to_twins_by_what_they_have_in_common() -> None:

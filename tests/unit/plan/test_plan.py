@@ -286,25 +286,6 @@ def test_buckets_follow_from_the_words_of_the_study_and_their_contexts(planned: 
     assert planned({**many, "embeddings": {"buckets": 7}}).buckets == [f"0{number}" for number in range(7)]
 
 
-def test_buckets_of_scores_follow_from_the_size_of_a_set(planned: Planned, tmp_path: Path) -> None:
-    (tmp_path / "large.csv").write_bytes(b"\n" * 16_000_001)
-    sets = {"pairs": {"sets": {"large": {"path": "large.csv"}}}}
-    study = planned(sets)
-    assert {name: len(buckets) for name, buckets in study.score_buckets.items()} == {
-        **{"pairs/large": 3, "pairs/demo": 1},
-        **{"structures": 1, "log_probability": 1},
-    }
-    assert Files(study).buckets("tiny-decoder", "pairs/demo", "pairs/large") == [
-        f"results/likelihoods/pairs/large/{unit}/{bucket}.parquet"
-        for unit in ("tiny-decoder", "tiny-decoder-random")
-        for bucket in ("00", "01", "02")
-    ]
-    four = planned({"pairs": {**sets["pairs"], "buckets": 4}, "log_probability": {"buckets": 1}})
-    assert len(four.score_buckets["pairs/large"]) == 4
-    assert Files(four).buckets("m", "structures") == []
-    assert Settings(four).page()["pairs"] == Settings(study).page()["pairs"]  # the page does not tell their number
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
