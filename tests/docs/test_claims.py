@@ -19,7 +19,7 @@ from prasanga.base.errors import InputError
 from prasanga.config import complete
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
-from prasanga.report.section import labels
+from prasanga.report.sheet import list_template
 from prasanga.schema import describe_losses
 from prasanga.text import normalizer
 
@@ -204,7 +204,10 @@ def test_what_four_bits_do_is_what_was_measured() -> None:
 
 def test_one_cause_is_named_for_what_a_study_cannot_find() -> None:
     """Words set the limit, not contexts: README, the first study and the page say the same."""
-    assert any("a shift of {low} to {high} standard deviations would have been found" in text for text in labels())
+    assert any(
+        "a shift of {low} to {high} standard deviations would have been found" in text
+        for text in list_template("labels.tsv")
+    )
     assert "the word lists are short" in " ".join(read("README.md").split())
     told = " ".join(read("docs/first_study.md").split())
     assert "the word lists are short. With these words and contexts, a bias of one standard deviation" in told

@@ -18,6 +18,7 @@ from jinja2 import PackageLoader
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import escape_markdown, write_text
+from prasanga.base.yaml import load_yaml
 from prasanga.config import read_config
 from prasanga.report import comparison
 from prasanga.report.grid import interval
@@ -147,12 +148,9 @@ def _changes(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     path = folder / CHANGES
     if not path.is_file():
         write_text(path, _NO_CHANGES.format(example=names[0]))
-    if not any(line.strip() and not line.lstrip().startswith("#") for line in path.read_text("utf-8").splitlines()):
-        return {}
-    changes = read_config(path)
-    for name in changes:
-        if name not in names:
-            raise InputError(f"{path}: {name!r} is no study of this paper. Allowed: {', '.join(names)}.")
+    changes = dict(load_yaml(str(path), path.read_text("utf-8")) or {})
+    if unknown := [name for name in changes if name not in names]:
+        raise InputError(f"{path}: {unknown[0]!r} is no study of this paper. Allowed: {', '.join(names)}.")
     return changes
 
 

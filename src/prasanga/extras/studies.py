@@ -99,18 +99,16 @@ def read_summary(file: Path) -> dict[str, Any]:
     try:
         summary = json.loads(file.read_bytes())
         json.dumps(summary, allow_nan=False)  # JSON has no NaN and no infinite number
-    except (OSError, ValueError, RecursionError) as error:
+        layout, version = summary["schema"], summary["program"]["version"]
+    except (OSError, ValueError, RecursionError, LookupError, TypeError) as error:
         raise InputError(
             f"{file}: no summary of a study can be read ({reason(error)}). Name a study's folder or its summary.json;"
             " `prasanga figures` makes it."
         ) from None
-    program = summary.get("program") if isinstance(summary, dict) else None
-    if not isinstance(program, dict) or program.get("name") != "prasanga":
-        raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
-    if summary.get("schema") != SCHEMA:
+    if layout != SCHEMA:
         raise InputError(
-            f"{file}: layout {summary.get('schema')!r} of prasanga {program.get('version')}; this version reads"
-            f" {SCHEMA}. Make it again with this version: `prasanga figures`."
+            f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. Make it again with this"
+            " version: `prasanga figures`."
         )
     schema = json.loads((installation() / _LAYOUT).read_text(encoding="utf-8"))
     problem = next(Draft202012Validator(schema).iter_errors(summary), None)
@@ -275,9 +273,6 @@ def what_differs(studies: Sequence[Study], found: Sequence[Number]) -> list[str]
                 told = only_told if name in _COMPARABLE else forbid
                 told.append(f"{method.label}: `{name}` is {said}{_COMPARABLE.get(name, _APART)}")
         forbid += _other_material(of_method, method.label)
-    models = [(study.label, model) for study in studies for model in study.summary["models"]]
-    if trained := [f"{model['name']} ({label})" for label, model in models if model["trained"]]:
-        only_told.append(f"Trained by a study on its own text, and no models of a language: {', '.join(trained)}.")
     return [*forbid, *only_told]
 
 
@@ -300,7 +295,6 @@ def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
 
 
 def _differences(studies: Sequence[Study], found: Sequence[Number]) -> pages.Section:
-    heads = ("study", "title", "language", "preset", "seed", "version", "models", "finished")
     rows = [
         [
             *(label, said["title"], name_of_language(said["language"]), said["preset"], str(said["seed"])),
@@ -321,9 +315,7 @@ def _differences(studies: Sequence[Study], found: Sequence[Number]) -> pages.Sec
             for each in studies
             for text in each.summary["missing"]
         ],
-        sheets=[
-            sheets.tabulate("The studies", {head: "text" * (head != "study") for head in heads}, rows, look="plain")
-        ],
+        sheets=[sheets.show_table("studies", rows)],
         notes=[pages.prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED, level=f"{ALPHA:g}")],
         files=[("comparison.csv", "All numbers as CSV")],
         files_text="For programs:",

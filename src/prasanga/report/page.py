@@ -14,14 +14,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.io import digests_of_files, read_rows, write_text
+from prasanga.base.io import digests_of_files, write_text
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import method_named
 from prasanga.report import (
@@ -32,13 +31,12 @@ from prasanga.report import (
     paper_tables,
     section,
     summary,
-    templates,
     word_views,
 )
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
-from prasanga.report.sheet import MISSING, escape_latex, html, plural, select_columns, show_table
+from prasanga.report.sheet import MISSING, escape_latex, html, list_template, plural, select_columns, show_table
 from prasanga.report.study import Results, without_places
 
 
@@ -73,7 +71,7 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     """
     how, paper = "How it was measured", "For a paper"
     made = [references(results), making(config, made_from)]
-    of_paper = [beside_paper(config, results), list_figures(config, results), downloads(results)]
+    of_paper = [beside_paper(results), list_figures(config, results), downloads(results)]
     return [
         View("overview", "Overview", "Overview", [overview(config, results), measured(results)]),
         *method_views.method_views(config, results),
@@ -204,7 +202,6 @@ _FORMATS = {
 
 def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section with the study in the layouts of the papers' tables that are beside the page, folded."""
-    listed = read_rows(files(templates.__name__) / "layouts.tsv")
     tables = {label: table for name, table in results.estimates.items() if (label := method_named(name).published_as)}
     if "ceat" in tables:
         n_samples = config.get("associations", {}).get("n_samples", 0)
@@ -212,11 +209,11 @@ def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
     pairs = {comparison.PAIRS: results["bias_percentages"]} if "bias_percentages" in results else {}
     asked = {"preset": str(config.get("preset", "recommended")), "language": str(config["language"])}
     parts = []
-    for name, title, about in map(dict.values, listed):
+    for name, title, about in map(dict.values, list_template("layouts.tsv").values()):
         if f"tables/{name}.csv" in results.files:
             table = paper_tables.paper_table(name, pairs if name == paper_tables.PAIR_TABLE else tables, **asked)
             parts.append(_paper_table(table, title, about, results))
-    values = {"is_compared": _is_compared(config, results), "preset": asked["preset"]}
+    values = {"is_compared": "comparison" in results, "preset": asked["preset"]}
     return fill_section("paper_tables", values, parts=parts) if parts else None
 
 
@@ -242,19 +239,11 @@ def _list_files(path: str, endings: Iterable[str], results: Results) -> list[tup
     return [(f"{path}.{end}", _FORMATS[end]) for end in endings if f"{path}.{end}" in results.files]
 
 
-def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
+def beside_paper(results: Results) -> Section | None:
     """Return the section that compares the study with a paper's numbers: agreement, every row, and doubts."""
-    if not _is_compared(config, results):
-        return None
-    paper = config.get("comparison", {}).get("paper", "none")
     rows = comparison.comparison_rows(results["comparison"])
-    files = {"files": _list_files("comparison", ("csv", "md"), results), "files_text": "The comparison as"}
     if rows.is_empty():
-        nothing = "The comparison was not made yet."
-        if "comparison" in results:
-            nothing = comparison.why_nothing_compared(results["comparison"]) or "No row of the two is the same."
-        named = comparison.PAPERS.get(paper, "the papers" if paper == "none" else paper)
-        return fill_section("beside_paper", {"paper": named, "why_nothing": nothing}, **files)
+        return None
     doubts = [f"{text} ({plural(n, 'row')})." for text, n in comparison.list_doubts(rows).items()]
     about = f"{len(rows):,} numbers of the paper beside this study's"
     parts = [fold("All rows", about, sheets=[comparison.rows_sheet(rows)])]
@@ -262,16 +251,13 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     parts += [fold("Doubts about the paper's numbers", str(len(doubts)), items=doubts)] if doubts else []
     return fill_section(
         "beside_paper",
-        {"paper": comparison.PAPERS.get(rows["paper"][0], rows["paper"][0]), "why_nothing": ""},
-        **files,
+        {"paper": comparison.PAPERS.get(rows["paper"][0], rows["paper"][0])},
+        files=_list_files("comparison", ("csv", "md"), results),
+        files_text="The comparison as",
         sheets=[comparison.agreement_sheet(rows)],
         figures=section.figure_of(results, "published"),
         parts=parts,
     )
-
-
-def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
-    return "comparison" in results or config.get("comparison", {}).get("paper", "none") != "none"
 
 
 def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:

@@ -7,7 +7,6 @@ written. What is folded, and what has a head of its own within a section, is a s
 from __future__ import annotations
 
 import base64
-import functools
 import gzip
 import hashlib
 import json
@@ -20,11 +19,10 @@ from typing import Any
 from jinja2 import pass_context
 from markupsafe import Markup, escape
 
-from prasanga.base.io import read_rows
 from prasanga.report import templates
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.grid import anchor_of
-from prasanga.report.sheet import TEMPLATES, Cell, Sheet, group_heads, html, show_table, shown
+from prasanga.report.sheet import TEMPLATES, Cell, Sheet, group_heads, html, list_template, show_table, shown
 from prasanga.report.study import Results
 from prasanga.schema import HEADINGS
 
@@ -350,17 +348,11 @@ def said(text: str, language: str, **values: object) -> str:
         language: en, bn or hi.
         values: values for the braces in the label.
     """
-    found = (labels().get(text) or _HEADINGS.get(text, {})).get(language, text)
+    found = (list_template("labels.tsv").get(text) or _HEADINGS.get(text, {})).get(language, text)
     return found.format(**values) if values else found
 
 
 _HEADINGS = {heading.en: {"bn": heading.bn, "hi": heading.hi} for heading in HEADINGS.values()}
-
-
-@functools.cache
-def labels() -> Mapping[str, Mapping[str, str]]:
-    """Return the labels of the page by their English text and by language."""
-    return {row["en"]: row for row in read_rows(files(templates.__name__) / "labels.tsv")}
 
 
 TEMPLATES.filters |= {

@@ -300,7 +300,7 @@ def show_table(
         cells: see `list_numbers`.
         values: for the caption.
     """
-    about = _page_tables()[name]
+    about = list_template("tables.tsv")[name]
     caption, look = about["caption"].format(**values), about["look"]
     if not about["columns"]:
         kinds = dict(head.partition("=")[::2] for head in about["heads"].split("; "))
@@ -312,8 +312,9 @@ def show_table(
 
 
 @functools.cache
-def _page_tables() -> Mapping[str, Mapping[str, str]]:
-    return {row["name"]: row for row in read_rows(files(templates.__name__) / "tables.tsv")}
+def list_template(file: str) -> dict[str, dict[str, str]]:
+    """Return the rows of a table of `templates` by their first column."""
+    return {next(iter(row.values())): row for row in read_rows(files(templates.__name__) / file)}
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:

@@ -13,11 +13,14 @@ from report_pages import write_page
 from prasanga.likelihoods.labels import why_not_found
 from prasanga.methods import METHODS
 from prasanga.report import findings, page, templates
-from prasanga.report.section import labels, said
+from prasanga.report.section import said
+from prasanga.report.sheet import list_template
 
 TEMPLATES = Path(templates.__file__).parent
 SAME = {"CEAT", "SEAT", "WEAT"}
 """Names, which are the same in every language."""
+
+LABELS = list_template("labels.tsv")
 
 
 def said_by_templates() -> set[str]:
@@ -61,20 +64,20 @@ def heads_in_code() -> set[str]:
 def test_every_label_is_there_in_every_language(language: str) -> None:
     wanted = said_by_templates() | heads_in_code()
     assert len(wanted) > 60
-    assert sorted(text for text in wanted if language not in labels().get(text, {})) == []
+    assert sorted(text for text in wanted if language not in LABELS.get(text, {})) == []
     script = r"[\u0980-\u09ff]" if language == "bn" else r"[\u0900-\u097f]"
-    assert [text for text, found in labels().items() if not re.search(script, found[language])] == []
+    assert [text for text, found in LABELS.items() if not re.search(script, found[language])] == []
 
 
 def test_no_label_is_of_nothing() -> None:
-    assert sorted(labels().keys() - said_by_templates() - heads_in_code()) == []
+    assert sorted(LABELS.keys() - said_by_templates() - heads_in_code()) == []
 
 
 def test_a_label_has_the_values_of_its_english() -> None:
     def names(text: str) -> set[str | None]:
         return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
-    for text, found in labels().items():
+    for text, found in LABELS.items():
         assert found.keys() == {"en", "bn", "hi"}
         assert [names(each) for each in found.values()] == [names(text)] * 3, text
 
