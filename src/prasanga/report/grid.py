@@ -408,10 +408,7 @@ def pairs_counted(row: Estimate) -> int:
 
 
 # --------------------
-# The words of a study: its word sets with glosses and forms, and which words carry an effect.
-
-_SHOWN = 8
-"""So many forms of a word are shown."""
+# The words of a study, and which of them carry an effect.
 
 
 class MeasuredWord(NamedTuple):
@@ -434,43 +431,6 @@ def glosses_of(categories: Mapping[str, Any]) -> Mapping[str, str]:
     """Return English glosses by stimulus."""
     glosses: Mapping[str, str] = categories.get("glosses", {})
     return glosses
-
-
-def list_words(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list[dict[str, Any]]:
-    """Return the words of all sets: set, used_in, stimulus, gloss, group, forms and n_forms.
-
-    Sets have the order of the categories. `forms` are a few of the `n_forms`, one for each number and case.
-    """
-    glosses = glosses_of(categories)
-    inflected = {} if forms is None else forms.rows_by_key("stimulus", named=True)
-    sets: dict[str, Mapping[str, Any]] = {}
-    used: dict[str, list[str]] = {}
-    for name, category in categories.items():
-        for role in ("targets", "attributes") if name != "glosses" else ():
-            for word_set in category[role]:
-                sets.setdefault(word_set["name"], word_set)
-                used.setdefault(word_set["name"], []).append(f"{role} of {name}")
-    return [
-        {
-            **{"set": str(word_set.get("gloss") or name), "used_in": ", ".join(dict.fromkeys(used[name]))},
-            **{"stimulus": stimulus, "gloss": glosses.get(stimulus, "")},
-            **_describe_forms(inflected.get(stimulus, [])),
-        }
-        for name, word_set in sets.items()
-        for stimulus in word_set["stimuli"]
-    ]
-
-
-def _describe_forms(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    paradigm: dict[tuple[str, str], str] = {}
-    for row in rows:
-        if not row["emphatic"] and "-" not in row["form"]:
-            paradigm.setdefault((row["number"], row["case"]), row["form"])
-    return {
-        "group": ", ".join(dict.fromkeys(row["group"] for row in rows if row["group"])),
-        "forms": list(dict.fromkeys(paradigm.values()))[:_SHOWN],
-        "n_forms": len({row["form"] for row in rows}),
-    }
 
 
 def measured_words(words: pl.DataFrame, category: str) -> pl.DataFrame:

@@ -48,28 +48,11 @@ class EmbeddingFiles:
         """Return the names in the results of a model of the config, one per layer."""
         return [name for name, settings in self.studied.items() if settings.get("family", name) == family]
 
-    @property
-    def families(self) -> dict[str, str]:
-        """Return the models of the config, each with the first of its names in the results.
-
-        Layers of one model come from one pass, so their losses are the same, and are reported once.
-        """
-        families = dict.fromkeys(settings.get("family", name) for name, settings in self.studied.items())
-        return {family: self.names(family)[0] for family in families}
-
     def dimensions(self, family: str) -> int | None:
         """Return the size of the vectors of a model of the config; None if no file says it."""
         names = self.names(family)
         listed = (each.get("dimension") for (name, _), each in self.lists.items() if name in names)
         return next(filter(None, listed), self.reports.get(family, {}).get("hidden_size"))
-
-    def count_left_out(self, key: str = "left_out") -> Iterator[tuple[str, str, str, str, int]]:
-        """Yield stimulus, segment length, model of the config, reason and number of targets left out (or `cut`)."""
-        for family, name in self.families.items():
-            for (model, length), listed in self.lists.items():
-                for stimulus, reasons in listed.get(key, {}).items() if model == name else ():
-                    for reason, n in reasons.items() if isinstance(reasons, Mapping) else [(key, reasons)]:
-                        yield stimulus, length, family, reason, n
 
 
 def read_embedding_files(studied: Mapping[str, Report], paths: Sequence[str]) -> EmbeddingFiles:
@@ -312,13 +295,17 @@ def _count_contexts(coverage: pl.DataFrame) -> Iterator[Counted]:
 
 
 def _count_targets(files: EmbeddingFiles) -> Iterator[Counted]:
-    for family, name in files.families.items():
-        vectors = sum(listed["n_segments"] for (model, _), listed in files.lists.items() if model == name)
-        for key, what, lost in (("left_out", "targets", "left out"), ("cut", "contexts", "cut")):
-            counts = Counter[str]()
-            for *_, of, reason, n in files.count_left_out(key):
-                counts[WORDING["targets"].get(reason, reason)] += n * (of == family)
-            yield "Embeddings", f"{what} of {family}", lost, vectors + counts.total() * (key == "left_out"), counts
+    """Yield what each model of the config left out; its layers come from one pass, so their losses are the same."""
+    for family in dict.fromkeys(settings.get("family", name) for name, settings in files.studied.items()):
+        first, *_ = files.names(family)
+        listed = [each for (model, _), each in files.lists.items() if model == first]
+        vectors, left_out = sum(each["n_segments"] for each in listed), Counter[str]()
+        for reasons in (found for each in listed for found in each.get("left_out", {}).values()):
+            for reason, n in reasons.items():
+                left_out[WORDING["targets"].get(reason, reason)] += n
+        yield "Embeddings", f"targets of {family}", "left out", vectors + left_out.total(), left_out
+        cut = {WORDING["targets"]["cut"]: sum(n for each in listed for n in each.get("cut", {}).values())}
+        yield "Embeddings", f"contexts of {family}", "cut", vectors, cut
 
 
 def _count_estimates(stage: str, table: pl.DataFrame) -> Iterator[Counted]:

@@ -77,28 +77,13 @@ def _list_sets(results: Results, row: Estimate, hits: Mapping[str, str]) -> list
     return found
 
 
-def lexicon(results: Results) -> Section | None:
-    """Return the section of the words of all sets, with a few of their forms."""
-    words, has_forms = grid.list_words(results.categories, results["forms"]), "forms" in results
-    if not words:
-        return None
-    columns = {"Suffix group": "list", "Forms": "text"} if has_forms else {}
-    rows = []
-    for word in words:
-        forms = prose("forms", forms=word["forms"], n_more=word["n_forms"] - len(word["forms"]))
-        cells = (*(word[name] for name in ("stimulus", "set", "used_in", "gloss", "group")), forms)
-        rows.append(cells[: 4 + len(columns)])
-    values = {"n": len({word["set"] for word in words}), "has_forms": has_forms}
-    return fill_section("lexicon", values, sheets=[show_table("lexicon", rows, columns=columns)])
-
-
 # --------------------
 # Contexts of words, and what the stages left out.
 
 
 def text_view(config: Mapping[str, Any], results: Results) -> View:
     """Return the view of words and texts."""
-    folded = [coverage(results), lexicon(results), audit(config, results), embeddings(results)]
+    folded = [coverage(results), audit(config, results), embeddings(results)]
     return View("data", "Words and texts", "Words and texts", [left_out(results)], folded)
 
 
@@ -154,7 +139,7 @@ def left_out(results: Results) -> Section | None:
 def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section for judging the lexicon: suffixes with their hits, and hits in their surroundings."""
     if "suffixes" not in results:
-        return None if "ceat" not in results else fill_section("no_audit")
+        return None
     used = results["suffixes"].filter(pl.col("occurrences") > 0).sort("occurrences", descending=True)
     rows = []
     for row in used.iter_rows(named=True):
@@ -188,15 +173,22 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
 
 
 def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
-    """Return the words that have hits in the concordance, by the first word set of each; those of no set last."""
-    drawn = set(results["concordance"]["stimulus"])
+    """Return words with hits, their glosses and suffix groups, by the first word set of each; those of no set last."""
+    drawn, glosses = set(results["concordance"]["stimulus"]), grid.glosses_of(results.categories)
+    forms = results["forms"].drop_nulls("group").unique(["stimulus", "group"], maintain_order=True)
+    groups = dict(forms.group_by("stimulus").agg(pl.col("group").str.join(", ")).iter_rows())
+    sets = [
+        (grid.title_of_set(word_set), word_set["stimuli"])
+        for name, category in results.categories.items()
+        if name != "glosses"
+        for word_set in (*category["targets"], *category["attributes"])
+    ]
     found: dict[str, list[dict[str, Any]]] = {}
-    for word in grid.list_words(results.categories, results["forms"]):
-        if word["stimulus"] in drawn:
-            drawn.remove(word["stimulus"])
-            found.setdefault(word["set"], []).append(word)
-    if drawn:
-        found["Words of no set"] = [{"stimulus": stimulus, "gloss": "", "group": ""} for stimulus in sorted(drawn)]
+    for title, stimuli in [*sets, ("Words of no set", sorted(drawn))]:
+        for stimulus in (each for each in stimuli if each in drawn):
+            word = {"stimulus": stimulus, "gloss": glosses.get(stimulus, ""), "group": groups.get(stimulus, "")}
+            found.setdefault(title, []).append(word)
+            drawn.remove(stimulus)
     return found
 
 
@@ -205,26 +197,15 @@ def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
 
 
 def embeddings(results: Results) -> Section | None:
-    """Return the section on vectors; if contexts were measured without files on them, it says so."""
+    """Return the section on vectors."""
     files, glosses = results.embeddings, grid.glosses_of(results.categories)
     if not files.studied:
-        return None if "ceat" not in results else fill_section("no_embeddings")
+        return None
     models = [_describe_model(files, name) for name in files.studied]
-    lengths = sort_lengths(length for _, length in files.lists)
-    counts = {place: listed["n_segments"] for place, listed in files.lists.items()}
-    vectors = [(name, *(counts.get((name, length), "not known") for length in lengths)) for name in files.studied]
-    lost = [
-        (stimulus, glosses.get(stimulus, ""), model, f"{length} words", study.WORDING["targets"].get(reason, reason), n)
-        for key in ("left_out", "cut")
-        for stimulus, length, model, reason, n in files.count_left_out(key)
-    ]
-    parts = fold_table("Lost targets", "lost_targets", lost, notes=[prose("left_out_of_vectors")])
-    sheets = [show_table("models", models)]
-    sheets.append(show_table("vectors", vectors, columns={f"{length} words": "" for length in lengths}))
     kinds = [(kind, [name for name, has, *_ in models if has == kind]) for kind in ("decoder", "encoder-decoder")]
     text = [prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in kinds if names]
-    parts += _audit_tokenizers(results, glosses)
-    return Section("Embeddings", "embeddings", text=text, sheets=sheets, parts=parts)
+    parts = list(_audit_tokenizers(results, glosses))
+    return Section("Embeddings", "embeddings", text=text, sheets=[show_table("models", models)], parts=parts)
 
 
 def _describe_model(files: study.EmbeddingFiles, name: str) -> tuple[str, ...]:
@@ -251,9 +232,7 @@ def _describe_model(files: study.EmbeddingFiles, name: str) -> tuple[str, ...]:
 def _audit_tokenizers(results: Results, glosses: Mapping[str, str]) -> Iterator[Section]:
     """Yield the audit of the tokenizers: shares of damaged forms, and the pieces of every stimulus."""
     rows, pieces = [], []
-    for family in results.embeddings.families:
-        if (found := results.embeddings.audits.get(family)) is None:
-            continue
+    for family, found in results.embeddings.audits.items():
         counts = (found[name] for name in ("n_forms", "n_occurrences", "n_unseen"))
         rows.append((family, *counts, *(f"{100 * found[name]:.3g} %" for name in _DAMAGES)))
         for row in results["tokenizer"].filter(model=family).iter_rows(named=True):

@@ -1,12 +1,11 @@
-"""Files of the embeddings stage are told apart, and their counts are those of a slow count."""
+"""Files of the embeddings stage are told apart."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
-from prasanga.report.study import EmbeddingFiles, read_embedding_files
+from prasanga.report.study import read_embedding_files
 
 
 def test_files_are_told_apart_by_their_names(tmp_path: Path) -> None:
@@ -23,14 +22,3 @@ def test_files_are_told_apart_by_their_names(tmp_path: Path) -> None:
     assert found.precisions == {"v.1": {"is": "precision.json"}}
     assert found.reports == {"v.1": {"is": "v.1.json"}}
     assert found.audits == {"v.1": {"is": "v.1.tokenizer.json"}}
-
-
-def test_targets_are_counted_once_for_all_layers_of_a_model(embedding_files: EmbeddingFiles) -> None:
-    counted = Counter[tuple[str, str, str]]()
-    for stimulus, _, model, reason, n in (*embedding_files.count_left_out(), *embedding_files.count_left_out("cut")):
-        counted[stimulus, model, reason] += n
-    assert counted == {
-        ("মশা", "gpt", "unknown"): 4,
-        ("গোলাপ", "gpt", "unknown"): 2,
-        ("মশা", "bert", "cut"): 7,
-    }
