@@ -221,7 +221,7 @@ def test_one_line_writes_the_study_that_it_runs(here: Path, monkeypatch: pytest.
 def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = ("multilingual-e5-small", "--pairs", "demo", "--methods", "seat,pairs,log-probability", "-d", "mine")
+    line = ("multilingual-e5-small", "--pairs", "demo", "-d", "mine")
     for _ in range(2):
         done, started = measured(here, monkeypatch, *line)
         assert (done.exit_code, started) == (0, [here / "mine"]), done.output
@@ -241,12 +241,6 @@ def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--methods", "weat"), "no method 'weat'; allowed: ceat, seat, log-probability, pairs"),
-        (("--methods", "ceat"), "--methods ceat: ceat is measured on --corpus. Give both, or neither."),
-        (
-            ("--methods", "seat", "--corpus", "texts"),
-            "--methods seat: ceat is measured on --corpus. Give both, or neither.",
-        ),
         (("--pairs", "none"), "--pairs: no file none, and no shipped set of that name; shipped: demo."),
         (("--language", "xx"), "`language` is 'xx', and there are no words of it"),
         (("--corpus", "texst"), "--corpus: no file or folder fits 'texst'. Name one"),

@@ -237,17 +237,6 @@ def tell_origin(file: Path) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def name_old_stores() -> Iterator[str]:
-    """Yield a sentence for each kind of kept values that another version of the code made, which are never read."""
-    for folder in (Path("results", name) for name in _KEPT_FOLDERS):
-        keys = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*/key.json")]
-        if n_old := sum("version" not in key for key in keys):
-            yield (
-                f"{folder} has vectors or scores of {n_old} model settings from an earlier version of prasanga. They"
-                " are not used, and what the study needs is computed again. `prasanga store prune` deletes them."
-            )
-
-
 def _compare(path: str, digest: str) -> str:
     """Return whether a file still has a digest: sha256, or of a corpus file the xxh3 of 128 bits."""
     if not Path(path).is_file():

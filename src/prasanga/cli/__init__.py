@@ -313,9 +313,6 @@ def _show_kept(kept: Sequence[Kept]) -> None:
 # --------------------
 # Commands that write the study.yaml of a new study: `init`, and `measure`, which runs it.
 
-_METHODS = ("ceat", "seat", "log-probability", "pairs")
-_CATEGORIES = [f"C{number}" for number in range(1, 10)]
-
 
 @app.command()
 def init(
@@ -350,12 +347,9 @@ def init(
 def measure(
     model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or of a package: multilingual-e5-small.")],
     language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
-    methods: Annotated[
-        str, typer.Option(help=f"Of {', '.join(_METHODS)}; if left out, seat and what --corpus and --pairs allow.")
-    ] = "",
-    corpus: Annotated[str | None, typer.Option(help="Texts for ceat: a file, a folder or a pattern.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Texts for CEAT: a file, a folder or a pattern.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A file of sentence pairs, or a shipped set: demo.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Contexts of a word for ceat; 1200 if left out.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Contexts of a word for CEAT.")] = 1200,
     directory: Annotated[
         Path | None, typer.Option("--directory", "-d", help="The folder of the study; MODEL-LANGUAGE if left out.")
     ] = None,
@@ -364,11 +358,16 @@ def measure(
     store: Store = None,
     verbose: Verbose = False,
 ) -> None:
-    """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
+    """Measure one model by SEAT, and on texts and pairs that you name. Its study.yaml can be edited to measure more."""
     from prasanga.base.yaml import load_yaml
     from prasanga.config import read_config
 
-    measured = _choose_methods(methods, language, corpus, pairs, limit)
+    if corpus and not _exists(corpus):
+        raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
+    measured: dict[str, Any] = {"samples": {"contexts_per_stimulus": limit}} if corpus else {"categories": []}
+    measured["seat"] = {"categories": [f"C{number}" for number in range(1, 10)]}
+    if pairs:
+        measured["pairs"] = {"sets": {_name_path(Path(pairs).stem): _find_pairs(pairs, language)}}
     require_model(model)
     folder = (directory or Path(f"{_name_path(model)}-{language}")).absolute()
     path = str(Path(model).absolute()) if Path(model).is_dir() else model
@@ -434,33 +433,6 @@ def render_study(
     study = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_") or "mine"
     template = environment.get_template("study.yaml.j2")
     return template.render(study=study, language=language, models=named, corpus=texts, measured=measured)
-
-
-def _choose_methods(
-    methods: str, language: str, corpus: str | None, pairs: str | None, limit: int | None
-) -> dict[str, Any]:
-    """Return the keys of a config that measures these methods.
-
-    Raises:
-        InputError: an unknown method, or one without its texts or pairs; missing texts.
-    """
-    names = [name.strip().replace("-", "_") for name in methods.split(",") if name.strip()]
-    if not methods:
-        names = [*(["ceat"] if corpus else []), "seat", *(["pairs"] if pairs else [])]
-    if unknown := [name for name in names if name.replace("_", "-") not in _METHODS]:
-        raise InputError(f"--methods: no method {unknown[0]!r}; allowed: {', '.join(_METHODS)}, with commas between.")
-    for name, option, given in (("ceat", "--corpus", corpus), ("pairs", "--pairs", pairs)):
-        if (name in names) != bool(given):
-            raise InputError(f"--methods {','.join(names)}: {name} is measured on {option}. Give both, or neither.")
-    if corpus and not _exists(corpus):
-        raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
-    measured: dict[str, Any] = {} if "ceat" in names else {"categories": []}
-    if limit is not None and "ceat" in names:
-        measured["samples"] = {"contexts_per_stimulus": limit}
-    measured |= {name: {"categories": _CATEGORIES} for name in ("seat", "log_probability") if name in names}
-    if pairs:
-        measured["pairs"] = {"sets": {_name_path(Path(pairs).stem): _find_pairs(pairs, language)}}
-    return measured
 
 
 def _find_pairs(pairs: str, language: str) -> dict[str, Any]:

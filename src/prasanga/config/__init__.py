@@ -132,13 +132,6 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
             found = " and ".join(given) or f"none of {', '.join(f'`{key}`' for key in keys)}"
             said = f"`{section}.{name}` has {found}, but needs exactly one. Write e.g. `{name}: {{path: ...}}`."
             yield (*section.split("."), name), said
-    for name, train in ((name, model.train) for name, model in models if model.train):
-        if train.hidden_size % train.heads:
-            sentences = (
-                f"`models.{name}.train.hidden_size` is {train.hidden_size}, but must be a multiple of `heads`"
-                f" ({train.heads}). Write e.g. `hidden_size: {train.heads * (train.hidden_size // train.heads + 1)}`."
-            )
-            yield ("models", name, "train"), sentences
 
 
 def _explain_errors(error: ValidationError, config: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:

@@ -12,7 +12,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import sha256_of_file, write_document, write_table
-from prasanga.base.results import check_results, describe, name_old_stores, read_record, tell_origin
+from prasanga.base.results import check_results, describe, read_record, tell_origin
 
 TABLE = pa.table({"effect": [0.5]})
 
@@ -125,12 +125,3 @@ def test_a_figure_has_its_record_in_its_svg(ending: str) -> None:
 def test_a_file_without_a_record_is_refused(file: str) -> None:
     with pytest.raises(InputError, match=r"no such file\. Name|it has no record of what it was made from\. Name"):
         tell_origin(Path(file))
-
-
-def test_values_that_another_version_kept_are_told() -> None:
-    for number, said in enumerate(({"code": "0123", "key": "a"}, {"version": 1, "key": "b"})):
-        folder = Path("results/likelihoods/kept", str(number))
-        folder.mkdir(parents=True)
-        (folder / "key.json").write_text(json.dumps(said), encoding="utf-8")
-    (sentence,) = name_old_stores()
-    assert sentence.startswith("results/likelihoods/kept has vectors or scores of 1 model settings from an earlier ")
