@@ -197,12 +197,10 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         threads: of this process.
 
     Raises:
-        InputError: the files of a model on this machine are others than those that were looked at; as `load_encoder`.
+        InputError: as `load_encoder`.
     """
     from prasanga.embeddings.encoder import load_encoder
-    from prasanga.models.hub import require_unchanged
 
-    require_unchanged(settings.model, report["identity"], settings.options)
     encoder = load_encoder(
         settings.model,
         revision=report["identity"].get("commit", settings.revision),

@@ -130,20 +130,11 @@ def dtype_of_study(dtype: str, device: str = "auto") -> str:
     than float32; the log says so.
     """
     resolved, where = resolve_dtype(dtype, device), check_device(device)
-    if where is None or not _is_emulated(resolved, where):
+    is_native = resolved == "float32" or (resolved == "bfloat16" and cpu_has_bfloat16())
+    if where is None or where.type != "cpu" or is_native:
         return resolved
     _LOG.warning("this CPU does not compute in %s itself, and float32 is faster: float32 is used.", resolved)
     return "float32"
-
-
-def warn_if_slow(dtype: str, device: torch.device) -> None:
-    """Say in the log that half precision on this CPU is emulated, where it is."""
-    if _is_emulated(dtype, device):
-        _LOG.warning("%s is slow on this CPU, which does not compute with it. float32 is faster.", dtype)
-
-
-def _is_emulated(dtype: str, device: torch.device) -> bool:
-    return device.type == "cpu" and dtype != "float32" and not (dtype == "bfloat16" and cpu_has_bfloat16())
 
 
 def cpu_has_bfloat16() -> bool:

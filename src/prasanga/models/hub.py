@@ -7,15 +7,11 @@ import json
 import os
 import re
 import shlex
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import huggingface_hub
 from huggingface_hub import constants, errors
@@ -166,18 +162,7 @@ def _download(name: str, file: str, revision: str | None) -> Path:
     known = huggingface_hub.try_to_load_from_cache(name, file, revision=revision)
     if isinstance(known, str) and _COMMIT.fullmatch(revision or ""):
         return Path(known)  # a commit never changes: no need to ask
-    local = not getproxies() and not _has_address(constants.ENDPOINT)
-    return Path(huggingface_hub.hf_hub_download(name, file, revision=revision, local_files_only=local))
-
-
-@cache
-def _has_address(endpoint: str) -> bool:
-    """Return whether a name is known to this machine's network; where none is, the library would try for 23 s."""
-    try:
-        socket.getaddrinfo(urlsplit(endpoint).hostname, None)
-    except OSError:
-        return False
-    return True
+    return Path(huggingface_hub.hf_hub_download(name, file, revision=revision))
 
 
 def _explain_refusal(name: str, revision: str | None, error: Exception) -> InputError:
@@ -188,8 +173,6 @@ def _explain_refusal(name: str, revision: str | None, error: Exception) -> Input
                 f"it is gated. Ask for access on {page}, then log in on this machine with `hf auth login` (or set"
                 " HF_TOKEN). Elsewhere, give the path of a folder that has the model"
             )
-        case errors.RevisionNotFoundError():
-            said = f"it has no revision {revision!r}. Write one of the commits, tags or branches on {page}/commits/main"
         case errors.LocalEntryNotFoundError() | errors.OfflineModeIsEnabled() | ConnectionError():
             offline = "HF_HUB_OFFLINE is set" if constants.is_offline_mode() else "the hub cannot be reached"
             return _explain_missing(
@@ -204,8 +187,8 @@ def _explain_refusal(name: str, revision: str | None, error: Exception) -> Input
             )
         case _:
             said = (
-                f"it cannot be fetched to {constants.HF_HUB_CACHE} ({reason(error)}). Try again, or fetch it with"
-                f" `{download_command(name, revision)}` and look at what that says"
+                f"revision {revision or 'main'} cannot be fetched to {constants.HF_HUB_CACHE} ({reason(error)}). Look"
+                f" at {page}, or see what `{download_command(name, revision)}` says"
             )
     return InputError(f"model {name}: {said}.")
 
@@ -261,43 +244,8 @@ def identify(source: Source, options: ModelOptions) -> dict[str, str]:
     patterns = [*_IDENTIFYING, *pickles, *(("*.py",) if options.remote_code else ())]
     whole = hashlib.sha256()
     for path in sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}):
-        whole.update(f"{path.name}\0{_digest(path)}\0".encode())
+        whole.update(f"{path.name}\0{sha256_of_file(path)}\0".encode())
     return {"sha256": whole.hexdigest()}
-
-
-def require_unchanged(model: str | Path, identity: dict[str, str], options: ModelOptions) -> None:
-    """Refuse a folder whose files are not those that `identity` tells of; all of them are read once per process.
-
-    A byte of the weights that has flipped on the disk changes every vector a little and is seen nowhere else.
-
-    Args:
-        model: a folder; of a model of the hub nothing is asked here, its cache has checksums of its own.
-        identity: from `prasanga.models.check_model`.
-        options: as it is loaded with.
-
-    Raises:
-        InputError: they are others.
-    """
-    if "sha256" not in identity:
-        return
-    whole = Path(model, "config.json").is_file()
-    if not whole or model_identity(model, options=options) != identity:
-        raise InputError(
-            f"model {model}: its files are not those that were checked: replaced since, damaged or missing. Put them"
-            " back; or, if you meant to replace them, delete the report on the model under results/models (and the"
-            " folder as well, if the workflow made it). Then run again."
-        )
-
-
-def _digest(path: Path) -> str:
-    """Return the sha256 of a file, which is read once per process while it stays as it is."""
-    state = path.stat()
-    return _digest_once(path.resolve(), state.st_size, state.st_mtime_ns, state.st_ino)
-
-
-@lru_cache(maxsize=1024)
-def _digest_once(path: Path, *_state: int) -> str:
-    return sha256_of_file(path)
 
 
 # --------------------
@@ -356,7 +304,7 @@ def _find_files(source: Source, name: str) -> tuple[Path, ...]:
 
 
 def _require_digests(source: Source, files: tuple[Path, ...], options: ModelOptions) -> None:
-    digests = {path.name: _digest(path) for path in files}
+    digests = {path.name: sha256_of_file(path) for path in files}
     other = [name for name, found in digests.items() if options.weights_sha256.get(name) != found]
     if other:
         expected = options.weights_sha256.get(other[0])

@@ -34,7 +34,6 @@ from prasanga.models.devices import (
     free_memory,
     no_room,
     resolve_dtype,
-    warn_if_slow,
     weights_bytes,
 )
 from prasanga.models.hub import Source, Weights, explaining, find_weights, open_source, require_own_code
@@ -46,6 +45,11 @@ _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _LEFT_FREE = 0.9  # of the free memory of each of several GPUs
 _UNLIMITED = 1_000_000  # tokenizers without a limit name a huge number
 _ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder": "an encoder-decoder"}
+_WITHOUT_HEAD = (
+    " Or it was saved without vocabulary head or decoder, as an ELECTRA's discriminator or a sentence encoder: then it"
+    " gives vectors and no probabilities. Use files that were saved with it (of an ELECTRA, its generator), or write"
+    " stages: [embeddings] under the model."
+)
 _WITH_HEAD = {
     "encoder": "AutoModelForMaskedLM",
     "decoder": "AutoModelForCausalLM",
@@ -141,7 +145,6 @@ def load_part(
     size = measure_size(bare, head=head)
     if weights_bytes(size, precision, options.quantization) > sum(map(free_memory, devices)):
         raise no_room(name, size, devices, precision, options.quantization)
-    warn_if_slow(precision, devices[0])
     try:
         if weights is None:
             module = _draw_weights(source, config, options, DTYPES[precision], head=head)
@@ -395,12 +398,11 @@ def read_weights(
     kept = set(module.parameters())
     names = {name for name, each in loaded.named_parameters() if each in kept}
     absent = sorted(key for key in missing if "pooler" not in key and key in names)
-    if absent and head and all(_serves_probabilities(module, key) for key in absent):
-        raise _explain_missing_head(source.name, module, absent)
     if absent:
         raise InputError(
             f"model {source.name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}."
             " The file is incomplete or belongs to another config.json: fetch the model again."
+            + (_WITHOUT_HEAD if head else "")
         )
     return module
 
@@ -426,35 +428,6 @@ def _trim_config(config: Any, head: bool) -> Any:
 def _take_part(model: Any, config: Any, head: bool) -> Any:
     """Return all of a model, or the encoder of an encoder-decoder."""
     return model.get_encoder() if not head and getattr(config, "is_encoder_decoder", False) else model
-
-
-# --------------------
-# The vocabulary head. Many files lack it: those of ELECTRA's discriminators, of sentence encoders, and of an encoder
-# that was saved without its decoder.
-
-
-def _serves_probabilities(model: Any, name: str) -> bool:
-    """Return whether only probabilities need a parameter: one of the head, or of an encoder-decoder's decoder."""
-    prefix = model.base_model_prefix
-    below = (prefix,) if hasattr(model, prefix) else ("encoder", "decoder", "shared")  # T5 has nothing around them
-    return name.partition(".")[0] not in below or _is_in_decoder(model, name)
-
-
-def _is_in_decoder(model: Any, name: str) -> bool:
-    own = name.removeprefix(f"{model.base_model_prefix}.")
-    return bool(model.config.is_encoder_decoder) and own.startswith("decoder.")
-
-
-def _explain_missing_head(name: str, model: Any, missing: Sequence[str]) -> InputError:
-    what = "decoder" if any(_is_in_decoder(model, one) for one in missing) else "vocabulary head"
-    count = f"{len(missing)} weights of it are" if len(missing) > 1 else "one weight of it is"
-    remedy = "Use files that were saved with it"
-    if "Electra" in type(model).__name__:
-        remedy = "They are those of an ELECTRA's discriminator: use its generator"
-    return InputError(
-        f"model {name}: its files have no {what} ({count} missing, for example {missing[0]!r}), so it gives vectors and"
-        f" no probabilities. {remedy}, or write stages: [embeddings] under the model."
-    )
 
 
 # --------------------
