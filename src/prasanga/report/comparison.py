@@ -26,7 +26,7 @@ from prasanga.base.io import guarded
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as grids
 from prasanga.report.paper_tables import PUBLISHED_AS, choose_percentage, write_notes
-from prasanga.report.sheet import Sheet, list_numbers, markdown_list, sheet_to_markdown
+from prasanga.report.sheet import Sheet, markdown_list, sheet_to_markdown, show_table
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS, jackknife_variance
 
@@ -390,13 +390,11 @@ def _measure_agreement(rows: pl.DataFrame) -> dict[str, Any]:
 
 def agreement_sheet(rows: pl.DataFrame) -> Sheet:
     """Return the agreement by method and model as a table."""
-    names = "method model published_model cells n_rows n_categories n_same_sign n_signs spearman median_difference"
-    caption = "Agreement by method and model"
-    return list_numbers(summarize(rows), f"{names} n_inside n_intervals", caption=caption, look="agreement")
+    return show_table("agreement_with_paper", summarize(rows))
 
 
-def rows_sheet(rows: pl.DataFrame, doubts: str = "doubt mark_doubt model_doubt") -> Sheet:
-    """Return every number and the paper's; the columns `doubts` are shown when they are chosen."""
+def rows_sheet(rows: pl.DataFrame) -> Sheet:
+    """Return every number and the paper's."""
     named = [
         {
             **row,
@@ -407,14 +405,7 @@ def rows_sheet(rows: pl.DataFrame, doubts: str = "doubt mark_doubt model_doubt")
         }
         for row in rows.iter_rows(named=True)
     ]
-    lists = "table method language model published_model set sample_mode segment_length same_sign published_inside"
-    names = (
-        "table method category language set model published_model sample_mode segment_length published measured"
-        " difference ci_low ci_high same_sign published_inside published_n_samples n_samples note"
-    )
-    caption = "Every number and the paper's"
-    look = "explorable beside-rows"
-    return list_numbers(named, f"{names} {doubts}", caption=caption, lists=lists, hidden=doubts, look=look)
+    return show_table("beside_rows", named)
 
 
 def list_doubts(rows: pl.DataFrame) -> dict[str, int]:
@@ -445,7 +436,7 @@ def render_comparison(paper: str, comparisons: Sequence[pl.DataFrame]) -> tuple[
     ]
     if len(rows):
         parts.append(f"## Agreement\n\n{sheet_to_markdown(agreement_sheet(rows))}")
-        parts.append(f"## Rows\n\n{sheet_to_markdown(rows_sheet(rows, doubts=''))}")
+        parts.append(f"## Rows\n\n{sheet_to_markdown(rows_sheet(rows.drop('doubt', 'mark_doubt', 'model_doubt')))}")
     if doubts := list_doubts(rows):
         listed = markdown_list(f"{text} ({n} row{'' if n == 1 else 's'})." for text, n in doubts.items())
         parts.append(f"## Doubts about the paper's numbers\n\n{listed}")

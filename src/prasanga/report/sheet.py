@@ -236,48 +236,12 @@ def _write_cell(value: Any) -> Cell:
 _KEPT = ("effect_size", "bias_percentage")
 """Columns that a table has even if no row has a value."""
 
-_LISTS = "method category model segment_length structure structure_1 structure_2 polarity quantity bias_type"
-
-
-def list_numbers(
-    rows: Iterable[Mapping[str, Any]],
-    names: str,
-    *,
-    caption: str,
-    lists: str = _LISTS,
-    hidden: str = "",
-    forms: Mapping[str, str] | None = None,
-    look: str = "explorable",
-    cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]] | None = None,
-) -> Sheet:
-    """Return a table of columns of the registry, without those that have no value in any row.
-
-    Args:
-        rows: of a table.
-        names: columns, separated by blanks; the first one is the label.
-        caption: of the table.
-        lists: columns of few values, which a reader chooses from a list.
-        hidden: columns that are shown when they are chosen.
-        forms: formats of numbers by column; by default the ones in the registry.
-        look: classes of the table on the page.
-        cells: for some columns, what sets a cell off by its row.
-    """
-    rows, forms, cells = list(rows), forms or {}, cells or {}
-    first, *others = names.split()
-    shown = [name for name in others if name in _KEPT or any(row.get(name) not in (None, "", []) for row in rows)]
-    heads = {name: HEADINGS[name].en for name in (first, *shown)}
-    texts = [name for name in shown if not any(is_number(row.get(name)) for row in rows)]
-    explorable = "explorable" in look
-    kinds = {heads[n]: "list" if explorable and n in lists.split() else "text" for n in [first] * explorable + texts}
-    lines = []
-    for row in rows:
-        plain_cells = [(name, sortable(name, row.get(name), forms.get(name, ""))) for name in shown]
-        written = tuple(cells[name](row, cell) if name in cells else cell for name, cell in plain_cells)
-        lines.append(Row((show_value(first, row[first]),), written))
-    columns = numbers(*(heads[name] for name in shown))
-    return Sheet(
-        (heads[first],), columns, lines, caption, look, kinds, [heads[n] for n in hidden.split() if n in shown]
-    )
+_LISTS = (
+    *("method", "category", "model", "published_model", "segment_length", "sample_mode", "bias_type", "set"),
+    *("structure", "structure_1", "structure_2", "polarity", "quantity"),
+    *("table", "language", "same_sign", "published_inside"),
+)
+"""Columns of few values, which a reader chooses from a list."""
 
 
 def show_table(
@@ -291,24 +255,47 @@ def show_table(
     """Return a table of the page, which has its caption, its look and its columns from `templates/tables.tsv`.
 
     There `columns` and `hidden` name columns of the registry, with a format after a colon if it differs from the
-    registry's; other tables have `heads` with their kinds. The look `auto` makes a long table explorable.
+    registry's; those without a value in any row are left out. Other tables have `heads` with their kinds. The look
+    `auto` makes a long table explorable.
 
     Args:
         name: of the table.
         rows: rows by column, or for other tables the label and a value for each column.
         columns: heads and kinds of further columns.
-        cells: see `list_numbers`.
+        cells: for some columns, what sets a cell off by its row.
         values: for the caption.
     """
     about = list_template("tables.tsv")[name]
     caption, look = about["caption"].format(**values), about["look"]
-    if not about["columns"]:
-        kinds = dict(head.partition("=")[::2] for head in about["heads"].split("; "))
-        return tabulate(caption, kinds | (columns or {}), rows, look=None if look == "auto" else look)
-    forms = dict(each.partition(":")[::2] for each in f"{about['columns']} {about['hidden']}".split())
-    return list_numbers(
-        rows, " ".join(forms), caption=caption, hidden=about["hidden"], forms=forms, look=look, cells=cells
-    )
+    if about["columns"]:
+        forms = dict(each.partition(":")[::2] for each in f"{about['columns']} {about['hidden']}".split())
+        return _list_columns(list(rows), forms, about["hidden"], caption, look, cells or {})
+    kinds = dict(head.partition("=")[::2] for head in about["heads"].split("; "))
+    return tabulate(caption, kinds | (columns or {}), rows, look=None if look == "auto" else look)
+
+
+def _list_columns(
+    rows: Sequence[Mapping[str, Any]],
+    forms: Mapping[str, str],
+    hidden: str,
+    caption: str,
+    look: str,
+    cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]],
+) -> Sheet:
+    """Return a table of columns of the registry, whose first one is the label."""
+    first, *others = forms
+    shown = [name for name in others if name in _KEPT or any(row.get(name) not in (None, "", []) for row in rows)]
+    heads = {name: HEADINGS[name].en for name in (first, *shown)}
+    texts = [name for name in shown if not any(is_number(row.get(name)) for row in rows)]
+    explorable = "explorable" in look
+    kinds = {heads[n]: "list" if explorable and n in _LISTS else "text" for n in [first] * explorable + texts}
+    lines = []
+    for row in rows:
+        plain_cells = [(name, sortable(name, row.get(name), forms[name])) for name in shown]
+        written = tuple(cells[name](row, cell) if name in cells else cell for name, cell in plain_cells)
+        lines.append(Row((show_value(first, row[first]),), written))
+    columns, out_of_sight = numbers(*(heads[name] for name in shown)), [heads[n] for n in hidden.split() if n in shown]
+    return Sheet((heads[first],), columns, lines, caption, look, kinds, out_of_sight)
 
 
 @functools.cache

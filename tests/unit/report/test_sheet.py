@@ -16,12 +16,12 @@ from prasanga.report.sheet import (
     Row,
     Sheet,
     escape_latex,
-    list_numbers,
     plain,
     probability,
     sheet_to_csv,
     sheet_to_markdown,
     sheets_to_latex,
+    show_table,
     show_value,
     split_columns,
     with_sign,
@@ -70,13 +70,13 @@ def test_headings_have_all_languages_and_columns_of_the_registry() -> None:
 
 
 def test_columns_without_values_are_left_out_but_for_the_effect() -> None:
-    names = "category model effect_size ci_low p_association n_x lost"
-    sheet = list_numbers(ROWS, names, caption="Numbers", hidden="n_x")
-    assert [name for _, name in sheet.columns] == ["Model", "Effect size", "p", "X"]
-    assert (sheet.kinds, list(sheet.hidden)) == ({"Category": "list", "Model": "list"}, ["X"])
-    assert [cell.order for cell in sheet.rows[0].cells] == [None, "-0.51234", "0.0004", "1200"]
+    sheet = show_table("method", ROWS, method="SEAT")
+    assert sheet.caption == "SEAT: all numbers"
+    assert [name for _, name in sheet.columns] == ["Model", "Effect size", "X", "p"]
+    assert (sheet.kinds, list(sheet.hidden)) == ({"Category": "list", "Model": "list"}, ["p"])
+    assert [cell.order for cell in sheet.rows[0].cells] == [None, "-0.51234", "1200", "0.0004"]
     assert sheet.rows[1].cells[1] == Cell("–", order="")
-    empty = list_numbers([], "category effect_size p_association", caption="Nothing")
+    empty = show_table("method", [], method="SEAT")
     assert ([name for _, name in empty.columns], empty.rows) == (["Effect size"], [])
 
 
