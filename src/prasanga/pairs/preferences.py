@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import read_rows, require_columns
-from prasanga.pairs.alignment import words_of
 
 # --------------------
 # Names that reading, scoring and the page share.
@@ -184,23 +182,19 @@ def statistics(pairs: pl.DataFrame) -> pl.DataFrame:
 
         `n_pairs` is how many pairs the value is about: the subset's for a mean, the category's for a share.
     """
+    n_words = pl.col("first", "second").str.count_matches(r"\S+")
     rows: list[tuple[str, str, str, str, float | None, int]] = []
     for language in LANGUAGES:
         spoken = pairs.filter(language=language)
         types = spoken["bias_type"].value_counts().sort("count", "bias_type", descending=[True, False])["bias_type"]
         origins = spoken["origin"].drop_nulls().unique().sort()
-        subsets = [(OVERALL, spoken), *((origin, spoken.filter(origin=origin)) for origin in origins)]
-        rows += ((language, name, *row) for name, part in subsets if part.height for row in _of_subset(part, types))
+        for subset, part in ((OVERALL, spoken), *((origin, spoken.filter(origin=origin)) for origin in origins)):
+            if part.height:
+                mean = part.select(pl.mean_horizontal(n_words).mean()).item()
+                rows.append((language, subset, "mean_words", OVERALL, mean, part.height))
+            for column, names in (("label", LABELS), ("bias_type", types)):
+                for name in names if part.height else ():
+                    n = part.filter(pl.col(column) == name).height
+                    share = 100 * n / part.height if n or column == "label" else None
+                    rows.append((language, subset, f"{column}_percentage", name, share, n))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
-def _of_subset(part: pl.DataFrame, bias_types: Iterable[str]) -> Iterator[tuple[str, str, float | None, int]]:
-    sentences = [*part["first"], *part["second"]]
-    n_words = sum(len(words_of(sentence, "with-word")) for sentence in sentences)
-    yield "mean_words", OVERALL, n_words / len(sentences), part.height
-    for label in LABELS:
-        n = part.filter(label=label).height
-        yield "label_percentage", label, 100 * n / part.height, n
-    for bias_type in bias_types:
-        n = part.filter(bias_type=bias_type).height
-        yield "bias_type_percentage", bias_type, 100 * n / part.height if n else None, n

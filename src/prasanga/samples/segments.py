@@ -124,8 +124,14 @@ class Context:
     def _between(self, first: int, stop: int) -> Segment:
         """Return the segment of the words from `first` up to `stop`, which hold the target."""
         text, spans = self._text, self._spans
-        left = _with_attached_before(text, spans[first][0], spans[first - 1][1] if first else 0)
-        right = _with_attached_after(text, spans[stop - 1][1], spans[stop][0] if stop < len(spans) else len(text))
+        left, right = spans[first][0], spans[stop - 1][1]
+        before = text[spans[first - 1][1] if first else 0 : left]
+        after = text[right : spans[stop][0] if stop < len(spans) else len(text)]
+        attached = (before + "|").split()[-1][:-1], ("|" + after).split()[0][1:]  # up to the nearest white space
+        if not first or attached[0] != before:  # else it joins two words
+            left -= len(attached[0])
+        if stop == len(spans) or attached[1] != after:
+            right += len(attached[1])
         # The target without white space at the ends of the span, which may lie outside the segment.
         start, end = max(self._start, spans[self._first][0]), min(self._end, spans[self._stop - 1][1])
         return Segment(text[left:right], start - left, end - left, stop - first)
@@ -150,28 +156,6 @@ def cut(text: str, start: int, end: int, length: int) -> Segment | None:
         ValueError: if the span does not lie in the text, or there is no word in it.
     """
     return Context(text, start, end).exact(length)
-
-
-def _with_attached_before(text: str, start: int, floor: int) -> int:
-    """Return the position to which punctuation reaches to the left of `start`.
-
-    `floor` is where the word before ends.
-    """
-    i = start
-    while i > floor and not text[i - 1].isspace():
-        i -= 1
-    return start if 0 < i == floor else i
-
-
-def _with_attached_after(text: str, end: int, ceiling: int) -> int:
-    """Return the position to which punctuation reaches to the right of `end`.
-
-    `ceiling` is where the word after begins.
-    """
-    i = end
-    while i < ceiling and not text[i].isspace():
-        i += 1
-    return end if len(text) > i == ceiling else i
 
 
 # --------------------
