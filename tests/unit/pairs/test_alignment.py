@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import csv
 import time
-import tracemalloc
-from collections.abc import Sequence
 from itertools import combinations, pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from tables import read_cases, read_table
 
 from prasanga.base.errors import InputError
@@ -164,65 +160,6 @@ def test_exchanged_sentences_exchange_the_sets(first: str, second: str) -> None:
     assert (one.unmodified_second, one.modified_second) == (other.unmodified_first, other.modified_first)
 
 
-def match_by_whole_tables(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """As `match_words`, with what every pair of places can bring in two tables; for words without a common frame."""
-    if not first or not second:
-        return []
-    codes = {word: code for code, word in enumerate(dict.fromkeys([*first, *second]))}
-    equal = np.equal.outer([codes[word] for word in first], [codes[word] for word in second])
-    beside = len(first) + len(second) + 1  # more than all edits together
-    one_match = beside * (min(len(first), len(second)) + 2)  # more than all that can stand side by side
-    apart, joined = _values(equal, one_match, beside)
-    matches = []
-    i = j = 0
-    adjacent = True
-    while i < len(first) and j < len(second):
-        value = joined[i, j] if adjacent else apart[i, j]
-        if equal[i, j] and value == one_match + adjacent * beside + joined[i + 1, j + 1]:
-            matches.append((i, j))
-            i, j, adjacent = i + 1, j + 1, True
-            continue
-        if apart[i + 1, j + 1] - 1 == value:
-            i, j = i + 1, j + 1
-        elif apart[i + 1, j] - 1 == value:
-            i += 1
-        else:
-            j += 1
-        adjacent = False
-    return matches
-
-
-def _values(equal: NDArray[np.bool_], one_match: int, beside: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what the words from (i, j) on can still bring.
-
-    A match brings `one_match`, and `beside` as well where no gap parts it from the last.
-
-    An edit takes 1 away: a word of one sentence left out, or a word of each in one place. `apart[i, j]` supposes that
-    the places before (i, j) are not matched with each other, `joined[i, j]` that they are. The places before the
-    beginning and after the end count as matched. Filled along the diagonals i + j, which depend on later ones only.
-    """
-    n, m = equal.shape
-    left = np.maximum.outer(n - np.arange(n + 1), m - np.arange(m + 1))
-    apart = -left.astype(np.int64)  # right where one sentence is at its end: the rest of the other is left out
-    joined = apart.copy()
-    joined[n, m] = beside
-    for total in range(n + m - 2, -1, -1):
-        i = np.arange(max(0, total - m + 1), min(n - 1, total) + 1)
-        j = total - i
-        skipped = np.maximum(np.maximum(apart[i + 1, j], apart[i, j + 1]), apart[i + 1, j + 1]) - 1
-        matched = np.where(equal[i, j], one_match + joined[i + 1, j + 1], skipped)
-        apart[i, j] = np.maximum(skipped, matched)
-        joined[i, j] = np.maximum(skipped, np.where(equal[i, j], matched + beside, skipped))
-    return apart, joined
-
-
-@given(st.lists(st.integers(0, 6), max_size=40), st.lists(st.integers(0, 6), max_size=40))
-@settings(max_examples=300)
-def test_alignment_is_that_of_whole_tables(first: list[int], second: list[int]) -> None:
-    one, other = sorted((("<", *map(str, first), ">"), ("(", *map(str, second), ")")))
-    assert match_words(one, other) == match_by_whole_tables(one, other)
-
-
 @pytest.mark.parametrize("words", [600, 2_498])
 def test_words_that_nobody_shares_take_no_time(words: int) -> None:
     first, second = ([f"{side}{number}" for number in range(words)] for side in "ab")
@@ -230,15 +167,6 @@ def test_words_that_nobody_shares_take_no_time(words: int) -> None:
     assert align_words(" ".join(first), " ".join(second)).modified_second == second
     assert match_words(["x", *first, "y"], ["y", *second]) == [(words + 1, 0)]
     assert time.process_time() - began < 5
-
-
-def test_memory_is_two_bytes_a_pair_of_words() -> None:
-    first, second = ([str(number % modulus) for number in range(1_500)] for modulus in (83, 71))
-    tracemalloc.start()
-    match_words(first, second)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2.5 * 1_500 * 1_500
 
 
 def test_more_words_than_are_compared() -> None:

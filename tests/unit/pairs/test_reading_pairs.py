@@ -191,22 +191,7 @@ def test_marks_are_checked(write_csv: WriteCsv) -> None:
 def test_the_indibias_sample(shared: Path) -> None:
     pairs = read_pairs(shared / "reference/indibias/IndiBias_v1_sample.csv")
     counts = pairs.filter(pl.col("language") == "en").group_by("bias_type", "label").len().rows()
-    assert {(bias_type, label): n for bias_type, label, n in counts} == {
-        ("gender", "stereo"): 170,
-        ("gender", "antistereo"): 27,
-        ("socioeconomic", "stereo"): 100,
-        ("socioeconomic", "antistereo"): 8,
-        ("religion", "stereo"): 50,
-        ("religion", "antistereo"): 31,
-        ("age", "stereo"): 57,
-        ("age", "antistereo"): 5,
-        ("caste", "stereo"): 23,
-        ("caste", "antistereo"): 25,
-        ("physical-appearance", "stereo"): 33,
-        ("physical-appearance", "antistereo"): 8,
-        ("disability", "stereo"): 21,
-        ("disability", "antistereo"): 3,
-    }
+    assert {*counts} == {*read_cases(__file__, "indibias")}
     assert pairs.height == 1122
     assert not pairs.select(pl.any_horizontal(pl.col("first", "second").str.contains(r"[\r\n]"))).to_series().any()
     # The paper's rule for origin: below 542 the index is of an inherited pair.

@@ -241,29 +241,6 @@ def test_only_the_stimuli_asked_for_are_drawn_and_counted(tmp_path: Path) -> Non
     assert draw_from(path).stimuli == ("নদী", "ফুল", "মা")
 
 
-def test_a_stimulus_is_short_if_one_length_is_and_copies_do_not_help(tmp_path: Path) -> None:
-    text = "এক দুই ফুল তিন চার পাঁচ"
-    contexts = [context("x", 6, "ফুল", text=text), context("y", 6, "ফুল", text=text), context("z", 8, "মা")]
-    path = write_sentences(tmp_path / "s.parquet", [*contexts, context("w", 8, "মা"), context("v", 5, "মা")])
-    asked: dict[str, Any] = {"pool": "per_length", "minimum": 2, "stimuli": ["মা", "ফুল", "নদী"]}
-    assert short_stimuli([path], lengths=LENGTHS, **asked) == ["নদী", "ফুল"]
-    assert short_stimuli([path], lengths=[*LENGTHS, parse_length(9)], **asked) == ["নদী", "ফুল", "মা"]
-    assert short_stimuli([path], lengths=LENGTHS, pool="per_length", minimum=2) == ["ফুল"]
-    assert short_stimuli([path], lengths=LENGTHS, pool="per_length", minimum=0) == []
-
-
-def test_a_text_that_both_tables_hold_is_the_primarys(tmp_path: Path) -> None:
-    text = "এক দুই ফুল তিন চার পাঁচ"
-    copies = sorted((f"{i}" for i in range(5)), key=lambda name: context(name, 6, "ফুল", text=text)[0]["occurrence_id"])
-    primary = write_sentences(tmp_path / "p.parquet", [context(copies[-1], 6, "ফুল", text=text)])
-    more = write_sentences(tmp_path / "s.parquet", [context(name, 6, "ফুল", text=text) for name in copies[:-1]])
-    coverage = coverage_table(draw_from(primary, supplement=[more], minimum=2)).to_pylist()
-    assert [(row["contexts"], row["copies"], row["sampled"], row["from_supplement"]) for row in coverage] == [
-        (5, 4, 1, 0)
-    ] * 3
-    assert all(row["short"] for row in coverage)
-
-
 @pytest.mark.parametrize(
     ("contexts", "reasons"),
     [
