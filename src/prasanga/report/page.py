@@ -159,11 +159,8 @@ def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     models = [[MISSING if model[key] is None else str(model[key]) for key in keys] for model in described]
     listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in summary.choices(config)]
     parts = fold_table("Every choice that changes a number, by its name in the config", "choices", listed)
-    items = {
-        "Vectors": summary.vector_conventions(config.get("models", {})),
-        "The same in every study": [each["text"] for each in summary.find_wording("fixed", results.measured)],
-    }
-    parts += [Section(title, items=said, folded=True) for title, said in items.items() if said]
+    fixed = [each["text"] for each in summary.find_wording("fixed", results.measured)]
+    parts += [Section("The same in every study", items=fixed, folded=True)] if fixed else []
     sheets = [show_table("models_measured", models)] if models else []
     return Section("Models and choices", "methods", sheets=sheets, parts=parts)
 

@@ -62,13 +62,12 @@ def study_summary(
         results: its results so far.
         made_from: what `prasanga.base.results.describe` says of the summary's making.
         records: what the files of the results say of theirs (`prasanga.base.io.made_from`): versions and digests.
-
     """
     records = shareable(list(records), config)
     config, results = study.without_places(config, results)
     static, inputs = config.get("static") or {}, [json.loads(record.get("inputs") or "{}") for record in records]
-    outside = (each for found in inputs for each in found.items() if not each[0].startswith("results/"))
-    sources = dict(sorted(outside))
+    digests = {path: digest for found in inputs for path, digest in found.items()}
+    sources = {path: digest for path, digest in sorted(digests.items()) if not path.startswith("results/")}
     return {
         "schema": SCHEMA,
         **{key: str(config.get(key) or "") for key in ("study", "title", "note", "language", "preset")},
@@ -386,7 +385,6 @@ def methods_card(
         summary,
         measured=measured,
         choices=choices(config),
-        vectors=vector_conventions(config.get("models") or {}),
         fixed=[each["text"] for each in find_wording("fixed", measured)],
         quantities=find_wording("quantities", measured),
         references=find_wording("publications", measured),
@@ -505,45 +503,31 @@ def _list_pairs(
 _SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
 _NO_NUMBERS = {"construction", "report"}
 """Sections of the config that change no number of the page."""
-_NO_CHOICE = {
-    *("embeddings.source", "embeddings.buckets", "comparison.paper", "comparison.models", "static.vectors"),
-}
+_NO_CHOICE = {"embeddings.source", "embeddings.buckets", "comparison.paper", "comparison.models", "static.vectors"}
 """Keys that change no number of the page, or (static vectors) have a table of their own."""
+_OF_VECTORS = ("layer", "pieces", "dtype", "quantization")
+"""Keys of a model that change its vectors; its others are in the table of models."""
 
 
 def choices(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return all keys of a study's config with their values and their meanings in the reference of the config."""
+    """Return the keys of a study's config with their values and their meanings in the reference of the config."""
+    models = (config.get("models") or {}).items()
+    of_models = ((("models", name, key), each[key]) for name, each in models for key in _OF_VECTORS if key in each)
     return [
-        (key, _value_text(value), " ".join(find_part(tuple(key.split("."))).get("description", "").split()))
-        for key, value in _flatten(config)
+        (".".join(path), _value_text(value), " ".join(find_part(path).get("description", "").split()))
+        for path, value in (*_flatten(config), *of_models)
     ]
 
 
-def vector_conventions(models: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return how the vectors of models are made, a sentence for each choice; where models differ, with their names.
-
-    A choice that the config of a model does not state is left out.
-    """
-    sentences = []
-    for key, about in _wording()["vectors"].items():
-        named: dict[str, list[str]] = {}
-        for name, settings in models.items():
-            if key in settings:
-                value = _value_text(settings[key])
-                named.setdefault(about["values"].get(value, value), []).append(name)
-        said = [*named] if len(named) == 1 else [f"{value} ({', '.join(names)})" for value, names in named.items()]
-        sentences += [f"{about['title']}: {'; '.join(said)}."] if said else []
-    return sentences
-
-
-def _flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(config: Mapping[str, Any], *within: str) -> Iterator[tuple[tuple[str, ...], Any]]:
     for key, value in config.items():
-        if (not prefix and key in _SHOWN_ELSEWHERE | _NO_NUMBERS) or f"{prefix}{key}" in _NO_CHOICE:
+        path = (*within, key)
+        if ".".join(path) in _SHOWN_ELSEWHERE | _NO_NUMBERS | _NO_CHOICE:
             continue
         if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
+            yield from _flatten(value, *path)
         else:
-            yield f"{prefix}{key}", value
+            yield path, value
 
 
 def _value_text(value: Any) -> str:
@@ -563,10 +547,8 @@ def _value_text(value: Any) -> str:
 def find_wording(kind: str, measured: Iterable[str]) -> list[dict[str, Any]]:
     """Return the entries of a kind that are about any of these methods.
 
-    Args:
-        kind: `fixed`, conventions of every study: text; `quantities`, the numbers that studies report: name,
-            meaning, and limit; `publications`: authors, year, title, venue, url, link and used.
-        measured: names of methods.
+    Kinds are `fixed`, conventions of every study (text); `quantities`, the numbers that studies report (name, meaning,
+    limit); and `publications` (authors, year, title, venue, url, link, used).
     """
     found = set(measured)
     return [each for each in _wording()[kind] if found & each["methods"]]
