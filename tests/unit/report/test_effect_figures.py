@@ -119,7 +119,7 @@ def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame) -> Non
     assert [x for x, _ in points_of(first, "s", filled=True)] == [100, 200, 500, 960, 1000]
     bands = [(band.get_y(), band.get_y() + band.get_height()) for band in first.patches]
     assert bands == [pytest.approx((0.4375, 0.5625)), pytest.approx((-0.2625, -0.1375))]
-    assert tick_labels(first.xaxis) == ["100", "200", "500", "1k"]  # 960 is too near to the next
+
     assert first.get_xscale() == "log"
     assert "not computed" in {text.get_text() for text in second.texts}
     assert ">75 words" in note_of(figure)

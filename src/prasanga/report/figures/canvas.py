@@ -69,6 +69,7 @@ ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _PADS: dict[str, Any] = {"w_pad": 3 / 72, "h_pad": 2 / 72, "wspace": 0.01, "hspace": 0.0}
 _ROUND = [1, 2, 2.5, 5, 10]
 _PALE = 0.3
+_UPRIGHT = 4  # of more lengths the labels are upright
 
 
 @lru_cache
@@ -257,7 +258,7 @@ def draw_categories(
     labels: tuple[str, str],
     keys: Sequence[Any],
     note: str,
-    draws: Mapping[int, str] | None = None,
+    of_draws: bool = False,
 ) -> tuple[Figure, list[Any]]:
     """Return a figure with a panel for each category, its sets in the panel's head, and a line for each model.
 
@@ -268,44 +269,40 @@ def draw_categories(
         labels: of the horizontal and of the vertical axis.
         keys: handles for the legend, after the models'.
         note: a sentence or two below the panels.
-        draws: labels of an axis of draws by their number; without these the axis has the grid's lengths, from 0 on.
-            Labels are upright where they are wider than a panel.
+        of_draws: whether the horizontal axis has numbers of draws; otherwise it has the grid's lengths, from 0 on.
     """
-    ticks = dict(enumerate(grid.lengths)) if draws is None else draws
-    sizes, across, n_models = SIZES[width], min(COLUMNS, len(grid.categories)), len(grid.models)
-    font, room = sizes["font"], room_of(width, across)
-    rotation = 90 if sum(width_of(tick, font) + font for tick in ticks.values()) > room else 0
-    every = math.ceil(len(ticks) * font * 1.2 / room)
+    sizes, n_models, n_lengths = SIZES[width], len(grid.models), len(grid.lengths)
     looks = [look(number, sizes) for number in range(n_models)]
     figure, panels = lay_out(
         width,
         heads=[(each.name, each.targets, each.attributes) for each in grid.categories],
-        across=across,
+        across=min(COLUMNS, len(grid.categories)),
         labels=labels,
         keys=[*(handle(name, **{**looks[i], "linestyle": "-"}) for i, name in enumerate(grid.models)), *keys],
         note=note,
     )
-    shown = [tick if number % every == 0 else "" for number, tick in enumerate(reversed(list(ticks.values())))]
-    panels[0].set_xscale("linear" if draws is None else "log")
-    panels[0].xaxis.set_minor_locator(NullLocator())
-    panels[0].set_xticks(list(ticks), reversed(shown), rotation=rotation)
     panels[0].yaxis.set_major_locator(MaxNLocator(7, steps=_ROUND))
+    if of_draws:
+        panels[0].set_xscale("log")
+        panels[0].xaxis.set_major_formatter("{x:,.0f}")
+    else:
+        panels[0].set_xticks(range(n_lengths), grid.lengths)
+        panels[0].set_xlim(-0.45, n_lengths - 0.55)
+    panels[0].xaxis.set_minor_locator(NullLocator())
     places = rows.select(pl.col("x").unique().sort())
     for panel, category in zip(panels, grid.categories, strict=False):
-        panel.tick_params(axis="x", labelrotation=rotation)
+        panel.tick_params(axis="x", labelrotation=90 if not of_draws and n_lengths > _UPRIGHT else 0)
         panel.grid(axis="y")
         for number, model in enumerate(grid.models):
             line = rows.filter(category=category.name, model=model)
             line = places.join(line, on="x", how="left", maintain_order="left")  # a missing length is a gap
-            if draws is None:  # markers and bars of equal estimates do not hide each other
+            if not of_draws:  # markers and bars of equal estimates do not hide each other
                 aside = (number - (n_models - 1) / 2) * min(0.12, 0.6 / n_models)
                 line = line.with_columns(pl.col("x") + aside)
             draw_points(panel, line, looks[number], joined=True)
         if not any(np.isfinite(line.get_ydata()).any() for line in panel.lines):
             panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
         panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
-    if draws is None:
-        panels[0].set_xlim(-0.45, len(ticks) - 0.55)
     return figure, panels
 
 

@@ -9,9 +9,7 @@ choices that made each (Simonsohn, Simmons and Nelson 2020).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -133,8 +131,6 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         last=last.over("category", "model"),
         is_open=is_beyond.cum_max(reverse=True).over("category", "model"),
     )
-    # a label that the next would cover is left out
-    labelled = [n for n, after in pairwise([*steps, math.inf]) if after > 1.2 * n]
     figure, panels = canvas.draw_categories(
         grid,
         width,
@@ -142,7 +138,7 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         labels=("number of draws", "effect size (CEAT)"),
         keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
         note=f"Draws in the order drawn; {length} words. More draws add neither contexts nor words.",
-        draws={n: f"{n // 1000}k" if n % 1000 == 0 else f"{n}" for n in labelled},
+        of_draws=True,
     )
     for panel, category in zip(panels, grid.categories, strict=False):
         ends = shown.filter(category=category.name).unique("model", maintain_order=True).drop_nulls("last")
