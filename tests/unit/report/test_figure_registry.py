@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.report.figures import VARIANTS, all_figures, drawings_of, figure_files, name_of
+from prasanga.report.figures import VARIANTS, all_figures, drawings_of, figure_files, name_of, shown_in
 
 RESULTS = (
     *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
@@ -85,3 +85,16 @@ def test_names_of_categories_become_names_of_files() -> None:
     assert written[:2] == ["words_C1", "words_C_1"]
     assert len(set(written)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", name) for name in written)
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [
+        ("words_C1", "associations of single words, C1"),
+        ("hexbins_tiny-wide", "prior and corrected scores by sentence structure, tiny-wide"),
+        ("demo.oddities", "oddities of the pairs of demo"),
+        ("something_new", "something new"),
+    ],
+)
+def test_a_family_of_files_is_named_by_its_member(stem: str, name: str) -> None:
+    assert shown_in(stem) == name
