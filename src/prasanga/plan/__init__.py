@@ -34,8 +34,8 @@ from prasanga.plan.models import (
     require_folder,
 )
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
-from prasanga.sentences.corpus import is_remote
-from prasanga.sentences.files import Shard, find_shards, require_apart
+from prasanga.sentences.corpus import Shard, is_remote
+from prasanga.sentences.files import find_shards, require_apart
 
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""

@@ -22,7 +22,7 @@ from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method
 from prasanga.plan import StudyPlan
 from prasanga.plan.models import find_kind, list_model_files, list_questions
 from prasanga.samples import counts_of
-from prasanga.sentences.files import Shard
+from prasanga.sentences.corpus import Shard
 
 Values = dict[str, Any]
 

@@ -7,12 +7,10 @@ all three formats and knows whether the last member was whole.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import logging
 import lzma
 import os
-import urllib.request
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,16 +21,18 @@ from typing import Any, BinaryIO, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import xxhash
 import zstandard
 from fsspec.spec import AbstractBufferedFile  # type: ignore[import-untyped]
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.io import replacing
-from prasanga.base.logs import BYTES, progress
+from prasanga.base.io import replacing, sha256_of_file
 
 logger = logging.getLogger(__name__)
 
 Errors = Literal["stop", "skip-line"]
+Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 
 LONGEST_LINE = 1 << 26
 """Bytes of the longest line that is read: memory holds a line several times."""
@@ -53,6 +53,74 @@ _PADDING = {".gz": b"\0", ".zst": b"", ".xz": b"\0"}
 
 COMPRESSED = tuple(_DECOMPRESSORS)
 """The endings of compressed files."""
+
+
+class Shard(NamedTuple):
+    """A corpus file or a part of one, for one job.
+
+    Attributes:
+        path: the file, relative to the working directory; or its URL.
+        source: the file, relative to the root of the corpus; its name in the results, whatever the part.
+        documents: where a document of plain text ends (blank-line, line, file).
+        format: how the file is read.
+        field: field or column with the text, in jsonl, parquet and dataset.
+        columns: columns with the stimulus and the sentence, in an extracted table.
+        start: first byte of the part, which has the lines that begin from `start` to before `end`. In parquet, these
+            are numbers of row groups.
+        end: the byte after its last; None for the end of the file.
+        text: number of the entry that names it, from 0.
+        size: bytes of the whole file when the run was planned; None if it was not looked at.
+        share: about how many bytes of the file the part has; None for a whole file.
+        state: the server's hash, tag or time of a remote file.
+    """
+
+    path: str
+    source: str
+    documents: str
+    format: Format = "text"
+    field: str = "text"
+    columns: tuple[str, str] = ("word", "sentence")
+    start: int = 0
+    end: int | None = None
+    text: int = 0
+    size: int | None = None
+    share: int | None = None
+    state: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether this is no part of a file."""
+        return self.start == 0 and self.end is None
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """Return about how many bytes of the file are read; 0 where they are not known."""
+        return self.share or self.size or 0
+
+    def whole(self) -> Shard:
+        """Return the file that this is a part of."""
+        return self._replace(start=0, end=None, share=None)
+
+    def digest(self) -> dict[str, str]:
+        """Return the xxh3_128 (32 hex digits) of the bytes that the job reads, by path; a part names its place as well.
+
+        That of a remote file is one of its state.
+        """
+        name = self.path if self.is_whole else f"{self.path}, {self.start} to {self.end or 'the end'}"
+        if is_remote(self.path):
+            return {name: xxhash.xxh3_128_hexdigest(self.state.encode())}
+        found = xxhash.xxh3_128()
+        with open_columns(self.path) as file:
+            start, end = self.start, self.end
+            if self.format == "parquet" and not self.is_whole:
+                metadata = pq.read_metadata(file)
+                first = (metadata.row_group(number).column(0) for number in range(metadata.num_row_groups))
+                places = [chunk.dictionary_page_offset or chunk.data_page_offset for chunk in first]
+                start, end = places[start], end and places[end]
+            file.seek(start)
+            while piece := file.read(_BUFFER if end is None else min(_BUFFER, end - file.tell())):
+                found.update(piece)
+        return {name: found.hexdigest()}
 
 
 @dataclass
@@ -338,23 +406,18 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
     Raises:
         InputError: the address cannot be reached, has no file, ends too early, or has other content than `sha256`.
     """
-    if not url.startswith(("https://", "http://")):
-        raise InputError(f"{url!r} is no address to fetch from; it must begin with https:// or http://.")
-    request = urllib.request.Request(url, headers={"User-Agent": "prasanga"})
-    size, digest = 0, hashlib.sha256()
+    from huggingface_hub.utils import http_stream_backoff  # type: ignore[attr-defined]
+
     try:
-        with urllib.request.urlopen(request, timeout=_PATIENCE) as response, replacing(target) as temporary:
-            expected = response.headers.get("Content-Length")
-            told = progress(f"fetching {url}", int(expected) if expected else None, BYTES)
-            with temporary.open("wb") as file, told as fetched:
-                while piece := response.read(_BUFFER):
+        with (
+            http_stream_backoff("GET", url, max_retries=1, timeout=_PATIENCE) as answer,
+            replacing(target) as temporary,
+        ):
+            answer.raise_for_status()
+            with temporary.open("wb") as file:
+                for piece in answer.iter_bytes():
                     file.write(piece)
-                    digest.update(piece)
-                    size += len(piece)
-                    fetched.advance(len(piece))
-            found = digest.hexdigest()
-            if expected is not None and int(expected) != size:
-                raise InputError(f"{url}: the connection ended after {size} of {expected} bytes. Try again.")
+            found = sha256_of_file(temporary)
             if sha256 is not None and found != sha256.lower():
                 raise InputError(
                     f"{url}: the content has the sha256 {found}, but {sha256.lower()} is wanted. The file has changed."
@@ -367,5 +430,5 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
             f"{url}: cannot be fetched ({reason(error)}). Open the address in a browser to see whether the file has"
             f" moved or needs a login. If there is no network here, fetch it elsewhere and put it at {target}."
         ) from None
-    logger.info("%s: %d bytes, sha256 %s.", url, size, found)
+    logger.info("%s: sha256 %s.", url, found)
     return found

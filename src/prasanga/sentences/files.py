@@ -15,10 +15,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import pyarrow.parquet as pq
-import xxhash
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import made_from, read_document, write_document
@@ -26,29 +25,22 @@ from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import (
     BYTE_ORDER_MARK,
     COMPRESSED,
+    Format,
     RemoteFile,
+    Shard,
     explaining,
     find_remote,
     is_remote,
     open_columns,
     open_decompressed,
 )
+from prasanga.sentences.records import FORMATS
 
 logger = logging.getLogger(__name__)
-
-Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 
 SENTENCES_VERSION = 1
 """Raise this number when the code finds other sentences or draws other segments: the corpus is then read again."""
 _LONGEST_NAME = 120  # a file's name may have 255 bytes, with its ending and the addition of a temporary name
-_FORMATS: Mapping[str, Format] = {
-    **dict.fromkeys([".txt", ".text", ".bn", ".hi", ".en"], "text"),
-    **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
-    **dict.fromkeys([".csv", ".tsv"], "extracted"),
-    **dict.fromkeys([".pkl", ".pickle"], "pickle"),
-    ".parquet": "parquet",
-    ".arrow": "dataset",
-}
 _SIGNATURES = {
     b"PAR1": "Parquet",
     b"ARROW1": "Arrow",
@@ -65,76 +57,7 @@ _SIGNATURES = {
 """The first bytes of files that are no text."""
 
 _HEAD = 1 << 16  # bytes in which JSON is recognized
-_PIECE = 1 << 20
 _DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
-
-
-class Shard(NamedTuple):
-    """A corpus file or a part of one, for one job.
-
-    Attributes:
-        path: the file, relative to the working directory; or its URL.
-        source: the file, relative to the root of the corpus; its name in the results, whatever the part.
-        documents: where a document of plain text ends (blank-line, line, file).
-        format: how the file is read.
-        field: field or column with the text, in jsonl, parquet and dataset.
-        columns: columns with the stimulus and the sentence, in an extracted table.
-        start: first byte of the part, which has the lines that begin from `start` to before `end`. In parquet, these
-            are numbers of row groups.
-        end: the byte after its last; None for the end of the file.
-        text: number of the entry that names it, from 0.
-        size: bytes of the whole file when the run was planned; None if it was not looked at.
-        share: about how many bytes of the file the part has; None for a whole file.
-        state: the server's hash, tag or time of a remote file.
-    """
-
-    path: str
-    source: str
-    documents: str
-    format: Format = "text"
-    field: str = "text"
-    columns: tuple[str, str] = ("word", "sentence")
-    start: int = 0
-    end: int | None = None
-    text: int = 0
-    size: int | None = None
-    share: int | None = None
-    state: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        """Return whether this is no part of a file."""
-        return self.start == 0 and self.end is None
-
-    @property
-    def bytes_on_disk(self) -> int:
-        """Return about how many bytes of the file are read; 0 where they are not known."""
-        return self.share or self.size or 0
-
-    def whole(self) -> Shard:
-        """Return the file that this is a part of."""
-        return self._replace(start=0, end=None, share=None)
-
-    def digest(self) -> dict[str, str]:
-        """Return the xxh3_128 (32 hex digits) of the bytes that the job reads, by path; a part names its place as well.
-
-        That of a remote file is one of its state.
-        """
-        name = self.path if self.is_whole else f"{self.path}, {self.start} to {self.end or 'the end'}"
-        if is_remote(self.path):
-            return {name: xxhash.xxh3_128_hexdigest(self.state.encode())}
-        found = xxhash.xxh3_128()
-        with open_columns(self.path) as file:
-            start, end = self.start, self.end
-            if self.format == "parquet" and not self.is_whole:
-                metadata = pq.read_metadata(file)
-                first = (metadata.row_group(number).column(0) for number in range(metadata.num_row_groups))
-                places = [chunk.dictionary_page_offset or chunk.data_page_offset for chunk in first]
-                start, end = places[start], end and places[end]
-            file.seek(start)
-            while piece := file.read(_PIECE if end is None else min(_PIECE, end - file.tell())):
-                found.update(piece)
-        return {name: found.hexdigest()}
 
 
 def find_shards(
@@ -288,7 +211,7 @@ def _list_files(root: Path, pattern: str, wanted: Any) -> dict[str, Format]:
         kind = "text" if wanted == "auto" else f"file of the format {wanted}"
         raise InputError(
             f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. A folder"
-            f" counts for its files that end in {', '.join(_FORMATS)} (plain or with {', '.join(COMPRESSED)}) and are"
+            f" counts for its files that end in {', '.join(FORMATS)} (plain or with {', '.join(COMPRESSED)}) and are"
             " not hidden. Name another folder, or write a pattern such as `folder/**/*.dat` for files of other endings."
         )
     if not found:
@@ -384,7 +307,7 @@ def _by_content(path: str, source: str) -> Format:
         if head.startswith(signature):
             raise InputError(
                 f"corpus.texts: the file {source!r} is {kind}, not text. Convert it, or give it the ending of its"
-                f" format ({', '.join(_FORMATS)}, with {', '.join(COMPRESSED)} if it is compressed)."
+                f" format ({', '.join(FORMATS)}, with {', '.join(COMPRESSED)} if it is compressed)."
             )
     text = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").lstrip()
     if not text.startswith(("{", "[")):
@@ -521,7 +444,7 @@ def _row_groups(whole: Shard) -> list[int]:
 def _format_by_name(source: str) -> Format | None:
     """Return the format by the ending; None for an unknown one."""
     kind, compression = _endings(source)
-    return "text" if compression and not kind else _FORMATS.get(kind.lower())
+    return "text" if compression and not kind else FORMATS.get(kind.lower())
 
 
 def _endings(source: str) -> tuple[str, str]:
@@ -535,7 +458,7 @@ def _endings(source: str) -> tuple[str, str]:
 def _name(source: str) -> str:
     """Return a name for the results: the path without its ending, with letters, digits, - _ and dots only."""
     kind, compression = _endings(source)
-    stem = source.removesuffix(compression).removesuffix(kind if kind.lower() in _FORMATS else "")
+    stem = source.removesuffix(compression).removesuffix(kind if kind.lower() in FORMATS else "")
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.")
     if stem.isascii() and name and len(name) <= _LONGEST_NAME:
         return name

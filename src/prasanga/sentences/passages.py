@@ -28,13 +28,13 @@ from prasanga.sentences.corpus import (
     COMPRESSED,
     LONGEST_LINE,
     Errors,
+    Shard,
     is_remote,
     not_utf8,
     open_decompressed,
     too_long,
     unreadable,
 )
-from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, ExtractionReport, Passage, Windows

@@ -23,14 +23,15 @@ from prasanga.base.errors import InputError, reason
 from prasanga.sentences.corpus import (
     COMPRESSED,
     Errors,
+    Format,
     ReadingReport,
+    Shard,
     explaining,
     not_utf8,
     open_columns,
     open_decompressed,
     read_lines,
 )
-from prasanga.sentences.files import Shard
 
 START = "start"
 """Column of an extracted table with the character at which the stimulus begins; a table may lack it."""
@@ -89,7 +90,7 @@ def read_records(shard: Shard, errors: Errors = "stop", counts: ReadingReport | 
     """
     counts = counts if counts is not None else ReadingReport()
     documents = skipped = 0
-    for record in _READERS[shard.format](shard, counts):
+    for record in _READERS[shard.format].read(shard, counts):
         if isinstance(record, _UnusableError):
             if errors == "stop":
                 raise InputError(f"{shard.path}: {record}")
@@ -349,13 +350,22 @@ def _load_sentences(path: str) -> dict[str, list[str]]:
     return dict(content)
 
 
-_READERS: Mapping[str, Callable[[Shard, ReadingReport], _Found]] = {
-    "text": _read_lines,
-    "word": _read_lines,
-    "jsonl": _read_json_lines,
-    "parquet": _read_column,
-    "dataset": _read_column,
-    "extracted": _read_table,
-    "pickle": _read_pickle,
+class _Reader(NamedTuple):
+    """How a format is read, and the endings by which its files are known."""
+
+    read: Callable[[Shard, ReadingReport], _Found]
+    endings: tuple[str, ...] = ()
+
+
+_READERS: Mapping[Format, _Reader] = {
+    "text": _Reader(_read_lines, (".txt", ".text", ".bn", ".hi", ".en")),
+    "word": _Reader(_read_lines),
+    "jsonl": _Reader(_read_json_lines, (".jsonl", ".ndjson")),
+    "extracted": _Reader(_read_table, (".csv", ".tsv")),
+    "pickle": _Reader(_read_pickle, (".pkl", ".pickle")),
+    "parquet": _Reader(_read_column, (".parquet",)),
+    "dataset": _Reader(_read_column, (".arrow",)),
 }
-"""By format, what gives the records of a file."""
+
+FORMATS: Mapping[str, Format] = {ending: name for name, reader in _READERS.items() for ending in reader.endings}
+"""The formats by the endings of files."""

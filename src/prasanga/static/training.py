@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
-from prasanga.sentences.files import Shard
+from prasanga.sentences.corpus import Shard
 from prasanga.sentences.passages import read_sentences
 from prasanga.text import WORD, Normalizer, fold
 from prasanga.text.compiled import compiled_sums

@@ -23,7 +23,7 @@ from prasanga.extras.corpora import (
     sources_page,
     write_release,
 )
-from prasanga.sentences.files import Shard
+from prasanga.sentences.corpus import Shard
 from prasanga.sentences.records import read_records
 
 OPEN = Text("open/*.txt", "Open letters", "CC BY 4.0")

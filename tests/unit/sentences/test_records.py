@@ -20,7 +20,7 @@ import pytest
 import zstandard
 
 from prasanga.base.errors import InputError
-from prasanga.sentences.files import Format, Shard
+from prasanga.sentences.corpus import Format, Shard
 from prasanga.sentences.records import Record, read_records, word_of
 
 FORMATS: tuple[Format, ...] = ("jsonl", "parquet", "dataset", "extracted")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.sentences.files import Shard, find_shards, require_apart
+from prasanga.sentences.corpus import Shard
+from prasanga.sentences.files import find_shards, require_apart
 
 LARGE = 10**9
 
