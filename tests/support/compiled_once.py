@@ -1,7 +1,7 @@
 """Where copies of the tree find what was compiled to machine code: in the tree that they are copies of.
 
 The compiler keeps code under the path of its source, so that each copy would wait for it anew. The folder above has a
-digest of the sources in its name (`prasanga.text.compiled`): a copy whose code was edited has another.
+digest of the sources in its name (`prasanga.text.lines`): a copy whose code was edited has another.
 """
 
 from __future__ import annotations

@@ -483,7 +483,7 @@ def _groups(vectors: Mapping[str, DirectedVectors], words: Sequence[str], column
 
 @cache
 def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
-    from prasanga.text.compiled import compiled_sums  # here, because it loads the compiler
+    from prasanga.text.lines import compiled_sums  # here, because it loads the compiler
 
     return compiled_sums(_add_drawn), compiled_sums(_multiply_drawn)
 

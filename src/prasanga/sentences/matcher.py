@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.io import read_table
 from prasanga.text import WORD, fold
-from prasanga.text.compiled import compiled
-from prasanga.text.lines import Bytes, Positions, decode_valid
+from prasanga.text.lines import Bytes, Positions, compiled, decode_valid
 from prasanga.text.words import IS_WORD, character_flags
 
 _TOKEN: Final = regex.compile(rf"{WORD.pattern}|\S")

@@ -39,8 +39,7 @@ from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, ExtractionReport, Passage, Windows
 from prasanga.text import Normalizer, normalizer
-from prasanga.text.compiled import compiled
-from prasanga.text.lines import Bytes, Lines, Positions, Spans, decode, split_lines
+from prasanga.text.lines import Bytes, Lines, Positions, Spans, compiled, decode, split_lines
 from prasanga.text.words import IS_SPACE, character_flags
 
 BLOCK = 1 << 20

@@ -27,7 +27,7 @@ from prasanga.base.seeds import generator
 from prasanga.sentences.corpus import Shard
 from prasanga.sentences.passages import read_sentences
 from prasanga.text import WORD, Normalizer, fold
-from prasanga.text.compiled import compiled_sums
+from prasanga.text.lines import compiled_sums
 
 X_MAX: Final = 100.0
 """GloVe: the count from which on all pairs of words weigh the same."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SHOW = "from prasanga.text import compiled; print(compiled._CACHE)"
+SHOW = "from prasanga.text import lines; print(lines._CACHE)"
 
 
 def cache_folder(source: Path, cache: str) -> str:
