@@ -240,7 +240,7 @@ _SIDES = {
 HOLM = Marking(
     "p_association_holm",
     ALPHA,
-    "p_association_holm <= .05: permutation of the target words and of the attribute words, the larger p,"
+    "p_association_holm ≤ .05: permutation of the target words and of the attribute words, the larger p,"
     " corrected by Holm over the primary tests of words in the study (CEAT, SEAT, WEAT and log-probability bias"
     " together). Single lengths are not tested.",
 )

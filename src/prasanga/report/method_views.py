@@ -322,23 +322,20 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
     heats = Markup("").join(section.sheet_to_html(_percentage_heat(found, group)) for group in found.groups)
     reading = {"row": next(iter(found.rows.values())), "fewest": FEWEST_PAIRS}
     numbers = [_list_percentages(found, group) for group in found.groups]
+    titles = {group[:2]: group.title for group in found.groups}
+    strengths = [
+        f"{titles[row['set'] or '', row['language']]}, {row['model']}: {findings.tell_strength('pairs', row)}"
+        for row in results["pair_strength"].iter_rows(named=True)
+    ]
     return fill_section(
         "pairs",
         {"n_tests": grid.tests_of(found)},
-        findings=[*findings.findings_of_pairs(bias), *_tell_strengths(found, results["pair_strength"])],
+        findings=[*findings.findings_of_pairs(bias), *strengths],
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
         parts=[fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
         notes=[conventions_note(bias["conventions"].unique(maintain_order=True), prose("pairs_note"))],
     )
-
-
-def _tell_strengths(found: PairGrid, strengths: pl.DataFrame) -> list[str]:
-    titles = {group[:2]: group.title for group in found.groups}
-    return [
-        f"{titles[row['set'] or '', row['language']]}, {row['model']}: {findings.tell_strength('pairs', row)}"
-        for row in strengths.iter_rows(named=True)
-    ]
 
 
 def _percentage_heat(found: PairGrid, group: Group) -> Sheet:
@@ -480,14 +477,11 @@ def _describe_set(table: pl.DataFrame, title: str) -> Section:
 
 
 def _count_oddities(oddities: pl.DataFrame) -> Sheet:
-    """Return how many pairs of each set and language have each kind of oddity, the kinds in their order."""
+    """Return how many pairs of each set and language have each kind of oddity."""
     counts = oddities.group_by("set", "kind", "language", maintain_order=True).agg(pl.col("pair_id").n_unique())
-    sets, kinds = oddities["set"].unique(maintain_order=True).to_list(), list(KINDS)
     rows = [
         (name, html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]), name_of_language(language), n)
-        for name, kind, language, n in sorted(
-            counts.iter_rows(), key=lambda row: (sets.index(row[0]), kinds.index(row[1]))
-        )
+        for name, kind, language, n in counts.iter_rows()
     ]
     return show_table("oddities", rows)
 

@@ -60,18 +60,18 @@ _OF_DRAWS = ("effect_size", "standard_error", "effect_random", "standard_error_r
 _OF_WORDS = "permutation of the target words, not corrected."
 _OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
 _MARKINGS = {
-    "ceat": grids.Marking("p_draws", 0.05, "p_draws <= .05, as in the paper; it says nothing about other words."),
+    "ceat": grids.Marking("p_draws", 0.05, "p_draws ≤ .05, as in the paper; it says nothing about other words."),
     "log_probability_bias": grids.Marking(
-        "p_sentences", 0.05, f"p_sentences <= .05: permutation of single {_OF_SENTENCES}"
+        "p_sentences", 0.05, f"p_sentences ≤ .05: permutation of single {_OF_SENTENCES}"
     ),
     # of SEAT, too, the program of Sadhu et al. permutes words
-    **dict.fromkeys(("seat", "weat"), grids.Marking("p_stimuli", 0.05, f"p_stimuli <= .05: {_OF_WORDS}")),
+    **dict.fromkeys(("seat", "weat"), grids.Marking("p_stimuli", 0.05, f"p_stimuli ≤ .05: {_OF_WORDS}")),
 }
 """The marks of Table 4 of Sadhu et al., by method."""
 
 _OF_SEAT = (
-    grids.Marking("p_sentences", 0.01, f"p_sentences <= .01: permutation of {_OF_SENTENCES}"),
-    grids.Marking("p_stimuli", 0.01, f"p_stimuli <= .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
+    grids.Marking("p_sentences", 0.01, f"p_sentences ≤ .01: permutation of {_OF_SENTENCES}"),
+    grids.Marking("p_stimuli", 0.01, f"p_stimuli ≤ .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
 )
 """The mark of Sahoo et al., and the one of a study without its p."""
 
