@@ -124,21 +124,3 @@ def test_every_link_of_the_page_leads_to_a_place_in_it_and_to_its_data(tmp_path:
     assert links == set(data["estimates"])
     with_numbers = [row for row in estimates().iter_rows(named=True) if row["effect_size"] is not None]
     assert links == {address_of_number("ceat", row) for row in with_numbers}
-
-
-def test_a_number_has_the_strength_that_would_have_been_found() -> None:
-    row = {
-        "category": "C1",
-        "model": "wide_1",
-        "shift_80": 0.75,
-        "shifts": [0.0, 0.5, 1.0],
-        "shares_found": [0.0, 0.51234, 0.9],
-    }
-    table = pl.DataFrame([row], schema_overrides={"shift_80": pl.Float64})
-    table = table.with_columns(pl.lit(None).alias(name) for name in set(TABLES["ceat_strength"].names) - {*row})
-    (of_ceat, *_) = data_of(results(ceat_strength=table))["estimates"].values()
-    assert of_ceat["strength"].startswith(
-        "With these words and contexts, a shift of 0.75 SD would have been found in 80%"
-    )
-    assert of_ceat["curve"] == [[0, 0.5, 1], [0, 0.512, 0.9]]
-    assert all("strength" not in each for each in data_of(results())["estimates"].values())

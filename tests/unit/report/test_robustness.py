@@ -139,16 +139,6 @@ def test_agreement_of_planted_orders() -> None:
     assert few["tau_low"].null_count() == 3
 
 
-def test_primary_estimates_stand_for_ceat(table: Table) -> None:
-    ceat = table(
-        ("C1", "a", "9", "fixed", 0.1), ("C1", "a", "25", "fixed", 0.2), ("C1", "a", "25", "random", 0.3),
-        ("C4", "a", "25", "fixed", None),
-    )  # fmt: skip
-    rows = side_by_side({"ceat": ceat}).to_dicts()
-    assert [(row["category"], row["effect_size"]) for row in rows] == [("C1", 0.2)]
-    assert side_by_side({}).is_empty()
-
-
 def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     together = side_by_side(study())
     path = tmp_path / "methods.csv"
