@@ -42,8 +42,7 @@ from prasanga.base.seeds import generator
 from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.intervals import Interval, interval, omit_units
-from prasanga.stats.permutation import STATISTICS, find_detectable_difference, permutation_test_of_scores
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import STATISTICS, Units, find_detectable_difference, permutation_test_of_scores
 
 WORDS = (4, 8, 13, 25)
 ALPHAS = (0.01, 0.05, 0.1, 0.5)

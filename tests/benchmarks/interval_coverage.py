@@ -23,7 +23,7 @@ from prasanga.base.seeds import generator
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import STD_CONVENTIONS
 from prasanga.stats.intervals import difference_interval, draw_resampling, interval, omit_units, replicate_effects
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import Units
 
 Vectors = npt.NDArray[np.float64]
 

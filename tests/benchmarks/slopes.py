@@ -19,7 +19,7 @@ from prasanga.associations.vectors import Words
 from prasanga.base.seeds import generator
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.intervals import difference_interval, replicate_effects
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import Units
 
 Vectors = npt.NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from prasanga.associations.strength import CosineStudies, Roles, Space
+from prasanga.stats.permutation import Units
 from prasanga.stats.strength import Rule, measure_strength
-from prasanga.stats.units import Units
 
 SHIFTS = (0.1, 0.25, 0.5, 1.0, 1.5)
 DIMENSIONS = 100

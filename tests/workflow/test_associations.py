@@ -29,8 +29,7 @@ from prasanga.embeddings.shards import read_embeddings
 from prasanga.schema import describe_losses
 from prasanga.static import read_looked_up
 from prasanga.stats.crossed import contributions
-from prasanga.stats.permutation import PermutationTest, benjamini_hochberg, holm
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import PermutationTest, Units, benjamini_hochberg, holm
 
 pytestmark = pytest.mark.workflow
 

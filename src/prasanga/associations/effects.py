@@ -67,8 +67,7 @@ from prasanga.schema import Loss, Reason
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import COSINE_NOISE, FloatArray, IndexArray, choice, generator_from, to_array
 from prasanga.stats.intervals import Interval, interval, omit_units
-from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import PermutationTest, Units, permutation_test_of_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -41,8 +41,7 @@ from prasanga.stats.intervals import (
     omit_templates,
     omit_units,
 )
-from prasanga.stats.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.stats.units import Units, matched_effect_size
+from prasanga.stats.permutation import PermutationTest, Units, matched_effect_size, permutation_test_of_scores
 
 Rows: TypeAlias = list[dict[str, Any]]
 

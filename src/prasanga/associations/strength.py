@@ -27,6 +27,7 @@ from prasanga.stats.controls import moderate_deviations
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import FloatArray, IndexArray
 from prasanga.stats.intervals import FEWEST_TEMPLATES
+from prasanga.stats.permutation import Flags, Units
 from prasanga.stats.strength import (
     Judge,
     Measured,
@@ -39,7 +40,6 @@ from prasanga.stats.strength import (
     measure_strength,
     spread_within,
 )
-from prasanga.stats.units import Flags, Units
 
 # --------------------
 # Studies: cosines of their words, with a shift or another disturbance.

@@ -32,8 +32,7 @@ from prasanga.likelihoods.templates import read_categories
 from prasanga.schema import TABLES, Loss, Reason
 from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, weigh_items
 from prasanga.stats.effects import ConstantScoresError, FloatArray, IndexArray, choice, generator_from
-from prasanga.stats.permutation import PermutationTest, test_of_statistics
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import PermutationTest, Units, assess_statistics
 
 # --------------------
 # Scores of sentences from the scores of their terms, and how they move when the terms change.
@@ -204,7 +203,7 @@ class TermScores:
         observed = float(self._difference(self.sentence_scores[None])[0])
         mirrored = units.matched or n_first == n_second
         found = np.concatenate(differences)
-        return test_of_statistics(found, observed, total, settings.alternative, exact=exact, mirrored=mirrored)
+        return assess_statistics(found, observed, total, settings.alternative, exact=exact, mirrored=mirrored)
 
     def term_associations(self) -> FloatArray:
         """Return the association of each term, (n_terms,).

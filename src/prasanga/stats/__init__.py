@@ -25,10 +25,11 @@ from prasanga.stats.intervals import (
 )
 from prasanga.stats.permutation import (
     PermutationTest,
+    Units,
     benjamini_hochberg,
     find_detectable_difference,
     holm,
+    matched_effect_size,
     permutation_test_of_scores,
     sign_flip_test,
 )
-from prasanga.stats.units import Units, matched_effect_size

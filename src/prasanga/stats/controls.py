@@ -150,7 +150,7 @@ def judge_difference(cell: BesideTwins, sd: float, df: float) -> dict[str, float
     assert cell.low is not None
     assert cell.high is not None
     difference = cell.effect - float(np.mean(cell.twins))
-    p, margin = map(float, test_difference(difference, cell.high - cell.low, len(cell.twins), sd, df))
+    p, margin = map(float, assess_difference(difference, cell.high - cell.low, len(cell.twins), sd, df))
     return {
         "twin_sd_moderated": sd,
         "twin_df": df,
@@ -160,7 +160,7 @@ def judge_difference(cell: BesideTwins, sd: float, df: float) -> dict[str, float
     }
 
 
-def test_difference(difference: Any, width: Any, n_twins: int, sd: Any, df: Any) -> tuple[Any, Any]:
+def assess_difference(difference: Any, width: Any, n_twins: int, sd: Any, df: Any) -> tuple[Any, Any]:
     """Return p of the difference from the copies' mean, and half of its interval; numbers, or arrays of many studies.
 
     `width` is that of the effect's interval over words.
@@ -172,9 +172,6 @@ def test_difference(difference: Any, width: Any, n_twins: int, sd: Any, df: Any)
     margin = np.maximum(stdtrit(df, 0.975) * of_weights, Z_95 * of_words)
     distance = -np.abs(difference)
     return 2 * np.maximum(stdtr(df, distance / of_weights), ndtr(distance / of_words)), margin
-
-
-test_difference.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
 def moderate_deviations(

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from prasanga.base.seeds import generator
 from prasanga.stats.crossed import CountedScores, Counts, CrossedScores
 from prasanga.stats.effects import DENOMINATORS, FloatArray, largest_effect
-from prasanga.stats.units import Units, draw_counts
+from prasanga.stats.permutation import Units, draw_counts
 
 FEWEST_WORDS = 8
 """Units that each set needs for an interval over words, and for a finding: with fewer, no interval held its level."""

@@ -13,9 +13,9 @@ binary search ("meeting in the middle"). That takes 2 * 2^(n/2) sums in place of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import comb
 from typing import Any, TypeAlias
 
@@ -23,14 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.stats.effects import (
-    TIE,
-    FloatArray,
-    choice,
-    finite_vector,
-    generator_from,
-    whole_number,
-)
+from prasanga.stats.crossed import Counts
+from prasanga.stats.effects import TIE, FloatArray, IndexArray, choice, finite_vector, generator_from, whole_number
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
+"""Booleans."""
 
 _Predicate: TypeAlias = Callable[[FloatArray, FloatArray], npt.NDArray[np.bool_]]
 """Does a partition count? Takes the sums, and the sums of squares, of X's scores in many partitions."""
@@ -124,7 +121,7 @@ def permutation_test_of_scores(
     centred = scores - scores.mean()
     observed = float(centred[: x.size].sum())
     tolerance = max(TIE * float(np.abs(scores).max()), noise) / per_sum
-    lower, upper = _bounds(observed, tolerance, alternative)
+    lower, upper = find_bounds(observed, tolerance, alternative)
     n_drawn = 0 if countable and method != "sampled" else n_resamples
     if lower >= upper or np.ptp(scores) <= tolerance * per_sum / scores.size:
         count, n_drawn = total, 0  # every sum is beyond one of the bounds
@@ -164,39 +161,40 @@ def sign_flip_test(
     are counted, `n_resamples` of more are drawn. `alternative` and `rng` as in `permutation_test_of_scores`; means
     within 1e-9 of the largest difference, or within `noise`, are ties.
     """
-    n = differences.size
-    observed = float(differences.mean())
-    tolerance = max(TIE * float(np.abs(differences).max()), noise)
-    lower, upper = _bounds(observed, tolerance, alternative)
+    n, rng = differences.size, generator_from(rng)
     if n <= _FLIPPED:
-        n_drawn, sums = 0, np.zeros(1)
+        sums = [np.zeros(1)]
         for difference in differences:
-            sums = np.concatenate([sums + difference, sums - difference])
-        count = int(np.count_nonzero((sums / n <= lower) | (sums / n >= upper)))
+            sums = [np.concatenate([sums[0] + difference, sums[0] - difference])]
     else:
-        n_drawn, count, rng = n_resamples, 0, generator_from(rng)
-        for start in range(0, n_resamples, block := max(1, _SHUFFLED // n)):
-            signs = 2.0 * rng.integers(2, size=(min(block, n_resamples - start), n)) - 1
-            means = signs @ differences / n
-            count += int(np.count_nonzero((means <= lower) | (means >= upper)))
-    return _conclude(count, 2**n, n_drawn, observed, 2 if alternative == "two-sided" else 1)
+        rows = max(1, _SHUFFLED // n)
+        blocks = (min(rows, n_resamples - start) for start in range(0, n_resamples, rows))
+        sums = [(2.0 * rng.integers(2, size=(block, n)) - 1) @ differences for block in blocks]
+    tolerance = max(TIE * float(np.abs(differences).max()), noise)
+    how: dict[str, Any] = {"exact": n <= _FLIPPED, "mirrored": True, "tolerance": tolerance}
+    return assess_statistics(np.concatenate(sums) / n, float(differences.mean()), 2**n, alternative, **how)
 
 
-def test_of_statistics(
-    statistics: FloatArray, observed: float, n_partitions: int, alternative: str, *, exact: bool, mirrored: bool
+def assess_statistics(
+    statistics: FloatArray,
+    observed: float,
+    n_partitions: int,
+    alternative: str,
+    *,
+    exact: bool,
+    mirrored: bool,
+    tolerance: float = 0.0,
 ) -> PermutationTest:
     """Return the test of any statistic, from its values in all partitions or in those drawn.
 
-    `statistics` are (n,) values, with `exact` one for each of the `n_partitions`. Ties as in `permutation_test`.
+    `statistics` are (n,) values, with `exact` one for each of the `n_partitions`. Those within `tolerance`, or within
+    1e-9 of the largest, are ties. `mirrored`: the mirror image of a partition has the same statistic.
     """
-    tolerance = TIE * max(abs(observed), float(np.abs(statistics).max()))
-    lower, upper = _bounds(observed, tolerance, alternative)
+    tolerance = max(tolerance, TIE * max(abs(observed), float(np.abs(statistics).max())))
+    lower, upper = find_bounds(observed, tolerance, alternative)
     count = int(np.count_nonzero((statistics <= lower) | (statistics >= upper)))
     together = 2 if mirrored and alternative == "two-sided" else 1
     return _conclude(count, n_partitions, 0 if exact else statistics.size, observed, together)
-
-
-test_of_statistics.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
 def _conclude(count: int, n_partitions: int, n_drawn: int, statistic: float, together: int) -> PermutationTest:
@@ -215,8 +213,8 @@ def _conclude(count: int, n_partitions: int, n_drawn: int, statistic: float, tog
     return PermutationTest(p_value, not n_drawn, n_partitions, n_drawn, low, high, statistic, smallest)
 
 
-def _bounds(observed: float, tolerance: float, alternative: str) -> tuple[float, float]:
-    """Return the limits of the sum of X's scores: partitions at or below the lower, at or above the upper, count."""
+def find_bounds(observed: Any, tolerance: Any, alternative: str) -> tuple[Any, Any]:
+    """Return the limits of a statistic, or of many: partitions at or below the lower, at or above the upper, count."""
     if alternative == "greater":
         return -np.inf, observed - tolerance
     if alternative == "less":
@@ -317,6 +315,167 @@ def _count_drawn(scores: FloatArray, size: int, counts: _Predicate, n_resamples:
         drawn = rng.permuted(np.broadcast_to(scores, (rows, scores.size)), axis=1)[:, :size]
         count += int(np.count_nonzero(counts(drawn.sum(axis=1), np.vecdot(drawn, drawn))))
     return count
+
+
+# --------------------
+# Units of chance on one side of a category: what is permuted, left out and drawn again.
+#
+# A unit is a word; a cluster of words that stand for one another (near-synonyms, inflected forms), whose score is the
+# mean of its words'; or, where the two sets of a side are matched, a pair of words, one of either set. The members of a
+# pair have as much in common as each other's score tells, so that the difference within pairs is what is tested. Where
+# matched words form clusters, these are of whole pairs.
+
+
+FEWEST_CLUSTERS = 4
+"""Units that a set with clusters of words needs for a test."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of two sets of words, targets or attributes.
+
+    Attributes:
+        first: (n_first,) the unit of each word of the first set, numbered from 0.
+        second: the same of the second set; of matched sets the same numbers as in the first, pair by pair.
+        matched: whether the sets are matched.
+    """
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    matched: bool = False
+
+    @classmethod
+    def from_sizes(cls, n_first: int, n_second: int) -> Units:
+        """Return units that are single words."""
+        return cls(tuple(range(n_first)), tuple(range(n_second)))
+
+    @classmethod
+    def from_clusters(
+        cls,
+        first: Sequence[str],
+        second: Sequence[str],
+        of_first: Mapping[str, str],
+        of_second: Mapping[str, str],
+        *,
+        matched: bool = False,
+    ) -> Units:
+        """Return the units of two lists of words; `of_first` and `of_second` name the clusters of words in one."""
+        numbers = _number_units(first, of_first)
+        return cls(numbers, numbers if matched else _number_units(second, of_second), matched)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Units of the first and of the second set."""
+        return max(self.first, default=-1) + 1, max(self.second, default=-1) + 1
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the difference of the sets' means."""
+        n_first, n_second = self.sizes
+        return n_first - 1 if self.matched else n_first + n_second - 2
+
+    @property
+    def are_few(self) -> bool:
+        """Whether clusters leave fewer than four units in a set: too few for a test."""
+        return min(self.sizes) < FEWEST_CLUSTERS and sum(self.sizes) < len(self.first) + len(self.second)
+
+    @cached_property
+    def numbers(self) -> IndexArray:
+        """(n_words,) the unit of each word; those of the second set follow, unless the sets are matched."""
+        return np.concatenate([self.first, np.array(self.second) + (0 if self.matched else self.sizes[0])]).astype(int)
+
+    @property
+    def is_first(self) -> Flags:
+        """(n_words,) whether each word is of the first set."""
+        return np.arange(len(self.first) + len(self.second)) < len(self.first)
+
+    @cached_property
+    def _belongs(self) -> FloatArray:
+        """(n_words, n_units), 1 where a word is of a unit."""
+        return np.asarray(self.numbers[:, None] == np.arange(self.numbers.max() + 1), dtype=np.float64)
+
+    def average(self, scores: FloatArray) -> FloatArray:
+        """Return (..., n_units) the scores of units, those of the first set first, from those of words."""
+        return np.asarray(scores @ (self._belongs / self._belongs.sum(axis=0)))
+
+    def subtract(self, scores: FloatArray, is_first: Flags | None = None) -> FloatArray:
+        """Return (..., n) the difference within each unit of matched sets, first minus second.
+
+        With `is_first`, (..., n_words), pairs have changed places.
+        """
+        is_first = self.is_first if is_first is None else is_first
+        sides = (np.where(side, scores, 0) @ self._belongs / (side @ self._belongs) for side in (is_first, ~is_first))
+        return np.asarray(np.subtract(*sides))
+
+    def label(self, is_first: Flags) -> Flags:
+        """Return (..., n_units) whether each unit is of the first set, from the same of words."""
+        return np.asarray(is_first[..., np.unique(self.numbers, return_index=True)[1]])
+
+    def relabel(self, n: int, rng: np.random.Generator) -> Flags:
+        """Return (n, n_words) whether each word is of the first set after a random relabeling of the units."""
+        n_first, n_second = self.sizes
+        if self.matched:
+            flipped = rng.integers(2, size=(n, n_first)).astype(bool)
+            return np.asarray(self.is_first ^ flipped[:, self.numbers])
+        of_units = rng.permuted(np.tile(np.arange(n_first + n_second) < n_first, (n, 1)), axis=1)
+        return np.asarray(of_units[:, self.numbers])
+
+    def test(
+        self,
+        scores: FloatArray,
+        *,
+        alternative: str,
+        n_resamples: int,
+        rng: np.random.Generator,
+        statistic: str,
+        noise: float,
+    ) -> PermutationTest:
+        """Test the scores of words, (n_first + n_second,): units change sets, or members of pairs change places.
+
+        See `permutation_test_of_scores` and `sign_flip_test` for the arguments.
+        """
+        how = {"alternative": alternative, "n_resamples": n_resamples, "rng": rng, "noise": noise}
+        if self.matched:
+            return sign_flip_test(self.subtract(scores), **how)  # type: ignore[arg-type]
+        first, second = np.split(self.average(scores), self.sizes[:1])
+        return permutation_test_of_scores(first, second, statistic=statistic, **how)  # type: ignore[arg-type]
+
+    def leave_one_out(self) -> list[Counts]:
+        """Return which words are left without each unit, (n_units, n_words), for each sample: of a set, or of pairs."""
+        of_sets = self.first, self.second
+        kept = [np.arange(n)[:, None] != np.array(of) for n, of in zip(self.sizes, of_sets, strict=True)]
+        if self.matched:
+            return [np.hstack(kept).astype(np.float64)]
+        whole = [np.ones((n, len(of))) for n, of in zip(self.sizes, reversed(of_sets), strict=True)]
+        return [np.hstack([kept[0], whole[0]]), np.hstack([whole[1], kept[1]])]
+
+    def draw(self, n_resamples: int, rngs: Sequence[np.random.Generator]) -> Counts:
+        """Return (n_resamples, n_words), how often each word counts where units are drawn with replacement.
+
+        A generator draws for the first set, and another for the second; pairs are drawn by the first.
+        """
+        first, second = (draw_counts(n, n_resamples, rng) for n, rng in zip(self.sizes, rngs, strict=True))
+        return np.hstack([first[:, self.first], (first if self.matched else second)[:, self.second]])
+
+
+def _number_units(words: Sequence[str], clusters: Mapping[str, str]) -> tuple[int, ...]:
+    numbers: dict[object, int] = {}
+    return tuple(numbers.setdefault(clusters.get(word, place), len(numbers)) for place, word in enumerate(words))
+
+
+def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
+    """Return (n_resamples, n), how often each of `n` was drawn in `n` draws with replacement."""
+    chosen = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
+    return np.bincount(chosen.ravel(), minlength=n * n_resamples).reshape(n_resamples, n).astype(np.float64)
+
+
+def matched_effect_size(differences: FloatArray) -> float | None:
+    """Return the mean difference within pairs over its standard deviation (n - 1), Cohen's d_z (1988, section 2.3.5).
+
+    None for fewer than 8 pairs, and where all differ by the same amount.
+    """
+    spread = float(differences.std(ddof=1)) if differences.size >= 8 else 0.0
+    return float(differences.mean()) / spread if spread > 0 else None
 
 
 # --------------------

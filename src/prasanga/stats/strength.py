@@ -36,12 +36,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.stats.controls import test_difference
+from prasanga.stats.controls import assess_difference
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import DENOMINATORS, TIE, FloatArray
 from prasanga.stats.intervals import from_scale, jackknife_variance, to_scale
-from prasanga.stats.permutation import ALPHA
-from prasanga.stats.units import Flags, Units
+from prasanga.stats.permutation import ALPHA, Flags, Units, find_bounds
 
 POWER = 0.8
 SHIFTS = (0.1, 0.25, 0.5, 1.0, 1.5)
@@ -155,12 +154,8 @@ def count_partitions(
 
     Statistics within the (R,) `tolerance` are ties.
     """
-    if alternative == "two-sided":
-        counted = np.abs(found) >= np.abs(observed) - tolerance
-    else:
-        sign = 1 if alternative == "greater" else -1
-        counted = sign * found >= sign * observed - tolerance
-    count = counted.sum(axis=0)
+    lower, upper = find_bounds(observed, tolerance, alternative)
+    count = ((found <= lower) | (found >= upper)).sum(axis=0)
     return np.asarray((count + 1) / (len(found) + 1) if are_drawn else count / len(found))
 
 
@@ -271,7 +266,7 @@ class Judge:
         if n_twins > 1:
             width = from_scale(place + reach, bounds) - from_scale(place - reach, bounds)
             spread = self.rule.moderate(twins.std(axis=1, ddof=1), n_twins - 1)
-            found &= test_difference(effects - twins.mean(axis=1), width, n_twins, *spread)[0] <= ALPHA
+            found &= assess_difference(effects - twins.mean(axis=1), width, n_twins, *spread)[0] <= ALPHA
         return np.asarray(found)
 
 

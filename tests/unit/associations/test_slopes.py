@@ -11,7 +11,7 @@ from prasanga.associations import measure_ceat
 from prasanga.associations.comparisons import correct_tests
 from prasanga.associations.contexts import CeatSettings
 from prasanga.associations.estimates import Estimand, TestSettings, measure_slope
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import Units
 
 LENGTHS = ("9", "25", "75")
 N = 8

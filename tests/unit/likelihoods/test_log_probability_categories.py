@@ -26,7 +26,7 @@ from prasanga.likelihoods.templates import read_category_sentences
 from prasanga.schema import describe_losses
 from prasanga.stats.crossed import leave_one_out
 from prasanga.stats.intervals import draw_resampling
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import Units
 
 SETS = {
     "he": ["king", "prince", "duke", "lord"],

@@ -17,7 +17,7 @@ from prasanga.stats.intervals import (
     omit_templates,
     omit_units,
 )
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import Units
 
 
 def cosines_of(sizes: tuple[int, int, int, int] = (9, 8, 8, 10), n_draws: int = 3, seed: int = 0) -> CrossedScores:

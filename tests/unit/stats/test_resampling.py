@@ -4,7 +4,7 @@ import numpy as np
 
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.intervals import Resampling, draw_resampling, replicate_effects
-from prasanga.stats.units import Units
+from prasanga.stats.permutation import Units
 
 WORDS = [["rose", "lily", "iris"], ["ant", "wasp"], ["love", "peace", "joy", "hope"], ["war"]]
 

@@ -16,9 +16,8 @@ from prasanga.associations.strength import CosineStudies, Roles, Space, _Directi
 from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out
 from prasanga.stats.intervals import interval, omit_units
-from prasanga.stats.permutation import holm, permutation_test_of_scores
+from prasanga.stats.permutation import Units, holm, permutation_test_of_scores
 from prasanga.stats.strength import Rule, estimate_shift, find_level, find_scatter, measure_strength
-from prasanga.stats.units import Units
 
 DIMENSIONS = 30
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from prasanga.stats.permutation import sign_flip_test
-from prasanga.stats.units import Units, matched_effect_size
+from prasanga.stats.permutation import Units, matched_effect_size, sign_flip_test
 
 CLUSTERED = Units((0, 0, 1, 2, 3, 3), (0, 1, 2, 2, 3))
 PAIRS = Units.from_clusters("abcdef", "ghijkl", {"a": "1", "c": "1"}, {"g": "1", "i": "1"}, matched=True)
