@@ -124,9 +124,28 @@ if config["calibration"]["repetitions"]:
             csv="results/calibration/{method}.csv",
         log:
             "logs/calibration/{method}.log",
+        wildcard_constraints:
+            method=name_in(["ceat", "seat", "weat"]),
         params:
             categories=lambda wildcards: STUDY.words.chosen[wildcards.method],
             vectors=lambda wildcards: FILES.vectors(wildcards.method),
             strength=SETTINGS.strength(),
         script:
             "../workflow/scripts/measure_strength.py"
+
+    rule measure_term_strength:
+        """The strength of log-probability bias that could have been found, by shifts planted in the scores of terms."""
+        input:
+            estimates=rules.measure_strength.input.estimates,
+            scores=list_paths(FILES.vectors("log_probability")),
+        output:
+            parquet="results/calibration/log_probability.parquet",
+            csv="results/calibration/log_probability.csv",
+        log:
+            "logs/calibration/log_probability.log",
+        params:
+            categories=STUDY.words.chosen["log_probability"],
+            scores=FILES.vectors("log_probability"),
+            strength=SETTINGS.term_strength(),
+        script:
+            "../workflow/scripts/measure_term_strength.py"

@@ -64,6 +64,7 @@ if STUDY.computed:
             words=STUDY.scored.paths("results/likelihoods/log_probability/{model}.words.parquet"),
             sentences=STUDY.scored.paths("results/likelihoods/log_probability/{model}.sentences.parquet"),
             templates=STUDY.scored.paths("results/likelihoods/log_probability/{model}.templates.parquet"),
+            terms=STUDY.scored.paths("results/likelihoods/log_probability/{model}.terms.parquet"),
         log:
             "logs/likelihoods/log_probability/{model}.log",
         wildcard_constraints:

@@ -16,7 +16,7 @@ import numpy as np
 
 from prasanga.associations.estimates import Estimand, TestSettings, measure_cosines
 from prasanga.likelihoods.categories import TERMS, TermScores
-from prasanga.stats.permutation import permutation_test_of_scores
+from prasanga.stats.permutation import Units, permutation_test_of_scores
 
 CASES = ((10, 1.0), (10, 3.0), (30, 1.0))
 _WORDS, _SENTENCES = 10, 4
@@ -44,6 +44,7 @@ def shares(terms: str, n_terms: int, spread: float, runs: int) -> Shares:
     """What is expected to be 5 %, 5 % and 95 %."""
     settings, counts = TestSettings(n_resamples=400, n_shuffles=0, n_permutations=1), np.zeros(3)
     names = tuple([f"{side}{i}" for i in range(n)] for side, n in zip("abxy", (10, 10, n_terms, n_terms), strict=True))
+    units = Units.from_sizes(_WORDS, _WORDS), Units.from_sizes(n_terms, n_terms)
     for run in range(runs):
         found = made(terms, n_terms, spread, np.random.default_rng(run))
         scores = found.sentence_scores
@@ -53,7 +54,9 @@ def shares(terms: str, n_terms: int, spread: float, runs: int) -> Shares:
             counts[place] += (
                 permutation_test_of_scores(values[:half], values[half:], n_resamples=999, rng=rng).p_value < 0.05
             )
-        ends = measure_cosines(found.crossed_scores(), Estimand("C", names, settings, run), counted=found).columns
+        ends = measure_cosines(
+            found.crossed_scores(), Estimand("C", names, units, settings, run), counted=found
+        ).columns
         counts[2] += ends["ci_low"] <= 0 <= ends["ci_high"]
     return Shares(*(counts / runs))
 

@@ -1,17 +1,21 @@
 """Simulate the strength that is reported: `python tests/benchmarks/strength.py [--studies N] [--seed S]`.
 
-Prints Markdown (docs/statistics.md). Vectors are drawn from one population, so that nothing differs but by chance. For
-each design, `shift_80` is found from one study in the way of the workflow; then the rule of a finding is applied to
-further relabelings of its words at that shift, and to studies with other words of the same population."""
+Prints two tables in Markdown (docs/statistics.md): of vectors, and of log-probabilities. Both are drawn from one
+population, so that nothing differs but by chance. For each design, `shift_80` is found from one study in the way of the
+workflow; then the rule of a finding is applied to further relabelings of its words at that shift, and to studies with
+other words of the same population."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from prasanga.associations.strength import CosineStudies, Roles, Space
+from prasanga.likelihoods.categories import TermScores
+from prasanga.likelihoods.term_strength import TermStudies
 from prasanga.stats.permutation import Units
 from prasanga.stats.strength import Rule, measure_strength
 
@@ -62,21 +66,77 @@ def simulate(design: tuple[Any, ...], studies: int, rng: np.random.Generator) ->
     return [shift, float(same.mean()), float(np.mean(others)), *false]
 
 
+TERM_DESIGNS = (
+    # words of a set, terms of a set, templates, copies, how terms become one score
+    (13, 10, 3, 0, "log-sum-exp"),
+    (25, 8, 5, 0, "log-sum-exp"),
+    (25, 13, 5, 4, "log-sum-exp"),
+    (25, 25, 3, 4, "log-sum-exp"),
+    (25, 13, 5, 4, "mean"),
+)
+
+
+def simulate_terms(design: tuple[Any, ...], studies: int, rng: np.random.Generator) -> list[float]:
+    """Return the same of log-probability bias: words and terms that go together by chance, without a bias."""
+    n, n_terms, n_templates, n_twins, terms = design
+    words, places = np.repeat(np.arange(2 * n), n_templates), np.tile(np.arange(n_templates), 2 * n)
+    units = Units.from_sizes(n, n), Units.from_sizes(n_terms, n_terms)
+
+    def draw() -> TermScores:
+        prior = rng.normal(-6, 1, 2 * n_terms) + rng.normal(0, 0.1, (words.size, 2 * n_terms))
+        together = 0.5 * np.outer(rng.normal(size=2 * n), rng.normal(size=2 * n_terms))
+        of_pairs = together + rng.normal(0, 0.5, together.shape)
+        of_templates = rng.normal(0, 0.1, (n_templates, 2 * n_terms))
+        fill = prior + of_pairs[words] + of_templates[places] + rng.normal(0, 0.2, prior.shape)
+        return TermScores(fill, prior, words, n_terms, n, n, terms)
+
+    def build() -> TermStudies:
+        spelled = rng.integers(2, 10, 2 * n).astype(float), rng.integers(2, 10, 2 * n_terms).astype(float)
+        return TermStudies(draw(), places, [draw() for _ in range(n_twins)], units, spelled, Rule(0.05), rng)
+
+    study = build()
+    said = measure_strength(study, shifts=(*SHIFTS, 2.0, 3.0), repetitions=500)
+    nulls = [said.get(f"false_{name}", np.nan) for name in ("attributes", "spelling", "scatter", "templates")]
+    false = [said["shares_found"][0], *nulls]
+    if (shift := said["shift_80"]) is None:
+        return [np.nan, np.nan, np.nan, *false]
+    same = np.concatenate([study.shift(50, (shift,))[:, 1] for _ in range(studies // 50)])
+    others = [build().shift(1, (shift,))[0, 1] for _ in range(studies // 20)]
+    return [shift, float(same.mean()), float(np.mean(others)), *false]
+
+
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None:
+    """Print a table in Markdown, row by row."""
+    print("|", " | ".join(heads), "|")
+    print("|", " | ".join(["---"] * len(heads)), "|")
+    for row in rows:
+        cells = (each if isinstance(each, str) else "-" if np.isnan(each) else f"{each:.3f}" for each in row)
+        print("|", " | ".join(cells), "|", flush=True)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=1000, help="further studies in each design")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    heads = ("words", "copies", "level", "`shift_80`", "found at it", "with other words", "relabeled", "attributes")
-    heads = (*heads, "spelling", "scatter")
-    print("|", " | ".join(heads), "|")
-    print("|", " | ".join(["---"] * len(heads)), "|")
-    for number, design in enumerate(DESIGNS):
-        found = simulate(design, arguments.studies, np.random.default_rng([arguments.seed, number]))
-        n, _, copies, matched, level = design
-        cells = [f"{n} and {n}{', pairs' * matched}", str(copies), str(level)]
-        print("|", " | ".join([*cells, *("-" if np.isnan(each) else f"{each:.3f}" for each in found)]), "|", flush=True)
+    seed, studies = arguments.seed, arguments.studies
+    found = ("`shift_80`", "found at it", "with other words", "relabeled", "attributes", "spelling", "scatter")
+
+    def list_rows() -> Iterator[list[str | float]]:
+        for number, design in enumerate(DESIGNS):
+            n, _, copies, matched, level = design
+            about = [f"{n} and {n}{', pairs' * matched}", str(copies), str(level)]
+            yield [*about, *simulate(design, studies, np.random.default_rng([seed, number]))]
+
+    def list_rows_of_terms() -> Iterator[list[str | float]]:
+        for number, design in enumerate(TERM_DESIGNS):
+            n, n_terms, n_templates, copies, terms = design
+            about = [f"{n} and {n}", f"{n_terms} and {n_terms}, {terms}", str(n_templates), str(copies)]
+            yield [*about, *simulate_terms(design, studies, np.random.default_rng([seed, 100 + number]))]
+
+    print_table(("words", "copies", "level", *found), list_rows())
+    print_table(("words", "terms", "templates", "copies", *found, "templates"), list_rows_of_terms())
 
 
 if __name__ == "__main__":

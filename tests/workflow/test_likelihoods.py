@@ -86,6 +86,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"likelihoods/pairs/{name}/{model}.parquet" for name in SETS for model in MODELS),
         *(f"likelihoods/structures/masks{part}.parquet" for part in ("", ".terms")),
         *(f"likelihoods/log_probability/masks{part}.parquet" for part in ("", ".words", ".sentences", ".templates")),
+        "likelihoods/log_probability/masks.terms.parquet",
         *(
             f"likelihoods/{name}.{ending}"
             for name in ("bias_percentages", "structures", "log_probability", "log_probability_templates")
@@ -112,7 +113,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"report/data/ceat_{name}.parquet" for name in ("differences", "settling", "convergence")),
         *(f"report/data/{name}.csv" for name in ("structures_spread", "bias_percentages", "pair_statistics")),
         *(f"report/data/{name}.parquet" for name in ("traits", "pair_differences")),
-        *(f"report/data/{name}_strength.csv" for name in ("ceat", "pair")),
+        *(f"report/data/{name}_strength.csv" for name in ("ceat", "log_probability", "pair")),
         *(f"report/data/{name}.oddities.parquet" for name in SETS),
         *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
@@ -319,7 +320,7 @@ REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
 PERCENTAGES = {"measure_bias_percentages": 1, "measure_pair_strength": 1, **REPORT}
 STRUCTURES = {"score_structures": 1, "gather_structures": 1, **REPORT}
 # A test of one method counts in the corrected p of all.
-EFFECTS = {"gather_estimates": 1, "measure_strength": 1, **REPORT}
+EFFECTS = {"gather_estimates": 1, "measure_strength": 1, "measure_term_strength": 1, **REPORT}
 
 
 def change_nothing_that_counts(study: Study) -> None:

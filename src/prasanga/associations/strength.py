@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from prasanga.associations.comparisons import has_few_words, is_primary
@@ -304,7 +305,7 @@ def summarize_vectors(
     vectors: ItemVectors,
     words: Sequence[str],
     *,
-    sentences: Mapping[str, Sequence[str]] | None = None,
+    sentences: pa.Table | None = None,
     average: str = "associations",
     seed: int = 47,
 ) -> WordVectors:
@@ -313,12 +314,16 @@ def summarize_vectors(
     Args:
         vectors: ids and (n, d) vectors of each word that has some.
         words: of the study.
-        sentences: of templates: the ids of each word's sentences in the order of the templates; None for contexts.
+        sentences: the filled templates, of SEAT; None for contexts and words.
         average: of SEAT: with `vectors`, the mean of a word's vectors is its one item.
         seed: of the study; draws contexts.
     """
     known = {word: number for number, word in enumerate(sorted({*words} & vectors.keys()))}
-    n_templates = max(map(len, sentences.values())) if sentences else 0
+    listed: dict[str, list[str]] = {}  # the ids of each word's sentences, in the order of the templates
+    if sentences is not None:
+        by_word = pl.DataFrame(sentences).group_by("stimulus", maintain_order=True).agg("occurrence_id")
+        listed = dict(by_word.iter_rows())
+    n_templates = max(map(len, listed.values()), default=0)
     items, directions = [], []
     for word in known:
         ids, array = vectors[word]
@@ -328,7 +333,7 @@ def summarize_vectors(
         if sentences is None:
             units = units[np.resize(generator(seed, "strength", word).permutation(len(units)), _DRAWS)]
         elif n_templates >= FEWEST_TEMPLATES:
-            places = np.array([sentences[word].index(each) for each in ids])
+            places = np.array([listed[word].index(each) for each in ids])
             kept += [places != place for place in range(n_templates)]
         means = np.array([averaged[rows if rows.any() else kept[0]].mean(axis=0) for rows in kept])
         if average == "vectors":
@@ -342,64 +347,75 @@ def summarize_vectors(
 
 
 def measure_strengths(
-    categories: Layouts,
-    estimates: Sequence[Mapping[str, Any]],
-    family: Sequence[float],
-    spaces: Sequence[WordVectors],
-    twins: Sequence[Sequence[WordVectors]],
-    *,
+    tables: Mapping[str, Sequence[Mapping[str, Any]]],
     method: str,
+    build: Callable[[Mapping[str, Any], Rule, np.random.Generator], Studies],
+    *,
     settings: TestSettings,
     repetitions: int,
     shifts: Sequence[float],
     seed: int,
-    repeated_words: str = "once",
 ) -> pa.Table:
-    """Return the table of strength for one model: a row per category that has a test.
+    """Return the table of strength of a method: a row per category and model that has a test.
 
     Args:
-        categories: by name, in the layout of `categories.json`.
-        estimates: rows of the method's table for the model; those with `n_tests` have a test.
-        family: p of all tests of the study.
-        spaces: the model's vectors, at each length that these tests are over.
-        twins: the same of each random-weight copy.
+        tables: the estimates of all methods; those with `n_tests` have a test.
         method: its name.
+        build: gives the simulated studies of an estimate, by a rule and a generator; estimates of a model follow each
+            other.
         settings: how effects are tested.
         repetitions: number of simulated studies.
         shifts: that are planted, in standard deviations of word scores within sets.
         seed: of the study.
-        repeated_words: how often CEAT counts a word that a set lists twice.
     """
-    found = []
-    common = sorted(set.intersection(*(set(each.words) for each in spaces)))
-    for row in (row for row in estimates if row["n_tests"]):
-        category = category_of(row["category"], categories[row["category"]], repeated_words)
-        lost = {loss["word"] for loss in row["lost"] if loss["reason"] not in COUNTED}
-        used, _ = select_words(category, {*common} - lost)
-        level = find_level(_without(family, row["p_association"]))
-        columns = {name: row.get(name) for name in ("category", "model")}
+    found, family = [], [row["p_association"] for rows in tables.values() for row in rows if row["n_tests"]]
+    for row in (row for row in tables[method] if row["n_tests"]):
+        others = [*family]
+        others.remove(row["p_association"])
+        columns, level = {name: row[name] for name in ("category", "model")}, find_level(others)
         if note := _find_obstacle(row, level):
             found.append({**columns, "level": level, "strength_note": note})
             continue
-        rule = Rule(level, _moderate(row, estimates), *(getattr(settings, name) for name in Rule._fields[2:]))
-        copies = [twin for twin in twins if all(word in each.words for each in twin for side in used for word in side)]
-        words = [word for word in common if all(word in each.words for twin in copies for each in twin)]
-        numbers = {word: number for number, word in enumerate(words)}
-        targets, attributes = ([numbers[word] for side in sides for word in side] for sides in (used[:2], used[2:]))
-        rest = sorted(set(range(len(words))) - set(targets))
-        spelled = np.array([float(len(word)) for word in words])
-        roles = Roles(np.array(targets), np.array(attributes), *category.units(used), np.array(rest), spelled)
-        parts = [[_describe_space(each, used, words, settings.std) for each in part] for part in (spaces, *copies)]
-        rng = generator(seed, "strength", method, *columns.values())
-        studies = CosineStudies(parts[0], parts[1:], roles, rule, rng)
+        alike = [each for each in tables[method] if each["model"] == row["model"]]
+        rule = Rule(level, _moderate(row, alike), *(getattr(settings, name) for name in Rule._fields[2:]))
+        studies = build(row, rule, generator(seed, "strength", method, *columns.values()))
         found.append({**columns, **measure_strength(studies, shifts=shifts, repetitions=repetitions)})
     return pa.Table.from_pylist(found, schema=TABLES[f"{method}_strength"].arrow())
 
 
-def _without(family: Sequence[float], p: float) -> list[float]:
-    others = [*family]
-    others.remove(p)
-    return others
+def build_cosine_studies(
+    categories: Layouts,
+    row: Mapping[str, Any],
+    spaces: Sequence[WordVectors],
+    *twins: Sequence[WordVectors],
+    rule: Rule,
+    rng: np.random.Generator,
+    repeated_words: str = "once",
+) -> CosineStudies:
+    """Return the simulated studies of an estimate.
+
+    Args:
+        categories: by name, in the layout of `categories.json`.
+        row: the estimate; words that it lost have no part in its studies.
+        spaces: the model's vectors, at each length that the test is over.
+        twins: the same of each random-weight copy; one that lacks a word of the category is left out.
+        rule: of a finding.
+        rng: draws the studies.
+        repeated_words: how often CEAT counts a word that a set lists twice.
+    """
+    category = category_of(row["category"], categories[row["category"]], repeated_words)
+    common = sorted(set.intersection(*(set(each.words) for each in spaces)))
+    lost = {loss["word"] for loss in row["lost"] if loss["reason"] not in COUNTED}
+    used, _ = select_words(category, {*common} - lost)
+    copies = [twin for twin in twins if all(word in each.words for each in twin for side in used for word in side)]
+    words = [word for word in common if all(word in each.words for twin in copies for each in twin)]
+    numbers = {word: number for number, word in enumerate(words)}
+    targets, attributes = ([numbers[word] for side in sides for word in side] for sides in (used[:2], used[2:]))
+    rest = sorted(set(range(len(words))) - set(targets))
+    spelled = np.array([float(len(word)) for word in words])
+    roles = Roles(np.array(targets), np.array(attributes), *category.units(used), np.array(rest), spelled)
+    parts = [[_describe_space(each, used, words, rule.std) for each in part] for part in (spaces, *copies)]
+    return CosineStudies(parts[0], parts[1:], roles, rule, rng)
 
 
 def _moderate(row: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Moderate:

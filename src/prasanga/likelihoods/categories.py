@@ -11,7 +11,6 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -32,7 +31,7 @@ from prasanga.likelihoods.templates import read_categories
 from prasanga.schema import TABLES, Loss, Reason
 from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, weigh_items
 from prasanga.stats.effects import ConstantScoresError, FloatArray, IndexArray, choice, generator_from
-from prasanga.stats.permutation import PermutationTest, Units, assess_statistics
+from prasanga.stats.permutation import Flags, PermutationTest, Units, assess_statistics
 
 # --------------------
 # Scores of sentences from the scores of their terms, and how they move when the terms change.
@@ -112,10 +111,13 @@ class TermScores:
         first, second = (self._score(self.fill[:, side], self.prior[:, side], counts[:, side]) for side in self._sides)
         return first - second
 
-    def dealt(self, in_first: npt.NDArray[np.bool_]) -> FloatArray:
-        """Return (n_replicates, n_sentences) scores with the terms dealt into two sets, (n_replicates, n_terms)."""
-        first = in_first.astype(np.float64)
-        return self._score(self.fill, self.prior, first) - self._score(self.fill, self.prior, 1 - first)
+    def dealt(self, in_first: Flags, kept: Flags | bool = True) -> FloatArray:
+        """Return (n_replicates, n_sentences) scores with the terms dealt into two sets, (n_replicates, n_terms).
+
+        Terms that are not `kept`, (n_replicates, n_terms), are in neither.
+        """
+        first, second = ((side & kept).astype(np.float64) for side in (in_first, ~in_first))
+        return self._score(self.fill, self.prior, first) - self._score(self.fill, self.prior, second)
 
     def crossed_scores(self) -> CrossedScores:
         """Return the scores of sentences with terms, in nats.
@@ -158,7 +160,7 @@ class TermScores:
             scores, weights = self.scores_of(terms)[:, None], weigh_items(self.words, words)
             return effects_of_items(scores, weights, n_first, std)[0][:, 0]
 
-    def select_sentences(self, kept: npt.NDArray[np.bool_]) -> TermScores | None:
+    def select_sentences(self, kept: Flags) -> TermScores | None:
         """Return the scores in the sentences that are `kept`; None if a set of attribute words has none of these."""
         listed, words = np.unique(self.words[kept], return_inverse=True)
         n_a = int((listed < self.n_a).sum())
@@ -212,7 +214,7 @@ class TermScores:
         """
         return np.asarray(self._difference((self.fill - self.prior).T))
 
-    def _deal(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    def _deal(self, n: int, rng: np.random.Generator) -> Flags:
         """Return (n, n_terms), which terms are in the first set, in n deals."""
         return np.asarray(rng.permuted(np.tile(np.arange(self.n_attributes), (n, 1)), axis=1) < self.n_first)
 
@@ -272,14 +274,16 @@ def _shares(scores: FloatArray) -> FloatArray:
 class CategoryTables(NamedTuple):
     """The tables of one model, or of its twins with the column `twin`, by their names in the schema.
 
-    `log_probability`, `log_probability_words`, `log_probability_sentences` and `seat_templates`. Sets are given as they
-    were measured: with `exchanged`, those of the category's attributes are the targets.
+    `log_probability`, `log_probability_words`, `log_probability_sentences`, `seat_templates` and
+    `log_probability_terms`. Sets are given as they were measured: with `exchanged`, those of the category's attributes
+    are the targets.
     """
 
     estimates: pa.Table
     words: pa.Table
     sentences: pa.Table
     templates: pa.Table
+    terms: pa.Table
 
 
 _SENTENCE = ("attribute_word", "template")
@@ -326,7 +330,7 @@ def measure_categories(
                 scored.filter(twin=twin).drop("twin"), categories, model=model, settings=settings, **how
             ),
         )
-    cells, terms_of, sentences = [], {}, []
+    cells, terms_of, sentences, of_terms = [], {}, [], []
     for category in read_categories(categories, exchanged):
         rows = scored.filter(category=category.name)
         words, table, scores, lost = _find_usable(category, rows, terms)
@@ -347,6 +351,7 @@ def measure_categories(
                 how="left",
                 maintain_order="left",
             ).with_columns(left_out=pl.when(~pl.col("is_usable")).then("left_out"))
+            of_terms.append(_list_terms(category.name, model, usable, [*words[0], *words[1]], scores))
         is_a = pl.col("attribute_word").is_in(category.sets[2])
         named: dict[str, Any] = {
             "category": pl.lit(category.name),
@@ -369,8 +374,20 @@ def measure_categories(
     names = ("log_probability", "log_probability_words", "seat_templates")
     what = f"log-probability bias of {model}"
     estimates, of_words, templates = measure_cells(what, cells, measure, *names, needed="1122", noun="words")
-    schema = TABLES["log_probability_sentences"].arrow()
-    return CategoryTables(estimates, of_words, pa.Table.from_pylist(sentences, schema=schema), templates)
+    listed = pa.Table.from_pylist(sentences, schema=TABLES["log_probability_sentences"].arrow())
+    by_term = pl.concat([TABLES["log_probability_terms"].polars.to_frame(), *of_terms])
+    return CategoryTables(estimates, of_words, listed, templates, by_term.to_arrow())
+
+
+def _list_terms(
+    category: str, model: str, sentences: pl.DataFrame, terms: Sequence[str], scores: TermScores
+) -> pl.DataFrame:
+    """Return the rows of the table `log_probability_terms`: sentences by terms."""
+    schema = TABLES["log_probability_terms"].polars
+    keys = product([category], [model], sentences.select(_SENTENCE).iter_rows(), terms)
+    rows = [(category, model, *sentence, term) for category, model, sentence, term in keys]
+    frame = pl.DataFrame(rows, schema=dict([*schema.items()][:5]), orient="row")
+    return frame.with_columns(fill=scores.fill.ravel(), prior=scores.prior.ravel())
 
 
 def _find_usable(
@@ -454,7 +471,7 @@ def _measure_terms(
     names = list(dict.fromkeys(templates))
     places = np.array([names.index(name) for name in templates])
 
-    def measure_in(kept: npt.NDArray[np.bool_]) -> float:
+    def measure_in(kept: Flags) -> float:
         part = terms.select_sentences(kept[places])
         return math.nan if part is None else float(part.effects(std=permuted.settings.std)[0])
 

@@ -145,14 +145,16 @@ class Files:
         return [*(f"results/{table.path}.parquet" for table in gathered), *csv]
 
     def vectors(self, method: str) -> dict[str, list[list[str]]]:
-        """Return the vectors that a method measures, by model: the files of the model, and of its random copies if any.
+        """Return the vectors or scores that a method measures, by model: files of the model, and of its random copies.
 
         CEAT has a file per length that primary estimates are over: the fixed lengths, or all if none is fixed.
         """
-        labels, twin_of = self._study.labels, self._study.embedded.twin_of
+        labels, scores = self._study.labels, "results/likelihoods/log_probability/{model}.terms.parquet"
+        twin_of = (self._study.scored if method == "log_probability" else self._study.embedded).twin_of
         fixed = [length for length, label in labels.items() if not label.startswith(">")]
         lists = {"ceat": self.fill(LISTS, model=["{model}"], length=fixed or [*labels])}
         lists |= {"seat": ["results/embeddings/{model}/templates.json"], "weat": ["results/static/{model}.parquet"]}
+        lists["log_probability"] = [scores]
         return {
             model: [
                 [path.replace("{model}", name) for path in lists[method]]
@@ -473,6 +475,11 @@ class Settings:
         n_twins = {model: self._n_twins(twins) for twins, model in self._study.embedded.twin_of.items()}
         keys = "calibration: repetitions shifts; associations: repeated_words; seat: average; seed"
         return {"n_twins": n_twins, "test": self._test(), **self.select(keys)}
+
+    def term_strength(self) -> Values:
+        """Return the same for log-probability bias, besides words and scores."""
+        keys = "calibration: repetitions shifts; log_probability: exchanged terms; seed"
+        return {"test": self._test(), **self.select(keys)}
 
     def multiverse(self) -> Values:
         """Return what of the multiverse each list of vectors is: method, model, and the choices it was made with.

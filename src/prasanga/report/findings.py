@@ -67,7 +67,8 @@ def tell_strength(method: str, row: Mapping[str, Any]) -> str:
     named = [row["shift_80"]] if is_number(row["shift_80"]) else planted[-1:]
     other = min((shift for shift in planted if shift not in named), key=lambda shift: abs(shift - 0.5), default=None)
     shares = {shift: found.get(shift, POWER) for shift in [*named, *filter(None, [other])]}
-    alarms = [(what, share) for name, what in _FALSE_ALARMS.items() if (share := row.get(f"false_{name}") or 0) > most]
+    sets = _FALSE_ALARMS | ({"attributes": "target words dealt at random"} if method == "log_probability" else {})
+    alarms = [(what, share) for name, what in sets.items() if (share := row.get(f"false_{name}") or 0) > most]
     return tell("strength", row=row, method=method, shares=shares, alarms=alarms)
 
 

@@ -100,7 +100,7 @@ def find_scatter(cosines: CrossedScores, std: str) -> float:
 # Permutation tests of many studies at a time.
 
 
-class _Partitions:
+class Partitions:
     """The ways to relabel units, the same ones for all studies: all of them, or some drawn at random."""
 
     def __init__(self, units: Units, rule: Rule, rng: np.random.Generator) -> None:
@@ -133,7 +133,21 @@ class _Partitions:
             observed = self._compare((of_units * first).sum(1), (of_units**2 * first).sum(1), of_units)
             found = self._compare(chosen @ of_units.T, chosen @ (of_units**2).T, of_units)
             largest = np.abs(observed)
-        return count_partitions(found, observed, TIE * largest, self._rule.alternative, are_drawn=self._drawn)
+        return self.count(found, observed, TIE * largest)
+
+    def count(self, found: FloatArray, observed: FloatArray, tolerance: FloatArray) -> FloatArray:
+        """Return (R,) p of studies from their (R,) `observed` statistics and those in all partitions, (P, R).
+
+        Statistics within the (R,) `tolerance` are ties.
+        """
+        lower, upper = find_bounds(observed, tolerance, self._rule.alternative)
+        count = ((found <= lower) | (found >= upper)).sum(axis=0)
+        return np.asarray((count + 1) / (len(found) + 1) if self._drawn else count / len(found))
+
+    def label_words(self) -> Flags:
+        """Return (P, n_words) whether each word is of the first set in each partition."""
+        chosen, units = self._chosen[:, self._units.numbers] > 0, self._units
+        return chosen == units.is_first if units.matched else chosen
 
     def _compare(self, sums: FloatArray, squares: FloatArray, scores: FloatArray) -> FloatArray:
         """Return differences of means, studentized where sets differ in size, from sums over the first set."""
@@ -145,18 +159,6 @@ class _Partitions:
         of_x, of_y = (squares - sums**2 / n_x) / (n_x * (n_x - 1)), (rest - sums**2 / n_y) / (n_y * (n_y - 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(differences / np.sqrt(np.maximum(of_x, 0) + np.maximum(of_y, 0)))
-
-
-def count_partitions(
-    found: FloatArray, observed: FloatArray, tolerance: FloatArray, alternative: str, *, are_drawn: bool
-) -> FloatArray:
-    """Return (R,) p of studies from their (R,) `observed` statistics and those in P partitions, (P, R).
-
-    Statistics within the (R,) `tolerance` are ties.
-    """
-    lower, upper = find_bounds(observed, tolerance, alternative)
-    count = ((found <= lower) | (found >= upper)).sum(axis=0)
-    return np.asarray((count + 1) / (len(found) + 1) if are_drawn else count / len(found))
 
 
 # --------------------
@@ -193,7 +195,7 @@ class Judge:
 
     def __init__(self, targets: Units, attributes: Units, rule: Rule, rng: np.random.Generator) -> None:
         self.targets, self.attributes, self.rule = targets, attributes, rule
-        self.partitions = _Partitions(targets, rule, rng), _Partitions(attributes, rule, rng)
+        self.partitions = Partitions(targets, rule, rng), Partitions(attributes, rule, rng)
 
     def find(
         self,
@@ -201,6 +203,7 @@ class Judge:
         is_x: Flags,
         twins: FloatArray,
         test_attributes: Callable[[Flags], FloatArray],
+        is_a: Flags | None = None,
     ) -> Flags:
         """Return (R,) whether each study finds an association.
 
@@ -209,11 +212,13 @@ class Judge:
             is_x: (R, n_targets) whether a word is of X.
             twins: (R, K) effects of random-weight copies.
             test_attributes: gives p of the attributes in some studies, (R,) booleans.
+            is_a: (R, n_attributes) whether an attribute is of A; None if these keep their sets.
         """
         level = self.rule.level * (1 + TIE)
         found = self.partitions[0].test(np.mean([each.scores for each in spaces], axis=0), is_x) <= level
-        found &= self._exclude_zero(spaces, is_x, twins)
-        found[found] = test_attributes(found) <= level
+        found &= self._exclude_zero(spaces, is_x, self.attributes.is_first if is_a is None else is_a, twins)
+        if found.any():
+            found[found] = test_attributes(found) <= level
         return found
 
     def measure(self, spaces: Sequence[Measured], is_x: Flags) -> FloatArray:
@@ -240,7 +245,7 @@ class Judge:
             bounds.append(np.broadcast_to(bound, found[-1].shape))
         return np.mean(found, axis=0), np.mean(bounds, axis=0)
 
-    def _exclude_zero(self, spaces: Sequence[Measured], is_x: Flags, twins: FloatArray) -> Flags:
+    def _exclude_zero(self, spaces: Sequence[Measured], is_x: Flags, is_a: Flags, twins: FloatArray) -> Flags:
         """Return whether the intervals exclude zero, and the effects differ from those of the copies."""
         from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
 
@@ -252,9 +257,7 @@ class Judge:
         words = _sum_samples(to_scale(*left), self.targets, self.targets.label(is_x))
         if self.rule.resample_attributes:
             left = self._average(spaces, [each.without_attributes for each in spaces], in_x, ~in_x)
-            words = words + _sum_samples(
-                to_scale(*left), self.attributes, self.attributes.label(self.attributes.is_first)
-            )
+            words = words + _sum_samples(to_scale(*left), self.attributes, self.attributes.label(is_a))
         reach = stdtrit(freedom, 0.975) * np.sqrt(words)
         found = np.abs(place) > reach
         if n_templates := len(spaces[0].without_templates):

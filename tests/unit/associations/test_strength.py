@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from prasanga.associations import TestSettings
-from prasanga.associations.strength import measure_strengths, summarize_vectors
+from prasanga.associations.strength import CosineStudies, build_cosine_studies, measure_strengths, summarize_vectors
 from prasanga.schema import TABLES
+from prasanga.stats.strength import Rule
 
 SIDES = ("x", "y", "a", "b")
 WORDS = {side: [f"{side}{'o' * (n % 3)}{n}" for n in range(10)] for side in SIDES}
@@ -42,8 +44,10 @@ def draw_vectors(seed: int, n: int, spread: float = 0.3, d: int = 20) -> dict[st
     }
 
 
-def list_sentences(n: int) -> dict[str, list[str]]:
-    return {word: [f"{word}-{i}" for i in range(n)] for word in ALL}
+def list_sentences(n: int) -> pa.Table:
+    return pa.table(
+        {"stimulus": [w for w in ALL for _ in range(n)], "occurrence_id": [f"{w}-{i}" for w in ALL for i in range(n)]}
+    )
 
 
 def measure(
@@ -53,14 +57,15 @@ def measure(
     layout: dict[str, Any] = LAYOUT,
     others: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    how: dict[str, Any] = {
-        "method": "ceat",
-        "settings": TestSettings(),
-        "repetitions": 60,
-        "shifts": [1.0, 3.0],
-        "seed": 5,
-    }
-    table = measure_strengths({"C1": layout}, [row, *(others or [])], [0.3, 0.001, 0.9], spaces, twins, **how)
+    """The row of a category; the study has two more tests, of another method."""
+    elsewhere = [{"p_association": p, "n_tests": 3} for p in (0.001, 0.9)]
+    tables = {"ceat": [row, *(others or [])], "seat": elsewhere}
+    how: dict[str, Any] = {"settings": TestSettings(), "repetitions": 60, "shifts": [1.0, 3.0], "seed": 5}
+
+    def build(row: Any, rule: Rule, rng: np.random.Generator) -> CosineStudies:
+        return build_cosine_studies({"C1": layout}, row, spaces, *twins, rule=rule, rng=rng)
+
+    table = measure_strengths(tables, "ceat", build, **how)
     assert table.schema == TABLES["ceat_strength"].arrow()
     (found,) = table.to_pylist()
     return dict(found)

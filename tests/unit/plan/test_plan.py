@@ -221,7 +221,8 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
     without = {"seat": {"categories": []}, "pairs": {"sets": {"demo": None}}, "static": {"vectors": {"glove": None}}}
     less = Files(planned({**without, "log_probability": {"traits": [], "categories": []}}))
     assert set(everything) - set(less.results) == {
-        *("seat", "seat_strength", "log_probability", "structures", "structure_differences", "traits"),
+        *("seat", "seat_strength", "log_probability", "log_probability_strength"),
+        *("structures", "structure_differences", "traits"),
         *("bias_percentages", "pair_differences", "pair_statistics", "pair_strength"),
     }
     assert less.missing == []

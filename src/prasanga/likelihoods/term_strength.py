@@ -1,0 +1,215 @@
+"""The strength of log-probability bias that a study could have found, by studies simulated from the scores of terms.
+
+As for vectors (`prasanga.associations.strength`), with attribute words as targets and terms as attributes. A shift is
+added to the association of an attribute word: half of it to the fill log-probabilities of the terms of the first set in
+its sentences, and minus half to those of the second. Probabilities of either set rise or fall by one factor, so that
+scores move by exactly the shift, also without some of the terms. Where terms are dealt into other sets they do not, and
+probabilities are added again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.polynomial.chebyshev import chebpts1, chebvander
+
+from prasanga.likelihoods.categories import TermScores
+from prasanga.likelihoods.templates import read_categories
+from prasanga.stats.effects import FloatArray, IndexArray
+from prasanga.stats.intervals import FEWEST_TEMPLATES
+from prasanga.stats.permutation import Flags, Units
+from prasanga.stats.strength import Judge, Measured, Rule, Studies, divide_by_length, find_scatter, spread_within
+
+_BLOCK = 2**21  # numbers of one block of deals
+
+_NODES = chebpts1(15)
+"""Between which associations are interpolated, to 1e-6 nats or better within 3 nats."""
+
+_TIE = 1e-5
+"""Statistics of deals closer than this, relative to the largest, are ties."""
+
+
+class TermStudies(Studies):
+    """Simulated studies with the scores of a category.
+
+    Args:
+        scores: of the model.
+        places: (n_sentences,) the template of each sentence, from 0.
+        copies: scores of each random-weight copy, in the same sentences.
+        units: of the attribute words, and of the terms.
+        spelled: characters of each attribute word, (n_words,), and of each term, (n_terms,).
+        rule: of a finding.
+        rng: draws labels.
+    """
+
+    def __init__(
+        self,
+        scores: TermScores,
+        places: IndexArray,
+        copies: Sequence[TermScores],
+        units: tuple[Units, Units],
+        spelled: tuple[FloatArray, FloatArray],
+        rule: Rule,
+        rng: np.random.Generator,
+    ) -> None:
+        n_templates = int(places.max()) + 1
+        super().__init__(units, n_templates if n_templates >= FEWEST_TEMPLATES else 0, rule, rng)
+        self._scores, self._copies, self._spelled = scores, copies, spelled
+        self._scatter = [find_scatter(each.crossed_scores(), rule.std) for each in (scores, *copies)]
+        self._n_items = len(places) / scores.n_targets
+        belongs = (scores.words[:, None] == np.arange(scores.n_targets)).astype(np.float64)
+        left = [belongs * (places != place)[:, None] for place in range(self.n_templates)]
+        # a word that has no other sentence keeps those that it has
+        weights = [belongs, *(np.where(each.any(axis=0), each, belongs) for each in left)]
+        self._averages = np.array([each / each.sum(axis=0) for each in weights])
+        self._judge_of_words = Judge(
+            Units.from_sizes(scores.n_a, scores.n_b),
+            Units.from_sizes(scores.n_first, scores.n_attributes - scores.n_first),
+            rule,
+            rng,
+        )
+        self._tabulate = cache(self._tabulate_deals)
+
+    @property
+    def nulls(self) -> dict[str, Callable[[int], Flags]]:
+        """Those of all studies, and those that deal the terms."""
+        return super().nulls | {"false_attributes": self.deal_terms, "false_spelling": self.divide_by_spelling}
+
+    def score(self) -> FloatArray:
+        """Return (n_words,) the associations of attribute words as they are."""
+        return np.asarray(self._scores.sentence_scores @ self._averages[0])
+
+    def plant(self, is_x: Flags, k: float, twins: FloatArray) -> Flags:
+        """Move the associations of the words of both sets apart."""
+        added = np.where(is_x, 0.5, -0.5) * k * spread_within(self.score(), is_x)[:, None]
+        return self.disturb(is_x, added, np.broadcast_to(added, (self.n_templates, *added.shape)), twins)
+
+    def disturb(self, is_x: Flags, added: FloatArray, without: FloatArray, twins: FloatArray) -> Flags:
+        """Add to the associations of words. Terms are tested with what is added to a word in all of its sentences."""
+        return self._find(self.judge, is_x, self.attributes.is_first[None], twins, added, without)
+
+    def deal_terms(self, n: int) -> Flags:
+        """Keep the sets of attribute words, and deal the terms into other sets."""
+        is_x, is_a = (
+            np.broadcast_to(self.targets.is_first, (n, self._scores.n_targets)),
+            self.attributes.relabel(n, self.rng),
+        )
+        return self._find(self.judge, is_x, is_a, self._measure_twins(is_x, is_a))
+
+    def divide_by_spelling(self, n: int) -> Flags:
+        """Divide attribute words and terms by the length of their spelling, equal ones at random."""
+        sizes = self._scores.n_a, self._scores.n_first
+        pairs = zip(self._spelled, sizes, strict=True)
+        is_x, is_a = (divide_by_length(spelled, size, n, self.rng) for spelled, size in pairs)
+        return self._find(self._judge_of_words, is_x, is_a, self._measure_twins(is_x, is_a))
+
+    def measure_twins(self, is_x: Flags) -> FloatArray:
+        """Return (R, K) the effects of the copies with the same labels."""
+        return self._measure_twins(is_x, self.attributes.is_first[None])
+
+    def _measure_twins(self, is_x: Flags, is_a: Flags) -> FloatArray:
+        scored = [each.dealt(is_a) @ self._averages[0] for each in self._copies]
+        spaces = [Measured(*each, self._n_items) for each in zip(scored, self._scatter[1:], strict=True)]
+        effects = [self.judge.measure([each], is_x) for each in spaces]
+        return np.stack(effects, axis=1) if effects else np.empty((len(is_x), 0))
+
+    def _find(
+        self,
+        judge: Judge,
+        is_x: Flags,
+        is_a: Flags,
+        twins: FloatArray,
+        added: FloatArray | float = 0.0,
+        without: FloatArray | float = 0.0,
+    ) -> Flags:
+        """Return what is found with words and terms in these sets, (R, n_words) and (R or 1, n_terms)."""
+        added = np.broadcast_to(added, is_x.shape)
+        kept = np.vstack(judge.attributes.leave_one_out()) > 0
+        rows, left = (np.repeat(is_a, len(kept), axis=0), np.tile(kept, (len(is_a), 1)))
+        scores, *templates = self._scores.dealt(is_a) @ self._averages
+        left_out = (self._scores.dealt(rows, left) @ self._averages[0]).reshape(len(is_a), len(kept), -1)
+        of_templates = np.array(templates) + without if templates else np.empty(0)
+        moved = left_out + added[:, None]
+        space = Measured(scores + added, self._scatter[0], self._n_items, moved, of_templates)
+
+        def test_attributes(which: Flags) -> FloatArray:
+            in_x = is_x[which]
+            means = in_x / in_x.sum(axis=1, keepdims=True) - ~in_x / (~in_x).sum(axis=1, keepdims=True)
+            reach, shares = self._interpolate(added[which])
+            found = self._tabulate(judge, reach) @ (shares * means[..., None]).reshape(len(means), -1).T
+            observed = (space.scores[which] * means).sum(axis=1)
+            return judge.partitions[1].count(found, observed, _TIE * np.abs(found).max(axis=0, initial=0.0))
+
+        return judge.find([space], is_x, twins, test_attributes, is_a)
+
+    def _interpolate(self, added: FloatArray) -> tuple[float, FloatArray]:
+        """Return the reach of a table of deals, and (R, n_words, nodes) the part of each node in what is added."""
+        unit = float(self.score().std())
+        reach = unit * 2.0 ** max(0, math.ceil(math.log2(max(float(np.abs(added).max(initial=0.0)) / unit, 1.0))))
+        of_nodes = chebvander(_NODES, len(_NODES) - 1)
+        of_nodes[:, 1:] *= 2
+        return reach, chebvander(added / reach, len(_NODES) - 1) @ of_nodes.T / len(_NODES)
+
+    def _tabulate_deals(self, judge: Judge, reach: float) -> FloatArray:
+        """Return (P, n_words * nodes) the associations of words with the terms dealt in each way.
+
+        The association of a word depends on what is added to it alone, and smoothly: it is interpolated between nodes
+        in `reach`.
+        """
+        dealt, scores = judge.partitions[1].label_words(), self._scores
+        first = np.where(np.arange(scores.n_attributes) < scores.n_first, 0.5, -0.5)
+        moved = [replace(scores, fill=scores.fill + reach * node * first) for node in _NODES]
+        rows = max(1, _BLOCK // len(scores.fill))
+        blocks = [dealt[start : start + rows] for start in range(0, len(dealt), rows)]
+        found = [np.vstack([each.dealt(block) @ self._averages[0] for block in blocks]) for each in moved]
+        return np.stack(found, axis=-1).reshape(len(dealt), -1)
+
+
+def build_term_studies(
+    categories: Mapping[str, Mapping[str, Any]],
+    row: Mapping[str, Any],
+    scores: pl.DataFrame,
+    copies: Sequence[pl.DataFrame],
+    rule: Rule,
+    rng: np.random.Generator,
+    *,
+    exchanged: Collection[str] = (),
+    terms: str = "log-sum-exp",
+) -> TermStudies:
+    """Return the simulated studies of an estimate.
+
+    Args:
+        categories: names to the layout of `categories.json`.
+        row: the estimate.
+        scores: the table `log_probability_terms` of its model.
+        copies: the same of random-weight copies, with `twin`; a copy that lacks a score is left out.
+        rule: of a finding.
+        rng: draws the studies.
+        exchanged: categories whose targets and attributes change places.
+        terms: how the terms of a set become one score.
+    """
+    (category,) = read_categories({row["category"]: categories[row["category"]]}, exchanged)
+    own = scores.filter(category=category.name)
+    there = {*own["term"], *own["attribute"]}
+    x, y, a, b = used = [[word for word in words if word in there] for words in category.sets]
+    sentences = own[:: len(x) + len(y)]
+    places = sentences["template"].rank("dense").to_numpy().astype(np.int64) - 1
+    words = np.array([[*a, *b].index(word) for word in sentences["attribute"]], dtype=np.int64)
+
+    def read(table: pl.DataFrame) -> TermScores:
+        fill, prior = (table[name].to_numpy().reshape(len(words), -1) for name in ("fill", "prior"))
+        return TermScores(fill, prior, words, len(x), len(a), len(b), terms)
+
+    keys = own.select("category", "attribute", "template", "term")
+    twins = [twin for table in copies for twin in table.partition_by("twin")]
+    found = (keys.join(twin, on=keys.columns, how="left", maintain_order="left") for twin in twins)
+    of_terms, of_words = category.units(used)
+    spelled = np.array([*map(len, (*a, *b))], dtype=float), np.array([*map(len, (*x, *y))], dtype=float)
+    measured = [read(each) for each in found if not each["fill"].null_count()]
+    return TermStudies(read(own), places, measured, (of_words, of_terms), spelled, rule, rng)
