@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from prasanga.associations import ceat, combine, effect_size
-from prasanga.associations.vectors import directed_vectors, draw_cosines
 from prasanga.base.errors import InputError
 from prasanga.stats.permutation import permutation_test_of_scores
 
@@ -115,16 +114,6 @@ def test_numbers_of_any_kind(dtype: object) -> None:
     np.testing.assert_allclose(found.effect_sizes, expected.effect_sizes, rtol=1e-12)
 
 
-def test_cosines_of_draws_are_those_of_their_vectors() -> None:
-    embeddings = random_embeddings(5)
-    draws = random_draws(embeddings, 7, seed=6)
-    directed = {word: directed_vectors(word, vectors) for word, vectors in embeddings.items()}
-    cosines = draw_cosines(directed, (X, Y, A, B), draws).values
-    for i, row in enumerate(draws):
-        drawn = [embeddings[word][j] / np.linalg.norm(embeddings[word][j]) for word, j in zip(WORDS, row, strict=True)]
-        np.testing.assert_allclose(cosines[i], np.array(drawn[:7]) @ np.array(drawn[7:]).T, atol=1e-14)
-
-
 def test_hedges_variance_by_hand() -> None:
     embeddings = random_embeddings(7)
     draws = random_draws(embeddings, 30, seed=8)
@@ -177,22 +166,3 @@ def test_copies_of_one_draw_have_no_p_draws() -> None:
     numbers = (found.combined.standard_error, found.combined.p_value, found.combined.log_p_value, found.combined.ci_low)
     assert np.isnan(numbers).all()
     assert 0 < found.p_association <= 1  # which asks about words
-
-
-def test_sign_and_planted_effect() -> None:
-    rng = np.random.default_rng(10)
-    embeddings = random_embeddings(11, d=6)
-    for word in (*X, *A):
-        embeddings[word] = rng.standard_normal((8, 6)) * 0.3 + [3, 0, 0, 0, 0, 0]
-    for word in (*Y, *B):
-        embeddings[word] = rng.standard_normal((8, 6)) * 0.3 + [0, 3, 0, 0, 0, 0]
-    forth = ceat(embeddings, (X, Y), (A, B), n_samples=20, rng=1)
-    assert forth.combined.effect > 1.7
-    assert forth.test.p_value == 1 / 35
-    assert forth.combined.p_value < 1e-12
-    draws = random_draws(embeddings, 20, seed=1)
-    back = np.concatenate([draws[:, 3:7], draws[:, :3], draws[:, 7:]], axis=1)
-    one = ceat(embeddings, (X, Y), (A, B), draws=draws).combined
-    other = ceat(embeddings, (Y, X), (A, B), draws=back).combined
-    assert other.effect == pytest.approx(-one.effect, rel=1e-12)
-    assert other.log_p_value == pytest.approx(one.log_p_value, rel=1e-10)

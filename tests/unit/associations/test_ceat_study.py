@@ -131,33 +131,6 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     assert row("random", common=common) == row("random")
 
 
-def test_many_words_are_sampled_and_the_row_says_so() -> None:
-    names = [[f"{side}{i}" for i in range(24)] for side in "xy"]
-    rng = np.random.default_rng(2)
-    given = vectors() | {w: (["s1", "s2"], rng.standard_normal((2, 5))) for side in names for w in side}
-    many = {**C1, "targets": [word_set("x", names[0]), word_set("y", names[1])]}
-    one, same = (
-        row(
-            categories={"C1": many},
-            vectors=given,
-            settings=CeatSettings(9, test=TestSettings(n_permutations=99, n_resamples=9, n_shuffles=9)),
-        )
-        for _ in "12"
-    )
-    assert one == same
-    assert (one["p_stimuli_exact"], one["n_partitions"]) == (False, 99)
-    assert (one["p_stimuli"] * 100) % 1 == pytest.approx(0, abs=1e-9)
-
-
-def test_lengths_draw_the_same_occurrences() -> None:
-    # The same ids and vectors at two lengths: what is drawn, and so every number, is the same.
-    given = vectors()
-    tables = measure_ceat({"C1": C1}, {"9": given, "75": given}, model="m", settings=SETTINGS)
-    for table in (tables.estimates, tables.resamples):
-        _, short, long = (drop(each, "segment_length") for each in table.to_pylist())
-        assert short == long
-
-
 def test_words_and_what_the_effect_is_without_them() -> None:
     settings = CeatSettings(40, ["random"], test=TestSettings(n_resamples=0, n_shuffles=0))
     given = vectors()

@@ -38,14 +38,6 @@ def test_each_row_combines_the_first_draws(tau2: str) -> None:
         assert (effect, standard_error) == (expected.effect, expected.standard_error)
 
 
-def test_sizes_may_be_given_and_end_with_all_draws() -> None:
-    # Equal variances: the combined effect is the mean.
-    found = convergence([1.0, 3.0, 5.0, 7.0], [0.5] * 4, sizes=[1, 2])
-    assert [row.n for row in found] == [1, 2, 4]
-    assert [row.effect for row in found] == pytest.approx([1, 2, 4], rel=1e-15)
-    assert found[0].standard_error == pytest.approx(0.5**0.5, rel=1e-15)
-
-
 @pytest.mark.parametrize(
     ("effects", "settled"),
     [

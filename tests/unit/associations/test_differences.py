@@ -65,13 +65,6 @@ def test_all_pairs_of_lengths_and_of_models() -> None:
     assert one(table, kind="model", segment_length="9")["difference"] == pytest.approx(0.5, rel=1e-15)
 
 
-def test_categories_are_kept_apart_and_orders_may_be_given() -> None:
-    cells = [(category, model, "9") for category in ("C1", "C2") for model in ("a", "b")]
-    table = compare(estimates(*((*cell, float(i)) for i, cell in enumerate(cells))), resamples(), models=["b", "a"])
-    found = [(row["category"], row["first"], row["second"], row["difference"]) for row in table.to_pylist()]
-    assert found == [(category, "b", "a", -1.0) for category in ("C1", "C2")]
-
-
 def interval_of(
     first: Sequence[float],
     second: Sequence[float],

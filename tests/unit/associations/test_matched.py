@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.associations import CeatSettings, TestSettings, measure_ceat, measure_weat
+from prasanga.associations import TestSettings, measure_weat
 
 N = 9
 SETTINGS = TestSettings(n_resamples=0, n_shuffles=0)
@@ -107,20 +107,3 @@ def test_few_clusters_have_no_p() -> None:
     row = measure(category(clusters=few))
     assert [row[name] for name in ("n_a", "p_attributes", "p_association")] == [3, None, None]
     assert row["p_stimuli"] == measure(category())["p_stimuli"]
-
-
-def test_contexts_go_with_their_words() -> None:
-    contexts = {
-        word: ([f"{word}-{i}" for i in range(6)], vector + 0.1 * RNG.normal(size=(6, 5)))
-        for word, vector in VECTORS.items()
-    }
-    settings = CeatSettings(20, ["random"], test=SETTINGS)
-    how = {"model": "m", "settings": settings}
-    row, _ = measure_ceat(category("targets"), {"9": contexts}, **how).estimates.to_pylist()
-    units = {
-        word: np.mean(array / np.linalg.norm(array, axis=1, keepdims=True), axis=0)
-        for word, (_, array) in contexts.items()
-    }
-    axis = np.mean([units[a] for a in SIDES["a"]], axis=0) - np.mean([units[b] for b in SIDES["b"]], axis=0)
-    differences = np.array([(units[f"x{i}"] - units[f"y{i}"]) @ axis for i in range(N)])
-    assert row["p_stimuli"] == pytest.approx(flip(differences))

@@ -13,7 +13,6 @@ from prasanga.associations import (
     measure_ceat,
 )
 from prasanga.associations.vectors import draw_context_cosines
-from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
 from prasanga.report.grid import few_words
 from prasanga.schema import group_lost_words
@@ -67,18 +66,6 @@ def test_ceat_is_that_of_the_list_without_the_word_to_the_last_bit() -> None:
     assert table == {**expected, "lost": LOST}
     assert (table["n_x"], table["n_a"]) == (9, 9)
     assert repr(twice) == f"{once!r} ({LOST})"
-
-
-def test_given_draws_have_a_column_for_each_word_as_listed() -> None:
-    draws = np.random.default_rng(1).integers(20, size=(30, 39))
-    twice = ceat(EMBEDDINGS, *sets(TWICE), draws=draws)
-    assert twice.lost == ""
-    assert twice.to_frame()["n_a"].to_list() == [11]
-    other = draws.copy()
-    other[:, 9] = (draws[:, 9] + 1) % 20  # the second column of x0
-    assert ceat(EMBEDDINGS, *sets(TWICE), draws=other).combined.effect != twice.combined.effect
-    with pytest.raises(InputError, match=r"Give integers, \(n_samples, 39\)"):
-        ceat(EMBEDDINGS, *sets(TWICE), draws=draws[:, :36])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pytest
 
 from prasanga.associations.effects import effect_size, permutation_test, seat
-from prasanga.stats.effects import effect_size_of_scores
 
 Array = npt.NDArray[np.float64]
 
@@ -84,21 +83,6 @@ def test_an_average_of_vectors_takes_them_as_they_are() -> None:
     assert result.test.p_value == permutation_test(*means).p_value
     assert seat(*sets, average="vectors", unit="sentence").test.p_value == result.test.p_value
     assert seat(*sets).effect_size != pytest.approx(result.effect_size, abs=0.01)
-
-
-def test_scores_are_means_over_sentences() -> None:
-    rng = np.random.default_rng(3)
-    x, y, a, b = (random_words(rng, n, 4) for n in (3, 3, 2, 2))
-
-    def unit_rows(words: list[Array]) -> Array:
-        rows = np.concatenate(words)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-    axis = unit_rows(a).mean(axis=0) - unit_rows(b).mean(axis=0)
-    of_sentences = unit_rows([*x, *y]) @ axis
-    result = seat(x, y, a, b)
-    assert result.word_scores == pytest.approx(of_sentences.reshape(6, 4).mean(axis=1), rel=1e-12)
-    assert result.effect_size == pytest.approx(effect_size_of_scores(of_sentences[:12], of_sentences[12:]), rel=1e-12)
 
 
 def test_under_no_effect_words_keep_the_level_and_sentences_do_not() -> None:

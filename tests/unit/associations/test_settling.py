@@ -78,13 +78,6 @@ def test_sure_if_the_intervals_lie_within_the_band_too(
     assert (row["settled_length"], row["sure"]) == ("25", sure)
 
 
-def test_intervals_of_other_cells_do_not_count() -> None:
-    table = to_longest({"9": (-0.01, 0.01)})
-    effects = estimates({"9": 0.5, "200": 0.5}, model="other")
-    (row,) = settling(effects, table, band=0.125).to_pylist()
-    assert (row["model"], row["settled_length"], row["sure"]) == ("other", "9", False)
-
-
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match=r"associations\.band: 0\."):
         settling(estimates({"9": 0.5}), to_longest({}), band=0)

@@ -109,14 +109,3 @@ def test_the_estimates_are_right_on_average(sizes: tuple[int, int, int, int], n_
     )
     errors = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     assert (np.abs(found.mean(axis=0) - truth) < 3.5 * errors).all(), (found.mean(axis=0), truth, errors)
-
-
-def test_together_they_are_the_variance_of_the_difference_in_one_draw() -> None:
-    rng = np.random.default_rng(12)
-    studies = [simulated(rng, (5, 7, 6, 4), 2) for _ in range(2000)]
-
-    def difference(values: Array) -> float:
-        return float((values[:5, :6].mean() - values[:5, 6:].mean()) - (values[5:, :6].mean() - values[5:, 6:].mean()))
-
-    seen = np.var([difference(study.values[0]) for study in studies], ddof=1)
-    assert np.mean([sum(variance_components(study)) for study in studies]) == pytest.approx(seen, rel=0.12)

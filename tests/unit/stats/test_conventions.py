@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from prasanga.associations import combine
 from prasanga.stats.effects import effect_size_of_scores, hedges_variance
 from prasanga.stats.permutation import permutation_test_of_scores
 
@@ -81,14 +80,3 @@ def test_a_strong_negative_effect_is_significant_two_sided() -> None:
 def test_hedges_variance() -> None:
     # 1/8 + 1/4 + (1/2)^2 / (2 * 12)
     assert hedges_variance(0.5, 8, 4) == pytest.approx(float(Fraction(3, 8) + Fraction(1, 96)), rel=1e-15)
-
-
-def test_three_draws_combined() -> None:
-    # Effects 0, 1, 2 with V = 1/4 each: mean 1, Q = 8, tau2 = (8 - 2) / (12 - 4) = 3/4 by DerSimonian-Laird; with
-    # equal V, Paule-Mandel and REML find s^2 - V = 3/4 as well. Weights 1 / (1/4 + 3/4) = 1.
-    for tau2 in ("dl", "pm", "reml"):
-        result = combine([0, 1, 2], [0.25] * 3, tau2=tau2)
-        assert (result.effect, result.q, result.i2) == pytest.approx((1, 8, 0.75), rel=1e-12)
-        assert (result.tau2, result.standard_error) == pytest.approx((0.75, 3**-0.5), rel=1e-9)
-        # z = sqrt(3), two-sided
-        assert result.p_value == pytest.approx(math.erfc(math.sqrt(1.5)), rel=1e-9)

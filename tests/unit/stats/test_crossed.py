@@ -88,25 +88,6 @@ def test_the_effect_is_the_mean_over_draws_as_often_as_they_count(std: str) -> N
     )
 
 
-@pytest.mark.parametrize("std", STD_CONVENTIONS)
-def test_without_counts_every_word_counts_once(std: str) -> None:
-    cosines, draws = several_draws()
-    expected = np.mean([listed(sets, np.ones(12), std) for sets in draws])
-    assert cosines.effect(std) == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_allclose(cosines.effects(std=std), [expected], rtol=1e-12)
-    np.testing.assert_allclose(cosines.effects(np.ones((3, 7)), std=std), [expected] * 3, rtol=1e-12)
-
-
-def test_word_scores_are_means_over_items_and_draws() -> None:
-    cosines = compute_cosines(*SEVERAL)
-    units = [[word / np.linalg.norm(word, axis=1, keepdims=True) for word in words] for words in SEVERAL[2:]]
-    a, b = (np.mean([word.mean(axis=0) for word in words], axis=0) for words in units)
-    expected = [
-        (word / np.linalg.norm(word, axis=1, keepdims=True) @ (a - b)).mean() for word in SEVERAL[0] + SEVERAL[1]
-    ]
-    np.testing.assert_allclose(cosines.word_scores(), expected, rtol=1e-12)
-
-
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     cosines, _ = several_draws()
     counts, often = random_counts(11), RNG.integers(1, 3, size=(11, 4)).astype(float)
@@ -127,13 +108,6 @@ def test_no_effect_is_nan() -> None:
     assert np.isnan(one_score.effects(np.ones((2, 4)))).all()
     with pytest.raises(ConstantScoresError):
         one_score.effect()
-
-
-def test_a_resample_of_one_word_a_set_has_no_spread_within() -> None:
-    counts = np.array([[3, 0, 0, 4, 0, 0, 0]], dtype=float)
-    cosines = compute_cosines(*ONE_ITEM)
-    assert np.isnan(cosines.effects(counts, std="pooled")[0])
-    assert np.isfinite(cosines.effects(counts)[0])
 
 
 def test_a_draw_without_effect_is_no_matter_if_it_does_not_count() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prasanga.associations.vectors import compute_cosines
-from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out
+from prasanga.stats.crossed import contributions, leave_one_out
 from prasanga.stats.effects import STD_CONVENTIONS
 
 RNG = np.random.default_rng(4)
@@ -21,25 +21,10 @@ def test_leaving_out_is_computing_without(std: str) -> None:
     np.testing.assert_allclose(leave_one_out(compute_cosines(*SETS), std), expected, rtol=1e-12)
 
 
-def test_over_draws_it_is_the_mean() -> None:
-    cosines = [compute_cosines(*[[w + k for w in s] for s in SETS]) for k in range(3)]
-    first = cosines[0]
-    values = np.concatenate([c.values for c in cosines])
-    together = CrossedScores(values, first.targets, first.attributes, 3, 4, 3, 2)
-    expected = np.mean([leave_one_out(c) for c in cosines], axis=0)
-    np.testing.assert_allclose(leave_one_out(together), expected, rtol=1e-12)
-
-
 def test_without_its_only_word_a_set_has_no_effect() -> None:
     x, y, a, b = SETS
     without = leave_one_out(compute_cosines(x[:1], y, a, b[:1]))
     assert np.isnan(without).tolist() == [True, *[False] * 4, *[False] * 3, True]
-
-
-def test_scores_that_become_the_same_have_no_effect() -> None:
-    scores = np.array([0.1, 0.1, 0.1, 0.9])
-    cosines = CrossedScores(scores[None, :, None] * [1.0, -1.0], np.arange(4), np.arange(2), 2, 2, 1, 1)
-    assert np.isnan(leave_one_out(cosines)[:4]).tolist() == [False, False, False, True]
 
 
 def test_contributions_add_up_to_the_difference_of_means() -> None:

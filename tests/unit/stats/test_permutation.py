@@ -56,13 +56,6 @@ def test_four_words_by_hand() -> None:
     assert permutation_test_of_scores([2, 1], [4, 3], alternative="less").p_value == 1 / 6
 
 
-def test_unequal_sizes_by_hand() -> None:
-    # One of five: 9 alone is the most extreme either way (1 alone: 1 - 5 = -4; 9 alone: 9 - 3 = 6).
-    assert permutation_test_of_scores([9], [1, 2, 4, 5]).p_value == 1 / 5
-    # 1 alone: |1 - 5| = 4 is reached by 9 too.
-    assert permutation_test_of_scores([1], [9, 2, 4, 5]).p_value == 2 / 5
-
-
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(("n_x", "n_y"), [(1, 1), (1, 6), (4, 4), (5, 4), (3, 7), (7, 3), (8, 1), (6, 6)])
 def test_exact_equals_enumeration(n_x: int, n_y: int, alternative: str) -> None:
@@ -101,13 +94,6 @@ def test_few_words_that_vary_more_than_many_are_not_found_for_that() -> None:
             found[statistic] += test.p_value <= 0.05
     assert found["studentized"] <= 0.09 * 400
     assert found["difference"] >= 0.16 * 400
-
-
-def test_a_reordered_sum_is_a_tie() -> None:
-    # 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in float64; both partitions are as extreme as the observed one.
-    x, y = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]
-    assert permutation_test_of_scores(x, y, alternative="greater").p_value == enumerated(x, y, "greater")
-    assert permutation_test_of_scores(x, y).p_value == 1
 
 
 def test_ties_are_within_a_billionth_of_the_largest_score() -> None:
@@ -170,21 +156,6 @@ def test_bad_input(changed: dict, message: str) -> None:
     arguments = {"x": [1.0, 2.0], "y": [3.0, 4.0]} | changed
     with pytest.raises(InputError, match=message):
         permutation_test_of_scores(arguments.pop("x"), arguments.pop("y"), **arguments)
-
-
-def test_the_interval_of_a_sampled_p() -> None:
-    # None of 999: 1 - .025^(1/999); all of them: the other way round.
-    none = permutation_test_of_scores(np.arange(30) + 99.0, np.arange(30.0), n_resamples=999, rng=1)
-    assert (none.ci_low, none.ci_high) == pytest.approx((0, 1 - 0.025 ** (1 / 999)), rel=1e-9)
-    rng = np.random.default_rng(21)
-    x, y = rng.standard_normal(9), rng.standard_normal(9) + 0.8
-    exact = permutation_test_of_scores(x, y).p_value
-    inside = 0
-    for seed in range(200):
-        test = permutation_test_of_scores(x, y, method="sampled", n_resamples=500, rng=seed)
-        inside += test.ci_low <= exact <= test.ci_high
-    # At least 95 of 100 should be, 190 of 200; binomial standard deviation 3.1
-    assert 180 <= inside <= 200
 
 
 def test_the_interval_is_that_of_clopper_and_pearson() -> None:

@@ -12,17 +12,6 @@ from prasanga.base.errors import InputError
 METHODS = ["dl", "pm", "reml"]
 
 
-@pytest.mark.parametrize("tau2", METHODS)
-def test_two_effects_by_hand(tau2: str) -> None:
-    # Mean 2, Q = 2, one degree of freedom: with equal variances all three estimators are s2 - V = 2 - 1.
-    result = combine([1, 3], [1, 1], tau2=tau2)
-    assert result.tau2 == pytest.approx(1, rel=1e-12)
-    assert (result.effect, result.q, result.i2) == (2, 2, 0.5)
-    assert result.standard_error == pytest.approx(1, rel=1e-12)  # weights 1 / 2 each
-    assert result.p_value == pytest.approx(0.0455002638963584, rel=1e-12)  # 2 (1 - Phi(2))
-    assert (result.ci_low, result.ci_high) == pytest.approx((0.040036015459946, 3.959963984540054), rel=1e-12)
-
-
 def test_dersimonian_laird_with_unequal_variances_by_hand() -> None:
     # w = 1, 1, 1/2; mean (0 + 4 + 1) / 2.5 = 2; Q = 4 + 4 + 0 = 8; c = 2.5 - 2.25 / 2.5 = 1.6; tau2 = (8 - 2) / 1.6.
     result = combine([0, 4, 2], [1, 1, 2])
@@ -90,18 +79,6 @@ def test_restricted_likelihood_finds_the_higher_of_two_maxima(
     found = combine(y, v, tau2="reml").tau2
     assert between[0] < found < between[1]
     assert found == pytest.approx(slow_tau2(np.array(y), np.array(v), "reml"), rel=1e-6)
-
-
-@pytest.mark.parametrize("tau2", METHODS)
-def test_scale_and_sign(tau2: str) -> None:
-    rng = np.random.default_rng(21)
-    y, v = rng.standard_normal(30) + 0.3, rng.uniform(0.1, 0.5, 30)
-    one, other = combine(y, v, tau2=tau2), combine(-1e-3 * y, 1e-6 * v, tau2=tau2)
-    assert one.tau2 > 0
-    assert other.tau2 == pytest.approx(1e-6 * one.tau2, rel=1e-9)
-    assert other.effect == pytest.approx(-1e-3 * one.effect, rel=1e-9)
-    assert other.p_value == pytest.approx(one.p_value, rel=1e-9)
-    assert (other.ci_low, other.ci_high) == pytest.approx((-1e-3 * one.ci_high, -1e-3 * one.ci_low), rel=1e-9)
 
 
 def test_one_effect_is_itself() -> None:
