@@ -36,7 +36,7 @@ from prasanga.report import (
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
-from prasanga.report.sheet import MISSING, escape_latex, html, list_template, plural, select_columns, show_table
+from prasanga.report.sheet import MISSING, html, list_template, plural, select_columns, show_table
 from prasanga.report.study import Results, without_places
 
 
@@ -279,18 +279,9 @@ def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
 
 def _include_figure(name: str, paths: Sequence[str], caption: str) -> Markup:
     """Return what includes a figure in LaTeX, the first of these files; nothing if LaTeX can read none of them."""
-    if not (paths := [path for path in paths if path.endswith((".pdf", ".png"))]):
-        return Markup("")
-    column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
-    environment = "figure" if column == paths[0] else "figure*"
-    lines = [
-        r"% Needs \usepackage{graphicx}." + (f" In one column: figure, and {column}." if column else ""),
-        rf"\begin{{{environment}}}\centering",
-        rf"\includegraphics{{{paths[0]}}}",
-        rf"\caption{{{escape_latex(caption)}}}\label{{fig:{name}}}",
-        rf"\end{{{environment}}}",
-    ]
-    return html('<pre class="to-copy">{}</pre>', "\n".join(lines))
+    first, *others = [path for path in paths if path.endswith((".pdf", ".png"))] or [""]
+    column = next((path for path in (first, *others) if COLUMN in PurePosixPath(path).parts), "")
+    return section.render("figure", name=name, path=first, column=column, caption=caption) if first else Markup("")
 
 
 # --------------------

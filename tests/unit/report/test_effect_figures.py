@@ -221,8 +221,7 @@ def test_words_are_sorted_within_their_set_with_their_glosses() -> None:
         ["mean of 3", "গোলাপ · rose", "জুঁই", "শাপলা · water lily"],
         ["mean of 3", "মাছি · fly", "মশা · mosquito", "উকুন · louse"],
     ]
-    assert [panel.get_title(loc="left") for panel in panels_of(figure)] == ["flowers", "insects"]
-    assert figure.legends[0].get_title().get_text() == "C1\nFlowers and insects"
+    assert [panel.get_title(loc="left") for panel in panels_of(figure)] == ["C1: flowers", "C1: insects"]
     assert panels_of(figure)[1].get_xlabel() == "← nearer to un pleasant      nearer to pleasant words →"
 
 

@@ -18,7 +18,6 @@ from matplotlib.text import Text
 from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
-from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import (
     ELLIPSIS,
     STYLE,
@@ -241,18 +240,6 @@ def test_without_a_number_the_figure_says_so(plot: Callable[[], Figure], message
     figure = plot()
     assert not figure.axes
     assert " ".join(figure.texts[0].get_text().split()) == f"Not drawn: {message}"
-
-
-@pytest.mark.parametrize(
-    ("plot", "message"),
-    [
-        (lambda: plot_structures(STUDY.spread, width="poster"), r"width: 'poster'\. Write column or page"),  # type: ignore[arg-type]
-        (lambda: save_figure(Figure(), "figure.gif"), r"cannot be saved as '\.gif'\. Write \.svg, \.pdf, \.png"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(plot: Callable[[], Figure], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        plot()
 
 
 def test_each_width_goes_to_its_folder(tmp_path: Path) -> None:

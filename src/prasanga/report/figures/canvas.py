@@ -38,7 +38,6 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from prasanga.base.errors import InputError
 from prasanga.base.io import read_document, replacing
 from prasanga.report.figures import COLUMN, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Grid
@@ -97,17 +96,11 @@ class NothingToDrawError(Exception):
 
 
 def drawn(plot: Callable[Given, Figure]) -> Callable[Given, Figure]:
-    """Have a function draw in the house style at its `width`; where there is nothing to draw, a note says why.
-
-    Raises:
-        InputError: the width is not known.
-    """
+    """Have a function draw in the house style at its `width`; where there is nothing to draw, a note says why."""
 
     @wraps(plot)
     def at_width(*args: Given.args, **options: Given.kwargs) -> Figure:
         width: Any = options.get("width", "page")
-        if width not in WIDTHS:
-            raise InputError(f"width: {width!r}. Write {' or '.join(WIDTHS)}.")
         with house_style(width):
             try:
                 figure = plot(*args, **options)
@@ -377,9 +370,6 @@ def draw_figure(
         options: its other arguments, by name.
         paths: files that end with .svg, .pdf or .png.
         made_from: as for `save_figure`.
-
-    Raises:
-        InputError: another ending, or what the function raises.
     """
     module, _, function = plot.rpartition(".")
     draw = getattr(import_module(f"{__package__}.{module}"), function)
@@ -396,9 +386,6 @@ def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> Non
     """Write a figure as SVG, PDF or PNG (300 dots an inch), by the ending of `path`, whole or not at all.
 
     `made_from` says what the figure was made from, and is kept in the file's metadata. No date goes in.
-
-    Raises:
-        InputError: another ending.
     """
     path = Path(path)
     metadata: dict[str, dict[str, str | None]] = {
@@ -406,8 +393,6 @@ def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> Non
         ".pdf": {"CreationDate": None, "Subject": made_from or None},
         ".png": {"Source": made_from} if made_from else {},
     }
-    if path.suffix not in metadata:
-        raise InputError(f"{path}: a figure cannot be saved as {path.suffix!r}. Write {', '.join(metadata)}.")
     is_png = path.suffix == ".png"
     more: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if is_png else {}  # quicker than the usual 6
     # Text is drawn as paths in PDF too: with its font embedded, matplotlib 3.11 misplaces what follows a joiner

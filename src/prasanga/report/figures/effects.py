@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Patch
 
 from prasanga.pairs.preferences import OVERALL
@@ -82,9 +81,6 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
     Args:
         ceat: the table of estimates.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     grid = grid_of(ceat)
     few = [bool(tables.few_words(row)) for row in ceat.iter_rows(named=True)]
@@ -115,9 +111,6 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         convergence: columns category, model, segment_length, n, effect_size.
         band: distance from the last effect that is small enough.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     grid = grid_of(ceat)
     length = grid.lengths[-1]
@@ -162,9 +155,6 @@ def plot_settling(
         settling: columns category, model, band, longest, settled_length.
         band: distance from the effect at the longest length that is small enough.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     grid, place = grid_of(ceat), ["category", "model"]
     cells = settling.drop_nulls("longest").with_columns(settled=pl.coalesce("settled_length", "longest"))
@@ -215,9 +205,6 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     Args:
         ceat: the table of estimates.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     grid = grid_of(ceat)
     points = ceat.with_columns(**_finite(x="effect_size", y="effect_random")).drop_nulls(["x", "y"])
@@ -248,9 +235,6 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
         table: rows of `prasanga.report.comparison`, also as read from CSV. A row without a measured number, or of which
             the paper prints only a bound, is not drawn and counted in the note.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     rows = comparison_rows(table)
     by_type = rows.filter((pl.col("method") != PAIRS) | (pl.col("category") != OVERALL))
@@ -333,9 +317,6 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     Args:
         ceat: the table of estimates.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     shown = tables.select_primary(ceat).with_columns(**_finite(**dict(zip(SCALES, SCALES, strict=True))))
     points = shown.unpivot(tuple(SCALES), index=("model", "category"), variable_name="series", value_name="x")
@@ -354,9 +335,6 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
     Args:
         methods: estimates from `prasanga.report.comparison.side_by_side`, also as read from CSV.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     rows = methods.with_columns(
         **_finite(x="effect_size", low="ci_low", high="ci_high"),
@@ -444,9 +422,6 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         categories: what the lexicon stage writes: sets with their words by category, and English glosses.
         category: one of the categories.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     table = tables.measured_words(words, category)
     if table.is_empty():
@@ -464,7 +439,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         values = [found.means, *(word.values for word in kept)]
         points = [(model, value, y) for y, row in enumerate(values) for model, value in row.items()]
         schema = {"series": pl.String, "x": pl.Float64, "y": pl.Int64}
-        parts.append(((found.title,), names, pl.DataFrame(points, schema=schema, orient="row")))
+        parts.append(((f"{category}: {found.title}",), names, pl.DataFrame(points, schema=schema, orient="row")))
     figure = _plot_rows(
         parts,
         looks,
@@ -475,8 +450,6 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         f" standard deviation. Of more than {MOST} words those in the middle are left out.",
         left=(beside + 2 * font) * across,
     )
-    title = [canvas.shortened(str(text), font, wide * 0.95, bold=True) for text in (category, about.get("title") or "")]
-    figure.legends[0].set_title("\n".join(filter(None, title)), prop=FontProperties(weight="bold", size=font))
     for panel in figure.axes:
         panel.axhline(0.5, color=MUTED, linewidth=0.6, zorder=1)
     # it may be wider than the panel, which shares its row with the words
@@ -508,9 +481,6 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
         multiverse: the table of all specifications.
         category: its name.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     is_open = ~(pl.col("p_association_holm") <= ALPHA).fill_null(value=False)
     rows = specifications(multiverse).filter(category=category).sort("effect_size").with_columns(is_open=is_open)

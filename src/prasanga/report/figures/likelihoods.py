@@ -68,9 +68,6 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     Args:
         spread: `prasanga.likelihoods.structures.spread_by_structure`.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     boxes = spread.filter(
         pl.col("median").is_finite(), pl.col("quantity").is_in(_QUANTITIES), pl.col("polarity").is_in(_POLARITIES)
@@ -136,9 +133,6 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         traits: the table of traits (`prasanga.likelihoods.structures.TRAITS_SCHEMA`).
         model: the one that is drawn.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     of_model = traits.filter(model=model)
     known = of_model.filter(pl.col("prior").is_finite() & pl.col("corrected").is_finite())
@@ -220,9 +214,6 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
             random twin as a thin line of the same kind; `bias_type` has one panel per model and language, one line per
             bias type.
         width: "column" (3.3 in) or "page" (6.8 in).
-
-    Raises:
-        InputError: another width.
     """
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
     own = known.filter(~pl.col("random_twin"))
