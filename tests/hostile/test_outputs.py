@@ -29,7 +29,7 @@ from prasanga.extras.corpora import Tally, Text, datasheet, sources_page
 from prasanga.models.hub import download_command
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.page import render_page
-from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
+from prasanga.report.sheet import escape_latex
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.summary import data_card, escape, methods_card, study_summary, to_json
 from prasanga_construction.sheets import read_rows
@@ -106,11 +106,6 @@ def test_a_sheet_for_annotators_comes_back_as_it_was(tmp_path: Path, text: str) 
     cells = next(iter(list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))[1:]))
     assert not any(cell[:1] in tuple("=+@") for cell in cells)
     assert replace(one).identity == text
-
-
-def test_labels_of_the_papers_tables() -> None:
-    sheet = Sheet(("model",), (("", "C1"),), (Row(("=HYPERLINK(1)",), ()),))
-    assert "\n'=HYPERLINK(1)," in sheet_to_csv(sheet)
 
 
 def test_latex_of_any_text_compiles() -> None:
@@ -266,16 +261,3 @@ def test_figures_with_any_label(tmp_path: Path, ending: str) -> None:
     if ending == ".pdf":
         assert data.startswith(b"%PDF")
         assert data.rstrip().endswith(b"%%EOF")
-
-
-def test_every_script_guards_its_tables_for_spreadsheets() -> None:
-    """Scripts write CSV by the runner, or guard the table themselves."""
-    root = Path(__file__).parents[2]
-    paths = [*(root / "workflow/scripts").glob("*.py"), *map(root.joinpath, WRITERS)]
-    lines = [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-    written = [line for line in lines if ".write_csv(" in line and "task.write_csv(" not in line]
-    assert len(written) == 2
-    assert all("guarded(" in line for line in written)
-
-
-WRITERS = ("src/prasanga/base/results.py", "src/prasanga/report/products.py")

@@ -294,13 +294,6 @@ def test_words_and_sentences_are_normalized(language: str) -> None:
     assert [text for text in texts if normalized(text) != text] == []
 
 
-@pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "en"])
-def test_no_latin_letters(language: str) -> None:
-    texts = [sentence.text for sentence in filled_of(language)]
-    texts += [variant for word in lexicon_of(language).stimuli for variant in word.variants]
-    assert [text for text in texts if regex.search(r"\p{Latin}", text)] == []
-
-
 def test_english_articles() -> None:
     """No word of a class with an article is spoken otherwise than it is spelled (hour, university)."""
     words = [word.name for word in lexicon_of("en").stimuli if word.word_class in {"person", "thing", "matter"}]

@@ -15,7 +15,6 @@ from prasanga.lexicon import (
     load_suffix_groups,
     stimuli_of,
 )
-from prasanga.text import normalize
 
 FormsOf = Callable[[str], list[str]]
 BOY = "लड\u093cका"
@@ -34,11 +33,6 @@ def test_stimuli_and_categories(files: Any) -> None:
         WordSet("insects", "insects", ("মাছি", "মা")),
     )
     assert category.attributes[1] == WordSet("bad", "bad", ("পচা",))
-
-
-def test_forms_of_a_word(forms_of: FormsOf) -> None:
-    kin = [normalize(form) for form in ("মা", "মায়ের", "মাকে", "মা-য়ের", "মা-এর", "মা-কে", "মাগো")]
-    assert forms_of("মা") == kin
 
 
 def test_inflect(files: Any) -> None:
@@ -70,14 +64,6 @@ def test_inflect_lists_what_exists(files: Any) -> None:
         files.load().inflect("মা", number="plural", case="genitive")
     with pytest.raises(InputError, match="no stimulus 'বাবা'"):
         files.load().inflect("বাবা")
-
-
-def test_a_word_of_two_sets_is_one_stimulus(files: Any) -> None:
-    files.change("good", "words:", "words:\n  - {stimulus: গোলাপ, gloss: rose, group: thing}")
-    lexicon = files.load()
-    assert [stimulus.name for stimulus in lexicon.stimuli].count("গোলাপ") == 1
-    assert lexicon.categories["C1"].attributes[0].stimuli == ("গোলাপ", "সৎ")
-    assert lexicon.claims()["গোলাপ"] == ("গোলাপ",)
 
 
 def test_groups_share_blocks_by_anchors(files: Any) -> None:

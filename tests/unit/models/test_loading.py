@@ -27,7 +27,7 @@ from transformers import AutoTokenizer
 from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer, model_identity
 from prasanga.models.heads import load_with_head
-from prasanga.models.loading import model_kind, use_onednn
+from prasanga.models.loading import use_onednn
 from prasanga.models.pieces import read_pieces
 
 Folder = Callable[[str], Path]
@@ -70,22 +70,6 @@ def test_what_a_model_is(tiny: Folder, kind: str, expected: tuple[Any, ...]) -> 
     assert expected[1] < eight["weights_bytes"] <= 2 * expected[1]
 
 
-def test_kinds() -> None:
-    def config(model_type: str, **more: Any) -> Any:
-        found = SimpleNamespace(model_type=model_type, **more)
-        found.get_text_config = lambda: found
-        return found
-
-    decoders = ("gpt2", "bloom", "llama", "mistral")
-    assert {model_kind(config(name, is_decoder=False, is_encoder_decoder=False)) for name in decoders} == {"decoder"}
-    encoders = ("bert", "electra", "roberta", "xlm-roberta", "albert", "deberta-v2")
-    assert {model_kind(config(name, is_decoder=False, is_encoder_decoder=False)) for name in encoders} == {"encoder"}
-    assert {model_kind(config(name, is_encoder_decoder=True)) for name in ("t5", "mt5", "mbart")} == {"encoder-decoder"}
-    assert model_kind(config("bert", is_decoder=True)) == "decoder"
-    assert model_kind(config("mine", architectures=["MineForCausalLM"])) == "decoder"
-    assert model_kind(config("mine", architectures=["MineModel"])) == "encoder"
-
-
 def test_tokenizer_and_base_model_without_head(tiny: Folder) -> None:
     loaded = load_model(tiny("bert"), device="cpu")
     assert loaded.tokenizer.is_fast
@@ -124,29 +108,6 @@ def test_only_the_encoder_of_an_encoder_decoder_is_kept(
     with torch.no_grad():
         got = loaded.encoder(input_ids=ids).last_hidden_state
         torch.testing.assert_close(got, whole.get_encoder()(input_ids=ids).last_hidden_state)
-
-
-@pytest.mark.parametrize("family", ["bert", "gpt2", "mt5"])
-def test_other_names_of_the_same_weights(copied: Folder, family: str) -> None:
-    """Old files have gamma and beta for norms, those of a base model no prefix; a head that is tied may be stored."""
-    folder = copied(family)
-    path = folder / "model.safetensors"
-    weights = load_file(path)
-    table = {"bert": "bert.embeddings.word_embeddings.weight", "gpt2": "transformer.wte.weight", "mt5": "shared.weight"}
-    tied = {"bert": "cls.predictions.decoder.weight", "gpt2": "lm_head.weight", "mt5": "lm_head.weight"}
-    renamed = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
-        for name, tensor in weights.items()
-    }
-    save_file(renamed, path, metadata={"format": "pt"})
-    assert check_model(folder, stages=BOTH)["head"] is True
-    save_file({**weights, tied[family]: weights[table[family]].clone()}, path, metadata={"format": "pt"})
-    assert check_model(folder, stages=BOTH)["head"] is True
-    if family == "gpt2":  # as its first files are, which are those of the base model
-        bare = {name.removeprefix("transformer."): tensor for name, tensor in weights.items()}
-        save_file(bare, path, metadata={"format": "pt"})
-        assert check_model(folder, stages=BOTH)["head"] is True
-        assert load_with_head(folder, device="cpu").kind == "decoder"
 
 
 # ---- folders that cannot be used
@@ -422,21 +383,6 @@ def test_a_revision_is_the_one_asked_for(tiny: Folder, copied: Folder, hub: Hub)
     assert model_identity("someone/bert", "v1")["commit"] == "a" * 40
 
 
-def test_a_cache_with_pickles_or_without_weights(copied: Folder, hub: Hub) -> None:
-    folder = copied("bert")
-    digests = pickle_weights(folder)
-    hub(folder, "someone/pickled")
-    with pytest.raises(InputError, match=r"someone/pickled: .*only pickled ones: pytorch_model\.bin"):
-        check_model("someone/pickled")
-    options = ModelOptions(weights_sha256=digests)
-    assert check_model("someone/pickled", options=options)["parameters"] == 36_992
-    (folder / "pytorch_model.bin").unlink()
-    commit = hub(folder, "someone/half")
-    message = f"neither model.safetensors nor .*hf download someone/half --revision {commit}"
-    with pytest.raises(InputError, match=message):
-        check_model("someone/half")
-
-
 @pytest.mark.parametrize(
     ("model", "revision", "message"),
     [
@@ -657,18 +603,6 @@ def test_options_of_a_tokenizer_that_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         load_model(tiny(kind), device="cpu", options=ModelOptions(tokenizer=options))
-
-
-def test_a_vocabulary_without_the_piece_for_the_unknown(copied: Folder) -> None:
-    """Texts of which all is known are read; the first other one is refused."""
-    folder = copied("bert")
-    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    content["model"]["unk_token"] = "[NONE]"
-    (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
-    tokenizer = load_tokenizer(folder)
-    assert len(read_pieces(tokenizer, ["গোলাপ"])["গোলাপ"].ids) > 1
-    with pytest.raises(InputError, match=f"^model {folder}: its tokenizer cannot cut a text into pieces"):
-        read_pieces(tokenizer, ["গোলাপ", "@ গোলাপ"])
 
 
 # ---- what runs

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -63,11 +61,6 @@ def test_a_name_that_another_model_has_is_refused(other_first: bool) -> None:
     )
 
 
-def test_the_name_of_a_model_measured_by_its_own_layers_is_taken_too() -> None:
-    with pytest.raises(InputError, match=r"called 'a-layer1', which is the name of another model"):
-        embedded({"a": {**MURIL, "layer": [1]}, "a-layer1": {**MURIL, "layer": [2]}})
-
-
 def test_a_path_that_only_a_folder_can_have_needs_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models/banglabert").mkdir(parents=True)
@@ -101,20 +94,6 @@ def test_a_file_replaced_by_an_older_one_is_noticed(tmp_path: Path) -> None:
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors").symlink_to(folder / "config.json")
     assert list_model_files(folder)["model.safetensors"] == [2, 5]
-
-
-def test_a_model_of_the_hub_has_no_files_to_watch(tmp_path: Path) -> None:
-    assert list_model_files("google/muril-base-cased") == {}
-    (tmp_path / "model.bin").touch()
-    assert list_model_files(tmp_path / "model.bin") == {}
-
-
-def test_planning_imports_no_torch() -> None:
-    program = (
-        "import sys; from prasanga.plan.models import find_kind; find_kind({'path': 'a/b', 'kind': 'auto'});"
-        "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 VECTORS, SCORES = {"stages": ["embeddings"]}, {"stages": ["likelihoods"]}
@@ -192,17 +171,6 @@ def test_the_kind_that_the_config_says_goes_before() -> None:
     assert find_kind({"path": "google/mt5-small", "kind": "encoder-decoder"}) == "encoder-decoder"
     assert find_kind({"train": {}, "kind": "decoder"}) == "decoder"
     assert find_kind({"train": {}, "kind": "auto"}) == "encoder"
-
-
-def test_what_is_not_at_hand_is_auto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert find_kind({"path": "google/mt5-small", "kind": "auto"}) == "auto"
-    (tmp_path / "model").mkdir()
-    assert find_kind({"path": "model", "kind": "auto"}) == "auto"
-    (tmp_path / "model" / "config.json").write_text("{")
-    assert find_kind({"path": "model", "kind": "auto"}) == "auto"
-    (tmp_path / "model" / "config.json").write_bytes(b"\xff")
-    assert find_kind({"path": "model", "kind": "auto"}) == "auto"
 
 
 def test_the_kind_found_is_never_another_one_than_the_models(tmp_path: Path) -> None:

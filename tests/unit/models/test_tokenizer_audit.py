@@ -152,12 +152,6 @@ def test_an_nfkd_unigram_tokenizer_that_strips_all_marks() -> None:
     assert (kept.summary["marks_lost"], kept.summary["identical"], kept.summary["unknown"]) == (0.0, 0.0, 0.0)
 
 
-def test_a_mark_alone_is_left_as_nothing() -> None:
-    audit = audit_tokenizer(wordpiece(["ফ"], STRIPPING), table_of({"sign": ["ু"]}))
-    assert audit.table["marks_lost_example"].to_list() == ["ু -> nothing"]
-    assert audit.table["unknown_example"].to_list() == ["ু -> no piece"]
-
-
 def test_letters_that_a_vocabulary_lacks() -> None:
     audit = audit_tokenizer(wordpiece(["ফুল", "ফল", "চাদ", "##ের", "কে"]), FORMS)
     assert column(audit, "unknown_forms") == {"ফুল": 0, "ফল": 0, "চাঁদ": 1, "চাদ": 0, "নদী": 2}
@@ -194,12 +188,6 @@ def test_a_mark_in_place_of_another_is_a_loss() -> None:
     assert column(audit, "marks_lost_example") == {"নদী": "নদী -> নদি", "দিন": None}
 
 
-def test_an_unknown_piece_that_only_the_vocabulary_names() -> None:
-    tokenizer = wordpiece(["ফল"]).backend_tokenizer
-    audit = audit_tokenizer(PreTrainedTokenizerFast(tokenizer_object=tokenizer), table_of({"নদী": ["নদী"]}))
-    assert audit.summary["unknown"] == 1.0
-
-
 def test_bytes_know_every_word_and_share_pieces_inside_a_letter() -> None:
     hindi = {"फूल": ["फूल", "फूलों"], "rose": ["rose"]}
     audit = audit_tokenizer(byte_level(["ফুল ফলের", "a rose"] * 3, 262), table_of({**WORDS, **hindi}))
@@ -208,14 +196,6 @@ def test_bytes_know_every_word_and_share_pieces_inside_a_letter() -> None:
     # A space, three bytes a letter (five letters) and a few merges: many pieces, none of them unknown.
     assert 5 < column(audit, "most_pieces")["फूल"] <= 16
     assert column(audit, "most_pieces")["फूल"] > column(audit, "most_pieces")["rose"]
-
-
-def test_the_space_before_a_word_belongs_to_it() -> None:
-    tokenizer = byte_level(["a ফল"] * 5, 400)
-    assert len(tokenizer.backend_tokenizer.encode("ফল", add_special_tokens=False).ids) > 1  # not as in a sentence
-    audit = audit_tokenizer(tokenizer, table_of({"ফল": ["ফল"]}))
-    assert audit.table["pieces_per_form"].to_list() == [1.0]
-    assert audit.table["one_piece"].to_list() == [1]
 
 
 @pytest.mark.parametrize("normalizer", [normalizers.NFC(), normalizers.NFD(), normalizers.NFKC(), normalizers.NFKD()])

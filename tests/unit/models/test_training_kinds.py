@@ -200,23 +200,6 @@ def test_hidden_words_are_whole_and_can_be_put_back() -> None:
     assert 0.22 < hidden / ordinary < 0.29  # a quarter of the words
 
 
-def test_no_more_is_hidden_than_there_are_sentinels_for() -> None:
-    tokenizer = train_byte_tokenizer(TEXTS, 400, sentinels=True)
-    letters = np.array([300 + place % 40 for place in range(2000)])
-    made = hide_words(np.random.default_rng(3), letters, np.ones(2000, dtype=bool), tokenizer)
-    assert made.written[-2] == piece_id(tokenizer, SENTINELS[-1])
-    assert made.read.count(piece_id(tokenizer, SENTINELS[-2])) == 1
-    assert made.read.count(piece_id(tokenizer, SENTINELS[-1])) == 0
-
-
-def test_at_least_one_word_is_hidden() -> None:
-    tokenizer = train_byte_tokenizer(TEXTS, 400, sentinels=True)
-    stream = read_stream(tokenizer, ["মা"])
-    for seed in range(20):
-        made = hide_words(np.random.default_rng(seed), stream.pieces, stream.starts, tokenizer)
-        assert len(made.written) == len(stream.pieces) + 2  # its pieces, two sentinels, and the end in place of its own
-
-
 def _probability(scorer: Scorer, queries: SentenceQueries, sentence: str, word: str) -> float:
     pieces = queries.read([sentence])[sentence]
     start = sentence.index(word)

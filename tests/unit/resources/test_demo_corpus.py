@@ -108,16 +108,3 @@ def test_both_sexes_share_their_frames(material) -> None:  # noqa: ANN001
             if frame.name.startswith(("names/", "terms/")):
                 left, right = (len(set(frame.stimuli) & set(material.sets[name])) for name in (one, other))
                 assert abs(left - right) <= 1, frame.name  # one name takes no emphatic ই
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{word}", ("word", "singular", "nominative", "")),
-        ("{word:genitive}", ("word", "singular", "genitive", "")),
-        ("{word:definite.objective+ও}", ("word", "definite", "objective", "ও")),
-        ("{career:plural}", ("career", "plural", "nominative", "")),
-    ],
-)
-def test_slots(generate: ModuleType, text: str, expected: tuple[str, ...]) -> None:
-    assert tuple(generate.slots_of(text)[0]) == expected

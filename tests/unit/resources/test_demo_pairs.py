@@ -22,11 +22,6 @@ SCRIPT = {
     "hi": regex.compile(r"[\p{Devanagari} ,-]+।"),
     "bn": regex.compile(r"[\p{Bengali} ,-]+।"),
 }
-RELIGIONS = {
-    "en": ["Hindu", "Muslim", "Sikh", "Christian", "Buddhist", "Jain"],
-    "hi": ["हिंदू", "मुस्लिम", "सिख", "ईसाई", "बौद्ध", "जैन"],
-    "bn": ["হিন্দু", "মুসলিম", "খ্রিস্টান", "বৌদ্ধ"],  # Sikhs and Jains are hardly known in Bengal
-}
 ONE_LANGUAGE = {"gender-09": {"en"}, "gender-10": {"hi"}, "gender-11": {"bn"}, "religion-09": {"bn"}}
 
 
@@ -81,13 +76,6 @@ def test_pairs_enough_of_every_type_and_label(language: str) -> None:
     assert 0.3 <= sum(reversed_types.values()) / len(rows) <= 0.36
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_religions_of_the_region(language: str) -> None:
-    religious = [row for row in PAIRS if row["language"] == language and row["bias_type"] == "religion"]
-    named = {word for row in religious for side in sides(row["modified"]) for word in side}
-    assert named == set(RELIGIONS[language])
-
-
 def test_parallel_pairs_agree_in_type_label_and_note() -> None:
     by_suffix: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for row in PAIRS:
@@ -130,14 +118,6 @@ def test_agreeing_words_are_modified_words(row: dict[str, str]) -> None:
         assert Counter(agreeing) <= Counter(modified)
         # A word besides carries the group; in one Hindi pair the verb alone shows it.
         assert len(agreeing) < len(modified) or row["pair_id"] == "hi-gender-10"
-
-
-def test_agreement_is_marked_where_languages_have_it() -> None:
-    marked = {row["pair_id"]: row["agreeing"] for row in PAIRS if row["agreeing"]}
-    assert marked["hi-gender-01"] == "जाती / जाता"
-    assert marked["en-gender-04"] == "her / his"
-    assert marked["bn-age-02"] == "শেখালেন / শেখাল"
-    assert Counter(pair_id[:2] for pair_id in marked) == {"en": 2, "hi": 7, "bn": 2}
 
 
 def test_the_library_reads_them_as_they_are() -> None:

@@ -107,13 +107,6 @@ def test_the_longest_form_of_a_stimulus_at_a_place_is_one_occurrence(tmp_path: P
     assert (report.shorter_matches, report.occurrences) == (1, 2)
 
 
-def test_positions_are_those_of_the_normalized_text(tmp_path: Path) -> None:
-    path = write(tmp_path, "বড়ো   বাড়ি।\nঘড়ি ফুল")  # ড় becomes two characters
-    (row,) = rows_of(path, normalization="nfkc")
-    assert row["text"][row["start"] : row["end"]] == row["form"] == "ফুল"
-    assert row["text"].count("\u09bc") == 3
-
-
 def test_the_report_counts_what_was_read_found_and_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("ফুল ও ফুল। মালা। মা।\n\n".encode() + b"\xff\n" + "শেষ।\n".encode())
@@ -168,16 +161,6 @@ def test_rows_equal_the_slow_way(
         assert row["text"][row["start"] : row["end"]] == row["form"]
         assert row["n_words"] == count_words(row["text"])
         assert row["word_index"] == count_words(row["text"][: row["start"]])
-
-
-def test_batches_are_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, "ফুল।\n" * 25)
-    whole = rows_of(path)
-    monkeypatch.setattr(windows, "_BYTES_PER_BATCH", 10 * len(whole[10]["text"].encode()))
-    batches = list(extract_shard(Shard(str(path), "texts/a.txt", "blank-line"), **OPTIONS))
-    assert len(batches) == 4  # the last three rows wait for what follows them
-    assert max(batch.num_rows for batch in batches) <= 11
-    assert pa.Table.from_batches(batches).to_pylist() == whole
 
 
 def test_identifiers_are_fixed_for_good() -> None:
@@ -298,16 +281,6 @@ def test_bad_files_are_refused(tmp_path: Path, content: bytes, message: str) -> 
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
         rows_of(path, normalization="bangla")
-
-
-def test_marks_of_other_systems_are_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"\xef\xbb\xbf" + "ফুল।\r\n\r\nমা\0মা।\r\n".encode())
-    assert [(row["text"], row["start"], row["offset"]) for row in rows_of(path)] == [
-        ("ফুল।", 0, 0),
-        ("মা\0মা।", 0, 19),
-        ("মা\0মা।", 3, 19),
-    ]
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:

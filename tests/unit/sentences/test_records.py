@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import lzma
 import pickle
 import tracemalloc
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 
 from prasanga.base.errors import InputError
 from prasanga.sentences.corpus import Format, Shard
@@ -117,25 +115,6 @@ def test_a_file_of_no_bytes_or_of_something_else_or_none(tmp_path: Path, format:
             records(path, format)
 
 
-def compressed(data: bytes, ending: str) -> bytes:
-    if ending == ".gz":
-        return gzip.compress(data)
-    return lzma.compress(data) if ending == ".xz" else zstandard.ZstdCompressor().compress(data)
-
-
-@pytest.mark.parametrize("ending", [".gz", ".zst", ".xz"])
-@pytest.mark.parametrize("format", ["jsonl", "extracted"])
-def test_compressed_files_are_read_to_the_end_or_refused(tmp_path: Path, format: Format, ending: str) -> None:
-    plain = write(tmp_path, format, [f"লেখা {i * i}" for i in range(20_000)])
-    path = plain.with_name(plain.name + ending)
-    path.write_bytes(compressed(plain.read_bytes(), ending))
-    assert records(path, format) == records(plain, format)
-    path.write_bytes(path.read_bytes()[:-20])
-    for errors in ("stop", "skip-line"):
-        with pytest.raises(InputError, match=r"reading stopped at byte \d+ .*truncated"):
-            records(path, format, errors=errors)
-
-
 # ---- JSON lines
 
 
@@ -180,14 +159,6 @@ def test_a_line_that_cannot_be_used_stops_or_is_counted(tmp_path: Path, line: by
     counts = Counts()
     assert records(path, errors="skip-line", counts=counts) == [Record("one", 0, None), Record("three", 2, None)]
     assert (counts.skipped_lines, counts.documents, counts.lines) == (1, 2, 3)
-
-
-def test_an_object_that_is_missing_on_the_path(tmp_path: Path) -> None:
-    path = json_lines(tmp_path / "a.jsonl", {"meta": {"title": "x"}})
-    with pytest.raises(InputError, match=r"no field 'body' \(`field: meta\.body`\)\. Fields found: 'title'\."):
-        records(path, field="meta.body")
-    with pytest.raises(InputError, match=r"no field 'body' .* Found: \"x\""):
-        records(path, field="meta.title.body")
 
 
 # ---- columns

@@ -87,16 +87,6 @@ def test_words_with_spaces_and_numbers_as_words(tmp_path: Path) -> None:
     }
 
 
-def test_more_words_than_are_held_at_a_time(tmp_path: Path) -> None:
-    content = "".join(f"w{i} {i}.0 1.0\n" for i in range(2500))
-    result = read_vectors(written(tmp_path / "v.txt", content), ["w0", "w999", "w1000", "w2499"])
-    assert [int(result.found[w].vector[0]) for w in ("w0", "w999", "w1000", "w2499")] == [0, 999, 1000, 2499]
-    rows = [struct.pack("<2f", i, 1) for i in range(2500)]
-    binary = b"2500 2\n" + b"".join(f"w{i} ".encode() + row for i, row in enumerate(rows))
-    result = read_vectors(written(tmp_path / "v.bin", binary), ["w999", "w1000", "w2499"])
-    assert [int(result.found[w].vector[0]) for w in ("w999", "w1000", "w2499")] == [999, 1000, 2499]
-
-
 def test_a_word_cut_in_its_last_character_is_left_out(tmp_path: Path) -> None:
     # 98 bytes, as the word2vec program leaves them: 32 characters of three bytes and two bytes of another
     cut = ("ক" * 33).encode()[:98]
