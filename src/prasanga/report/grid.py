@@ -222,20 +222,6 @@ class Marking:
         p = estimate.get(self.column)
         return is_number(p) and is_significant(p, self.alpha) != self.above
 
-    def describe(self, estimates: Iterable[Estimate]) -> str:
-        """Return the meaning of the mark among these estimates: the note, and which effects their test can mark."""
-        if self.column == "p_draws":  # two-sided, whatever the permutation tests are
-            return self.note
-        sides = dict.fromkeys(_SIDES.get(str(estimate.get("alternative")), "") for estimate in estimates)
-        said = " or ".join(filter(None, sides))
-        return f"{self.note} The test is {said}." if said else self.note
-
-
-_SIDES = {
-    "two-sided": "two-sided",
-    "greater": "one-sided: negative effects cannot be marked",
-    "less": "one-sided: positive effects cannot be marked",
-}
 
 HOLM = Marking(
     "p_association_holm",

@@ -311,7 +311,7 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
     names = {each.name: (each.name, each.targets, each.attributes) for each in grid.categories}
     lines = {(name, mode): (*names[name], mode) for name, mode in product(names, modes)}
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
-    facts = {"mark": marking.describe(grid.estimates.values()), "conventions": _list_conventions(ceat)}
+    facts = {"mark": marking.note, "conventions": _list_conventions(ceat)}
     notes = write_notes("ceat", number=name[-1], sizes=sizes, **facts)
     heads = (*_HEADS, "Draws")
     return _arrange(name, notes, heads, lines, columns, lambda _, __, row: _write_effect(row, marking))
@@ -368,7 +368,7 @@ def _arrange_groups(
         columns |= _divide_by_model(label, table) if label in tables else {("", label): {}}
     notes = write_notes(
         macro,
-        marks={label: markings[label].describe(table.iter_rows(named=True)) for label, table in tables.items()},
+        marks={label: markings[label].note for label in tables},
         conventions={label: _list_conventions(table) for label, table in tables.items()},
         **facts,
     )
