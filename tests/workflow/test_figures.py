@@ -41,7 +41,7 @@ def test_tables_alone_are_enough(brought: Study, no_torch: dict[str, str]) -> No
     page = page_of(brought)
     assert "tiny-a" in page
     assert "This study is not finished" not in page
-    assert "The table of coverage is not there" in page
+    assert "The tables of coverage and of the audit are not there" in page
     data = {path.name for path in (brought.root / "results/report/data").iterdir()}
     assert data == {f"ceat_{name}.parquet" for name in ("words", "differences", "settling", "convergence")}
     figures = brought.root / "results/report/figures"
