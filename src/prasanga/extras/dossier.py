@@ -247,7 +247,7 @@ def _to_markdown(paper: str, cells: pl.DataFrame, ran: Mapping[str, Ran]) -> str
             for name, (rows, _, changed) in ran.items()
         ],
         counts=[
-            [place, method, str(len(part)), *(str(len(part.filter(verdict=name))) for name in VERDICTS), _signs(part)]
+            [place, method, str(len(part)), *(str(len(part.filter(verdict=name))) for name in VERDICTS)]
             for place, method, part in groups
         ],
         reasons=Counter("; ".join(cells["reasons"].drop_nulls()).split("; ")),
@@ -291,13 +291,6 @@ def _list_changes(changes: Mapping[str, Any], theirs: Mapping[str, Any], place: 
             yield from _list_changes(value, old, f"{place}{key}.")
         elif key != "weights_sha256" and not (key == "revision" and str(value or "").startswith(str(old or ""))):
             yield f"{place}{key}"
-
-
-def _signs(cells: pl.DataFrame) -> str:
-    both = cells.filter(pl.col("measured").is_not_null() & pl.col("bound").is_null())
-    level = 50 if len(both) and both["method"][0] == comparison.PAIRS else 0
-    same = both.filter((pl.col("measured") > level) == (pl.col("published") > level)).height
-    return f"{same} of {len(both)}"
 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:

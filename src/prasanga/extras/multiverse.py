@@ -39,8 +39,6 @@ from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, FloatArray
 from prasanga.stats.permutation import holm, permutation_test_of_scores, sign_flip_test
 
-ALL_TEMPLATES = "all"
-
 MULTIVERSE_SCHEMA = TABLES["multiverse"].arrow()
 """One row per method, category, model and specification with a number."""
 
@@ -180,7 +178,7 @@ def variants_of_sentences(
         templates: of each stimulus, its sentences' ids with the place of the template, from 0.
     """
     n = 1 + max((place for of_word in templates.values() for place in of_word.values()), default=-1)
-    sets: dict[str, range] = {ALL_TEMPLATES: range(n)}
+    sets: dict[str, range] = {"all": range(n)}
     if n > 3:
         sets |= {f"1 to {n // 2}": range(n // 2), f"{n // 2 + 1} to {n}": range(n // 2, n)}
     if n > 1:

@@ -49,9 +49,6 @@ _COMPARABLE = {
     **dict.fromkeys(OF_MODELS, ". It goes by the model."),
 }
 _APART = ". Such numbers are not comparable, and stand in blocks of their own."
-_NORMAL = 1.96
-_PLACE = "results/summary.json"
-_LAYOUT = "workflow/schemas/summary.schema.json"
 
 
 # --------------------
@@ -77,7 +74,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
     """
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for path in map(str, paths):
-        file = Path(path, _PLACE) if Path(path).is_dir() else Path(path)
+        file = Path(path, "results/summary.json") if Path(path).is_dir() else Path(path)
         summary = read_summary(file)
         digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
         if digest in found:
@@ -110,7 +107,7 @@ def read_summary(file: Path) -> dict[str, Any]:
             f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. Make it again with this"
             " version: `prasanga figures`."
         )
-    schema = json.loads((installation() / _LAYOUT).read_text(encoding="utf-8"))
+    schema = json.loads((installation() / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
     problem = next(Draft202012Validator(schema).iter_errors(summary), None)
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "the whole"
@@ -210,7 +207,7 @@ def _rank(block: Sequence[Number]) -> None:
         return
     value, low, high = (np.array([[number[key]] for number in block]) for key in ("value", "ci_low", "ci_high"))
     z = np.stack([generator(SEED, *number["seed"]).standard_normal(N_RESAMPLES) for number in block])
-    drawn = value + z * (np.where(z < 0, value - low, high - value).clip(min=0) / _NORMAL)
+    drawn = value + z * (np.where(z < 0, value - low, high - value).clip(min=0) / 1.96)  # ends of 95% intervals
     if block[0]["method"] == PAIRS.name:
         drawn = drawn.clip(0, 100)
     drawn = np.abs(drawn - _without_bias(block[0]["method"]))
@@ -345,24 +342,24 @@ def _section(method: str, found: Sequence[Number]) -> pages.Section:
     )
 
 
-def _heads(found: Iterable[Number]) -> dict[int, str]:
-    """Return the head of each block: where it belongs and, where several belong there, what sets them apart."""
-    places: dict[str, dict[int, Number]] = {}
+def _heads(found: Sequence[Number]) -> dict[int, str]:
+    """Return the head of each block: where it belongs, and what sets it apart from others of the method."""
+    deciding = [set(number["deciding"]) for number in found]
+    varying = set[tuple[str, str]]().union(*deciding) - deciding[0].intersection(*deciding)
+    materials: dict[tuple[str, str], set[str]] = {}
+    for number in found:
+        place = number["category"], number["language"]
+        materials.setdefault(place, set()).add(number["material"] or f"of {number['study']}")
+    heads = {}
     for number in found:
         is_pairs, length = number["method"] == PAIRS.name, number["segment_length"]
         title = number["category_title"] if is_pairs else f"{number['category']}, {number['category_title']}"
-        words = name_length(length) if length else ""
-        where = [title, name_of_language(number["language"]), words]
-        places.setdefault(" · ".join(filter(None, where)), {}).setdefault(number["block"], number)
-    heads = {}
-    for said, there in places.items():
-        several = len({each["material"] or each["study"] for each in there.values()}) > 1
-        for block, number in there.items():
-            others = [each["deciding"] for each in there.values()]
-            own = [" ".join(item) for item in number["deciding"] if any(item not in each for each in others)]
-            what = "pairs" if number["method"] == PAIRS.name else "words"
-            own += [f"{what} {number['material'][:8] or 'of ' + number['study']}"] * several
-            heads[block] = " · ".join([said, *own])
+        said = [title, name_of_language(number["language"]), name_length(length) if length else ""]
+        said += [" ".join(item) for item in number["deciding"] if item in varying]
+        if len(materials[number["category"], number["language"]]) > 1:
+            what = number["material"][:8] or f"of {number['study']}"
+            said.append(f"{'pairs' if is_pairs else 'words'} {what}")
+        heads[number["block"]] = " · ".join(filter(None, said))
     return heads
 
 

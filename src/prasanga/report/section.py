@@ -17,12 +17,12 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import pass_context
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from prasanga.report import templates
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.grid import anchor_of
-from prasanga.report.sheet import TEMPLATES, Cell, Sheet, group_heads, html, list_template, show_table, shown
+from prasanga.report.sheet import TEMPLATES, Sheet, group_heads, html, list_template, show_table, shown
 from prasanga.report.study import Results
 from prasanga.schema import HEADINGS
 
@@ -257,21 +257,6 @@ def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:
     return render("table", sheet=sheet, groups=groups, starts=starts, language=language) + "\n"
 
 
-def _cell_to_html(cell: Cell, kind: str, starts_group: bool) -> Markup:
-    """Write a cell: its text, how it is set off, and what it leads to."""
-    text = shown(cell.text) + escape(cell.mark)
-    if cell.link:
-        text = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), text)
-    if cell.words:
-        text += html(' <span class="used-words">{}</span>', cell.words)
-    # a number with an order is known by that: there are thousands, and their classes were 7 % of a large page
-    kind = "" if kind == "number" and cell.order is not None else kind
-    looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
-    found = {"class": " ".join(filter(None, looks)) or None, "title": cell.hover or None, "data-order": cell.order}
-    attributes = "".join(f' {name}="{escape(value)}"' for name, value in found.items() if value is not None)
-    return Markup(f"<td{attributes}>{text}</td>")
-
-
 def page_to_html(
     title: str, views: Sequence[View], *, language: str, scripts: Iterable[str], panel: str = ""
 ) -> Markup:
@@ -361,7 +346,6 @@ TEMPLATES.filters |= {
     "visible": visible,
     "embedded": lambda name: _base64(_VENDOR.joinpath(name).read_bytes()),
     "table": pass_context(lambda page, sheet: sheet_to_html(sheet, page["language"])),
-    "cell": _cell_to_html,
     "plain_text": lambda text: shown(text).striptags(),
     "with_code": with_code,
     "anchor": anchor_of,
