@@ -226,7 +226,10 @@ def bias_percentage(
             row |= {"n_twins": len(shares) or None, "twin_bias_percentage": float(np.mean(shares)) if shares else None}
             # percentages over all pairs follow from those by type, and are no group of their own
             name = name if row["bias_type"] == OVERALL else f"{key[0]}, {row['bias_type']}"
-            cells.setdefault(key[1:], []).append((row, _put_beside(row, balanced, name)))
+            low, high = row["balanced_ci_low"], row["balanced_ci_high"]
+            unit = 1.0 if low is None else high - low  # twins vary with the number of pairs, as the interval does
+            beside = BesideTwins(row["balanced_percentage"], low, high, balanced, name, most=100, unit=unit)
+            cells.setdefault(key[1:], []).append((row, beside))
             rows.append(row)
     for of_model in cells.values():
         for (row, _), columns in zip(of_model, compare_with_twins([cell for _, cell in of_model]), strict=True):
@@ -265,8 +268,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
     conventions = _find_conventions(group, named)
     if len(twice := group.filter(pl.col("pair_id").is_duplicated())):
         raise InputError(f"scores: pair {twice['pair_id'][0]} is there twice for {named}. Score each pair once.")
-    types = sorted(group["bias_type"].unique().to_list(), key=str)
-    if OVERALL in types:
+    if OVERALL in group["bias_type"]:
         raise InputError(f"scores: a bias type is called {OVERALL!r} ({named}). Give it another name.")
     check_clusters(f"scores of {named}", group)
     has_clusters = group["cluster"].null_count() < len(group)
@@ -274,10 +276,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
     counted: list[LabelCounts] = []
     clustered: list[FloatArray] = []
     resampling = {"n_resamples": choices["n_resamples"], "margin": choices["equivalence_margin"]}
-    for bias_type in (*types, OVERALL):
-        pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
-        by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
-        own = _count_labels(by_label)
+    for bias_type, pairs, by_label, own in _divide(group):
         every = counted if bias_type == OVERALL else [own]
         balanced, labels = balance(every), [counts for counts in every if counts.has_both]
         enough = bool(labels) and (bias_type == OVERALL or min(own.n_stereo, own.n_anti) >= FEWEST_OF_A_LABEL)
@@ -323,9 +322,13 @@ def _count(pairs: pl.DataFrame) -> Counts:
     return Counts(*(int((pairs["preference"] == name).sum()) for name in PREFERENCES))
 
 
-def _count_labels(by_label: Mapping[str, Counts]) -> LabelCounts:
-    stereo, anti = (by_label[label] for label in LABELS)
-    return LabelCounts(stereo.stereotypical, stereo.base("apart"), anti.other, anti.base("apart"))
+def _divide(pairs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, dict[str, Counts], LabelCounts]]:
+    """Yield each bias type by name, then all: the pairs, their counts by label, and where first sentences win."""
+    for bias_type in (*pairs["bias_type"].unique().sort(), OVERALL):
+        part = pairs if bias_type == OVERALL else pairs.filter(bias_type=bias_type)
+        stereo, anti = (_count(part.filter(label=label)) for label in LABELS)
+        own = LabelCounts(stereo.stereotypical, stereo.base("apart"), anti.other, anti.base("apart"))
+        yield bias_type, part, dict(zip(LABELS, (stereo, anti), strict=True)), own
 
 
 def _count_in_clusters(pairs: pl.DataFrame) -> tuple[FloatArray, FloatArray]:
@@ -370,21 +373,14 @@ def _find_twins(
                 f"scores: {named} and its twin {number or 0} have not the same pairs: {min(apart)[0]} is in one of them"
                 " only, or has another bias type or label there. Score the same file with both."
             )
-        counted = []
-        for (bias_type,), of_type in [*twin.group_by("bias_type", maintain_order=True), ((OVERALL,), twin)]:
-            counted.append(_count_labels({label: _count(of_type.filter(label=label)) for label in LABELS}))
-            share = percentage(_count(of_type), ties)
-            balanced = balance(counted[:-1] if bias_type == OVERALL else counted[-1:]).percentage
-            for known, value in zip(found.setdefault(str(bias_type), ([], [])), (share, balanced), strict=True):
+        counted: list[LabelCounts] = []
+        for bias_type, of_type, _, own in _divide(twin):
+            balanced = balance(counted if bias_type == OVERALL else [own]).percentage
+            counted.append(own)
+            both = percentage(_count(of_type), ties), balanced
+            for known, value in zip(found.setdefault(bias_type, ([], [])), both, strict=True):
                 known += [value] if value is not None else []
     return found
-
-
-def _put_beside(row: Mapping[str, Any], twins: Sequence[float], group: str) -> BesideTwins:
-    """Return a balanced percentage beside those of twins, which vary as its interval does with the number of pairs."""
-    low, high = row["balanced_ci_low"], row["balanced_ci_high"]
-    unit = 1.0 if low is None else high - low
-    return BesideTwins(row["balanced_percentage"], low, high, twins, group, most=100, unit=unit)
 
 
 def _name_key(key: tuple[Any, ...]) -> str:
@@ -436,13 +432,11 @@ class Percentages:
             said = " and ".join(f"{self.table[name].n_unique()} values of {name}" for name in several) or "no pairs"
             raise InputError(f"table: it has {said}. Give percentages of one, such as table.filter(model=...).")
         # of both intervals the one that holds its level
-        method, is_reliable = pl.lit("exact"), pl.col("interval_note").is_null() & pl.col("ci_low").is_not_null()
+        reliable = pl.when(pl.col("interval_note").is_null() & pl.col("ci_low").is_not_null())
         self._shown = self.table.with_columns(
-            *(
-                pl.when(is_reliable).then(f"ci_{end}").otherwise(f"exact_{end}").alias(f"ci_{end}")
-                for end in ("low", "high")
-            ),
-            interval=pl.when(is_reliable).then(pl.lit("bootstrap")).otherwise(method),
+            ci_low=reliable.then("ci_low").otherwise("exact_low"),
+            ci_high=reliable.then("ci_high").otherwise("exact_high"),
+            interval=reliable.then(pl.lit("bootstrap")).otherwise(pl.lit("exact")),
         ).sort(pl.col("bias_type") != OVERALL, maintain_order=True)
         self._overall = self._shown.row(0, named=True)
 
