@@ -152,26 +152,46 @@ def spread_by_structure(
     Raises:
         InputError: a column is missing.
     """
-    beside = {key: _describe(values) for key, _, values in _by_structure(twins)} if twins is not None else {}
+    names = ("model", "polarity", "structure", "quantity")
+    twin_rows = [] if twins is None else _describe(twins).rows(named=True)
+    beside = {tuple(row[name] for name in names): row for row in twin_rows}
     overall = {
         (*key, quantity): _measure_overall(structures, table)
         for key, quantity, structures, table in _pivot_structures(traits)
     }
     rows = []
-    for key, group, values in _by_structure(traits):
-        model, polarity, structure, quantity = key
-        row: dict[str, Any] = dict(zip(("model", "polarity", "structure", "quantity"), key, strict=True))
-        row |= {"n": len(values), "n_left_out": len(group) - len(values), "mean_words": group["n_words"].mean()}
-        row |= _describe(values)
+    for row in _describe(traits).iter_rows(named=True):
+        model, polarity, structure, quantity = key = tuple(row[name] for name in names)
+        values = np.array(row.pop("values"))
         if n_resamples and len(values) >= _FEWEST_TRAITS:
             means = values[_draw_traits(len(values), n_resamples, seed, polarity)].mean(axis=1)
             row["mean_low"], row["mean_high"] = np.quantile(means, [0.025, 0.975]).tolist()
         twin = beside.get(key, {})
         columns, without = overall[model, polarity, quantity]
         row |= {"twin_mean": twin.get("mean"), "twin_sd": twin.get("sd"), **columns}
-        row |= {"overall_without": without[structure], "n_resamples": n_resamples, "seed": seed}
-        rows.append(row | {name: group[name][0] for name in ("pieces", "terms")})
+        rows.append(row | {"overall_without": without[structure], "n_resamples": n_resamples, "seed": seed})
     return pl.DataFrame(rows, schema=dict(SPREAD_SCHEMA))
+
+
+def _describe(traits: pl.DataFrame) -> pl.DataFrame:
+    """Return how the associations of each model, polarity, structure and quantity spread, and their `values`."""
+    value = pl.col("value").cast(pl.Float64)
+    # a spread as small as rounding is none, as of a prior that all traits of a structure share
+    sd = value.std() * (value.std() > SCORE_NOISE)
+    tables = []
+    for (model, polarity), rows in _by_polarity(traits):
+        long = rows.unpivot(QUANTITIES, index=["structure", "n_words", "pieces", "terms"], variable_name="quantity")
+        groups = long.sort("structure", maintain_order=True).group_by("structure", "quantity", maintain_order=True)
+        described = groups.agg(
+            *(pl.lit(name).alias(column) for column, name in (("model", model), ("polarity", polarity))),
+            **{"n": value.count(), "n_left_out": value.null_count(), "mean_words": pl.col("n_words").mean()},
+            **{"mean": value.mean(), "mean_size": value.abs().mean(), "sd": sd, "variance": sd**2},
+            **{"min": value.min(), "q25": value.quantile(0.25, "linear"), "median": value.median()},
+            **{"q75": value.quantile(0.75, "linear"), "max": value.max(), "values": value.drop_nulls()},
+            **{name: pl.col(name).first() for name in ("pieces", "terms")},
+        )
+        tables.append(described)
+    return pl.concat(tables)
 
 
 def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
@@ -228,7 +248,8 @@ def _measure_overall(structures: list[str], table: FloatArray) -> tuple[dict[str
 def _compare(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> dict[str, Any]:
     if len(both) < 2:
         return {"note": f"{len(both)} traits have both structures, and a spread takes two"}
-    (mean_1, mean_2), (sd_1, sd_2) = both.mean(axis=0), map(_deviation, both.T)
+    mean_1, mean_2 = both.mean(axis=0)
+    sd_1, sd_2 = (sd if sd > SCORE_NOISE else 0.0 for sd in both.std(axis=0, ddof=1).tolist())
     found: dict[str, Any] = {"sd_1": sd_1, "sd_2": sd_2, "mean_1": mean_1, "mean_2": mean_2}
     found |= {"difference": mean_2 - mean_1, "note": "no ratio: in one of them all traits have the same association"}
     if vary := sd_1 > 0 and sd_2 > 0:
@@ -255,24 +276,6 @@ def _mean(table: FloatArray) -> float | None:
     return float(table.mean()) if table.size else None
 
 
-def _deviation(values: FloatArray) -> float:
-    """Return the standard deviation; 0 where it is rounding, as of a prior that all traits of a structure share."""
-    sd = float(values.std(ddof=1))
-    return sd if sd > SCORE_NOISE else 0.0
-
-
-def _describe(values: FloatArray) -> dict[str, float]:
-    if not len(values):
-        return {}
-    ranks = zip(("min", "q25", "median", "q75", "max"), np.quantile(values, [0, 0.25, 0.5, 0.75, 1]), strict=True)
-    found = {name: float(value) for name, value in ranks}
-    found |= {"mean": float(values.mean()), "mean_size": float(np.abs(values).mean())}
-    if len(values) > 1:
-        sd = _deviation(values)
-        found |= {"sd": sd, "variance": sd**2}
-    return found
-
-
 def _draw_traits(n: int, n_resamples: int, seed: int, polarity: str) -> IndexArray:
     """Return (n_resamples, n) traits drawn with replacement, the same for all models, structures and quantities."""
     return generator(seed, "structures", polarity, n).integers(n, size=(n_resamples, n))
@@ -286,15 +289,6 @@ def _by_polarity(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.Dat
         yield from (((str(model), str(polarity)), part) for (polarity,), part in parts.items())
         if len(parts) > 1:
             yield (str(model), ALL), rows
-
-
-def _by_structure(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str, str, str], pl.DataFrame, FloatArray]]:
-    """Yield model, polarity, structure and quantity; their rows; and the associations of those that have one."""
-    for key, group in _by_polarity(traits):
-        for structure in sorted(group["structure"].unique()):
-            rows = group.filter(structure=structure)
-            for quantity in QUANTITIES:
-                yield (*key, structure, quantity), rows, rows[quantity].drop_nulls().to_numpy()
 
 
 def _pivot_structures(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str], str, list[str], FloatArray]]:

@@ -22,7 +22,7 @@ from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.lexicon.templates import SLOT, WordForm, read_word_form, whole_words
 from prasanga.models.pieces import Span
 from prasanga.schema import TABLES
-from prasanga.text.words import WORD, count_words, words
+from prasanga.text.words import count_words, words
 
 # --------------------
 # Sentences with two slots, a target and an attribute, and where the words are once they are filled in.
@@ -140,7 +140,7 @@ def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
     return spelling(text) == text
 
 
-_Items: TypeAlias = Iterator[tuple[tuple[Any, ...], SentenceTemplate, str, str]]
+_Items: TypeAlias = Iterable[tuple[tuple[Any, ...], SentenceTemplate, str, str]]
 """The first columns of rows, with template, target and attribute."""
 
 
@@ -373,9 +373,8 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
             for group in GROUPS:
                 for pair, term in enumerate(terms[group]):
                     items.append(((*names, group, pair, term), template, term, trait.word))
-    filled = _fill(
-        iter(items), pl.Schema({name: TRAIT_SENTENCES[name] for name in list(TRAIT_SENTENCES)[:-1]}), lexicon
-    )
+    *columns, _ = TRAIT_SENTENCES
+    filled = _fill(items, pl.Schema({name: TRAIT_SENTENCES[name] for name in columns}), lexicon)
     return filled.with_columns(n_words=pl.Series(map(count_words, filled["text"]), dtype=pl.Int64))
 
 
@@ -388,7 +387,7 @@ def read_traits(path: str | Path, normalization: str | None = None) -> tuple[str
 
     Raises:
         InputError: a file that is absent or of another kind; an unknown key; no or an unknown polarity; a list without
-            traits, or a trait that is no word.
+            traits.
     """
     path = Path(path)
     if path.suffix.lower() == ".csv":
@@ -402,8 +401,6 @@ def read_traits(path: str | Path, normalization: str | None = None) -> tuple[str
     for entry in content.entries_of("traits"):
         entry.require("a trait", required=["word"], optional=["gloss", *STRUCTURES])
         word, place = entry.text("word"), entry.place
-        if not WORD.search(word) or regex.search(r"[{}]", word):
-            raise InputError(f"{place}: the trait is {word!r}, which is no word. Write `word: ...`.")
         own = [name for name in STRUCTURES if name in entry]
         sentences = {
             name: read_sentence(entry.text(name), name=f"{word} {name}", place=place, language=language) for name in own
@@ -422,9 +419,8 @@ def list_oddities(paths: Iterable[str | Path], normalization: str | None = None)
 
 def _is_in_sight(trait: str, template: SentenceTemplate) -> bool:
     """Return whether the text around the slots has the trait, as a word or words of its own."""
-    around = [word for word, _, _ in words(" ".join(template.texts))]
-    sought = [word for word, _, _ in words(trait)]
-    return any(around[start : start + len(sought)] == sought for start in range(len(around))) if sought else False
+    around, sought = (" ".join(word for word, _, _ in words(text)) for text in (" ".join(template.texts), trait))
+    return bool(sought) and f" {sought} " in f" {around} "
 
 
 def _read_structures(
