@@ -78,39 +78,24 @@ class Layout:
         defaults = {self.pair_id: pl.int_range(pl.len()).cast(pl.String), self.label: pl.lit("stereo")}
         defaults |= dict.fromkeys(("origin", "cluster", "modified", "agreeing"), pl.lit(""))
         records = records.with_columns(**{name: defaults[name] for name in defaults.keys() - {*records.columns}})
-        origin = pl.col("origin").str.strip_chars().replace("", None)
-        kinds, labels = (
-            cells.replace({cell: canonical(cell) for cell in cells.unique()})
-            for cells in (records[self.bias_type], records[self.label])
-        )
+        named = {"pair_id": pl.col(self.pair_id).str.strip_chars(), "row": pl.int_range(1, pl.len() + 1)}
+        named |= {name: pl.col(name).str.strip_chars().replace("", None) for name in ("origin", "cluster")}
+        for name, column in (("bias_type", self.bias_type), ("label", self.label)):
+            spelled = pl.col(column).replace({cell: canonical(cell) for cell in records[column].unique()})
+            named |= {name: spelled, f"{name}_cell": pl.col(column), f"{name}_column": pl.lit(column)}
         if self.from_tuples:
-            origin = pl.when(kinds.is_in(self.from_tuples)).then(pl.lit("tuples")).otherwise(pl.lit("inherited"))
-        records = records.with_columns(
-            row=pl.int_range(1, pl.len() + 1),
-            pair_id=pl.col(self.pair_id).str.strip_chars(),
-            bias_type=kinds,
-            bias_type_cell=self.bias_type,
-            bias_type_column=pl.lit(self.bias_type),
-            label=labels,
-            label_cell=self.label,
-            label_column=pl.lit(self.label),
-            origin=origin,
-            cluster=pl.col("cluster").str.strip_chars().replace("", None),
-        )
+            is_from_tuples = named["bias_type"].is_in(self.from_tuples)
+            named["origin"] = pl.when(is_from_tuples).then(pl.lit("tuples")).otherwise(pl.lit("inherited"))
+        records = records.with_columns(**named)
         is_turned, parts = (pl.col("label") == "antistereo") & self.more_is_first, []
         for language, names in self.sentences.items():
-            for belongs, (first, second) in ((~is_turned, names), (is_turned, names[::-1])):
-                own = spoken if self.one_language else language
-                part = records.filter(belongs).with_columns(
-                    language=pl.lit(own) if own else pl.col("language").str.strip_chars(),
-                    first_cell=first,
-                    first_column=pl.lit(first),
-                    first=_make_readable(first),
-                    second_cell=second,
-                    second_column=pl.lit(second),
-                    second=_make_readable(second),
-                )
-                parts.append(part)
+            own = spoken if self.one_language else language
+            for belongs, columns in ((~is_turned, names), (is_turned, names[::-1])):
+                read = {"language": pl.lit(own) if own else pl.col("language").str.strip_chars()}
+                for side, column in zip(_SIDES, columns, strict=True):
+                    read |= {side: _make_readable(column), f"{side}_cell": pl.col(column)}
+                    read[f"{side}_column"] = pl.lit(column)
+                parts.append(records.filter(belongs).with_columns(**read))
         return pl.concat(parts).sort("row", maintain_order=True)
 
 
