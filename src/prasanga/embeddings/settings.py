@@ -290,13 +290,15 @@ def compare_with_full_precision(
         exact = _embed_exactly(settings, report, chosen, device)
     except InputError as error:
         return {**nothing, "reason": f"the model in float32 cannot be run here: {error}"}
-    with np.errstate(over="ignore"):
-        stored = vectors.astype(settings.stored_dtype).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        stored = vectors.astype(settings.stored_dtype).astype(np.float64)
+        lengths = np.linalg.norm(stored, axis=1) * np.linalg.norm(exact.astype(np.float64), axis=1)
+        cosines = np.nan_to_num((stored * exact).sum(axis=1) / lengths, nan=0.0)  # 0 of a vector that is not finite
     overflowing = int((~np.isfinite(stored).all(axis=1)).sum())
     return {
         **how,
         "compared": count,
-        "cosine_min": round(float(_cosines(stored, exact).min()), 8),
+        "cosine_min": round(float(np.clip(cosines.min(), -1.0, 1.0)), 8),
         "reason": (
             f"{overflowing} of {count} vectors have numbers beyond the range of {settings.stored_dtype}; write"
             " `embeddings: {stored_dtype: float32}`"
@@ -334,15 +336,3 @@ def _embed_exactly(
         if device == "cpu":
             raise
     return _embed_exactly(settings, report, chosen, "cpu")
-
-
-def _cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the cosine of each row of `one` with the same row of `other`, (n,) from (n, d) each.
-
-    A row that is not finite has nothing in common with another (0).
-    """
-    a, b = one.astype(np.float64), other.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        found = (a * b).sum(axis=1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
-    clipped: NDArray[np.float64] = np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
-    return clipped
