@@ -86,12 +86,10 @@ class VectorSettings:
         """Return plain values for the metadata of the vectors, without what does not change them."""
         plain = asdict(self)
         del plain["layers"], plain["options"]["cards"], plain["options"]["kind"]
-        if self.options.random_weights is None:
-            del plain["options"]["random_weights"]
-        if self.sentence_vector is None:
-            del plain["sentence_vector"]
-        if not self.twins:
-            del plain["twins"]
+        for values, names in ((plain["options"], ["random_weights"]), (plain, ["sentence_vector", "twins"])):
+            for name in names:
+                if values[name] in (None, ()):
+                    del values[name]
         return {**plain, "pooling": str(self.pooling)}
 
     @property

@@ -95,7 +95,7 @@ RUN_KEYS = ("stage", "settings", "sampling", "key")
 def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
     """Write the list of the shards of one model and length.
 
-    The list is a JSON object: shards ({path relative to the list's folder: sha256}), sizes ({path: bytes}), n_segments,
+    The list is a JSON object: shards ({path relative to the list's folder: sha256}), n_segments,
     segment_length (null without segments), dimension, stored_dtype, left_out ({stimulus: {reason: segments}}), cut
     ({stimulus: segments}), unknown ({stimulus: segments with unknown pieces that were kept}), made_from ({key: value},
     equal in all shards).
@@ -124,7 +124,6 @@ def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
     names = {Path(relpath(path, Path(output).parent)).as_posix(): Path(path) for path in paths}
     listed = {
         "shards": {name: sha256_of_file(path) for name, path in names.items()},
-        "sizes": {name: path.stat().st_size for name, path in names.items()},
         "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
         "segment_length": lengths[0] if lengths else None,
         "dimension": kinds[0].list_size,

@@ -219,7 +219,6 @@ def test_a_list_says_what_its_shards_say_together(tmp_path: Path) -> None:
     list_shards(paths, tmp_path / "9.json")
     assert read_document(tmp_path / "9.json") == {
         "shards": {f"9/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in paths},
-        "sizes": {f"9/{path.name}": path.stat().st_size for path in paths},
         "n_segments": 5,
         "segment_length": "9",
         "dimension": WIDTH,
