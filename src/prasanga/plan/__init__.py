@@ -387,12 +387,11 @@ def _recall(read: Callable[..., dict[str, Any]], arguments: Sequence[Any], files
 
     An edit of any code that this module imports counts.
     """
-    files = list(files)
-    name = read.__name__.removeprefix("_read_")
-    path = user_cache("plans") / f"{name}-{digest_of(files)}.json"
+    files, name = list(files), read.__name__.removeprefix("_read_")
+    path = user_cache("plans") / f"{name}-{digest_of([files, arguments])}.json"
     versions = [sys.version, *map(importlib.metadata.version, _LIBRARIES)]
     try:
-        key = digest_of([[[each, sha256_of_file(each)] for each in files], arguments, versions, _own_code()])
+        key = digest_of([[sha256_of_file(each) for each in files], versions, _own_code()])
     except InputError:  # the reader of that file explains why
         return read(*arguments)
     known = read_cache(path, key)
