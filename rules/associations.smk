@@ -105,12 +105,6 @@ rule gather_estimates:
         "../workflow/scripts/gather_estimates.py"
 
 
-rule associations:
-    """The tables of all estimates of associations."""
-    input:
-        rules.gather_estimates.output,
-
-
 if config["calibration"]["repetitions"]:
 
     rule measure_strength:

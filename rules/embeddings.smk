@@ -1,10 +1,8 @@
 """Segments, and SEAT's sentences, to vectors of their target words.
 
-With rules/likelihoods.smk the only ones that ask for a GPU. Their parameters hold what changes vectors and nothing else,
-so that another batch size or device never makes them again; vectors made once are kept in results/store and reused.
-
-One job makes the vectors of a model, and of its random copies, at all lengths, and compares a few with full precision. A study of more than
-`embeddings.shard_size` segments has a job per bucket of words, and jobs of their own for the copies.
+Parameters hold what changes vectors and nothing else, so another batch size or device never makes them again. One job makes
+the vectors of a model, and of its random copies, at all lengths, and compares a few with full precision. A study of more
+than `embeddings.shard_size` segments has a job per bucket of words, and jobs of their own for the copies.
 """
 
 # The models of a study share the cores of this machine; on a cluster a job without a GPU has one core.

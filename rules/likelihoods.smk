@@ -1,7 +1,6 @@
 """Probabilities: sentence pairs by models of every kind, words in templates by those that have a mask.
 
-Their parameters hold what changes scores and nothing else, as those of the embedding stage; results of models that are
-not at hand are used as they are where vectors come from the cache.
+Parameters hold what changes scores and nothing else. Where vectors come from the cache, scores are used as they are.
 """
 
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"

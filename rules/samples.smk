@@ -1,9 +1,8 @@
 """Sentences to segments of a length, per stimulus; and the sampled contexts as a data set for others.
 
 A checkpoint, because what is embedded depends on what is drawn: a bucket that comes out as it was is not embedded again.
-Whoever waits for a checkpoint waits for its first output alone, so that one is named after all others: for another
-length or another number of buckets it is missing, and the samples are drawn again. Otherwise Snakemake would go on without
-the new ones, and hand out the first output in their place.
+Snakemake waits for the first output of a checkpoint only, so that one is named after all others: for another length or
+another number of buckets it is missing, and the samples are drawn again.
 """
 
 SHORT_BY = "samples: lengths pool minimum window longest"
