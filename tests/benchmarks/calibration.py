@@ -39,9 +39,8 @@ from scipy.special import stdtrit
 from prasanga.associations.effects import weat
 from prasanga.associations.vectors import compute_cosines
 from prasanga.base.seeds import generator
-from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.crossed import CrossedScores, contributions
-from prasanga.stats.intervals import Interval, interval, omit_units
+from prasanga.stats.intervals import BesideTwins, Interval, compare_with_twins, interval, omit_units
 from prasanga.stats.permutation import STATISTICS, Units, find_detectable_difference, permutation_test_of_scores
 
 WORDS = (4, 8, 13, 25)

@@ -22,7 +22,7 @@ from prasanga.associations.vectors import Words
 from prasanga.base.seeds import generator
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import STD_CONVENTIONS
-from prasanga.stats.intervals import difference_interval, draw_resampling, interval, omit_units, replicate_effects
+from prasanga.stats.intervals import difference_interval, draw_resampling, interval, omit_units
 from prasanga.stats.permutation import Units
 
 Vectors = npt.NDArray[np.float64]
@@ -253,7 +253,7 @@ def print_differences(
                     how = {"n_resamples": n_resamples, "seed": seed, "category": str(names)}
                     resampling = draw_resampling(_names(n), list_units(n, "words"), DRAWS, **how)  # type: ignore[arg-type]
                     effects = [cosines.effect() for cosines in both]
-                    replicates = [replicate_effects(cosines, resampling) for cosines in both]
+                    replicates = [cosines.effects(*resampling) for cosines in both]
                     ends = difference_interval(replicates[0], replicates[1], effects[0], effects[1])
                     assert ends.low is not None
                     assert ends.high is not None

@@ -18,7 +18,7 @@ from prasanga.associations.estimates import Estimand, TestSettings, measure_slop
 from prasanga.associations.vectors import Words
 from prasanga.base.seeds import generator
 from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.intervals import difference_interval, replicate_effects
+from prasanga.stats.intervals import difference_interval
 from prasanga.stats.permutation import Units
 
 Vectors = npt.NDArray[np.float64]
@@ -59,7 +59,7 @@ def judge_study(lengths: list[Vectors], n: int, seed: int) -> tuple[bool, bool]:
     ends = [lengths[0].transpose(1, 0, 2), lengths[-1].transpose(1, 0, 2)]
     draws = [CrossedScores.of_words(of[:, : 2 * n] @ of[:, 2 * n :].transpose(0, 2, 1), (n, n, n, n)) for of in ends]
     resampling = estimand.resample(draws[0].n_draws)
-    replicates = [replicate_effects(each, resampling) for each in draws]
+    replicates = [each.effects(*resampling) for each in draws]
     change = difference_interval(replicates[1], replicates[0], draws[1].effect(), draws[0].effect())
     assert change.low is not None
     assert change.high is not None

@@ -36,9 +36,9 @@ from prasanga.models import ModelOptions
 from prasanga.models.packaged import write_packaged_model
 from prasanga.samples import Segment, cut
 from prasanga.sentences import Matcher
-from prasanga.stats import controls
-from prasanga.stats.controls import BesideTwins, compare_with_twins
+from prasanga.stats import intervals
 from prasanga.stats.effects import Z_95
+from prasanga.stats.intervals import BesideTwins, compare_with_twins
 from prasanga.text import WORD, normalize
 
 LETTER = regex.compile(r"\p{L}")
@@ -187,7 +187,7 @@ def simulate_studies(studies: int) -> list[dict[str, str | int | float]]:
 
 def find_different(cells: Cells, variant: str) -> list[bool]:
     """Whether p_twins of each cell is at most .05."""
-    with patch.object(controls, "_WIDE", -1.0 if variant == "all moderated" else controls._WIDE):
+    with patch.object(intervals, "_WIDE", -1.0 if variant == "all moderated" else intervals._WIDE):
         groups = [[cell] for cell in cells] if variant == "alone" else [cells]
         found = [row["p_twins"] for group in groups for row in compare_with_twins(group)]
     return [p is not None and p <= 0.05 for p in found]

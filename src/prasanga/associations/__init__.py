@@ -9,7 +9,6 @@ from prasanga.associations.ceat import (
     Ceat,
     ceat,
     contexts_enough,
-    convergence,
     draw_contexts,
     draws_settled,
     named_draws,
@@ -27,5 +26,5 @@ from prasanga.associations.effects import (
     weat,
 )
 from prasanga.associations.estimates import Estimand, TestSettings, measure_cosines
-from prasanga.associations.vectors import compute_cosines, draw_context_cosines
+from prasanga.associations.vectors import compute_cosines
 from prasanga.stats import RandomEffects, combine

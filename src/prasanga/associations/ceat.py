@@ -26,7 +26,7 @@ from prasanga.associations.vectors import (
     DirectedVectors,
     Words,
     compute_mean_cosines,
-    draw_context_cosines,
+    draw_cosines,
     mean_direction,
     word_sets_and_vectors,
 )
@@ -54,6 +54,11 @@ from prasanga.stats.permutation import PermutationTest, permutation_test_of_scor
 
 VARIANCES = ("association", "hedges")
 REPLACEMENTS = ("without-replacement", "with-replacement")
+
+SPREAD = 256
+"""Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a
+category have the same resamples. More would shorten intervals where contexts are much noisier than words differ, and
+take longer."""
 
 # --------------------
 # Which contexts CEAT draws: one context of each word per draw, named so that draws do not depend on each other.
@@ -237,7 +242,7 @@ def ceat(
     (Guo and Caliskan 2021; Sadhu et al. 2024, section 3.2 and appendix D). Hypothesis of `combined.p_value` (p_draws):
     the effect of these words over these contexts is 0. Whether other words would do is asked by `test` of the target
     words (p_stimuli), by `test_attributes` of the attribute words (p_attributes), and by the larger of the two
-    (`p_association`); how large the effect is with them by `interval` (see `draw_context_cosines`).
+    (`p_association`); how large the effect is with them by `interval`.
 
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
     = (A, B) are lists of words. A word listed twice in a set counts once, and `lost` says so. Draws are made by
@@ -275,9 +280,16 @@ def ceat(
         tau2,
         compute_mean_cosines({word: mean_direction(vectors) for word, vectors in directed.items()}, words),
         std,
-        partial(draw_context_cosines, embeddings, targets, attributes, rng=SEED, as_listed=as_listed),
+        partial(_draw_some, directed, words, n_contexts),
         "; ".join(lost),
     )
+
+
+def _draw_some(vectors: Mapping[str, DirectedVectors], words: Words, n_contexts: Sequence[int]) -> CrossedScores:
+    """Return the cosines of draws in which a word's contexts are used once before any is used again."""
+    rng = generator_from(SEED)
+    draws = [np.resize(rng.permutation(n), SPREAD) for n in n_contexts]
+    return draw_cosines(vectors, words, np.stack(draws, axis=1))
 
 
 def combine_scores(
@@ -322,7 +334,7 @@ class Combined(NamedTuple):
     """The combined effect of the first `n` draws."""
 
     n: int
-    effect: float
+    effect_size: float
     standard_error: float
 
 
@@ -332,24 +344,17 @@ def sizes_up_to(n_draws: int) -> list[int]:
     return [*(n for n in steps if n < n_draws), n_draws]
 
 
-def convergence(
-    effects: npt.ArrayLike, variances: npt.ArrayLike, tau2: str = "dl", sizes: Sequence[int] | None = None
-) -> list[Combined]:
+def convergence(effects: FloatArray, variances: FloatArray, tau2: str, sizes: Sequence[int]) -> list[Combined]:
     """Return the combined effect of the first n draws, for each n of `sizes`.
 
     Args:
         effects: (N,) effect sizes of the draws, in the order in which they were drawn.
         variances: (N,) their in-sample variances.
         tau2: see `combine`.
-        sizes: numbers of draws, from 1 to N; those of `sizes_up_to` if None. N is added where it is missing.
-
-    Raises:
-        InputError: as `combine`.
+        sizes: numbers of draws, from 1 to N.
     """
-    y, v = finite_vector("effects", effects), finite_vector("variances", variances)
-    taken = sorted({*(sizes_up_to(y.size) if sizes is None else sizes), y.size})
-    results = [combine(y[:n], v[:n], tau2=tau2) for n in taken]
-    return [Combined(n, each.effect, each.standard_error) for n, each in zip(taken, results, strict=True)]
+    results = [combine(effects[:n], variances[:n], tau2=tau2) for n in sizes]
+    return [Combined(n, each.effect, each.standard_error) for n, each in zip(sizes, results, strict=True)]
 
 
 def draws_settled(rows: Sequence[Combined], band: float) -> int | None:
@@ -358,7 +363,7 @@ def draws_settled(rows: Sequence[Combined], band: float) -> int | None:
     None if that is true only of the last one, which is within any band of itself. Raises `InputError` for a `band`
     that is not greater than 0.
     """
-    place = find_settled([row.effect - rows[-1].effect for row in rows], band)
+    place = find_settled([row.effect_size - rows[-1].effect_size for row in rows], band)
     return None if place is None else rows[place].n
 
 

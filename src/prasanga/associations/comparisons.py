@@ -21,9 +21,14 @@ from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
 from prasanga.schema import TABLES, join_losses
-from prasanga.stats.controls import BesideTwins, adjusted_difference, compare_with_twins
 from prasanga.stats.effects import COSINE_NOISE, finite_or_none, largest_effect
-from prasanga.stats.intervals import FEWEST_WORDS, difference_interval
+from prasanga.stats.intervals import (
+    FEWEST_WORDS,
+    BesideTwins,
+    adjusted_difference,
+    compare_with_twins,
+    difference_interval,
+)
 from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm
 
 MEAN = "mean"

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from prasanga.associations.ceat import (
+    SPREAD,
     Combined,
     combine_scores,
     contexts_enough,
@@ -74,7 +75,6 @@ from prasanga.stats.effects import (
     combine,
     hedges_variance,
 )
-from prasanga.stats.intervals import replicate_effects
 
 SAMPLE_MODES = ("fixed", "random")
 
@@ -140,12 +140,6 @@ class CeatTables(NamedTuple):
     words: pa.Table
     resamples: pa.Table
     convergence: pa.Table
-
-
-_SPREAD = 256
-"""Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a
-category have the same resamples. More would shorten intervals where contexts are much noisier than words differ, and
-take longer."""
 
 
 class _AtLength(NamedTuple):
@@ -316,8 +310,8 @@ def _describe_resamples(at_lengths: Sequence[CrossedScores], estimand: Estimand)
     """Return the row of an estimate in the table `resamples`: words and draws are resampled once for all lengths."""
     std, replicates = estimand.settings.std, np.empty((1, 0))
     if estimand.settings.n_resamples:
-        resampling = estimand.resample(_SPREAD)
-        replicates = np.stack([replicate_effects(each, resampling, std) for each in at_lengths])
+        resampling = estimand.resample(SPREAD)
+        replicates = np.stack([each.effects(*resampling, std) for each in at_lengths])
     effect = float(np.mean([each.effect(std) for each in at_lengths]))
     words = digest_of([list(side) for side in estimand.words])
     return {"effect_size": effect, "words": words, "replicates": replicates.mean(axis=0)}
@@ -339,12 +333,10 @@ class _Contexts(Mapping[str, DirectedVectors]):
         self.whose = f"{model}, segment length {segment_length}"
         self.ids = {word: self._read_ids(word) for word in sorted(vectors.keys() & stimuli)}
         ordered = {word: np.argsort(np.asarray(ids), kind="stable") for word, ids in self.ids.items() if ids}
-        shared = ordered if common is None else {}
-        for word in ordered if common is not None else ():
-            wanted = set((common or {}).get(word, ()))
-            if kept := [row for row in ordered[word] if self.ids[word][row] in wanted]:
-                shared[word] = np.array(kept)
-        self.rows = {"random": ordered, "fixed": shared}
+        self.rows = {"random": ordered, "fixed": ordered}
+        if common is not None:
+            shared = {word: self._select_rows(word, common.get(word, ())) for word in ordered}
+            self.rows["fixed"] = {word: rows for word, rows in shared.items() if rows.size}
         """By sample mode, of each word with contexts to draw, their rows in its vectors in the order of their ids."""
         self.everywhere: Mapping[str, Collection[str]] = {}
         """Of each word, the ids of the occurrences that all fixed lengths have, where slopes are measured."""
@@ -362,6 +354,11 @@ class _Contexts(Mapping[str, DirectedVectors]):
                 f"{self.whose}, {word}: {len(ids)} vectors of {len(set(ids))} occurrences. Embed it again."
             )
         return ids
+
+    def _select_rows(self, word: str, wanted: Collection[str]) -> IndexArray:
+        """Return the rows of a word whose occurrences are `wanted`, in the order of their ids."""
+        known = set(wanted)
+        return np.array([row for row in self.rows["random"][word] if self.ids[word][row] in known], dtype=np.int64)
 
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self.whose}, {word}"
@@ -410,8 +407,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
 
     def _halves(self, word: str) -> tuple[FloatArray, FloatArray]:
         """Return the means of the unit vectors of either half of these occurrences, by turns in the order of ids."""
-        (array, inverse_norms), shared = self[word], self.everywhere[word]
-        rows = [row for row in self.rows["random"][word] if self.ids[word][row] in shared]
+        (array, inverse_norms), rows = self[word], self._select_rows(word, self.everywhere[word])
         first, second = (
             mean_direction(DirectedVectors(array[part], inverse_norms[part])) for part in (rows[::2], rows[1::2])
         )
@@ -426,7 +422,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         """Return the rows of a word in the draws that intervals rest on, the same for all categories."""
         rows, ids = self.rows[self.settings.modes[0]][word], self.ids[word]
         names = (word, turn)
-        return rows[spread_draws([ids[row] for row in rows], _SPREAD, seed=self.settings.seed, names=names)]
+        return rows[spread_draws([ids[row] for row in rows], SPREAD, seed=self.settings.seed, names=names)]
 
     def compute_cosines(self, words: Words, change: Change | None = None) -> CrossedScores:
         """Return the cosines in these draws, of the vectors as they are or after a `change`."""
@@ -468,16 +464,15 @@ class _Contexts(Mapping[str, DirectedVectors]):
         columns: dict[str, Any] = {"draws": _describe_draws(settings, n_contexts), "effect_size": combined.effect}
         if settings.effects_alone:
             return _AtLength(columns), [], [], []
-        steps, usual = drawn.list_steps(settings), sizes_up_to(settings.sizes[-1])
-        columns["draws_settled"] = draws_settled(
-            [Combined(*step.values()) for step in steps if step["n"] in usual], settings.band
-        )
+        combined_steps, usual = drawn.list_steps(settings), sizes_up_to(settings.sizes[-1])
+        columns["draws_settled"] = draws_settled([step for step in combined_steps if step.n in usual], settings.band)
+        steps = [step._asdict() for step in combined_steps]
         for mode in settings.modes[1:]:
             random = self.draw(cell.category.name, used, mode)
             described = _describe_combined(random.combined) | {"effect": random.combined.effect}
             columns |= {f"{name}_random": described.get(name) for name in ("effect", "standard_error", "p_draws")}
             for step, other in zip(steps, random.list_steps(settings), strict=True):
-                step |= {"effect_random": other["effect_size"], "standard_error_random": other["standard_error"]}
+                step |= {"effect_random": other.effect_size, "standard_error_random": other.standard_error}
         estimand = cell.estimate(settings.test, settings.seed, self.model)
         cosines, scores = self.compute_cosines(used), drawn.scores.mean(axis=0)
         all_contexts = compute_mean_cosines({word: self.direction(word) for side in used for word in side}, used)
@@ -527,11 +522,10 @@ class _Draws(NamedTuple):
     variances: FloatArray
     combined: RandomEffects
 
-    def list_steps(self, settings: CeatSettings) -> Rows:
-        """Return the combined effect after more and more draws, as rows of the table `convergence`."""
+    def list_steps(self, settings: CeatSettings) -> list[Combined]:
+        """Return the combined effect after more and more draws."""
         sizes = sorted({*sizes_up_to(settings.sizes[-1]), *settings.sizes})
-        steps = convergence(self.effects, self.variances, settings.tau2, sizes)
-        return [dict(zip(("n", "effect_size", "standard_error"), step, strict=True)) for step in steps]
+        return convergence(self.effects, self.variances, settings.tau2, sizes)
 
     def leave_out_targets(self, settings: CeatSettings) -> FloatArray:
         """Return the combined effect of the same draws without each target word; NaN where it does not exist."""

@@ -22,7 +22,6 @@ from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
 from prasanga.schema import TABLES, Loss, Reason, loss_columns
-from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import (
     CountedScores,
     Counts,
@@ -40,6 +39,7 @@ from prasanga.stats.intervals import (
     interval,
     omit_templates,
     omit_units,
+    shuffled_control,
 )
 from prasanga.stats.permutation import PermutationTest, Units, matched_effect_size, permutation_test_of_scores
 

@@ -24,10 +24,9 @@ from prasanga.associations.estimates import TestSettings, category_of, select_wo
 from prasanga.associations.vectors import Words, unit_vectors
 from prasanga.base.seeds import generator
 from prasanga.schema import COUNTED, TABLES
-from prasanga.stats.controls import moderate_deviations
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import FloatArray, IndexArray
-from prasanga.stats.intervals import FEWEST_TEMPLATES
+from prasanga.stats.intervals import FEWEST_TEMPLATES, moderate_deviations
 from prasanga.stats.permutation import Flags, Units
 from prasanga.stats.strength import (
     Judge,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from prasanga.base.errors import InputError
 from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import FloatArray, IndexArray, generator_from, sequence_of, to_array, whole_number
+from prasanga.stats.effects import FloatArray, IndexArray, sequence_of, to_array
 
 Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
 """The words of X, Y, A and B."""
@@ -296,37 +296,6 @@ def compute_mean_cosines(directions: Mapping[str, FloatArray], words: Words) -> 
     x, y, a, b = (np.array([directions[word] for word in side]) for side in words)
     values = np.concatenate([x, y]) @ np.concatenate([a, b]).T
     return CrossedScores.of_words(values[None], map(len, words))
-
-
-def draw_context_cosines(
-    embeddings: Mapping[str, npt.ArrayLike],
-    targets: tuple[Sequence[str], Sequence[str]],
-    attributes: tuple[Sequence[str], Sequence[str]],
-    *,
-    n_draws: int = 256,
-    rng: np.random.Generator | int | None = None,
-    as_listed: bool = False,
-) -> CrossedScores:
-    """Make `n_draws` draws of one context per word, as intervals and controls of CEAT need them.
-
-    A word's contexts are used once before any is used again, in an order by `rng` (a generator or a seed).
-
-    Args:
-        embeddings: the (n_contexts, d) vectors of each word.
-        targets: the words of X and of Y.
-        attributes: the words of A and of B.
-        n_draws: how many.
-        rng: as above.
-        as_listed: whether a word listed twice in a set counts twice; otherwise it counts once.
-
-    Raises `InputError` for a word without vectors, bad ones (NaN, zero, different dimensions), and a word in X and
-    Y or in A and B.
-    """
-    words, vectors, _ = word_sets_and_vectors(embeddings, targets, attributes, as_listed=as_listed)
-    n_draws, rng = whole_number("n_draws", n_draws, least=1), generator_from(rng)
-    listed = [word for side in words for word in side]
-    draws = [np.resize(rng.permutation(len(vectors[word].inverse_norms)), n_draws) for word in listed]
-    return draw_cosines(vectors, words, np.stack(draws, axis=1))
 
 
 def draw_cosines(vectors: Mapping[str, DirectedVectors], words: Words, draws: IndexArray) -> CrossedScores:

@@ -35,9 +35,8 @@ from prasanga.pairs.preferences import (
     check_clusters,
 )
 from prasanga.schema import TABLES
-from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.effects import FloatArray, choice, positive_number, whole_number
-from prasanga.stats.intervals import EQUIVALENT, Interval
+from prasanga.stats.intervals import EQUIVALENT, BesideTwins, Interval, compare_with_twins
 from prasanga.stats.permutation import benjamini_hochberg, holm
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from scipy import stats
 from prasanga.base.seeds import generator
 from prasanga.pairs.preferences import FEWEST_OF_A_LABEL, LABELS, OVERALL, add_differences
 from prasanga.schema import TABLES
-from prasanga.stats.controls import BesideTwins, judge_difference, moderate_deviations
 from prasanga.stats.effects import TIE, Z_95, FloatArray
+from prasanga.stats.intervals import BesideTwins, judge_difference, moderate_deviations
 from prasanga.stats.permutation import ALPHA
 from prasanga.stats.strength import estimate_shift, find_level
 

@@ -4,24 +4,21 @@ Nothing here knows what was measured, where vectors come from or how a result is
 formulas.
 """
 
-from prasanga.stats.controls import (
-    BesideTwins,
-    ShuffledControl,
-    adjusted_difference,
-    compare_with_twins,
-    moderate_deviations,
-    shuffled_control,
-)
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out, variance_components
 from prasanga.stats.effects import ConstantScoresError, RandomEffects, combine, effect_size_of_scores
 from prasanga.stats.intervals import (
+    BesideTwins,
     Interval,
     Resampling,
+    ShuffledControl,
+    adjusted_difference,
+    compare_with_twins,
     difference_interval,
     draw_resampling,
     interval,
+    moderate_deviations,
     omit_units,
-    replicate_effects,
+    shuffled_control,
 )
 from prasanga.stats.permutation import (
     PermutationTest,

@@ -36,10 +36,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.stats.controls import assess_difference
 from prasanga.stats.crossed import CrossedScores
 from prasanga.stats.effects import DENOMINATORS, TIE, FloatArray
-from prasanga.stats.intervals import from_scale, jackknife_variance, to_scale
+from prasanga.stats.intervals import assess_difference, from_scale, jackknife_variance, to_scale
 from prasanga.stats.permutation import ALPHA, Flags, Units, find_bounds
 
 POWER = 0.8
@@ -404,20 +403,15 @@ def estimate_shift(shifts: Sequence[float], found: Flags, rng: np.random.Generat
         found: (R, S) whether each study finds each shift.
         rng: draws the studies.
     """
+    from scipy.optimize import isotonic_regression  # here, because it takes longer to import than the rest
+
     n = len(found)
     counts = rng.multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
     shares = np.concatenate([found.mean(axis=0, keepdims=True), counts @ found / n])
-    places = np.array([_interpolate(shifts, np.clip(each, 0.5 / n, 1 - 0.5 / n)) for each in _make_rise(shares)])
+    rising = [isotonic_regression(each).x for each in shares]
+    places = np.array([_interpolate(shifts, np.clip(each, 0.5 / n, 1 - 0.5 / n)) for each in rising])
     low, high = np.quantile(places[1:], [0.025, 0.975], method="inverted_cdf")
     return np.array([low, places[0], high])
-
-
-def _make_rise(shares: FloatArray) -> FloatArray:
-    """Return the isotonic regression of each row, (n, S), all steps weighing the same (Robertson et al. 1988, 1.4)."""
-    sums = np.concatenate([np.zeros((len(shares), 1)), np.cumsum(shares, axis=1)], axis=1)
-    size = shares.shape[1]
-    means = np.array([[(sums[:, j + 1] - sums[:, i]) / max(j + 1 - i, 1) for j in range(size)] for i in range(size)])
-    return np.stack([means[: k + 1, k:].min(axis=1).max(axis=0) for k in range(size)], axis=1)
 
 
 def _interpolate(shifts: Sequence[float], shares: FloatArray) -> float:

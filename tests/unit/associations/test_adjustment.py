@@ -12,7 +12,7 @@ import statsmodels.api as sm
 from prasanga.associations.comparisons import adjust
 from prasanga.base.errors import InputError
 from prasanga.schema import TABLES
-from prasanga.stats.controls import adjusted_difference
+from prasanga.stats.intervals import adjusted_difference
 
 
 @pytest.mark.parametrize("seed", range(5))

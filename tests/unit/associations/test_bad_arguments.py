@@ -12,7 +12,6 @@ from prasanga.associations import (
     ceat,
     combine,
     contexts_enough,
-    convergence,
     draw_contexts,
     effect_size,
     permutation_test,
@@ -94,7 +93,6 @@ TABLE: dict[str, Callable[[], object]] = {
     "std: ['pooled'] is not known": lambda: effect_size(*SETS, std=["pooled"]),
     "tau2: 'x' is not known. Write 'dl' or 'pm' or 'reml'": lambda: combine([1, 2], [1, 1], tau2="x"),
     "effects: no array": lambda: combine([1, [2]], [1, 1]),
-    "variances: no array": lambda: convergence([1, 1], [1, [2]]),
     "associations.band: 'x'. Write a number greater than 0": lambda: contexts_enough([1, 2], "x"),
     "replacement: None is not known": lambda: draw_contexts([3], 5, 1, None),
 }

@@ -31,7 +31,7 @@ def test_sizes(n_draws: int, sizes: list[int]) -> None:
 def test_each_row_combines_the_first_draws(tau2: str) -> None:
     rng = np.random.default_rng(1)
     effects, variances = rng.normal(0.4, 0.3, 700), rng.uniform(0.01, 0.1, 700)
-    found = convergence(effects, variances, tau2)
+    found = convergence(effects, variances, tau2, [100, 200, 500, 700])
     assert [row.n for row in found] == [100, 200, 500, 700]
     for n, effect, standard_error in found:
         expected = combine(effects[:n], variances[:n], tau2=tau2)

@@ -11,7 +11,7 @@ from scipy import optimize, special, stats
 
 from prasanga.associations.comparisons import correct_tests, gather, of_twins, select_for_csv, why_not_found
 from prasanga.schema import TABLES as SCHEMAS
-from prasanga.stats.controls import BesideTwins, compare_with_twins, moderate_deviations
+from prasanga.stats.intervals import BesideTwins, compare_with_twins, moderate_deviations
 from prasanga.stats.permutation import benjamini_hochberg, holm
 
 

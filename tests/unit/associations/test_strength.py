@@ -145,14 +145,6 @@ def test_copies_of_other_estimates_say_how_much_effects_vary() -> None:
     assert together["shares_found"][-1] > alone["shares_found"][-1]
 
 
-def test_matched_words_are_relabeled_in_pairs() -> None:
-    space = [summarize_vectors(draw_vectors(1, 4), ALL)]
-    assert (
-        measure(space, [], layout={**LAYOUT, "matched": "targets"})["shares_found"]
-        != measure(space, [])["shares_found"]
-    )
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

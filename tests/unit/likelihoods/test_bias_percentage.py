@@ -28,7 +28,7 @@ from prasanga.likelihoods.bias import (
 )
 from prasanga.likelihoods.labels import why_not_found
 from prasanga.pairs.preferences import FEWEST_PAIRS
-from prasanga.stats.controls import BesideTwins, compare_with_twins
+from prasanga.stats.intervals import BesideTwins, compare_with_twins
 
 # pair, type, label, score of the first, of the second, why left out
 PAIRS = [

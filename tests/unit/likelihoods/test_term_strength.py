@@ -15,8 +15,7 @@ from prasanga.associations.strength import measure_strengths
 from prasanga.likelihoods.categories import TermScores
 from prasanga.likelihoods.term_strength import TermStudies, build_term_studies
 from prasanga.schema import TABLES
-from prasanga.stats.controls import BesideTwins, compare_with_twins
-from prasanga.stats.intervals import interval, omit_templates, omit_units
+from prasanga.stats.intervals import BesideTwins, compare_with_twins, interval, omit_templates, omit_units
 from prasanga.stats.permutation import Units
 from prasanga.stats.strength import Rule, measure_strength
 

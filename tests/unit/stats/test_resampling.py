@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.intervals import Resampling, draw_resampling, replicate_effects
+from prasanga.stats.intervals import Resampling, draw_resampling
 from prasanga.stats.permutation import Units
 
 WORDS = [["rose", "lily", "iris"], ["ant", "wasp"], ["love", "peace", "joy", "hope"], ["war"]]
@@ -51,15 +50,3 @@ def test_levels_that_are_not_resampled() -> None:
     fixed = draw(sides=1)
     assert fixed.attribute_counts is None
     np.testing.assert_array_equal(fixed.target_counts, draw().target_counts)
-
-
-def test_replicates_are_effects_of_the_counted_words() -> None:
-    values = np.random.default_rng(0).uniform(-1, 1, size=(5, 5, 5))
-    cosines = CrossedScores(values, np.arange(5), np.arange(5), 3, 2, 4, 1)
-    resampling = draw()
-    replicates = replicate_effects(cosines, resampling, "union_ddof0")
-    expected = cosines.effects(
-        resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, "union_ddof0"
-    )
-    np.testing.assert_array_equal(replicates, expected)
-    assert replicates.shape == (200,)

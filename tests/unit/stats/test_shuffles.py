@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from prasanga.associations.vectors import compute_cosines
-from prasanga.stats.controls import shuffled_control
 from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.intervals import shuffled_control
 
 RNG = np.random.default_rng(6)
 SETS = [[RNG.standard_normal((n, 5)) for n in items] for items in ([2, 1, 3], [1, 1, 2], [2, 1, 3], [1, 2])]

@@ -13,9 +13,8 @@ from scipy.special import ndtr, stdtrit
 
 from prasanga.associations.comparisons import why_not_found
 from prasanga.associations.strength import CosineStudies, Roles, Space, _Direction, _find_shift
-from prasanga.stats.controls import BesideTwins, compare_with_twins
 from prasanga.stats.crossed import CrossedScores, contributions, leave_one_out
-from prasanga.stats.intervals import interval, omit_units
+from prasanga.stats.intervals import BesideTwins, compare_with_twins, interval, omit_units
 from prasanga.stats.permutation import Units, holm, permutation_test_of_scores
 from prasanga.stats.strength import Rule, estimate_shift, find_level, find_scatter, measure_strength
 
