@@ -12,6 +12,7 @@ from tables import read_table
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete, describe_config, describe_key, make_schema, read_study
+from prasanga.config.values import PAPER
 
 
 def shipped() -> list[Path]:
@@ -60,39 +61,15 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written()
     models = {"mine": {"path": "m"}, "whole": {"path": "w", "pieces": "all"}}
     paper = complete({"preset": "paper", "models": models, "samples": {"window": "exact"}})
     ours = complete({"models": models})
-    found = {
-        (*place, key): (value, where[key])
-        for place, where, others in (
-            (("samples",), paper["samples"], ours["samples"]),
-            (("sentences",), paper["sentences"], ours["sentences"]),
-            (("associations",), paper["associations"], ours["associations"]),
-            (("seat",), paper["seat"], ours["seat"]),
-            (("pairs",), paper["pairs"], ours["pairs"]),
-            (("log_probability",), paper["log_probability"], ours["log_probability"]),
-            (("models", "mine"), paper["models"]["mine"], ours["models"]["mine"]),
-            (("models", "whole"), paper["models"]["whole"], ours["models"]["whole"]),
-        )
-        for key, value in others.items()
-        if where[key] != value
-    }
-    assert found == {
-        ("samples", "pool"): ("shared", "per_length"),
-        ("sentences", "match"): ("anywhere", "sentence-initial"),
-        ("sentences", "neighbours"): ("exclude", "ignore"),
-        ("sentences", "before"): (3, 1),
-        ("sentences", "after"): (3, 1),
-        ("associations", "draws"): ("without-replacement", "with-replacement"),
-        ("associations", "repeated_words"): ("once", "as-listed"),
-        ("associations", "alternative"): ("two-sided", "greater"),
-        ("associations", "statistic"): ("studentized", "difference"),
-        ("seat", "unit"): ("word", "sentence"),
-        ("pairs", "encoder_decoder"): ("infill", "causal"),
-        ("pairs", "punctuation"): ("apart", "with-word"),
-        ("pairs", "ties"): ("apart", "against"),
-        ("log_probability", "exchanged"): ([], ["C6", "C7", "C8", "C9"]),
-        ("log_probability", "pieces"): ("all", "first"),
-        ("models", "mine", "pieces"): ("all", "root"),
-    }
+    expected = {**PAPER, "samples": {"pool": "per_length"}, "models": {"mine": PAPER["models"]["*"]}}
+    for section in ours.keys() - {"preset"}:
+        if not isinstance(ours[section], dict):
+            assert paper[section] == ours[section]
+            continue
+        changed = {key: value for key, value in paper[section].items() if value != ours[section][key]}
+        if section == "models":
+            changed = {name: {"pieces": model["pieces"]} for name, model in changed.items()}
+        assert changed == expected.get(section, {}), section
 
 
 def test_epochs_may_be_left_to_the_method() -> None:
@@ -108,35 +85,12 @@ def test_epochs_may_be_left_to_the_method() -> None:
 
 def test_defaults_are_filled_in_at_every_depth() -> None:
     config = complete({"models": {"mine": {"path": "m"}}, "samples": {"pool": "per_length"}})
-    assert config["models"] == {
-        "mine": {
-            "path": "m",
-            "revision": None,
-            "kind": "auto",
-            "layer": -1,
-            "dtype": "auto",
-            "pieces": "all",
-            "sentence_vector": "auto",
-            "tokenizer": {},
-            "weights_sha256": {},
-            "remote_code": False,
-            "quantization": "none",
-            "cards": 1,
-            "stages": ["embeddings", "likelihoods"],
-            "language_codes": {},
-        }
-    }
-    assert config["samples"] == {
-        "lengths": [9, 25, 75, ">75"],
-        "pool": "per_length",
-        "contexts_per_stimulus": 1200,
-        "minimum": 0,
-        "longest": 250,
-        "window": "exact",
-    }
+    model = config["models"]["mine"]
+    assert (model["path"], model["layer"], model["cards"], model["tokenizer"]) == ("m", -1, 1, {})
+    assert "package" not in model
+    assert (config["samples"]["pool"], config["samples"]["lengths"]) == ("per_length", [9, 25, 75, ">75"])
     trained = complete({"models": {"tiny": {"train": {"seed": 3}}}})["models"]["tiny"]["train"]
-    assert trained["seed"] == 3
-    assert trained["hidden_size"] == 128
+    assert (trained["seed"], trained["hidden_size"]) == (3, 128)
 
 
 def test_models_of_the_run_need_no_card() -> None:
