@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder, load_encoder
     from prasanga.embeddings.pooling import Pooling
     from prasanga.embeddings.settings import (
-        VECTORS_VERSION,
         VectorSettings,
         compare_with_full_precision,
         open_stores,
@@ -22,14 +21,8 @@ if TYPE_CHECKING:
         settle_sentence_vector,
         start_encoder,
     )
-    from prasanga.embeddings.shards import (
-        StoredEmbeddings,
-        list_shards,
-        read_common_occurrences,
-        read_embeddings,
-        shard_paths,
-    )
-    from prasanga.embeddings.stage import embed_files, embed_shards
+    from prasanga.embeddings.shards import StoredEmbeddings, list_shards, read_embeddings
+    from prasanga.embeddings.stage import embed_shards
 
 
 def __getattr__(name: str) -> Any:

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any
 from prasanga.base import offered
 
 if TYPE_CHECKING:
-    from prasanga.pairs.alignment import (
-        Alignment,
-        Punctuation,
-        Span,
-        SpanAlignment,
-        Word,
-        align_spans,
-        align_words,
-        words_of,
-    )
+    from prasanga.pairs.alignment import Alignment, align_spans, align_words
     from prasanga.pairs.preferences import statistics
     from prasanga.pairs.reading import PairFile, read_pair_file, read_pairs
 

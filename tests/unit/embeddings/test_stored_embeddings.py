@@ -14,8 +14,8 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import read_document, write_row_groups
-from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
-from prasanga.embeddings.shards import vectors_to_arrow
+from prasanga.embeddings import StoredEmbeddings, list_shards, read_embeddings
+from prasanga.embeddings.shards import read_common_occurrences, vectors_to_arrow
 
 WIDTH = 4
 MADE = {

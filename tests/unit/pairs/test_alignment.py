@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tables import read_cases, read_table
 
 from prasanga.base.errors import InputError
-from prasanga.pairs import Alignment, Word, align_spans, align_words, words_of
-from prasanga.pairs.alignment import MOST_WORDS, match_words
+from prasanga.pairs import Alignment, align_spans, align_words
+from prasanga.pairs.alignment import MOST_WORDS, Word, match_words, words_of
 
 
 def texts(sentence: str, punctuation: str = "apart") -> list[str]:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prasanga.samples import Pool
-from prasanga.samples.pool import CANDIDATE_SCHEMA
+from prasanga.samples.pool import CANDIDATE_SCHEMA, Pool
 
 Candidate = dict[str, Any]
 

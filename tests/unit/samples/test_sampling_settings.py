@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sentence_tables import context, write_sentences
 
-from prasanga.samples import Draw, draw, parse_length, sampling_settings
+from prasanga.samples import Draw, draw, parse_length
+from prasanga.samples.drawing import sampling_settings
 
 
 def draw_nothing(*labels: str | int, paths: tuple[Path, ...] = (), **options: Any) -> Draw:

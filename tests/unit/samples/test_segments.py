@@ -12,11 +12,8 @@ from sentence_tables import Row, context, write_sentences
 
 from prasanga.base.errors import InputError
 from prasanga.samples import (
-    COVERAGE_SCHEMA,
-    FORMS_SCHEMA,
     SEGMENT_SCHEMA,
     Draw,
-    bucket_of,
     buckets_for,
     coverage_table,
     cut_segments,
@@ -25,6 +22,7 @@ from prasanga.samples import (
     parse_length,
     priority,
 )
+from prasanga.samples.drawing import COVERAGE_SCHEMA, FORMS_SCHEMA, bucket_of
 
 CONTEXTS = [context(f"{i}", i + 3, "ফুল", "মা", "নদী") for i in range(6)]
 

@@ -8,8 +8,8 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Category, Lexicon, Stimulus, SurfaceForm, WordSet, load_templates
-from prasanga.samples import SEGMENT_SCHEMA, TEMPLATE_SCHEMA, fill_templates
-from prasanga.samples.segments import segment_id
+from prasanga.samples import SEGMENT_SCHEMA, fill_templates
+from prasanga.samples.segments import TEMPLATE_SCHEMA, segment_id
 
 
 @pytest.fixture
