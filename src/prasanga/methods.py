@@ -102,6 +102,7 @@ def _of_words(
     stage: Stage,
     *others: Table,
     by_template: bool = False,
+    has_strength: bool = False,
     **more: Any,
 ) -> Method:
     """Return a method that measures word associations: its tables are its estimates, each word, and further ones.
@@ -112,6 +113,7 @@ def _of_words(
         stage: the stage that measures it.
         others: its further tables.
         by_template: whether its words are in templates, with the effect in each.
+        has_strength: whether biases of known size are planted in its vectors or scores.
         more: of the method.
     """
     words, templates, strength = f"{name}_words", f"{name}_templates", f"{name}_strength"
@@ -122,8 +124,9 @@ def _of_words(
     if by_template:
         said = f"{label}, the effect in each template and without it"
         tables.append(Table(templates, f"{stage}/{templates}", f"{templates}.csv", said, on_page=False))
-    said, path = f"{label}, the strength of bias that would have been found", f"calibration/{name}"
-    tables.append(Table(strength, path, f"{strength}.csv", said, key=_STRENGTH))
+    if has_strength:
+        said, path = f"{label}, the strength of bias that would have been found", f"calibration/{name}"
+        tables.append(Table(strength, path, f"{strength}.csv", said, key=_STRENGTH))
     called = f"{label[0].upper()}{label[1:]}"
     return Method(name, called, stage, tables=(*tables, *others), in_family=True, **more)
 
@@ -148,6 +151,7 @@ CEAT = _of_words(
         "multiverse.csv",
         "CEAT, SEAT and WEAT, every estimate under all choices that the vectors allow",
     ),
+    has_strength=True,
     key="categories",
     unit="embedded models",
     docs="statistics.md",
@@ -159,6 +163,7 @@ SEAT = _of_words(
     "SEAT",
     "associations",
     by_template=True,
+    has_strength=True,
     key="seat.categories",
     unit="embedded models",
     published_as="seat",
@@ -171,6 +176,7 @@ WEAT = _of_words(
     "weat",
     "WEAT",
     "associations",
+    has_strength=True,
     key="static.vectors",
     unit="vectors",
     has_twins=False,
@@ -184,6 +190,7 @@ LOG_PROBABILITY = _of_words(
     "log-probability bias",
     "likelihoods",
     by_template=True,
+    has_strength=True,
     key="log_probability.categories",
     permuted="ab",
     unit="masked models",
