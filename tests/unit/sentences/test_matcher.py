@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
@@ -74,6 +74,28 @@ def test_a_match_says_where_and_as_what() -> None:
         Match("গান", "গানের", 4, 9),
         Match("গান", "গান", 15, 18),
     ]
+
+
+@pytest.mark.parametrize("text", ["বাগান", "পদ্মা", "মাে", "গান" + CANDRABINDU, "গান৩", "xমা", "গানে", "মা" + ZWJ])
+def test_a_part_of_a_word_is_no_match(text: str) -> None:
+    assert spans(text) == []
+
+
+@pytest.mark.parametrize("text", ["মা.", "«মা»", "মা_", "মা/বোন", "\nমা\t", "মা।গাছ", "মা’র"])
+def test_everything_that_is_no_word_character_is_a_boundary(text: str) -> None:
+    at = text.index("মা")
+    assert spans(text) == [("মা", at, at + 2)]
+
+
+def test_overlaps_are_all_found() -> None:
+    assert spans("বাবা মা গান") == [
+        ("বাবা", 0, 4),
+        ("পিতামাতা", 0, 7),
+        ("ঘর", 0, 11),
+        ("মা", 5, 7),
+        ("গান", 8, 11),
+    ]
+    assert spans("মা মা মা") == [("মা", 0, 2), ("দুবার", 0, 5), ("মা", 3, 5), ("দুবার", 3, 8), ("মা", 6, 8)]
 
 
 def test_a_lexicon_without_forms_finds_nothing() -> None:
@@ -153,13 +175,15 @@ NEIGHBOURS = {
 
 def neighbours_of(text: str, match: Match) -> tuple[str, str]:
     """The obvious way: what is next on either side, white space and joiners left out: a word or one mark."""
-    sides = text[: match.start].split(), text[match.end :].split()
-    left, right = ("".join(side[at:][:1]).replace(ZWNJ, "") for side, at in zip(sides, (-1, 0), strict=True))
+    sides = (side.replace(ZWNJ, "").split() for side in (text[: match.start], text[match.end :]))
+    left, right = ("".join(side[at:][:1]) for side, at in zip(sides, (-1, 0), strict=True))
     words = re.split(r"([^ঀ-৿])", left), re.split(r"([^ঀ-৿])", right)
     return next(filter(None, reversed(words[0])), ""), next(filter(None, words[1]), "")
 
 
 @given(st.lists(st.sampled_from(["মা", "না", "গান", "গো", "বাবা", "মা-কে", '"', "!", ",", " ", "  ", ZWNJ]), max_size=30))
+@example(["মা", " ", ZWNJ, " ", "গো"])
+@example(["না", " ", ZWNJ, " ", "মা"])
 def test_a_form_beside_what_excludes_it_is_no_hit(pieces: list[str]) -> None:
     text = "".join(pieces)
     found = Matcher(LEXICON).find(text)
