@@ -57,7 +57,7 @@ def remade_by(stage: str) -> str:
 # --------------------
 # Parquet files that say what they were made from: written whole or not at all, read only if they fit together.
 #
-# Between the stages everything is Parquet with an explicit schema and zstd. The file's metadata carries, under keys
+# Between the stages everything is Parquet with an explicit schema and zstd. The file's metadata has, under keys
 # that begin with `prasanga.`, what made it (`prasanga.base.results.describe`): stage, settings, versions, digests
 # of the inputs.
 #

@@ -53,7 +53,7 @@ def mix_one(value: int) -> int:
 
 
 # --------------------
-# Names that a sentence keeps over reruns, shard counts and machines: hashes of where it stands in the corpus.
+# Names that a sentence keeps over reruns, shard counts and machines: hashes of its place in the corpus.
 
 
 def context_id(source: str, offset: int, ordinal: int) -> str:
@@ -64,7 +64,7 @@ def context_id(source: str, offset: int, ordinal: int) -> str:
         offset: byte offset of the line in the decompressed source, or number of the record.
         ordinal: number of the sentence in its line or record, from 0.
     """
-    # NUL stands in no path and no word, so that no two lists of parts are written alike.
+    # NUL is in no path and no word, so that no two lists of parts are written alike.
     return xxhash.xxh3_128_hexdigest(f"{source}\0{offset}\0{ordinal}".encode())
 
 
@@ -74,5 +74,5 @@ def occurrence_id(context: str, stimulus: str, start: int) -> str:
 
 
 def text_id(text: bytes | memoryview) -> str:
-    """Return the name of a text given as UTF-8, 32 hexadecimal digits: equal for equal texts, wherever they stand."""
+    """Return the name of a text given as UTF-8, 32 hexadecimal digits: equal for equal texts, wherever they are."""
     return xxhash.xxh3_128_hexdigest(text)
