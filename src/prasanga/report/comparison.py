@@ -1,4 +1,4 @@
-"""Numbers laid beside others: a study's beside a paper's, and methods beside each other.
+"""Compare a study's numbers with the ones that a paper prints, and its methods with each other.
 
 The numbers of both papers are read from `resources/published` (its README has sources, conventions and doubts), in one
 tidy layout: a row for each printed number, with the reason of every doubt in words. A doubt concerns the number
@@ -196,7 +196,7 @@ def _read_csv(path: Path, schema: pl.Schema) -> pl.DataFrame:
 
 
 # --------------------
-# Beside a paper: the rows of a comparison.
+# The rows of a comparison with a paper.
 
 
 def compare(
@@ -223,7 +223,7 @@ def compare(
     order = [pl.when(each).then(pl.lit("exchanged")).otherwise(pl.lit("as described")) for each in (here, is_exchanged)]
     turned = pl.format("targets and attributes are {} here and {} in the paper", *order)
     note = pl.concat_str(pl.when(here != is_exchanged).then(turned), "note", separator="; ", ignore_nulls=True)
-    return _lay_beside(pl.concat(ours, how="diagonal_relaxed"), theirs, models, [language], note)
+    return _compare_rows(pl.concat(ours, how="diagonal_relaxed"), theirs, models, [language], note)
 
 
 _OURS = pl.Schema(
@@ -276,14 +276,14 @@ def compare_pairs(
     both = pl.format("deviation over runs {} in the paper, ours {}", *deviations)
     note = pl.concat_str("note", both, separator="; ", ignore_nulls=True)
     languages = sorted(bias["language"].unique())
-    return _lay_beside(ours, theirs, models, languages, note, even=50)
+    return _compare_rows(ours, theirs, models, languages, note, even=50)
 
 
 def _join_notes(notes: Iterable[Iterable[str | None]]) -> pl.Series:
     return pl.Series("note", ["; ".join(filter(None, each)) or None for each in notes], dtype=pl.String)
 
 
-def _lay_beside(
+def _compare_rows(
     ours: pl.DataFrame,
     theirs: pl.DataFrame,
     models: Mapping[str, str],
@@ -446,11 +446,10 @@ def render_comparison(paper: str, comparisons: Sequence[pl.DataFrame]) -> tuple[
 # --------------------
 # Whether methods agree: their estimates side by side, and Kendall's tau of every two over categories and models.
 #
-# Methods measure in other units, of other texts, so what can be compared is the order: does the category and model of
-# which one method says more also have more by the other? tau is the share of pairs of points in the same order minus
-# that of pairs in the opposite one, corrected for ties (tau-b; Kendall 1945, The treatment of ties in ranking
-# problems). Two methods may agree for what has nothing to do with learning, such as spelling. The floor is the tau of
-# the models' twins with random weights.
+# Units and texts differ between methods, so only rankings are compared. tau is the share of pairs of points in the same
+# order minus the share in the opposite order, corrected for ties (tau-b; Kendall 1945, The treatment of ties in ranking
+# problems). Two methods may agree for reasons that have nothing to do with learning, such as spelling. The floor is the
+# tau of the models' random-weight copies.
 
 
 def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -35,7 +35,7 @@ _FALSE_ALARMS = {
     "first": "a preference for the first sentence",
 }
 _SURE = 0.999
-"""A number of false alarms is told that a rule with a rate of .05 would stay below in so many studies."""
+"""False alarms are mentioned if a rule with a rate of .05 would have fewer in this share of studies."""
 
 P, CORRECTED = "p_association", "p_association_holm"
 """The p of words, and the same after Holm's correction, by which an effect is significant."""

@@ -578,7 +578,7 @@ def _wording() -> Mapping[str, Any]:
 
 
 MUCH = 0.2
-"""Of pairs or stimuli left out, the share above which that is told apart."""
+"""A larger share of pairs or stimuli left out gets a warning of its own."""
 
 
 def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:

@@ -261,7 +261,7 @@ MOST_CHARACTERS = 2_000_000
 """Of all sentences together, about 1 MB of the page; in a larger study each word has fewer sentences."""
 
 _HIDDEN = "Sentences of the corpus are left out of this page (report.texts: hidden)."
-_STATIC = "No sentence stands behind a static vector: it is one for all sentences that the word was seen in."
+_STATIC = "A static vector has no sentence of its own: it is one for all sentences that the word was seen in."
 _NOT_THERE = (
     "The sentences are not among the results that this page was drawn from. `snakemake` chooses them where the segments"
     " are there (results/samples)."
