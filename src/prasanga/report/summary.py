@@ -123,11 +123,9 @@ def describe_models(config: Mapping[str, Any], files: EmbeddingFiles) -> list[di
 
 def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles) -> dict[str, Any]:
     report, names = files.reports.get(name, {}), files.names(name)
-    made = (
-        json.loads(listed.get("made_from", {}).get("settings", "{}"))
-        for (model, _), listed in files.lists.items()
-        if model in names
-    )
+    lists = [listed for (model, _), listed in files.lists.items() if model in names]
+    made = (json.loads(listed.get("made_from", {}).get("settings", "{}")) for listed in lists)
+    cosines = (files.precisions.get(each, {}).get("cosine_min") for each in names)
     identity, training = report.get("identity") or {}, settings.get("train") or {}
     chosen = {key: None if settings.get(key) == "auto" else settings.get(key) for key in ("kind", "dtype")}
     source = str(settings.get("path") or settings.get("package") or "not stated")
@@ -144,8 +142,11 @@ def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFile
         "kind": report.get("kind") or chosen["kind"],
         "dimensions": files.dimensions(name) or training.get("hidden_size"),
         "parameters": report.get("parameters"),
+        "max_pieces": report.get("max_pieces"),
         "layers": [files.studied[each].get("layer", -1) for each in names],
         "dtype": next((each["dtype"] for each in made if each.get("dtype")), chosen["dtype"]),
+        "stored_dtype": next((each["stored_dtype"] for each in lists if each.get("stored_dtype")), None),
+        "least_cosine": min(filter(is_number, cosines), default=None),
         "training_seed": training.get("seed"),
         "stages": list(settings.get("stages") or ("embeddings", "likelihoods")),
     }
@@ -505,7 +506,7 @@ _NO_NUMBERS = {"construction", "report"}
 """Sections of the config that change no number of the page."""
 _NO_CHOICE = {"embeddings.source", "embeddings.buckets", "comparison.paper", "comparison.models", "static.vectors"}
 """Keys that change no number of the page, or (static vectors) have a table of their own."""
-_OF_VECTORS = ("layer", "pieces", "dtype", "quantization")
+_OF_VECTORS = ("layer", "pieces", "dtype", "quantization", "tokenizer", "remote_code")
 """Keys of a model that change its vectors; its others are in the table of models."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -193,7 +192,7 @@ def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
 
 
 # --------------------
-# Models and vectors. A value that no file has is not known: nothing is guessed from the config.
+# Vectors, and what tokenizers make of the words.
 
 
 def embeddings(results: Results) -> Section | None:
@@ -201,32 +200,11 @@ def embeddings(results: Results) -> Section | None:
     files, glosses = results.embeddings, grid.glosses_of(results.categories)
     if not files.studied:
         return None
-    models = [_describe_model(files, name) for name in files.studied]
-    kinds = [(kind, [name for name, has, *_ in models if has == kind]) for kind in ("decoder", "encoder-decoder")]
-    text = [prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in kinds if names]
-    parts = list(_audit_tokenizers(results, glosses))
-    return Section("Embeddings", "embeddings", text=text, sheets=[show_table("models", models)], parts=parts)
-
-
-def _describe_model(files: study.EmbeddingFiles, name: str) -> tuple[str, ...]:
-    """Return how the vectors of a model were made, a text for each column."""
-    settings, precision = files.studied[name], files.precisions.get(name, {})
-    report = files.reports.get(settings.get("family", name), {})
-    listed = next((each for (model, _), each in files.lists.items() if model == name), {})
-    made = json.loads(listed.get("made_from", {}).get("settings", "{}"))
-    kind, cosine = report.get("kind") or settings.get("kind", "auto"), precision.get("cosine_min")
-    options = settings.get("tokenizer", {}).items()
-    options = ", ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in options)
-    found = (
-        None if kind == "auto" else kind,
-        report["max_pieces"] or "no limit" if "max_pieces" in report else None,
-        precision.get("reason") or (cosine and f"{cosine:.7f}"),
-        made.get("dtype") or precision.get("dtype") or settings.get("dtype"),
-        listed.get("stored_dtype") or precision.get("stored_dtype"),
-        options or "none",
-        "yes" if settings.get("remote_code") else "no",
-    )
-    return name, *("not known" if value is None else str(value) for value in found)
+    reports = {name: files.reports.get(each.get("family", name), {}) for name, each in files.studied.items()}
+    kinds = {name: reports[name].get("kind") or each.get("kind") for name, each in files.studied.items()}
+    named = {kind: [name for name in kinds if kinds[name] == kind] for kind in ("decoder", "encoder-decoder")}
+    text = [prose(f"{kind.replace('-', '_')}s", models=", ".join(names)) for kind, names in named.items() if names]
+    return Section("Embeddings", "embeddings", text=text, parts=list(_audit_tokenizers(results, glosses)))
 
 
 def _audit_tokenizers(results: Results, glosses: Mapping[str, str]) -> Iterator[Section]:
