@@ -249,6 +249,7 @@ def test_the_real_encoder_on_real_text(
     assert test.p_value == pytest.approx(p_by_listing(*scores), abs=1e-5)
 
 
+@pytest.mark.long
 def test_the_real_decoder_knows_the_capital_of_france(real: Callable[[str], Path]) -> None:
     from transformers import AutoModelForCausalLM
 
