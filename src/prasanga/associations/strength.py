@@ -1,8 +1,8 @@
 """The strength of bias that a study could have found in each category: from its vectors to the table of strength.
 
-`prasanga.stats.strength` plants biases of known size in the words of a category. Here is what it starts from: the mean
-directions of a study's words, the scatter of their contexts or sentences, and the other tests of the study, which
-decide at which level this one is significant.
+`prasanga.stats.strength` has the rule of a finding for many simulated studies. Here are the studies of vectors: mean
+directions of a study's words, which a shift moves, and the scatter of their contexts or sentences. `measure_strengths`
+makes the table of any method, at the level that the other tests of the study leave.
 """
 
 from __future__ import annotations

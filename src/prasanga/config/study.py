@@ -337,7 +337,7 @@ class AssociationsConfig(ConfigSection):
 
 
 class CalibrationConfig(ConfigSection):
-    """Biases of known size, planted in the study's own vectors, and how many are found (docs/statistics.md)."""
+    """Biases of known size, planted in a study's vectors and scores, and how many are found (docs/statistics.md)."""
 
     repetitions: Count = 500
     """Simulated studies per category and model; 0 for none, as with `calibration: off`."""

@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from numpy.polynomial.chebyshev import chebpts1, chebvander
 
@@ -74,7 +75,7 @@ class TermStudies(Studies):
             rule,
             rng,
         )
-        self._tabulate = cache(self._tabulate_deals)
+        self._tabulate = lru_cache(maxsize=2)(self._tabulate_deals)  # tables are large
 
     @property
     def nulls(self) -> dict[str, Callable[[int], Flags]]:
@@ -96,10 +97,8 @@ class TermStudies(Studies):
 
     def deal_terms(self, n: int) -> Flags:
         """Keep the sets of attribute words, and deal the terms into other sets."""
-        is_x, is_a = (
-            np.broadcast_to(self.targets.is_first, (n, self._scores.n_targets)),
-            self.attributes.relabel(n, self.rng),
-        )
+        is_a = self.attributes.relabel(n, self.rng)
+        is_x = np.broadcast_to(self.targets.is_first, (n, self._scores.n_targets))
         return self._find(self.judge, is_x, is_a, self._measure_twins(is_x, is_a))
 
     def divide_by_spelling(self, n: int) -> Flags:
@@ -142,7 +141,8 @@ class TermStudies(Studies):
             in_x = is_x[which]
             means = in_x / in_x.sum(axis=1, keepdims=True) - ~in_x / (~in_x).sum(axis=1, keepdims=True)
             reach, shares = self._interpolate(added[which])
-            found = self._tabulate(judge, reach) @ (shares * means[..., None]).reshape(len(means), -1).T
+            weights = (shares * means[..., None]).reshape(len(means), -1).astype(np.float32)
+            found = self._tabulate(judge, reach) @ weights.T
             observed = (space.scores[which] * means).sum(axis=1)
             return judge.partitions[1].count(found, observed, _TIE * np.abs(found).max(axis=0, initial=0.0))
 
@@ -156,7 +156,7 @@ class TermStudies(Studies):
         of_nodes[:, 1:] *= 2
         return reach, chebvander(added / reach, len(_NODES) - 1) @ of_nodes.T / len(_NODES)
 
-    def _tabulate_deals(self, judge: Judge, reach: float) -> FloatArray:
+    def _tabulate_deals(self, judge: Judge, reach: float) -> npt.NDArray[np.float32]:
         """Return (P, n_words * nodes) the associations of words with the terms dealt in each way.
 
         The association of a word depends on what is added to it alone, and smoothly: it is interpolated between nodes
@@ -167,8 +167,10 @@ class TermStudies(Studies):
         moved = [replace(scores, fill=scores.fill + reach * node * first) for node in _NODES]
         rows = max(1, _BLOCK // len(scores.fill))
         blocks = [dealt[start : start + rows] for start in range(0, len(dealt), rows)]
-        found = [np.vstack([each.dealt(block) @ self._averages[0] for block in blocks]) for each in moved]
-        return np.stack(found, axis=-1).reshape(len(dealt), -1)
+        found = np.empty((len(dealt), scores.n_targets, len(_NODES)), dtype=np.float32)
+        for node, each in enumerate(moved):
+            found[..., node] = np.vstack([each.dealt(block) @ self._averages[0] for block in blocks])
+        return found.reshape(len(dealt), -1)
 
 
 def build_term_studies(
