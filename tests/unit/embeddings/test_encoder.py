@@ -116,17 +116,6 @@ def test_too_little_memory_halves_the_batch(
     assert sizes == [7, 3, 1, 2, 2, 2]  # four are not tried where three did not fit
 
 
-def test_too_little_memory_for_one_text_is_said(tiny_model: TinyModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = load_encoder(tiny_model("bert"), device="cpu")
-
-    def full(*_: Any) -> list[torch.Tensor]:
-        raise torch.OutOfMemoryError
-
-    monkeypatch.setattr("prasanga.embeddings.encoder.compute_vectors", full)
-    with pytest.raises(InputError, match=r"device cpu has no memory for one text of \d+ pieces"):
-        encoder.embed([FLOWER], [(0, 5)])
-
-
 def test_no_texts_give_no_vectors(tiny_model: TinyModel) -> None:
     encoder = load_encoder(tiny_model("bert"), device="cpu", layer=[0, -1])
     assert encoder.embed([], []).shape == (0, 32)

@@ -119,17 +119,6 @@ def test_the_whole_way_for_a_model_and_its_twin(
     assert len(list((tmp_path / "store").glob("*/key.json"))) == 2
 
 
-def test_layers_of_a_twin_share_a_pass_and_have_their_stores(tmp_path: Path, tiny_model: TinyModel) -> None:
-    folder = tiny_model("bert")
-    params = {**PARAMS, "model": str(folder), "layers": [1, -1]}
-    params["options"] = {**PARAMS["options"], "random_weights": 5}
-    _, first, embedded = run(tmp_path, {**params, "layer": 1}, "m-layer1-random")
-    _, last, from_store = run(tmp_path, {**params, "layer": -1}, "m-layer-last-random")
-    assert (embedded, from_store) == (3, 0)
-    np.testing.assert_allclose(first, vectors(folder, 5, layer=1), atol=1e-5)
-    np.testing.assert_allclose(last, vectors(folder, 5, layer=-1), atol=1e-5)
-
-
 def test_each_segment_is_read_by_one_of_several_twins(tmp_path: Path, tiny_model: TinyModel) -> None:
     folder = tiny_model("bert")
     params = {**PARAMS, "model": str(folder), "twins": [5, 6]}

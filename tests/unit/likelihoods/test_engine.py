@@ -61,16 +61,6 @@ def test_whatever_the_batches_every_query_gets_its_own_numbers(folder: Path, bud
         assert values.tolist() == pytest.approx(wanted, abs=1e-5)
 
 
-def test_equal_passes_run_once(folder: Path) -> None:
-    scorer = load_scorer(folder)
-    queries = random_queries(5, 30, scorer.model.vocabulary)
-    scorer.log_probabilities([*queries, *queries])
-    different = {query.ids for query in queries}
-    assert len(different) == 20
-    assert scorer.passes == 20
-    assert scorer.pieces == sum(map(len, different))
-
-
 @pytest.mark.parametrize("waiting", [1, 100])
 def test_the_queries_of_texts_are_run_as_they_are_made(
     folder: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
@@ -124,14 +114,6 @@ def test_a_batch_that_does_not_fit_is_halved(folder: Path, monkeypatch: pytest.M
     assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, wanted, strict=True))
     assert max(device.ran) <= 150
     assert len(device.ran) > 10
-
-
-def test_a_text_without_room_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scorer = load_scorer(folder)
-    device = _SmallDevice(scorer.model, 10)
-    monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
-    with pytest.raises(InputError, match="has no memory for one text of 12 pieces"):
-        scorer.log_probabilities([Query(tuple(range(5, 17)), (0,), (0,))])
 
 
 @pytest.mark.parametrize("budget", [None, 64])

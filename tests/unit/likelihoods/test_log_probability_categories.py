@@ -148,14 +148,6 @@ def test_the_effect_is_that_of_the_formula(terms: str, measure: Callable[..., Ca
     assert (estimate["terms"], estimate["pieces"], estimate["exchanged"]) == (terms, "all", False)
 
 
-def test_a_planted_preference_comes_out_with_its_sign(measure: Callable[..., CategoryTables]) -> None:
-    (strong,) = rows(measure(preference(2.0)).estimates)
-    (reverse,) = rows(measure(preference(-2.0)).estimates)
-    assert strong["effect_size"] == pytest.approx(1.91, abs=0.02)  # of 12 sentences no more than 2 sqrt(11/12)
-    assert reverse["effect_size"] == pytest.approx(-1.91, abs=0.02)
-    assert strong["p_stimuli"] == pytest.approx(0.1)  # the rarest of 20 partitions and its mirror image
-
-
 def test_a_model_without_preferences_has_no_effect_size(measure: Callable[..., CategoryTables]) -> None:
     tables = measure(PlantedScorer(WORDS, lambda target, _: -float(len(target))))
     (estimate,) = rows(tables.estimates)
@@ -420,11 +412,6 @@ def test_a_note_on_intervals_names_the_sets_of_the_category(measure: Callable[..
     (estimate,) = rows(measure(preference(1.0), TestSettings(n_resamples=20, n_shuffles=20)).estimates)
     assert estimate["interval_note"].startswith("no interval: the set work has 3 words")
     assert estimate["p_shuffled"] is not None
-
-
-def test_an_unknown_way_to_combine_terms_is_refused(measure: Callable[..., CategoryTables]) -> None:
-    with pytest.raises(InputError, match=r"log_probability\.terms: 'sum' is not known"):
-        measure(preference(1.0), terms="sum")
 
 
 def test_terms_of_a_tiny_probability_are_added_as_any_others() -> None:

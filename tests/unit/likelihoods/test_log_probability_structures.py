@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from planted_scorer import PlantedScorer
 
-from prasanga.base.errors import InputError
 from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.structures import (
     ALL,
@@ -229,8 +228,3 @@ def test_the_interval_over_structures_holds_its_level_and_that_over_traits_alone
         of_traits += abs(values.mean()) < 2.05 * means.std(ddof=1) / np.sqrt(30)
     assert held >= 88
     assert of_traits <= 60
-
-
-def test_a_table_without_its_columns_is_refused() -> None:
-    with pytest.raises(InputError, match="traits: the table has no column polarity"):
-        spread_by_structure(traits_table({"S1": [1.0]}).drop("polarity"))
