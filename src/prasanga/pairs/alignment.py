@@ -110,7 +110,7 @@ def comparable(word: str) -> str:
 Span: TypeAlias = tuple[int, int]
 
 MOST_WORDS = 2_500
-"""The most words of a sentence."""
+"""The most words of a sentence in a file of pairs."""
 
 
 T = TypeVar("T")
@@ -181,11 +181,8 @@ def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, 
         `(i, j)` with `first[i] == second[j]`, both rising. `match_words(second, first)` gives the same with i and j
         exchanged.
 
-    Without what both begin and end with there are n and m words left, at most `MOST_WORDS` each. Time grows with
-    n x m, and so does memory, two bytes each; it is none where they share no word.
-
-    Raises:
-        InputError: there are more words.
+    Without what both begin and end with there are n and m words left. Time grows with n x m, and so does memory, two
+    bytes each; it is none where they share no word.
     """
     if tuple(second) < tuple(first):
         return [(i, j) for j, i in match_words(second, first)]
@@ -205,11 +202,6 @@ def _match_inner(first: Sequence[str], second: Sequence[str]) -> list[tuple[int,
     """Match as `match_words` the words between a common beginning and a common end."""
     if set(first).isdisjoint(second):
         return []
-    if max(len(first), len(second)) > MOST_WORDS:
-        raise InputError(
-            f"two texts of {len(first)} and {len(second)} words, without what they begin and end with; at most"
-            f" {MOST_WORDS} are compared. Write sentences."
-        )
     codes = {word: code for code, word in enumerate(dict.fromkeys([*first, *second]))}
     steps = _steps(np.array([codes[word] for word in first]), np.array([codes[word] for word in second]))
     matches = []
