@@ -47,29 +47,15 @@ SETS = (
     "unpleasant",
 )
 STUDIES: dict[str, dict[str, Any]] = {
-    "ten models": {
-        "categories": [f"C{number}" for number in range(8, 12)],
-        "models": [f"model-{number}-large" for number in range(10)],
-        "n_traits": 45,
-        "n_pairs": 8,
-    },
     "long names": {
         "categories": [
             f"Category {n} whose name goes on for more than sixty letters $a_b and $ stops" for n in range(4)
         ],
         "models": [NAME.format(layer) for layer in (1, 6, 12)],
         "sets": [SETS],
-        "lengths": ("9", "25", ">75"),
+        "lengths": ("9", "12", "15", "20", "25", "50", ">75"),
         "bias_types": ["a-type-of-bias-whose-name-has-more-than-sixty-letters-that-nobody-reads", "gender"],
         "n_traits": 45,
-    },
-    "one of each": {
-        "categories": ["C1"],
-        "models": ["m"],
-        "lengths": ("9",),
-        "n_traits": 12,
-        "n_pairs": 9,
-        "bias_types": ["gender"],
     },
     "numbers missing": {
         "categories": ["C1", "C2", "C3", "C4"],
@@ -142,15 +128,11 @@ def drawn_texts(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> list[tuple[T
         return [(text, text.get_window_extent(renderer).transformed(to_points)) for text in found]
 
 
-QUICK = {("long names", "column")}
-"""Where there is least room."""
-
-
 @pytest.mark.parametrize(
     ("study", "width"),
     [
-        pytest.param(study, width, marks=[] if (study, width) in QUICK else [pytest.mark.long])
-        for study, width in itertools.product(STUDIES, WIDTHS)
+        ("long names", "column"),  # where there is least room
+        pytest.param("numbers missing", "page", marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize("plot", PLOTS)
