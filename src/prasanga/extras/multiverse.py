@@ -130,7 +130,7 @@ def _test_sides(category: Category, variant: Variant, seed: int) -> float:
             test = sign_flip_test(units.subtract(of_words), rng=seed, noise=COSINE_NOISE)
         else:
             first, second = np.split(units.average(of_words), units.sizes[:1])
-            method = "exact" if comb(len(first) + len(second), len(first)) <= 2 * _PARTITIONS else "sampled"
+            method = "exact" if comb(len(first) + len(second), len(first)) <= 2 * _PARTITIONS + 2 else "sampled"
             test = permutation_test_of_scores(
                 first, second, method=method, n_resamples=_PARTITIONS, rng=seed, noise=COSINE_NOISE
             )

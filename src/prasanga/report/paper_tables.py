@@ -365,7 +365,11 @@ def _arrange_groups(
     tables = {label: groups[label] for label in markings}
     columns: Columns = {}
     for label, table in groups.items():
-        columns |= _divide_by_model(label, table) if label in tables else {("", label): {}}
+        by_model = table.group_by("model", maintain_order=True) if label in tables else ()
+        columns |= {
+            (label, str(model)): {row["category"]: row for row in rows.iter_rows(named=True)}
+            for (model,), rows in by_model
+        } or {("", label): {}}
     notes = write_notes(
         macro,
         marks={label: markings[label].note for label in tables},
@@ -452,21 +456,12 @@ def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[A
     return {name: found[name] for name in names if name in found}
 
 
-def _divide_by_model(group: str, table: pl.DataFrame) -> Columns:
-    """Return a column for each model, in the order in which the table has them."""
-    return {
-        (group, str(model)): {row["category"]: row for row in rows.iter_rows(named=True)}
-        for (model,), rows in table.group_by("model", maintain_order=True)
-    }
-
-
 def _require_table(method: str, tables: Tables, name: str, categories: Sequence[str] = ()) -> pl.DataFrame:
     table = tables.get(method, pl.DataFrame())
     if categories and len(table):
         table = table.filter(pl.col("category").is_in(categories))
     if table.is_empty():
-        what = (
-            f"{PUBLISHED_AS.get(method, PAIRS.label)}{f' of {categories[0]} to {categories[-1]}' if categories else ''}"
-        )
-        raise InputError(f"{name} is made of {what}, which this study does not have.")
+        of = f" of {categories[0]} to {categories[-1]}" if categories else ""
+        what = PUBLISHED_AS.get(method, PAIRS.label)
+        raise InputError(f"{name} is made of {what}{of}, which this study does not have.")
     return table
