@@ -66,7 +66,7 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             (folder / "results/associations").mkdir(parents=True)
             estimates().write_parquet(folder / "results/associations/ceat.parquet")
             ceat = {"n_significant_holm": 1, "n_tests": 2, "largest": {"effect_size": 0.5}}
-            summary = json.dumps({"schema": 2, "methods": {"ceat": ceat}})
+            summary = json.dumps({"schema": 4, "methods": {"ceat": ceat}})
             (folder / "results/summary.json").write_text(summary, encoding="utf-8")
         case "docs/pairs.md":
             (folder / "pairs").mkdir()

@@ -55,7 +55,6 @@ STUDIES: Mapping[str, tuple[Study, ...]] = {
 """The studies of each paper. Where two have a number, the first counts."""
 
 CHANGES = "changes.yaml"
-_SHARED = "corpora"
 _NO_CHANGES = """\
 # Changes to the configs of the paper: study, then keys as in its config. For example full commits, digests of pickles,
 # or models that replace others; null removes a key. `prasanga reproduce` reads this file in each run.
@@ -171,7 +170,7 @@ def _beside(config: Any) -> Any:
         return {key: _beside(value) for key, value in config.items()}
     if isinstance(config, list):
         return list(map(_beside, config))
-    return f"../{config}" if isinstance(config, str) and config.startswith(f"{_SHARED}/") else config
+    return f"../{config}" if isinstance(config, str) and config.startswith("corpora/") else config
 
 
 # ---- the dossier

@@ -38,16 +38,13 @@ from prasanga.stats.permutation import ALPHA, holm
 SEED, N_RESAMPLES = 0, 10_000
 """For the intervals of ranks; each estimate's seed is named by its study, method, model and category."""
 
-AMOUNTS = ("n_resamples", "n_shuffles", "n_permutations", "n_samples", "seed", "band")
-"""Conventions that say how often something is drawn: with others a number is more or less sure, and is the same."""
-
-OF_MODELS = ("sentence_vector", "kind", "method", "vectors")
-"""Conventions of a model: models that differ in them are still compared, and the page says so."""
-
+_OFTEN = ("n_resamples", "n_shuffles", "n_permutations", "n_samples", "seed", "band")
 _COMPARABLE = {
-    **dict.fromkeys(AMOUNTS, ". Numbers are more or less sure for it, and may be compared."),
-    **dict.fromkeys(OF_MODELS, ". It goes by the model."),
+    **dict.fromkeys(_OFTEN, ". Numbers are more or less sure for it, and may be compared."),
+    **dict.fromkeys(("sentence_vector", "kind", "method", "vectors"), ". It goes by the model."),
 }
+"""Conventions in which comparable numbers may differ: how often something is drawn, and what belongs to a model."""
+
 _APART = ". Such numbers are not comparable, and stand in blocks of their own."
 
 
@@ -88,7 +85,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
 
 
 def read_summary(file: Path) -> dict[str, Any]:
-    """Read a summary, which somebody may have sent.
+    """Read a summary, which somebody may have sent; keys that a later version adds are passed over.
 
     Raises:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
@@ -107,12 +104,17 @@ def read_summary(file: Path) -> dict[str, Any]:
             f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. Make it again with this"
             " version: `prasanga figures`."
         )
-    schema = json.loads((installation() / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((installation() / "workflow/schemas/summary.schema.json").read_text("utf-8"), object_hook=_open)
     problem = next(Draft202012Validator(schema).iter_errors(summary), None)
     if problem is not None:
         place = ".".join(map(str, problem.absolute_path)) or "the whole"
         raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Make it again: `prasanga figures`.")
     return dict(summary)
+
+
+def _open(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a schema that allows keys which it does not know."""
+    return {key: part for key, part in schema.items() if (key, part) != ("additionalProperties", False)}
 
 
 # --------------------

@@ -275,6 +275,13 @@ def test_a_summary_that_cannot_be_used_is_told_in_a_sentence(
     assert "\n" not in str(told.value)
 
 
+def test_keys_that_a_later_version_adds_are_passed_over(write: Write) -> None:
+    file = write("one", [("C1", "small", 0.2)]) / "results/summary.json"
+    text = file.read_text(encoding="utf-8").replace('"effect_size": 0.2', '"new": [], "effect_size": 0.2')
+    file.write_text(text.replace('"words": {', '"more": 1, "words": {'), encoding="utf-8")
+    assert [number["value"] for number in numbers(file)[1]] == [0.2]
+
+
 def test_the_command_writes_page_and_table_and_says_what_differs(write: Write, tmp_path: Path) -> None:
     first, second = write("first", [("C1", "a", 0.2)]), write("second", [("C1", "a", 0.5, {"std": "pooled"})])
     to = tmp_path / "to"
