@@ -64,17 +64,11 @@ if STUDY.computed and STUDY.labels:
         rule list_embeddings:
             """The shards of a model at each length with their digests: equal ones rerun no statistics."""
             input:
-                vectors=expand(
-                    "results/embeddings/{{model}}/{length}/{bucket}.parquet", length=STUDY.labels, bucket=STUDY.buckets
-                ),
+                vectors=FILES.fill("results/embeddings/{{model}}/{length}/{bucket}.parquet"),
                 # not read, but a table that was lost is made again
-                left_out=expand(
-                    "results/embeddings/{{model}}/{length}/{bucket}.left_out.tsv",
-                    length=STUDY.labels,
-                    bucket=STUDY.buckets,
-                ),
+                left_out=FILES.fill("results/embeddings/{{model}}/{length}/{bucket}.left_out.tsv"),
             output:
-                expand("results/embeddings/{{model}}/{length}.json", length=STUDY.labels),
+                FILES.fill("results/embeddings/{{model}}/{length}.json"),
             log:
                 "logs/embeddings/{model}/lists.log",
             script:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
 from prasanga.schema import COLUMNS, Loss, Reason
 
 LOST = COLUMNS["lost"].dtype
@@ -22,11 +20,6 @@ def losses(sentence: str) -> list[dict[str, Any]]:
     words, _, missing = sentence.partition("not computed: ")
     lost = [_loss(*part.split(": ", 1)) for part in words.rstrip("; ").split("; ") if part]
     return lost + [Loss(None, None, Reason.TOO_FEW_WORDS, missing).columns()] * bool(missing)
-
-
-def same_losses(sentence: str) -> pl.Expr:
-    """Return the column of a table whose rows all lost the same."""
-    return pl.lit(pl.Series([losses(sentence)], dtype=LOST)).first().alias("lost")
 
 
 def _loss(word: str, detail: str = "") -> dict[str, Any]:
