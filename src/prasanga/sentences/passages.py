@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -33,7 +33,6 @@ from prasanga.sentences.corpus import (
     not_utf8,
     open_decompressed,
     too_long,
-    unreadable,
 )
 from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
 from prasanga.sentences.records import Record, read_records
@@ -429,11 +428,14 @@ def extract_shard(
     else:
         passages = map(reader.passage, _blocks(shard, errors, report))
     size = None if shard.path.endswith(COMPRESSED) else shard.bytes_on_disk or None
-    with progress(f"searching {shard.source}", size, BYTES) as searched, unchanged(shard.path):
+    before_reading = _state_of(shard.path)
+    with progress(f"searching {shard.source}", size, BYTES) as searched:
         for passage in passages:
             yield from windows.add(passage)
             searched.advance(len(passage.sentences.data))
         yield from windows.finish()
+    if _state_of(shard.path) != before_reading:
+        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")
     if reader.unknown:
         _tell_of_unknown(path, reader.unknown, report)
     if shard.format == "text":
@@ -542,21 +544,9 @@ def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> 
     )
 
 
-@contextmanager
-def unchanged(path: str | Path) -> Iterator[None]:
-    """Refuse a file on this machine that is changed within the block.
-
-    Raises:
-        InputError: its size or time is another at the end, or it is not there.
-    """
-    if is_remote(str(path)):
-        yield
-        return
-    try:
-        before = Path(path).stat()
-        yield
-        after = Path(path).stat()
-    except OSError as error:
-        raise unreadable(Path(path), error) from None
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")
+def _state_of(path: str) -> tuple[int, int] | None:
+    """Return size and time of a file on this machine; a missing one is left to the reader."""
+    if is_remote(path) or not Path(path).exists():
+        return None
+    status = Path(path).stat()
+    return status.st_size, status.st_mtime_ns

@@ -28,12 +28,11 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import regex
 import zstandard
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.io import made_from, read_batches, read_table
+from prasanga.base.io import made_from, open_parquet, read_table, read_where
 from prasanga.lexicon.model import Lexicon
 from prasanga.text import fold, normalizer
 
@@ -54,7 +53,6 @@ _WORDS_PER_BATCH = 1000
 _FASTTEXT_BINARY = (793712314).to_bytes(4, "little")
 _FASTTEXT_VERSION, _SUPERVISED = 12, 3
 _BETWEEN = regex.compile(r"[\s\-\u2010]+")
-_ROWS = 8192
 
 Vector: TypeAlias = npt.NDArray[np.float32]
 Spelling: TypeAlias = Callable[[Sequence[str]], list[str]]
@@ -468,7 +466,7 @@ def _explain_absence(each: Spellings, forms: str) -> str:
 
 
 def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
-    """Read the vectors of some words from the file of a training, some thousand rows in memory at a time.
+    """Read the vectors of some words from the file of a training.
 
     Args:
         path: a file with `trained_table`, whose metadata have `method` (word2vec, glove).
@@ -477,16 +475,12 @@ def read_trained(path: str | Path, wanted: Collection[str]) -> WordVectors:
     Raises:
         InputError: the file is absent or damaged.
     """
-    method, names = made_from(path).get("method", ""), pa.array(sorted(set(wanted)), pa.string())
-    found: dict[str, Found] = {}
-    n_words = dimensions = 0
-    for batch in read_batches(path, ["word", "count", "vector"], rows=_ROWS):
-        n_words, dimensions = n_words + batch.num_rows, batch.schema.field("vector").type.list_size
-        kept = batch.filter(pc.is_in(batch.column("word"), value_set=names))
-        vectors = kept.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions)
-        rows = zip(kept.column("word").to_pylist(), kept.column("count").to_pylist(), vectors, strict=True)
-        found.update({word: Found(word, vector, count) for word, count, vector in rows})
-    return WordVectors(found, method, dimensions, n_words)
+    table = read_where(path, ["word", "count", "vector"], "word", wanted)
+    dimensions, n_words = table.schema.field("vector").type.list_size, open_parquet(path).metadata.num_rows
+    found = {
+        row["word"]: Found(row["word"], np.array(row["vector"], np.float32), row["count"]) for row in table.to_pylist()
+    }
+    return WordVectors(found, made_from(path).get("method", ""), dimensions, n_words)
 
 
 def look_up_stimuli(

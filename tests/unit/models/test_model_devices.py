@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
+import multiprocessing
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -29,17 +31,6 @@ from prasanga.models.options import ModelOptions
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376)
 
-# Claims GPUs, says which, and holds them until its input ends.
-CLAIMANT = """
-import hashlib, sys, types, torch
-place = hashlib.sha256(sys.argv[1].encode()).hexdigest()[:16]
-torch.cuda.is_available, torch.cuda.device_count = (lambda: True), (lambda: 3)
-torch.cuda.get_device_properties = lambda index: types.SimpleNamespace(uuid=f"{place}-{index}")
-from prasanga.models.devices import claim_devices
-print(*(device.index for device in claim_devices("auto", int(sys.argv[2]))), flush=True)
-sys.stdin.read()
-"""
-
 
 @pytest.fixture
 def gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
@@ -57,25 +48,33 @@ def gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]
     return have
 
 
-def test_processes_get_different_gpus_and_a_kill_gives_them_back(tmp_path: Path) -> None:
-    running = []
+def hold_gpus(count: int, pipe: Any) -> None:
+    """Claim GPUs, say which, and hold them."""
+    pipe.send([device.index for device in claim_devices("auto", count)])
+    time.sleep(600)
+
+
+def test_processes_get_different_gpus_and_a_kill_gives_them_back(gpus: Callable[..., None]) -> None:
+    gpus((9, 0), (9, 0), (9, 0))
+    fork, running = multiprocessing.get_context("fork"), list[Any]()
 
     def claim(count: int = 1) -> list[int]:
-        command = [sys.executable, "-c", CLAIMANT, str(tmp_path), str(count)]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        running.append(subprocess.Popen(command, text=True, **pipes))  # type: ignore[call-overload]
-        return [int(word) for word in running[-1].stdout.readline().split()]
+        here, there = fork.Pipe()
+        running.append(fork.Process(target=hold_gpus, args=(count, there)))
+        running[-1].start()
+        return list(here.recv())
 
     try:
         assert claim(2) == [0, 1]
         assert claim() == [2]
+        assert claim() == [0]  # all are taken: one is shared
         running[1].kill()
-        running[1].wait()
+        running[1].join()
         assert claim() == [2]
     finally:
         for process in running:
             process.kill()
-            process.communicate()
+            process.join()
 
 
 def test_devices_by_name(gpus: Callable[..., None]) -> None:

@@ -211,6 +211,7 @@ REAL_WORDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["bn", "hi"])
 def test_the_real_encoder_on_real_text(
     language: str, encoders: tuple[Encoder, PlainEmbedder], shared: Path, project_root: Path
