@@ -89,19 +89,15 @@ def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
 
 
 def method_views(config: Mapping[str, Any], results: Results) -> list[View]:
-    """Return the views of all methods, as far as they were measured."""
+    """Return the views of all methods, as far as they were measured, and of methods compared."""
     others = {name: describe_method(name, results) for name in results.estimates if name != CEAT.name}
     return [
         View("method-ceat", "By method", "CEAT", *ceat_sections(config, results)),
         *(View(f"method-{name}", "By method", METHODS[name], [each]) for name, each in others.items()),
         View("method-structures", "By method", "Sentence structures", [structures(results)]),
         View("method-pairs", "By method", "Sentence pairs", [pairs(results, texts=not section.hides_texts(config))]),
+        View("methods-compared", "By method", "Compared", [methods_agree(results)], [raw_numbers(results)]),
     ]
-
-
-def comparison_view(results: Results) -> View:
-    """Return the view that compares methods and vectors."""
-    return View("methods-compared", "By method", "Compared", [methods_agree(results)], [raw_numbers(results)])
 
 
 def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Section], list[Section | None]]:

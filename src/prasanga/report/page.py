@@ -75,7 +75,6 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     return [
         View("overview", "Overview", "Overview", [overview(config, results), measured(results)]),
         *method_views.method_views(config, results),
-        method_views.comparison_view(results),
         *word_views.category_views(config, results),
         word_views.text_view(config, results),
         View("how", how, how, [methods_and_models(config, results)], made),
@@ -146,7 +145,7 @@ def measured(results: Results) -> Section | None:
             map(grid.name_of_language, dict.fromkeys(row["language"] for row in found.get("overall", ())))
         )
         tested = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else "intervals only"
-        link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, summary.NAMES[name])
+        link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, summary.ALL_METHODS[name])
         over = prose("measured_over", found=found, languages=languages)
         rows.append((link, str(len(found["models"])), over, f"{computed:,} of {n:,}", tested))
     return Section("What was measured", "measured", sheets=[show_table("measured", rows)]) if rows else None
@@ -180,7 +179,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
-    found = summary.list_references(results.measured)
+    found = summary.find_wording("publications", results.measured)
     return Section("References", "references", text=[text], items=[prose("reference", each=each) for each in found])
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga import __version__
+from prasanga import __version__, methods
 from prasanga.base.io import escape_markdown, read_rows
 from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
@@ -46,6 +46,9 @@ FOLDER = "report"
 PAGE = f"{FOLDER}/index.html"
 
 _IN_STUDY = "trained in this study"
+
+ALL_METHODS = {method.name: method.label for method in methods.METHODS}
+"""How a reader sees the names of all methods, in the order of a summary."""
 
 
 def study_summary(
@@ -166,7 +169,7 @@ def summarize_methods(results: Results, digests: Mapping[str, str] | None = None
         results: of the study.
         digests: SHA-256 of the file of each set of pairs, as far as they are known.
     """
-    found: dict[str, Any] = dict.fromkeys((*METHODS, "structures", "pairs"))
+    found: dict[str, Any] = dict.fromkeys(ALL_METHODS)
     found |= {name: _summarize_estimates(table) for name, table in results.estimates.items()}
     if "structures" in results:
         found["structures"] = _summarize_structures(results["structures"], results["structure_differences"])
@@ -362,9 +365,6 @@ OWN_WORDS = "written for this project, Apache-2.0 (resources/README.md), where t
 LONGEST_LIST = 60
 """Of the corpus files so many are listed at most; the others are counted."""
 
-NAMES = {**METHODS, "structures": "Sentence structures", "pairs": "Sentence pairs"}
-"""The names of the methods in a card, in its order."""
-
 _JOINERS = "\u200c\u200d"
 """No printable signs, but letters of words in Bangla and Hindi."""
 
@@ -380,7 +380,7 @@ def methods_card(
         inputs: SHA-256 of the results that the card and the page are made from, by path.
     """
     config = shareable(config, config)
-    measured = {name: summary["methods"][name] for name in NAMES if summary["methods"][name] is not None}
+    measured = {name: summary["methods"][name] for name in ALL_METHODS if summary["methods"][name] is not None}
     return _render(
         "methods_card.md.j2",
         summary,
@@ -442,7 +442,12 @@ def escape(value: object) -> Markup:
 
 def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
     trained = [each["name"] for each in (*summary["models"], *summary["static_vectors"]) if each["trained"]]
-    named = {"NAMES": NAMES, "OVERALL": OVERALL, "trained": findings.tell("trained", names=trained), "summary": summary}
+    named = {
+        "NAMES": ALL_METHODS,
+        "OVERALL": OVERALL,
+        "trained": findings.tell("trained", names=trained),
+        "summary": summary,
+    }
     environment = TEMPLATES.overlay(finalize=escape, keep_trailing_newline=True)
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(template, globals=named).render(**context))
 
@@ -546,19 +551,13 @@ def _value_text(value: Any) -> str:
 
 
 def find_wording(kind: str, measured: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the entries of a kind that are about any of these methods.
+    """Return the entries of a kind that are about any of these methods, or about all.
 
     Kinds are `fixed`, conventions of every study (text); `quantities`, the numbers that studies report (name, meaning,
     limit); and `publications` (authors, year, title, venue, url, link, used).
     """
-    found = set(measured)
+    found = {*measured, "all"}
     return [each for each in _wording()[kind] if found & each["methods"]]
-
-
-def list_references(measured: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the publications of these methods, and the two papers, whose tests, tables and figures these are."""
-    found = find_wording("publications", measured)
-    return [each for n, each in enumerate(_wording()["publications"]) if n < 2 or each in found]
 
 
 @functools.cache
