@@ -495,7 +495,7 @@ def read_pair_file(
 
 
 def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
-    """Refuse a file with a pair that has a mistake: the first pair with the first of these."""
+    """Refuse a file with a pair that has a mistake: the first of these, in the first pair that has it."""
     # another layout's rule would swap the sentences
     rule = "Write stereo if {first_column} is the stereotypical sentence, antistereo if {second_column} is."
     if layout.more_is_first:
@@ -510,6 +510,7 @@ def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
     many = f"words; at most {MOST_WORDS} are compared."
     known_languages, known_labels = (f"is not known. Allowed: {', '.join(known)}." for known in (LANGUAGES, LABELS))
     reserved = "is 'all', the name of all pairs together. Write another name."
+    is_repeated = pl.col("earlier") != pl.col("row")
     mistakes = {
         **{f"{columns[name]} is empty. Fill the cell or remove the record.": pl.col(name) == "" for name in columns},
         **{f"{columns[side]} has {{{side}_words}} {many}": pl.col(f"{side}_words") > MOST_WORDS for side in _SIDES},
@@ -517,19 +518,16 @@ def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
         f"{layout.label} {{label_cell!r}} {known_labels} {rule}": ~pl.col("label").is_in(LABELS),
         f"{layout.bias_type} {reserved}": pl.col("bias_type") == OVERALL,
         f"origin {reserved}": pl.col("origin") == OVERALL,
-        "record {earlier} has the same id. Results are filed by it; give each its own.": pl.col("earlier")
-        != pl.col("row"),
+        "record {earlier} has the same id. Results are filed by it; give each its own.": is_repeated,
     }
     pairs = pairs.with_columns(
         *(pl.col(side).str.count_matches(r"\S+").alias(f"{side}_words") for side in _SIDES),
         earlier=pl.col("row").first().over("pair_id", "language"),
     )
-    wrong = [
-        (pair, mistake) for mistake, is_wrong in mistakes.items() for pair in pairs.filter(is_wrong).head(1).to_dicts()
-    ]
-    is_marked = (pl.col("modified") != "") | (pl.col("agreeing") != "")
-    for pair in pairs.filter(is_marked).iter_rows(named=True) if not wrong else ():
+    for mistake, is_wrong in mistakes.items():
+        for pair in pairs.filter(is_wrong).head(1).iter_rows(named=True):
+            raise InputError(f"{path}, record {pair['row']} (pair {pair['pair_id']}): {mistake.format(**pair)}")
+    for pair in pairs.filter((pl.col("modified") != "") | (pl.col("agreeing") != "")).iter_rows(named=True):
         aligned = align_words(pair["first"], pair["second"])
-        wrong += [(pair, mistake) for mistake in find_wrong_marks(pair["modified"], pair["agreeing"], aligned)]
-    for pair, mistake in wrong:
-        raise InputError(f"{path}, record {pair['row']} (pair {pair['pair_id']}): {mistake.format(**pair)}")
+        for mistake in find_wrong_marks(pair["modified"], pair["agreeing"], aligned):
+            raise InputError(f"{path}, record {pair['row']} (pair {pair['pair_id']}): {mistake}")
