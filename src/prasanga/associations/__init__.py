@@ -5,14 +5,7 @@
 docs/statistics.md has the formulas.
 """
 
-from prasanga.associations.ceat import (
-    Ceat,
-    ceat,
-    contexts_enough,
-    draw_contexts,
-    draws_settled,
-    named_draws,
-)
+from prasanga.associations.ceat import Ceat, ceat, contexts_enough, draw_contexts, draws_settled, named_draws
 from prasanga.associations.comparisons import differences, settling
 from prasanga.associations.contexts import CeatSettings, CeatTables, measure_ceat
 from prasanga.associations.effects import (

@@ -67,14 +67,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of
 from prasanga.schema import Reason
 from prasanga.stats.crossed import CrossedScores, leave_one_out, variance_components
-from prasanga.stats.effects import (
-    ConstantScoresError,
-    FloatArray,
-    IndexArray,
-    RandomEffects,
-    combine,
-    hedges_variance,
-)
+from prasanga.stats.effects import ConstantScoresError, FloatArray, IndexArray, RandomEffects, combine, hedges_variance
 
 SAMPLE_MODES = ("fixed", "random")
 

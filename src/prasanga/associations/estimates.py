@@ -22,13 +22,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
 from prasanga.schema import TABLES, Loss, Reason, loss_columns
-from prasanga.stats.crossed import (
-    CountedScores,
-    Counts,
-    CrossedScores,
-    contributions,
-    leave_one_out,
-)
+from prasanga.stats.crossed import CountedScores, Counts, CrossedScores, contributions, leave_one_out
 from prasanga.stats.effects import ConstantScoresError, FloatArray, finite_or_none
 from prasanga.stats.intervals import (
     FEWEST_TEMPLATES,

@@ -238,12 +238,7 @@ class CosineStudies(Studies):
         return self._find(judge, cosines, without, is_x, self._measure_twins(is_x, drawn))
 
     def _find(
-        self,
-        judge: Judge,
-        cosines: Sequence[FloatArray],
-        without: Sequence[FloatArray],
-        is_x: Flags,
-        twins: FloatArray,
+        self, judge: Judge, cosines: Sequence[FloatArray], without: Sequence[FloatArray], is_x: Flags, twins: FloatArray
     ) -> Flags:
         """Return what is found with (R, n_targets, n_attributes) mean cosines in each space, and without templates."""
         first, weights = judge.attributes.is_first, _weigh(judge.attributes)

@@ -48,11 +48,7 @@ class CountedScores(Protocol):
         """Words of A and B together."""
 
     def effects(
-        self,
-        target_counts: Counts | None = None,
-        attribute_counts: Counts | None = None,
-        *,
-        std: str = "union_ddof1",
+        self, target_counts: Counts | None = None, attribute_counts: Counts | None = None, *, std: str = "union_ddof1"
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with words counted several times or not at all."""
 

@@ -70,13 +70,7 @@ class Resampling(NamedTuple):
 
 
 def draw_resampling(
-    words: Sequence[Sequence[str]],
-    units: Sequence[Units],
-    n_draws: int,
-    *,
-    n_resamples: int,
-    seed: int,
-    category: str,
+    words: Sequence[Sequence[str]], units: Sequence[Units], n_draws: int, *, n_resamples: int, seed: int, category: str
 ) -> Resampling:
     """Resample the units of X and Y, or of X, Y, A and B, and `n_draws` draws, `n_resamples` times.
 

@@ -51,10 +51,7 @@ def flip(differences: np.ndarray) -> float:
 @pytest.mark.parametrize("matched", ["targets", "attributes", "both"])
 def test_members_of_pairs_change_places(matched: str) -> None:
     row, free = measure(category(matched)), measure(category())
-    differences = {
-        "p_stimuli": np.subtract(*scores_of()),
-        "p_attributes": np.subtract(*scores_of("ab", "xy")),
-    }
+    differences = {"p_stimuli": np.subtract(*scores_of()), "p_attributes": np.subtract(*scores_of("ab", "xy"))}
     sides = {"p_stimuli": ("targets", "both"), "p_attributes": ("attributes", "both")}
     for name, of_pairs in differences.items():
         expected = flip(of_pairs) if matched in sides[name] else free[name]

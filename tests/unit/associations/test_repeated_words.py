@@ -6,12 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.associations import (
-    CeatSettings,
-    TestSettings,
-    ceat,
-    measure_ceat,
-)
+from prasanga.associations import CeatSettings, TestSettings, ceat, measure_ceat
 from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
 from prasanga.report.grid import few_words
 from prasanga.schema import group_lost_words

@@ -8,11 +8,7 @@ from scipy.stats import nct, t
 
 from prasanga.associations import contexts_enough
 from prasanga.base.errors import InputError
-from prasanga.stats.permutation import (
-    find_detectable_difference,
-    find_detectable_shift,
-    permutation_test_of_scores,
-)
+from prasanga.stats.permutation import find_detectable_difference, find_detectable_shift, permutation_test_of_scores
 
 
 def chance(share: float, n: int) -> float:
