@@ -86,13 +86,3 @@ def test_a_log_that_cannot_be_made_stops_no_job(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "folder.log: no log is written (Is a directory)" in done.stderr
     assert "still here" in done.stderr
-
-
-def test_imports_change_no_collection_of_garbage_and_jobs_collect_seldom(tmp_path: Path) -> None:
-    told = "import atexit, gc\natexit.register(lambda: print(gc.get_threshold()[0], gc.get_freeze_count() > 0))\n"
-
-    def printed(code: str) -> str:
-        return subprocess.run([sys.executable, "-c", told + code], capture_output=True, text=True, check=True).stdout
-
-    assert printed(f"from prasanga.base.logs import log_to\nlog_to({str(tmp_path / 'job.log')!r})") == "7000 True\n"
-    assert printed("import prasanga.base.logs, prasanga.models") == printed("")
