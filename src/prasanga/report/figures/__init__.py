@@ -1,8 +1,8 @@
-"""The figures of a study, for papers and the page, and their colours.
+"""The figures of a study, for papers and the page, and their colors.
 
 An entry of `figures.yaml` is a figure, or a family of them: rule, files, caption and download follow from it.
 The modules of this package draw, on `canvas`. This one imports neither them nor matplotlib: the rules read it while
-they plan, and the page for its colours.
+they plan, and the page reads its colors.
 """
 
 from __future__ import annotations
@@ -160,9 +160,9 @@ def _match(pattern: str, name: str) -> Mapping[str, str] | None:
 
 
 # --------------------
-# Colours, here so that the page can give them a dark counterpart without a drawing library.
+# Colors, here so that the page can give them a dark counterpart without a drawing library.
 #
-# The colours of models are by Okabe and Ito (2008): people with any common form of colour blindness can distinguish
+# The colors of models are by Okabe and Ito (2008): people with any common form of color blindness can distinguish
 # them. The yellow that vanishes on white is left out, and black comes last. Marker shapes differ as well.
 
 
@@ -174,15 +174,15 @@ PAPER = "#fefefe"
 
 MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4b4f55")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
-"""Their number shares no factor with that of the colours, so that 70 models look different."""
+"""Their number shares no factor with that of the colors, so that 70 models look different."""
 
 COUNTS = ("#b2e2e2", "#73c0d1", "#4499c0", "#3270a9", "#2e468d", "#2b2061")
 """Few to many. Lightness falls in equal steps of OKLab (Ottosson 2020), from 0.88 to 0.30, so that the order is seen
-without colour too."""
+without color too."""
 
 VARIABLES = {INK: "--ink", MUTED: "--muted", LINE: "--line", PAPER: "--surface"} | {
-    colour: f"--{name}-{number}"
-    for name, colours in (("model", MODELS), ("count", COUNTS))
-    for number, colour in enumerate(colours, start=1)
+    color: f"--{name}-{number}"
+    for name, colors in (("model", MODELS), ("count", COUNTS))
+    for number, color in enumerate(colors, start=1)
 }
 """Colour -> the variable of the page's style sheet that stands for it."""

@@ -1,11 +1,12 @@
-"""What figures are drawn on: their style and fonts, panels with heads, legend and note, and files.
+"""What figures are drawn on: their style and fonts, panels with heads, legend and note, points, and files.
 
 A function that draws is `drawn`: the house style is in force, and text is measured with its fonts. `lay_out` returns
-panels that matplotlib's constrained layout keeps apart; `lay_out_categories` has one panel per category, in the study's
-order, so that a category or a model looks the same in each figure. The same table gives the same bytes.
+panels that matplotlib's constrained layout keeps apart, and `draw_points` draws points with their intervals in one;
+`draw_categories` has one panel per category, in the study's order, so that a category or a model looks the same in each
+figure. The same table gives the same bytes.
 
 Letters that DejaVu Sans lacks come from the font of their script. Fonts for Bangla and Hindi are shipped with the
-package; of another script a figure writes the English gloss of a word, and says so (`say_what_is_missing`).
+package; a word of another script is shown by its English gloss (`can_show`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Figures of traits in the sentence structures of Sadhu et al. (2024), and of the scores of sentence pairs.
 
-`plot_structures`: what their Figure 2 shows as clouds, as boxes; one panel per model, colour shows the quantity and
+`plot_structures`: what their Figure 2 shows as clouds, as boxes; one panel per model, color shows the quantity and
 shade the polarity. `plot_hexbins`: prior against corrected association (Figures 2 and 11); one panel per structure and
-polarity, with the same axes in all. Hexagons show by their colour how many traits they count, and each panel has its
+polarity, with the same axes in all. Hexagons show by their color how many traits they count, and each panel has its
 correlation. `plot_differences`: densities of the difference of scores, after Figures 4 and 5 of Sahoo et al. (2024).
 The paper has one figure per language with a line for each model. Here each model has a panel, so that its lines can be
 told apart: languages, or bias types.
