@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import regex
+from shipped import lexicon_of
 from tables import read_table
 
 from prasanga.lexicon import (
@@ -14,7 +15,6 @@ from prasanga.lexicon import (
     Templates,
     filled_templates,
     forms_table,
-    load_lexicon,
     load_templates,
 )
 from prasanga.text import normalize, normalize_batch
@@ -25,7 +25,7 @@ TEMPLATES = RESOURCES / "templates" / "bn" / "seat.yaml"
 
 @pytest.fixture(scope="module")
 def lexicon() -> Lexicon:
-    return load_lexicon(RESOURCES / "stimuli" / "bn", RESOURCES / "suffix_groups" / "bn.yaml")
+    return lexicon_of("bn")
 
 
 @pytest.fixture(scope="module")

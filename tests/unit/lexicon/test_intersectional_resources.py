@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 import regex
+from shipped import lexicon_of
 
 from prasanga.lexicon import (
     FilledTemplate,
-    Lexicon,
     Templates,
     filled_templates,
-    load_lexicon,
     load_templates,
 )
 from prasanga.lexicon.model import spelling_of
@@ -120,11 +119,6 @@ CALISKAN = {
     "unpleasant_caliskan": "abuse crash filth murder sickness accident death grief poison stink assault disaster hatred"
     " pollute tragedy divorce jail poverty ugly cancer kill rotten vomit agony prison",
 }
-
-
-@cache
-def lexicon_of(language: str) -> Lexicon:
-    return load_lexicon(RESOURCES / "stimuli" / language, RESOURCES / "suffix_groups" / f"{language}.yaml")
 
 
 @cache

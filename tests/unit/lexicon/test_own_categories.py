@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shipped import lexicon_of as shipped_lexicon
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon import Lexicon, lexicon_of, load_lexicon
+from prasanga.lexicon import Lexicon, lexicon_of
 
 BN = {"stimuli": "resources/stimuli/bn", "suffix_groups": "resources/suffix_groups/bn.yaml", "normalization": None}
 FRUITS = [{"stimulus": "কাঁঠাল", "group": "thing_consonant"}, {"stimulus": "পেয়ারা", "group": "thing_a"}]
@@ -22,9 +22,8 @@ def _in_the_project(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(project_root)
 
 
-@cache
 def shipped() -> Lexicon:
-    return load_lexicon(BN["stimuli"], BN["suffix_groups"])
+    return shipped_lexicon("bn")
 
 
 def own(targets: Any, attributes: Any, **more: Any) -> Any:

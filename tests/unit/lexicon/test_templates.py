@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shipped
 from tables import read_table
 
 from prasanga.base.errors import InputError
@@ -19,7 +20,6 @@ from prasanga.lexicon import (
     categories_of,
     filled_templates,
     forms_table,
-    load_lexicon,
     load_templates,
 )
 from prasanga.lexicon.model import spelling_of
@@ -162,7 +162,7 @@ def templates(tmp_path: Path, text: str, *, language: str = "bn", word_class: st
 @cache
 def lexicon_of(language: str) -> Lexicon:
     """The lexicon that comes with the project, all of its words in the class `x`."""
-    lexicon = load_lexicon(RESOURCES / "stimuli" / language, RESOURCES / f"suffix_groups/{language}.yaml")
+    lexicon = shipped.lexicon_of(language)
     return replace(lexicon, stimuli=tuple(replace(stimulus, word_class="x") for stimulus in lexicon.stimuli))
 
 

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from shipped import lexicon_of
 from tables import read_table
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon import Lexicon, check_examples, inflections, load_lexicon, load_suffix_groups
+from prasanga.lexicon import check_examples, inflections, load_suffix_groups
 from prasanga.sentences import Matcher, longest
 from prasanga.text import fold, normalize, normalize_batch, normalizer
 
@@ -26,11 +27,6 @@ NORMALIZED: dict[str, Callable[[list[str]], list[str]]] = {
 GROUPS = {"bn": 25, "hi": 26, "en": 12}
 # Words of X, Y, A and B of each category; in Bangla the numbers of the paper's word lists, which are the least.
 SIZES = {row[:2]: tuple(map(int, row[2:])) for row in read_table(__file__, "sizes")}
-
-
-@cache
-def lexicon_of(language: str) -> Lexicon:
-    return load_lexicon(RESOURCES / "stimuli" / language, RESOURCES / f"suffix_groups/{language}.yaml")
 
 
 @cache

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from shipped import lexicon_of
 
-from prasanga.lexicon import load_lexicon
 from prasanga.sentences import Matcher
 from prasanga.text import normalizer
 
@@ -52,12 +52,9 @@ def test_every_wrong_hit_says_why(reading: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("language", ["bn", "hi"])
-def test_what_was_passed_over_is_passed_over(
-    project_root: Path, shared: Path, reading: pl.DataFrame, language: str
-) -> None:
+def test_what_was_passed_over_is_passed_over(shared: Path, reading: pl.DataFrame, language: str) -> None:
     """In the texts themselves, where they are: the table has the word, the form and the line, and not the sentence."""
-    resources = project_root / "resources"
-    matcher = Matcher(load_lexicon(resources / f"stimuli/{language}", resources / f"suffix_groups/{language}.yaml"))
+    matcher = Matcher(lexicon_of(language))
     normalize = normalizer({"bn": "bangla", "hi": "nukta"}[language]).one
     over = reading.filter(pl.col("sample") == "passed over", pl.col("text").str.starts_with(language))
     for (text, line), rows in over.group_by("text", "line", maintain_order=True):

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
+from shipped import lexicon_of
 
-from prasanga.lexicon import Lexicon, load_lexicon
+from prasanga.lexicon import Lexicon
 from prasanga.text import normalize
 
 RESOURCES = Path(__file__).parents[3] / "resources"
@@ -97,7 +98,7 @@ def related(trait: str, word: str) -> bool:
 
 @pytest.fixture(scope="module")
 def lexicon() -> Lexicon:
-    return load_lexicon(RESOURCES / "stimuli" / "bn", RESOURCES / "suffix_groups" / "bn.yaml")
+    return lexicon_of("bn")
 
 
 @pytest.fixture(scope="module")

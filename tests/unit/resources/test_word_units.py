@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-
-from prasanga.lexicon import Lexicon, load_lexicon
+from shipped import lexicon_of
 
 LANGUAGES = {"Bangla": "bn", "Hindi": "hi", "English": "en"}
 MATCHED = {"C5": "targets", "C6": "attributes", "C8": "attributes"} | dict.fromkeys(
     ("GC1", "GC3", "GA1", "GA3"), "targets"
 )
-
-
-@cache
-def lexicon_of(language: str) -> Lexicon:
-    return load_lexicon(f"resources/stimuli/{language}", f"resources/suffix_groups/{language}.yaml")
 
 
 @pytest.fixture(autouse=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shipped import lexicon_of
+
 from prasanga.base.io import write_table
-from prasanga.lexicon import forms_table, load_lexicon
+from prasanga.lexicon import forms_table
 from prasanga.sentences import Matcher, read_forms
 
 
-def test_a_table_says_the_same_as_its_lexicon_with_neighbours_or_without(project_root: Path, tmp_path: Path) -> None:
-    resources = project_root / "resources"
-    lexicon = load_lexicon(resources / "stimuli/bn", resources / "suffix_groups/bn.yaml")
+def test_a_table_says_the_same_as_its_lexicon_with_neighbours_or_without(tmp_path: Path) -> None:
+    lexicon = lexicon_of("bn")
     write_table(tmp_path / "forms.parquet", forms_table(lexicon), {})
     forms = read_forms(tmp_path / "forms.parquet")
     assert {form: set(names) for form, names in forms.claims().items()} == {

@@ -12,8 +12,9 @@ import pytest
 import simple_sentences as simple
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shipped import lexicon_of
 
-from prasanga.lexicon import Lexicon, load_lexicon
+from prasanga.lexicon import Lexicon
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard
 from prasanga.text import normalize, split_sentences
 
@@ -50,10 +51,8 @@ PATTERNS = simple.compile_patterns(LEXICON)
 
 
 @pytest.fixture(scope="module")
-def lexicon(project_root: Path) -> Lexicon:
-    resources = project_root / "resources"
-    found = load_lexicon(resources / "stimuli" / "bn", resources / "suffix_groups" / "bn.yaml")
-    return replace(found, neighbours={})  # what stands beside a form has an oracle in test_matcher
+def lexicon() -> Lexicon:
+    return replace(lexicon_of("bn"), neighbours={})  # what stands beside a form has an oracle in test_matcher
 
 
 @pytest.fixture(scope="module")
