@@ -19,10 +19,8 @@ PAPER: dict[str, dict[str, Any]] = {
     "samples": {"pool": "per_length", "window": "paper"},
     "models": {"*": {"pieces": "root"}},
     "associations": {
-        "draws": "with-replacement",
-        "repeated_words": "as-listed",
-        "alternative": "greater",
-        "statistic": "difference",
+        **{"draws": "with-replacement", "repeated_words": "as-listed"},
+        **{"alternative": "greater", "statistic": "difference"},
     },
     "seat": {"unit": "sentence"},
     "pairs": {"encoder_decoder": "causal", "punctuation": "with-word", "ties": "against"},

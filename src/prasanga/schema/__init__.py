@@ -38,18 +38,8 @@ _TYPES: dict[str, tuple[Any, pa.DataType | None]] = {
 
 CONVENTIONS = (
     *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
-    *(
-        "n_permutations",
-        "variance",
-        "tau2_method",
-        "sample_mode",
-        "draws",
-        "repeated_words",
-        "pool",
-        "n_samples",
-        "band",
-    ),
-    *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
+    *("n_permutations", "variance", "tau2_method", "sample_mode", "draws", "repeated_words", "pool", "n_samples"),
+    *("band", "sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 """Columns of the choices behind an estimate, in the order in which they are named."""
 
