@@ -25,8 +25,7 @@ from prasanga.base.errors import InputError, reason
 from prasanga.base.io import guarded
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as grids
-from prasanga.report.paper_tables import PUBLISHED_AS, choose_percentage, write_notes
-from prasanga.report.sheet import Sheet, markdown_list, sheet_to_markdown, show_table
+from prasanga.report.sheet import Sheet, markdown_list, sheet_to_markdown, show_table, write_notes
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import FEWEST_WORDS, jackknife_variance
 
@@ -263,7 +262,7 @@ def compare_pairs(
         As `compare`: the method is `pairs`, the category the bias type, `same_sign` says whether both are on the same
         side of 50, and the interval is the exact one.
     """
-    value = choose_percentage(bias, preset)
+    value = grids.choose_percentage(bias, preset)
     notes = []
     for row in bias.iter_rows(named=True):
         runs = "mean over runs" if grids.is_number(row[value]) else "no runs"
@@ -360,7 +359,7 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
     The row of a model without doubtful cells is left out if no cell is in doubt.
     """
     is_pairs = pl.col("method") == PAIRS
-    titles: dict[tuple[Any, ...], str] = {(method, None, None): title for method, title in PUBLISHED_AS.items()}
+    titles: dict[tuple[Any, ...], str] = {(method, None, None): title for method, title in grids.PUBLISHED_AS.items()}
     pairs = rows.filter(is_pairs).select(pl.col("set").fill_null(""), "language")
     titles |= {
         (PAIRS, each.language, each.set): f"Sentence pairs, {each.title}" for each in grids.groups_of(pairs.rows())
@@ -399,7 +398,7 @@ def rows_sheet(rows: pl.DataFrame) -> Sheet:
         {
             **row,
             "table": printed_at(row["table"]),
-            "method": PUBLISHED_AS.get(row["method"], "Sentence pairs"),
+            "method": grids.PUBLISHED_AS.get(row["method"], "Sentence pairs"),
             "category": grids.name_of_type(row["category"]) if row["method"] == PAIRS else row["category"],
             "published": f"{row['bound']}{row['published']:.3f}" if row["bound"] else row["published"],
         }

@@ -32,6 +32,14 @@ FIRST_DRAWS = 100
 METHODS = {method.name: method.label for method in FAMILY}
 """How a method of word associations is called in a sentence, a caption or a menu, by the name of its table."""
 
+PUBLISHED_AS: Mapping[str, str] = {
+    name: method.label
+    for name in ("weat", "seat", "ceat", "log_probability_bias")
+    for method in FAMILY
+    if method.published_as == name
+}
+"""How methods are called in a sentence or a head, in the order of Table 4 of Sadhu et al."""
+
 LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}
 """Names by code, in the order of Table 2 of Sahoo et al. (2024)."""
 
@@ -358,6 +366,12 @@ def sort_types(found: Iterable[str]) -> list[str]:
 def name_of_type(bias_type: str) -> str:
     """Return a bias type as a reader sees it: "Physical appearance", "All pairs"."""
     return "All pairs" if bias_type == OVERALL else bias_type.replace("-", " ").capitalize()
+
+
+def choose_percentage(bias: pl.DataFrame, preset: str) -> str:
+    """Return the column that Table 2 shows: means over runs with `preset: paper`, as far as there are any."""
+    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
+    return "runs_mean" if by_runs else "bias_percentage"
 
 
 def differs_from_half(row: Estimate) -> bool:

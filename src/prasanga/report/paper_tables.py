@@ -1,34 +1,33 @@
-"""A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 2, 3, 4, 9 of Sahoo et al.
+"""The tables next to the page: in the layouts of the papers' tables, beside the papers' numbers, and copies of data.
 
-Only what the study measured is shown. A cell that the paper's table has and the study has not is empty, and a note says
-why. Marks follow the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper. The other
-notes are `templates/paper_notes.txt.j2`.
+The layouts are those of Tables 4, 5 and 6 of Sadhu et al., and 2, 3, 4 and 9 of Sahoo et al. Only what the study
+measured is shown. A cell that the paper's table has and the study has not is empty, and a note says why. Marks follow
+the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper. The other notes are
+`templates/paper_notes.txt.j2`. The rules ask while they plan which files there are; one job writes them.
 """
 
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.methods import FAMILY, PAIRS
+from prasanga.base.io import digest_of, guarded, read_frame, replacing, require_every_page, write_text
+from prasanga.base.results import fingerprints, module_file
+from prasanga.methods import FAMILY, PAIRS, names_of
 from prasanga.pairs.preferences import OVERALL
+from prasanga.report import comparison
 from prasanga.report import grid as grids
 from prasanga.report import sheet as sheets
-from prasanga.stats.intervals import FEWEST_WORDS
-
-PUBLISHED_AS: Mapping[str, str] = {
-    name: method.label
-    for name in ("weat", "seat", "ceat", "log_probability_bias")
-    for method in FAMILY
-    if method.published_as == name
-}
-"""How methods are called in a sentence or a head, in the order of Table 4 of Sadhu et al."""
+from prasanga.report.figures import Drawing, figure_files
 
 ENDINGS = ("csv", "md", "tex")
 PAIR_TABLE = "sahoo_table2"
@@ -249,13 +248,7 @@ def render_ceat(ceat: pl.DataFrame) -> Layout:
     """
     table, rows = _arrange_ceat("ceat", ceat, grids.HOLM), grids.grid_of(ceat).rows
     parts = [sheets.show_table("ceat_rows", rows[at : at + _LINES]) for at in range(0, len(rows), _LINES)]
-    return table.render(parts, [*write_notes("ceat_rows", mode=rows[0]["sample_mode"]), *table.notes])
-
-
-def choose_percentage(bias: pl.DataFrame, preset: str) -> str:
-    """Return the column that Table 2 shows: means over runs with `preset: paper`, as far as there are any."""
-    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
-    return "runs_mean" if by_runs else "bias_percentage"
+    return table.render(parts, [*sheets.write_notes("ceat_rows", mode=rows[0]["sample_mode"]), *table.notes])
 
 
 def _arrange(
@@ -312,7 +305,7 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
     lines = {(name, mode): (*names[name], mode) for name, mode in product(names, modes)}
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
     facts = {"mark": marking.note, "conventions": _list_conventions(ceat)}
-    notes = write_notes("ceat", number=name[-1], sizes=sizes, **facts)
+    notes = sheets.write_notes("ceat", number=name[-1], sizes=sizes, **facts)
     heads = (*_HEADS, "Draws")
     return _arrange(name, notes, heads, lines, columns, lambda _, __, row: _write_effect(row, marking))
 
@@ -322,7 +315,9 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
 
     Of CEAT it has the primary estimates; with `preset: paper` those of the shortest length, as the paper.
     """
-    of_paper = {name: tables[name].filter(pl.col("category").is_in(SADHU)) for name in PUBLISHED_AS if name in tables}
+    of_paper = {
+        name: tables[name].filter(pl.col("category").is_in(SADHU)) for name in grids.PUBLISHED_AS if name in tables
+    }
     tables = {name: table for name, table in of_paper.items() if len(table)}
     length = mode = exchanged = None
     if "ceat" in tables:
@@ -332,8 +327,8 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
         found = set(tables["log_probability_bias"].filter("exchanged")["category"])
         exchanged = [name for name in SADHU if name in found]
-    groups = {label: tables.get(method, pl.DataFrame()) for method, label in PUBLISHED_AS.items()}
-    markings = {PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else grids.HOLM for method in tables}
+    groups = {label: tables.get(method, pl.DataFrame()) for method, label in grids.PUBLISHED_AS.items()}
+    markings = {grids.PUBLISHED_AS[method]: _MARKINGS[method] if preset == "paper" else grids.HOLM for method in tables}
     missing = [label for label in groups if label not in markings]
     facts = {"length": length and grids.name_length(length), "mode": mode, "exchanged": exchanged, "missing": missing}
     return _arrange_groups("sadhu_table4", "methods", groups, markings, SADHU, **facts)
@@ -347,7 +342,7 @@ def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) ->
     }
     has_p = {key: "p_sentences" in table.columns and table["p_sentences"].count() > 0 for key, table in seat.items()}
     markings = {key: (_OF_SEAT[not found] if preset == "paper" else grids.HOLM) for key, found in has_p.items()}
-    return _arrange_groups(name, "seat", seat, markings, SAHOO[name], number=name[-1])
+    return _arrange_groups(name, "seat", seat, markings, SAHOO[name], number=name[-1], large=LARGE)
 
 
 def _arrange_groups(
@@ -370,7 +365,7 @@ def _arrange_groups(
             (label, str(model)): {row["category"]: row for row in rows.iter_rows(named=True)}
             for (model,), rows in by_model
         } or {("", label): {}}
-    notes = write_notes(
+    notes = sheets.write_notes(
         macro,
         marks={label: markings[label].note for label in tables},
         conventions={label: _list_conventions(table) for label, table in tables.items()},
@@ -391,7 +386,7 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     With `preset: paper` the numbers are means over runs, as the paper's; else over all pairs, with a test against
     50.
     """
-    value = choose_percentage(bias, preset)
+    value = grids.choose_percentage(bias, preset)
     # without rounding errors of binary numbers: 28.57 and 71.43 are equally far from 50
     distance, cell_of_models = (pl.col(value) - 50).abs().round(9), ["set", "language", "bias_type"]
     is_nearest = (distance == distance.min()) & (distance.count() > 1)  # of one model nothing is nearest
@@ -420,7 +415,7 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     facts["has_bold"] = any(
         column[name]["is_nearest"] for column in columns.values() for name in types if name in column
     )
-    notes = write_notes("pairs", overall=overall, **facts)
+    notes = sheets.write_notes("pairs", overall=overall, **facts)
     return _arrange(PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, grids.why_no_percentage)
 
 
@@ -428,15 +423,6 @@ def _write_effect(row: grids.Estimate, marking: grids.Marking) -> sheets.Cell:
     return sheets.Cell(
         sheets.with_sign(row["effect_size"], 3), sheets.MARK * marking.marks(row), words=grids.few_words(row)
     )
-
-
-def write_notes(table: str, **facts: Any) -> list[str]:
-    """Return the caption and the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
-    names = {"MARK": sheets.MARK, "MISSING": sheets.MISSING, "LARGE": LARGE, "FEWEST_WORDS": FEWEST_WORDS}
-    template = sheets.TEMPLATES.overlay(autoescape=False, finalize=None).get_template(
-        "paper_notes.txt.j2", globals=names
-    )
-    return list(filter(None, map(str.strip, getattr(template.module, table)(**facts).splitlines())))
 
 
 def _list_conventions(table: pl.DataFrame) -> str:
@@ -462,6 +448,181 @@ def _require_table(method: str, tables: Tables, name: str, categories: Sequence[
         table = table.filter(pl.col("category").is_in(categories))
     if table.is_empty():
         of = f" of {categories[0]} to {categories[-1]}" if categories else ""
-        what = PUBLISHED_AS.get(method, PAIRS.label)
+        what = grids.PUBLISHED_AS.get(method, PAIRS.label)
         raise InputError(f"{name} is made of {what}{of}, which this study does not have.")
     return table
+
+
+# --------------------
+# The files next to the page.
+
+
+_FOLDER = "results/report"
+
+
+def plan_comparison(
+    config: Mapping[str, Any], folder: str | Path, studied: Sequence[str], results: Mapping[str, str]
+) -> tuple[dict[str, Any], str]:
+    """Return what changes the comparison with a paper, and why there will be nothing to compare, if so.
+
+    Args:
+        config: of the study, complete.
+        folder: of the published numbers. They come with the workflow, so their content counts.
+        studied: names of the study's models and static vectors.
+        results: tables of the study, by name.
+
+    Raises:
+        InputError: the config names a model that the study or the paper does not have.
+    """
+    asked, language = config["comparison"], config["language"]
+    has_pairs = "bias_percentages" in results
+    why_none = comparison.why_nothing_to_compare(folder, **asked, language=language, studied=studied, pairs=has_pairs)
+    files = comparison.published_files(folder, asked["paper"])
+    published = {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files}
+    common = {"language": language, "preset": config["preset"], "folder": str(folder), **_numbers_of_draws(config)}
+    return {**asked, **common, "published": published}, why_none
+
+
+def plan_products(
+    config: Mapping[str, Any], results: Mapping[str, str], data: Mapping[str, str], compared_with: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    """Return the files next to the page by their writer (`WRITERS`): paths of its tables by name, settings, files.
+
+    Args:
+        config: of the study, complete.
+        results: tables by name.
+        data: tables that are copied, by the names of their copies.
+        compared_with: of `plan_comparison`; empty without one.
+    """
+    asked = reduce(
+        lambda rest, method: method.without(rest), (each for each in FAMILY if each.name not in results), dict(config)
+    )
+    draws, has_pairs = _numbers_of_draws(config), "bias_percentages" in results
+    tables = {method: results[method.removesuffix("_bias")] for method in methods_of(asked)}
+    tables |= {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
+    tables |= {PAIRS.name: results["bias_percentages"]} if has_pairs else {}
+    layouts = [*["ceat"] * ("ceat" in results), *layouts_of(asked), *[PAIR_TABLE] * has_pairs]
+    compared = {name: results[name] for name in names_of(FAMILY) if name in results}
+    settings = {"preset": config["preset"], "language": config["language"], **draws}
+    found: dict[str, list[Any]] = {
+        "layouts": [tables, settings, [f"tables/{name}.{ending}" for name in layouts for ending in ENDINGS]],
+        "agreement": [compared, {}, ["tables/methods.csv", "tables/agreement.csv"] if len(compared) > 1 else []],
+        "comparison": [tables, compared_with, ["comparison.csv", "comparison.md"] if compared_with else []],
+        "data": [data, {}, [f"data/{name}" for name in data]],
+    }
+    return {
+        name: [sources, settings, [f"{_FOLDER}/{path}" for path in paths]]
+        for name, (sources, settings, paths) in found.items()
+        if paths
+    }
+
+
+def list_written(products: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the files that products write."""
+    return [path for *_, paths in products.values() for path in paths]
+
+
+def list_read(products: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the files that products read."""
+    return list(dict.fromkeys(path for sources, *_ in products.values() for path in sources.values()))
+
+
+def _numbers_of_draws(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers of draws of CEAT, where the study asks for several."""
+    asked = config["associations"]["n_samples"]
+    return {"n_samples": asked} if isinstance(asked, list) else {}
+
+
+def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what the job that draws a figure is given, by its name, with the code of the function that draws.
+
+    Args:
+        drawings: the figures of a study.
+        report: the section of the config.
+    """
+    modules = {name: module_file(drawing.figure.module) for name, drawing in drawings.items()}
+    code = fingerprints(set(modules.values()))
+    return {
+        name: {
+            **{"plot": drawing.figure.plot, "options": dict(drawing.options), "code": code[modules[name]]},
+            **{"tables": list(drawing.tables.values()), "files": figure_files([name], report)},
+        }
+        for name, drawing in drawings.items()
+    }
+
+
+# --------------------
+# Writers.
+
+
+Sources = Mapping[str, str | Sequence[str]]
+"""Paths of tables by method (`pairs` are bias percentages, `first_draws` effects as draws are added)."""
+
+Settings = Mapping[str, Any]
+
+
+def write_layouts(sources: Sources, settings: Settings, paths: Sequence[str]) -> None:
+    """Write tables in the papers' layouts; a file's name is its layout, and its ending the format."""
+    tables = _read_tables(sources, settings)
+    asked = {name: settings[name] for name in ("preset", "language")}
+    layouts = {name: render_layout(name, tables, **asked) for name in {Path(path).stem for path in paths}}
+    for path in map(Path, paths):
+        write_text(path, getattr(layouts[path.stem], path.suffix.removeprefix(".")))
+
+
+def write_agreement(sources: Mapping[str, str], _: Settings, paths: Sequence[str]) -> None:
+    """Write the estimates of all methods side by side, and how far every two methods agree."""
+    estimates = comparison.side_by_side({method: read_frame(path) for method, path in sources.items()})
+    for path, table in zip(paths, (estimates, comparison.agreement(estimates)), strict=True):
+        write_text(path, guarded(table).write_csv(line_terminator="\n"))
+
+
+def write_comparison(sources: Sources, settings: Settings, paths: Sequence[str]) -> None:
+    """Write the study's estimates next to a paper's numbers, as CSV and Markdown; settings as of `plan_comparison`."""
+    tables = _read_tables(sources, settings)
+    folder, paper, models = settings["folder"], settings["paper"], settings["models"]
+    bias = tables.pop(PAIRS.name, None)
+    effects = comparison.read_published(folder, paper)
+    compared = comparison.compare(tables, effects, models=models, language=settings["language"])
+    found = [compared] if tables or bias is None else []
+    if bias is not None:
+        percentages = comparison.read_percentages(folder, paper)
+        found += [comparison.compare_pairs(bias, percentages, models=models, preset=settings["preset"])]
+    for path, text in zip(paths, comparison.render_comparison(paper, found), strict=True):
+        write_text(path, text)
+
+
+def copy_data(sources: Mapping[str, str], _: Settings, paths: Sequence[str]) -> None:
+    """Copy tables of earlier stages next to the page, and remove what an earlier run left there."""
+    for path, source in zip(paths, sources.values(), strict=True):
+        if Path(source).suffix == ".parquet":
+            require_every_page(source)  # damage must not get a copy
+        with replacing(path) as temporary:
+            shutil.copyfile(source, temporary)
+    for folder in {Path(path).parent for path in paths}:
+        for old in filter(Path.is_file, set(folder.iterdir()) - set(map(Path, paths))):
+            old.unlink()  # texts may have been hidden since
+
+
+WRITERS: Mapping[str, Callable[[Any, Settings, Sequence[str]], None]] = {
+    "layouts": write_layouts,
+    "agreement": write_agreement,
+    "comparison": write_comparison,
+    "data": copy_data,
+}
+
+
+def write_products(products: Mapping[str, Sequence[Any]]) -> None:
+    """Write the files of `plan_products`."""
+    for name, (sources, settings, paths) in products.items():
+        WRITERS[name](sources, settings, paths)
+
+
+def _read_tables(sources: Sources, settings: Settings) -> dict[str, pl.DataFrame]:
+    """Return the tables by method; CEAT has further rows where the study asks for several numbers of draws."""
+    paths = {name: [path] if isinstance(path, str) else path for name, path in sources.items()}
+    tables = {name: pl.concat(map(read_frame, each)) for name, each in paths.items()}
+    first = tables.pop("first_draws", None)
+    if "ceat" in tables and first is not None:
+        tables["ceat"] = with_fewer_draws(tables["ceat"], first, settings["n_samples"])
+    return tables

@@ -24,6 +24,7 @@ from prasanga.base.io import escape_markdown, guarded_text, read_rows
 from prasanga.report import templates
 from prasanga.report.grid import MISSING, Estimate, is_number
 from prasanga.schema import COLUMNS, HEADINGS, describe_losses
+from prasanga.stats.intervals import FEWEST_WORDS
 
 MINUS, MARK = "\N{MINUS SIGN}", "*"
 
@@ -458,3 +459,10 @@ TEMPLATES.filters |= {
     **{"plural": plural, "agree": agree, "plain": plain, "two": two, "one_decimal": one_decimal},
     **{"equals": equals_probability, "from_twins": from_twins, "latex": escape_latex},
 }
+
+
+def write_notes(table: str, **facts: Any) -> list[str]:
+    """Return the caption and the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
+    names = {"MARK": MARK, "MISSING": MISSING, "FEWEST_WORDS": FEWEST_WORDS}
+    template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("paper_notes.txt.j2", globals=names)
+    return list(filter(None, map(str.strip, getattr(template.module, table)(**facts).splitlines())))

@@ -31,8 +31,7 @@ from prasanga.report.figures.canvas import (
     handle,
     look,
 )
-from prasanga.report.grid import METHODS, grid_of, natural_order
-from prasanga.report.paper_tables import PUBLISHED_AS
+from prasanga.report.grid import METHODS, PUBLISHED_AS, grid_of, natural_order
 from prasanga.report.sheet import MINUS
 from prasanga.stats.permutation import ALPHA
 
