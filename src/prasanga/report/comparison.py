@@ -215,7 +215,7 @@ def compare(
         if the study has it at several N, the one nearest to the paper's. A cell that the study could not compute is a
         row without a measured number, with the reason. Columns that repeat another table's are left out.
     """
-    ours = [_select_estimates(method, table, language) for method, table in tables.items()]
+    ours = [pl.DataFrame(schema=_OURS), *(_select_estimates(*each, language) for each in tables.items())]
     codes = pl.col("doubts").fill_null("").str.split(" ").list
     theirs = published.filter(~codes.contains(REPEATED)).with_columns(mode_of_printed(), published="effect_size")
     here, is_exchanged = pl.col("exchanged"), codes.contains(EXCHANGED)
@@ -241,7 +241,7 @@ def _select_estimates(method: str, table: pl.DataFrame, language: str) -> pl.Dat
     notes = []
     for row in table.iter_rows(named=True):
         few = f"few words: {words}" if (words := grids.few_words(row)) else ""
-        notes.append([few, grids.why_missing(row) or row["interval_note"]])
+        notes.append([few, grids.why_missing(row) or row.get("interval_note")])
     described = table.with_columns(_join_notes(notes), method=pl.lit(method), language=pl.lit(language))
     rows = grids.split_draws(described).rename({"effect_size": "measured"})
     return rows.select(pl.col(name).cast(kind) for name, kind in _OURS.items() if name in rows.columns)

@@ -118,6 +118,9 @@ def test_rows_come_back_from_csv_as_they_were(five: tuple[dict[str, pl.DataFrame
 
 def test_why_there_is_nothing_to_compare(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     tables, published = five
+    assert "the study has hi and the models none" in why_nothing_compared(
+        compare({}, published, models={}, language="hi")
+    )
     for models, language, said in (
         ({}, "bn", "the study has bn and the models ours, the paper hi and Big. Models that match: none. Say in"),
         ({"ours": "Big"}, "bn", "Models that match: ours as Big."),
