@@ -61,9 +61,7 @@ class Block(NamedTuple):
         breaks: whether the document ends at the line.
         size: bytes of the source, line ends included.
         offset: where these begin in the decompressed source.
-        only: the only stimulus to look for in each line, which is then one context as it is; None for all of them.
-        at: the character of the line at which that stimulus begins; -1 where it is not known.
-        records: whether these are lines of records, whose reader has counted them.
+        records: the record of each line; None for text, which nobody has counted yet.
     """
 
     lines: Lines
@@ -74,9 +72,7 @@ class Block(NamedTuple):
     breaks: NDArray[np.bool_]
     size: int
     offset: int = 0
-    only: list[str | None] | None = None
-    at: Positions | None = None
-    records: bool = False
+    records: list[Record] | None = None
 
 
 def text_blocks(shard: Shard, begin: int | None = None) -> Iterator[Block]:
@@ -131,21 +127,10 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
     until = np.cumsum([len(text) for text in texts])
     record = np.searchsorted(until, starts, side="right")
     continues = np.concatenate([[False], record[1:] == record[:-1]])
-    numbers = np.array([each.number for each in records], dtype=np.int64)
-    only = [records[index].stimulus for index in record.tolist()]
-    at = [records[index].start for index in record.tolist()]
-    return Block(
-        Lines(data, starts, ends),
-        numbers[record],
-        ~continues,
-        continues,
-        blank,
-        np.zeros_like(blank),
-        len(data),
-        only=only if any(stimulus is not None for stimulus in only) else None,
-        at=np.array([-1 if start is None else start for start in at], dtype=np.int64),
-        records=True,
-    )
+    mine = [records[index] for index in record.tolist()]
+    numbers = np.array([each.number for each in mine], dtype=np.int64)
+    lines, breaks = Lines(data, starts, ends), np.zeros_like(blank)
+    return Block(lines, numbers, ~continues, continues, blank, breaks, len(data), records=mine)
 
 
 def _whole_lines(shard: Shard, begin: int) -> Iterator[tuple[int, bytes]]:
@@ -279,15 +264,15 @@ class Reader:
         document = self.documents + np.cumsum(begins)
         if len(breaks):
             self.documents, self.broken = int(document[-1]), bool(breaks[-1])
-        only = np.full(len(document), ANY, dtype=np.int64)
-        if block.only is not None:
-            only[:] = [ANY if word is None else self._number_of(word) for word in block.only]
-        at = np.full(len(document), -1, dtype=np.int64) if block.at is None else block.at
-        if block.only is None:
-            spans, cut = split_lines(lines, LONGEST_SENTENCE)
-        else:  # a line is a context as it is
-            kept = np.flatnonzero(lines.ends > lines.starts)
+        only, at = np.full(len(document), ANY, dtype=np.int64), np.full(len(document), -1, dtype=np.int64)
+        if block.records and any(record.stimulus is not None for record in block.records):
+            words = [record.stimulus for record in block.records]
+            only[:] = [ANY if word is None else self._number_of(word) for word in words]
+            at[:] = [-1 if record.start is None else record.start for record in block.records]
+            kept = np.flatnonzero(lines.ends > lines.starts)  # a line is a context as it is
             spans, cut = Spans(kept, lines.starts[kept], lines.ends[kept]), 0
+        else:
+            spans, cut = split_lines(lines, LONGEST_SENTENCE)
         sentences, hits = self.matcher.scan(lines.data, spans.starts, spans.ends)
         # A record begins at its first line; sentences are numbered from there.
         record = np.cumsum(~block.continues)[spans.lines]
@@ -298,7 +283,7 @@ class Reader:
         new = int(np.count_nonzero(np.diff(seen, prepend=self._last_with_text)))
         self._last_with_text = int(seen[-1]) if len(seen) else self._last_with_text
         if owned:
-            if not block.records:
+            if block.records is None:
                 self._report.documents += new
                 self._report.bytes += block.size
                 self._report.lines += len(block.blank)
@@ -360,7 +345,7 @@ def read_sentences(shard: Shard, normalizer: Normalizer, errors: Errors = "stop"
         InputError: a file that cannot be read; a line or record that cannot be used, unless it may be skipped.
     """
     for block in _blocks(shard, errors):
-        if shard.end is not None and not block.records and block.offset >= shard.end:
+        if shard.end is not None and block.records is None and block.offset >= shard.end:
             return
         lines, _ = _normalized(block, normalizer, errors, Path(shard.path))
         yield lines.data, split_lines(lines, _ANY_LENGTH)[0]
