@@ -169,9 +169,6 @@ def test_the_page_of_sources_names_licences_counts_settings_and_what_was_left_ou
     assert r"| closed/\*.txt | `closed/*.txt` | none named | 35 | 1 | all words |" in left_out.splitlines()
     assert "- config: digest abc" in left_out.splitlines()
     assert "seed: 47\nnormalization:\n  bn: none\n" in left_out
-
-
-def test_nothing_left_out_is_said_too() -> None:
     page = sources_page({OPEN: Tally(3, {"ফুল"})}, made={}, settings={})
     assert "Nothing: every text that was sampled has a licence." in page
 

@@ -11,7 +11,6 @@ from report_tables import SCHEMA, arrange_ceat, estimate
 
 from prasanga.base.errors import InputError
 from prasanga.report.paper_tables import (
-    SAHOO,
     layouts_of,
     paper_table,
     render_ceat,
@@ -140,11 +139,3 @@ def test_tables_that_cannot_be_made(ceat: pl.DataFrame, name: str, method: str, 
 def test_two_rows_for_a_cell_are_refused(ceat: pl.DataFrame) -> None:
     with pytest.raises(InputError, match="two rows for the same category"):
         render_layout("sadhu_table5", {"ceat": pl.concat([ceat, ceat.head(1)])})
-
-
-def test_tests_of_the_tables() -> None:
-    assert [(name, len(tests)) for name, tests in SAHOO.items()] == [
-        ("sahoo_table3", 14),
-        ("sahoo_table4", 6),
-        ("sahoo_table9", 6),
-    ]
