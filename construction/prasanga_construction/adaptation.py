@@ -31,7 +31,7 @@ from prasanga.base.seeds import generator
 from prasanga.lexicon.model import read_yaml
 from prasanga.pairs.alignment import align_words, words_of, write_mark
 from prasanga_construction.distance import are_same, changes, count_differences, find_places
-from prasanga_construction.sheets import Row, fill_instructions, read_filled, same_text
+from prasanga_construction.sheets import SheetRow, fill_instructions, read_filled, same_text
 
 _LOG = logging.getLogger(__name__)
 
@@ -231,7 +231,7 @@ def has_name(sentence: str, name: str) -> bool:
     return any(words[start : start + len(wanted)] == wanted for start in range(len(words) - len(wanted) + 1))
 
 
-class _Entry(NamedTuple):
+class _Decision(NamedTuple):
     """A row of the sheet, read."""
 
     pair: dict[str, Any]
@@ -258,9 +258,9 @@ _CONCERNED = "Modify or remove the pair, or delete the concern."
 _KEPT = "Write modify, or empty modified_first, modified_second and names."
 
 
-def _read(row: Row, pair: dict[str, Any]) -> _Entry:
+def _read(row: SheetRow, pair: dict[str, Any]) -> _Decision:
     concerns = [part.strip() for part in row.cells["concern"].split(";") if part.strip()]
-    return _Entry(
+    return _Decision(
         pair=pair,
         place=row.place,
         decision=row.one_of("decision", ("", *_DECISIONS), row.cells["decision"].lower()) or _UNDECIDED,
@@ -272,7 +272,7 @@ def _read(row: Row, pair: dict[str, Any]) -> _Entry:
     )
 
 
-def _check_decision(entry: _Entry) -> Iterator[_Finding]:
+def _check_decision(entry: _Decision) -> Iterator[_Finding]:
     """Yield what does not go together in decision, concerns and new sentences."""
     concerns, first = "; ".join(entry.concerns), entry.first
     undecided, keep, modify, remove = (entry.decision == each for each in (_UNDECIDED, *_DECISIONS))
@@ -293,7 +293,7 @@ def _check_decision(entry: _Entry) -> Iterator[_Finding]:
     yield from (finding for applies, *finding in rules if applies)
 
 
-def _check_names(entry: _Entry, listed: set[str], chosen: Mapping[str, Counter[str]]) -> Iterator[_Finding]:
+def _check_names(entry: _Decision, listed: set[str], chosen: Mapping[str, Counter[str]]) -> Iterator[_Finding]:
     """Yield names that were not replaced as the sheet says, in both sentences and everywhere alike."""
     if entry.decision != _MODIFY:
         return
@@ -316,7 +316,7 @@ def _check_names(entry: _Entry, listed: set[str], chosen: Mapping[str, Counter[s
         yield _FLAG, "names-merged", "; ".join(entry.names), "Two persons have become one: give each a name."
 
 
-def _check_sentences(entry: _Entry) -> Iterator[_Finding]:
+def _check_sentences(entry: _Decision) -> Iterator[_Finding]:
     """Yield why the sentences, as they will be, make no pair that differs in one thing."""
     if entry.decision not in (_KEEP, _MODIFY):
         return
@@ -334,7 +334,7 @@ def _check_sentences(entry: _Entry) -> Iterator[_Finding]:
         yield _FLAG, "negation", "; ".join(place.mark for place in negated), advice
 
 
-def _report(entry: _Entry, errors: int, flags: int) -> dict[str, Any]:
+def _report(entry: _Decision, errors: int, flags: int) -> dict[str, Any]:
     row: dict[str, Any] = {
         "pair_id": entry.pair["pair_id"],
         "bias_type": entry.pair["bias_type"],
@@ -350,7 +350,7 @@ def _report(entry: _Entry, errors: int, flags: int) -> dict[str, Any]:
     return row
 
 
-def _summarize(entries: Sequence[_Entry], findings: pl.DataFrame) -> pl.DataFrame:
+def _summarize(entries: Sequence[_Decision], findings: pl.DataFrame) -> pl.DataFrame:
     """Count how many pairs of each bias type have each decision, concern, error and flag."""
     types = {entry.pair["pair_id"]: str(entry.pair["bias_type"]) for entry in entries}
     told = [

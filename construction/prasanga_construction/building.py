@@ -30,7 +30,7 @@ from prasanga.pairs.alignment import Span
 from prasanga.pairs.preferences import LABELS
 from prasanga_construction.distance import Distance, check_distance, find_terms
 from prasanga_construction.sheets import csv_text, read_rows, require_once
-from prasanga_construction.templates import Identities, Templates, Term, fill
+from prasanga_construction.templates import Identities, PairTemplates, Term, fill
 from prasanga_construction.tuples import BiasTuple
 
 _LOG = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class Swapped(NamedTuple):
     refused: str = ""
 
 
-def template_drafts(tuples: Iterable[BiasTuple], identities: Identities, templates: Templates) -> list[Draft]:
+def template_drafts(tuples: Iterable[BiasTuple], identities: Identities, templates: PairTemplates) -> list[Draft]:
     """Make a draft for each tuple and template of its class and axis, with its counterpart.
 
     Raises:

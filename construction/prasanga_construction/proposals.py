@@ -23,7 +23,7 @@ from prasanga.base.seeds import seed_of
 from prasanga.text.words import unicode_form
 from prasanga_construction.building import Sentence
 from prasanga_construction.distance import find_terms
-from prasanga_construction.templates import Axis, Identities, Templates, Term
+from prasanga_construction.templates import Axis, Identities, PairTemplates, Term
 from prasanga_construction.tuples import POLARITIES, BiasTuple
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class _Request(NamedTuple):
 
 
 def propose_attributes(
-    writer: Writer, identities: Identities, templates: Templates, *, seed: int
+    writer: Writer, identities: Identities, templates: PairTemplates, *, seed: int
 ) -> Proposals[BiasTuple]:
     """Ask for ten positive and ten negative attributes of every identity term.
 
@@ -119,7 +119,7 @@ def propose_attributes(
 
 
 def propose_sentences(
-    writer: Writer, tuples: Sequence[BiasTuple], identities: Identities, templates: Templates, *, seed: int
+    writer: Writer, tuples: Sequence[BiasTuple], identities: Identities, templates: PairTemplates, *, seed: int
 ) -> Proposals[Sentence]:
     """Ask for sentences about every tuple in which people of its identity are said to have its attribute.
 
@@ -237,7 +237,7 @@ def _parsed(
     return Parsed(found, lost)
 
 
-def _words(axis: Axis, term: Term, polarity: str, templates: Templates) -> dict[str, str]:
+def _words(axis: Axis, term: Term, polarity: str, templates: PairTemplates) -> dict[str, str]:
     return {"axis": axis.title, "identity": term.people, "polarity": templates.prompts.polarities[polarity]}
 
 

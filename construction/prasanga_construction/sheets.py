@@ -26,7 +26,7 @@ def fill_instructions(sheet: str, **values: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
+class SheetRow:
     """A row of a CSV file: its cells by column, without white space at the ends, and its file and line."""
 
     cells: Mapping[str, str]
@@ -54,7 +54,7 @@ class Row:
         return int(found)
 
 
-def read_rows(path: str | Path, columns: Collection[str] = ()) -> list[Row]:
+def read_rows(path: str | Path, columns: Collection[str] = ()) -> list[SheetRow]:
     """Read the rows of a CSV file with a header; skip empty lines, and bring texts into NFC.
 
     The apostrophe that our sheets put before what looks like a formula (`prasanga.base.io`) is removed.
@@ -69,7 +69,7 @@ def read_rows(path: str | Path, columns: Collection[str] = ()) -> list[Row]:
     """
     lines = csv.reader(io.StringIO(read_text(Path(path), newline=""), newline=""))
     header: list[str] = []
-    rows: list[Row] = []
+    rows: list[SheetRow] = []
     begin = 1
     try:
         for raw in lines:
@@ -83,7 +83,7 @@ def read_rows(path: str | Path, columns: Collection[str] = ()) -> list[Row]:
                     ' that has a comma in quotation marks: "...".'
                 )
             elif any(cells):
-                rows.append(Row(dict(zip(header, cells, strict=True)), place))
+                rows.append(SheetRow(dict(zip(header, cells, strict=True)), place))
     except csv.Error as error:
         raise InputError(f"{path}, line {lines.line_num}: not CSV ({error}). Save the file as CSV in UTF-8.") from None
     wrong = [name for name in columns if name not in header] or [name for name in header if header.count(name) > 1]
@@ -97,7 +97,7 @@ def read_rows(path: str | Path, columns: Collection[str] = ()) -> list[Row]:
 
 def read_filled(
     path: str | Path, given: pl.DataFrame, fixed: Sequence[str], filled_in: Sequence[str], *, partly: bool = False
-) -> Iterator[tuple[Row, dict[str, Any]]]:
+) -> Iterator[tuple[SheetRow, dict[str, Any]]]:
     """Yield each row of a sheet that was given out with the row that came back, in the order of `given`.
 
     Args:
@@ -112,7 +112,7 @@ def read_filled(
     """
     key = given.columns[0]
     originals = {row[key]: row for row in given.iter_rows(named=True)}
-    found: dict[str, Row] = {}
+    found: dict[str, SheetRow] = {}
     for row in read_rows(path, [key, *fixed, *filled_in]):
         name = row.cells[key]
         if name not in originals:

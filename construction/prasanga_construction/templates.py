@@ -239,7 +239,7 @@ _AA = "ा"
 
 
 @dataclass(frozen=True)
-class Template:
+class PairTemplate:
     """A sentence with slots.
 
     Attributes:
@@ -277,11 +277,11 @@ class Prompts:
 
 
 @dataclass(frozen=True)
-class Templates:
+class PairTemplates:
     """The templates of a language, {class of the attribute: templates}, and its prompts."""
 
     path: Path
-    classes: Mapping[str, tuple[Template, ...]]
+    classes: Mapping[str, tuple[PairTemplate, ...]]
     prompts: Prompts
 
 
@@ -293,7 +293,7 @@ class Filled(NamedTuple):
     agreeing: list[Span]
 
 
-def load_templates(path: str | Path, language: str) -> Templates:
+def load_templates(path: str | Path, language: str) -> PairTemplates:
     """Read a file of templates and prompts in a language.
 
     Raises:
@@ -310,10 +310,10 @@ def load_templates(path: str | Path, language: str) -> Templates:
         for name in by_class
     }
     _read_choice(content, "language", [language])
-    return Templates(Path(path), classes, _read_prompts(content.entry_of("prompts")))
+    return PairTemplates(Path(path), classes, _read_prompts(content.entry_of("prompts")))
 
 
-def fill(template: Template, term: Term, each: BiasTuple) -> Filled:
+def fill(template: PairTemplate, term: Term, each: BiasTuple) -> Filled:
     """Write the sentence of a template about the people of `term`, with the tuple's attribute.
 
     Raises:
@@ -354,7 +354,7 @@ def inflected(attribute: str, language: str, word_class: str, gender: str, numbe
     return attribute[: -len(_AA)] + ending
 
 
-def _require(forms: Mapping[str, T], wanted: str, template: Template, term: Term) -> T:
+def _require(forms: Mapping[str, T], wanted: str, template: PairTemplate, term: Term) -> T:
     """Return the form that a slot asks for: one of the term, or a word for its gender."""
     if wanted not in forms:
         raise InputError(
@@ -364,7 +364,7 @@ def _require(forms: Mapping[str, T], wanted: str, template: Template, term: Term
     return forms[wanted]
 
 
-def _read_template(word_class: str, entry: Entry) -> Template:
+def _read_template(word_class: str, entry: Entry) -> PairTemplate:
     entry.require("a template", required=["id", "label", "text"], optional=["gloss", "axes"])
     label, text = _read_choice(entry, "label", LABELS), entry.text("text")
     slots = [slot for slot in SLOT.findall(text) if "|" not in slot]
@@ -375,7 +375,7 @@ def _read_template(word_class: str, entry: Entry) -> Template:
             " another form of the term), {attribute}, {attribute:singular} or {attribute:plural}, and words that agree:"
             " {he|she}; no other braces."
         )
-    return Template(entry.text("id"), word_class, label, text, entry.texts("axes"), entry.place)
+    return PairTemplate(entry.text("id"), word_class, label, text, entry.texts("axes"), entry.place)
 
 
 def _read_prompts(entry: Entry) -> Prompts:

@@ -26,7 +26,7 @@ from prasanga.base.seeds import generator
 from prasanga.models.pieces import language_piece
 from prasanga.pairs.alignment import align_words
 from prasanga_construction.distance import are_same, count_differences
-from prasanga_construction.sheets import Row, fill_instructions, read_filled
+from prasanga_construction.sheets import SheetRow, fill_instructions, read_filled
 
 if TYPE_CHECKING:
     from prasanga_construction.generation import Writer
@@ -359,7 +359,7 @@ def count_engines(choices: Sequence[pl.DataFrame], key: pl.DataFrame) -> pl.Data
     return pl.DataFrame({"engine": names, "votes": votes, "share": shares}, schema_overrides={"share": pl.Float64})
 
 
-def _read_choice(row: Row, given: Mapping[str, Any], letters: Sequence[str]) -> tuple[str, str | None, str | None]:
+def _read_choice(row: SheetRow, given: Mapping[str, Any], letters: Sequence[str]) -> tuple[str, str | None, str | None]:
     """Return the choice of a row, and the sentences that it asks for."""
     written, there = row.cells["choice"], [letter for letter in letters if given[f"{letter}_first"]]
     choice = written.upper() if written.upper() in there else written.lower()

@@ -33,7 +33,7 @@ from prasanga.base.io import guarded_text, write_text
 from prasanga.base.seeds import generator
 from prasanga.pairs.reading import canonical
 from prasanga_construction.planning import INSTRUCTIONS, check_annotators
-from prasanga_construction.sheets import Row, csv_text, fill_instructions, read_filled, read_rows, require_once
+from prasanga_construction.sheets import SheetRow, csv_text, fill_instructions, read_filled, read_rows, require_once
 
 POLARITIES = ("positive", "negative")
 WORD_CLASSES = ("adjective", "quality", "person")
@@ -90,7 +90,8 @@ def read_tuples(path: str | Path, language: str, *, annotators: int | None = Non
             tuple that is there twice, a vote that is not 0 or 1, a score above the number of annotators.
     """
     named = [
-        Row({_SAME.get(name, name): value for name, value in row.cells.items()}, row.place) for row in read_rows(path)
+        SheetRow({_SAME.get(name, name): value for name, value in row.cells.items()}, row.place)
+        for row in read_rows(path)
     ]
     for column in (name for name in _NEEDED if named and name not in named[0].cells):
         raise InputError(f"{path}, line 1: no column {column!r}. Add it; docs/make_pairs.md has the layout.")
@@ -140,7 +141,7 @@ def tuples_csv(tuples: Sequence[BiasTuple]) -> str:
     return csv_text([*columns, *voted, *counted], rows)
 
 
-def _read(row: Row, number: int, language: str, annotators: int | None) -> BiasTuple:
+def _read(row: SheetRow, number: int, language: str, annotators: int | None) -> BiasTuple:
     attribute, identity = row.text("attribute"), row.text("identity")
     for text in (attribute, identity):
         if not text[0].isalpha():
@@ -162,7 +163,7 @@ def _read(row: Row, number: int, language: str, annotators: int | None) -> BiasT
     )
 
 
-def _read_votes(row: Row, annotators: int | None) -> tuple[int | None, int, dict[str, int]]:
+def _read_votes(row: SheetRow, annotators: int | None) -> tuple[int | None, int, dict[str, int]]:
     """Return score, number of annotators, and votes by annotator."""
     names = [name for name in row.cells if name.startswith((VOTE, _OWN_COLUMN))]
     if any(row.cells[name] for name in names):

@@ -25,7 +25,7 @@ from report_pages import CONFIG, audit, estimates
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.io import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
-from prasanga.extras.corpora import Tally, Text, datasheet, sources_page
+from prasanga.extras.corpora import Text, TextTally, datasheet, sources_page
 from prasanga.models.hub import download_command
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.page import render_page
@@ -150,8 +150,11 @@ def test_messages_are_printable(texts: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("text", [text for text in TEXTS if 0 < len(text.strip()) < 100])
 def test_a_release_has_no_markup_but_its_own(text: str) -> None:
-    tallies = {Text(text, text, text): Tally(3, {"a"}), Text(text, text, None, supplement=True): Tally(1, {"b"})}
-    plain = {Text("f", "t", "l"): Tally(3, {"a"}), Text("f", "t", None, supplement=True): Tally(1, {"b"})}
+    tallies = {
+        Text(text, text, text): TextTally(3, {"a"}),
+        Text(text, text, None, supplement=True): TextTally(1, {"b"}),
+    }
+    plain = {Text("f", "t", "l"): TextTally(3, {"a"}), Text("f", "t", None, supplement=True): TextTally(1, {"b"})}
     pages = [(datasheet(text, tallies), datasheet("t", plain))]
     settings = {"categories": [text, "a\n```\n<script>"]}
     pages += [

@@ -130,3 +130,13 @@ def test_no_room_is_too_large_and_none_too_small(project_root: Path, imports: Im
         users = {other for other, wanted in imports.items() if name in wanted}
         if path.name != "__init__.py" and lines < 60:
             assert len(users) != 1, f"{name} has {lines} lines for {users} alone: it belongs there"
+
+
+def test_no_two_classes_have_one_name(project_root: Path) -> None:
+    names: dict[str, list[str]] = {}
+    for folder in ("src", "construction", "calibration"):
+        for path in sorted((project_root / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    names.setdefault(node.name.lstrip("_"), []).append(path.relative_to(project_root).as_posix())
+    assert {name: paths for name, paths in names.items() if len(paths) > 1} == {}

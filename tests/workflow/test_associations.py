@@ -24,7 +24,7 @@ from shared_studies import shared_study
 from small_study import Study
 
 from prasanga.associations import seat, weat
-from prasanga.associations.estimates import Category, category_of, select_words
+from prasanga.associations.estimates import CategoryWords, category_of, select_words
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.schema import describe_losses
 from prasanga.static import read_looked_up
@@ -59,7 +59,7 @@ def table(study: Study, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def read_category(study: Study, name: str) -> Category:
+def read_category(study: Study, name: str) -> CategoryWords:
     """A category with its words, pairs and clusters."""
     return category_of(name, json.loads((study.root / "results/lexicon/categories.json").read_text("utf-8"))[name])
 

@@ -21,7 +21,7 @@ for row in (row for path in task.input.sentences for row in read_table(path).to_
     places[row["occurrence_id"]] = len(places)
 
 
-def read_sources() -> Iterator[multiverse.Source]:
+def read_sources() -> Iterator[multiverse.ModelVectors]:
     """Each list of vectors, read when its turn comes."""
     for path, about in asked["sources"].items():
         stimuli = stimuli_of(categories[about["method"]])
@@ -35,7 +35,7 @@ def read_sources() -> Iterator[multiverse.Source]:
             about = {**about, "choices": {**about["choices"], "sentence_vector": how}}
         else:
             variants = partial(multiverse.variants_of_words, read_looked_up(path)[0])
-        yield multiverse.Source(**about, variants=variants)
+        yield multiverse.ModelVectors(**about, variants=variants)
 
 
 how = {key: asked[key] for key in ("seed", "repeated_words")}

@@ -38,8 +38,8 @@ from prasanga.associations.ceat import (
 from prasanga.associations.comparisons import MEAN, fixed_lengths
 from prasanga.associations.effects import ItemVectors, Layouts
 from prasanga.associations.estimates import (
-    Category,
-    Cell,
+    AskedEstimate,
+    CategoryWords,
     Estimand,
     Rows,
     TestSettings,
@@ -194,7 +194,7 @@ def measure_ceat(
     for length in [*waiting]:
         contexts = waiting.pop(length)
 
-        def measure(cell: Cell, contexts: _Contexts = contexts) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
+        def measure(cell: AskedEstimate, contexts: _Contexts = contexts) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
             found, *rows = contexts.measure(cell)
             if contexts.length in fixed:
                 at_lengths[cell.category.name, contexts.length, cell.used] = found
@@ -208,7 +208,7 @@ def measure_ceat(
                 with contextlib.suppress(ConstantScoresError):
                     at_lengths[key] = contexts.measure(cell)[0]
 
-    def measure_mean(cell: Cell) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
+    def measure_mean(cell: AskedEstimate) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
         found = [at_lengths.get((cell.category.name, length, cell.used)) for length in fixed]
         if None in found:
             raise ConstantScoresError(f"At {fixed[found.index(None)]} words, all words have the same association.")
@@ -218,7 +218,7 @@ def measure_ceat(
     return CeatTables(*map(pa.concat_tables, zip(*tables, strict=True)))
 
 
-def _list_primary_cells(categories: Sequence[Category], fixed: Mapping[str, _Contexts]) -> list[Cell]:
+def _list_primary_cells(categories: Sequence[CategoryWords], fixed: Mapping[str, _Contexts]) -> list[AskedEstimate]:
     """Return the primary estimates: over the words that all fixed lengths have, others lost as the first one says."""
     of_lengths = [contexts.list_cells(categories) for contexts in fixed.values()]
     cells = []
@@ -228,7 +228,7 @@ def _list_primary_cells(categories: Sequence[Category], fixed: Mapping[str, _Con
         lost = [found[word] for word in category.words if word in found]
         first, fewest = of_category[0], min(cell.about["contexts_min"] for cell in of_category)
         key, about = {**first.key, "segment_length": MEAN}, {**first.about, "contexts_min": fewest}
-        cells.append(Cell(category, key, select_words(category, words)[0], lost, about))
+        cells.append(AskedEstimate(category, key, select_words(category, words)[0], lost, about))
     return cells
 
 
@@ -239,7 +239,7 @@ _AVERAGED = (
 
 
 def _measure_mean(
-    cell: Cell, lengths: Sequence[str], at_lengths: Sequence[_AtLength], settings: CeatSettings
+    cell: AskedEstimate, lengths: Sequence[str], at_lengths: Sequence[_AtLength], settings: CeatSettings
 ) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
     """Return the columns of a primary estimate, and its rows of words and resamples.
 
@@ -368,7 +368,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
     def __len__(self) -> int:
         return len(self.ids)
 
-    def list_cells(self, categories: Sequence[Category]) -> list[Cell]:
+    def list_cells(self, categories: Sequence[CategoryWords]) -> list[AskedEstimate]:
         """Return the estimates at this length."""
         drawable, cells = self.rows[self.settings.modes[0]], []
         for category in categories:
@@ -383,7 +383,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
             fewest = min((drawable[word].size for side in used for word in side), default=0)
             about = {**self.settings.conventions(), "contexts_min": fewest}
             key = {"model": self.model, "segment_length": self.length}
-            cells.append(Cell(category, key, used, lost + partners, about))
+            cells.append(AskedEstimate(category, key, used, lost + partners, about))
         return cells
 
     def compute_halves(self, words: Words) -> tuple[FloatArray, FloatArray] | None:
@@ -445,7 +445,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         scores, n_x = draw_scores(self, used, drawn), len(used[0])
         return _Draws(n_contexts, drawn, scores, n_x, *combine_scores(scores, n_x, drawn, **settings.combining))
 
-    def measure(self, cell: Cell) -> tuple[_AtLength, *tuple[Rows, ...]]:
+    def measure(self, cell: AskedEstimate) -> tuple[_AtLength, *tuple[Rows, ...]]:
         """Return what an estimate's words say at this length, and the rows of words, resamples and steps of the draws.
 
         Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.

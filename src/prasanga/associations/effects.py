@@ -38,8 +38,8 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.associations.estimates import (
-    Category,
-    Cell,
+    AskedEstimate,
+    CategoryWords,
     Estimand,
     Estimate,
     Rows,
@@ -436,10 +436,10 @@ def measure_weat(
     for category in parsed:
         lost = [category.lose(word, Reason.NO_VECTOR, reasons[word]) for word in category.words if word not in usable]
         used, partners = select_words(category, usable)
-        cells.append(Cell(category, {"model": name}, used, lost + partners, about))
+        cells.append(AskedEstimate(category, {"model": name}, used, lost + partners, about))
     moments = compute_moments(usable.values())
 
-    def measure(cell: Cell) -> tuple[dict[str, Any], Rows]:
+    def measure(cell: AskedEstimate) -> tuple[dict[str, Any], Rows]:
         estimand = cell.estimate(settings, seed, "weat", name)
         found = _measure_items(usable, moments, estimand)[1]
         return found.columns, found.words
@@ -503,10 +503,10 @@ def measure_seat(
         used, partners = select_words(category, arrays)
         counts = {f"n_sentences_{side}": sum(len(arrays[w]) for w in of) for side, of in zip("xyab", used, strict=True)}
         lost = [loss for word in category.words if (loss := _lose_sentences(category, word, listed, arrays))]
-        cells.append(Cell(category, {"model": model}, used, lost + partners, {**how, **counts}))
+        cells.append(AskedEstimate(category, {"model": model}, used, lost + partners, {**how, **counts}))
     moments = compute_moments(arrays.values())
 
-    def measure(cell: Cell) -> tuple[dict[str, Any], Rows, Rows]:
+    def measure(cell: AskedEstimate) -> tuple[dict[str, Any], Rows, Rows]:
         used = cell.used
         estimand = cell.estimate(settings, seed, "seat", model)
         cosines, (columns, words) = _measure_items(arrays, moments, estimand, average)
@@ -551,7 +551,7 @@ def _order_sentences(
 
 
 def _lose_sentences(
-    category: Category, word: str, listed: Mapping[str, Collection[str]], arrays: Mapping[str, npt.NDArray[Any]]
+    category: CategoryWords, word: str, listed: Mapping[str, Collection[str]], arrays: Mapping[str, npt.NDArray[Any]]
 ) -> Loss | None:
     """Return the loss of a word that lost sentences, or all of them."""
     n, kept = len(listed.get(word, ())), len(arrays.get(word, ()))

@@ -44,7 +44,7 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Category:
+class CategoryWords:
     """A test category: four sets of words, in the order X, Y (targets), A, B (attributes).
 
     Attributes:
@@ -82,7 +82,7 @@ class Category:
         )
         return targets, attributes
 
-    def exchange(self) -> Category:
+    def exchange(self) -> CategoryWords:
         """Return the category with targets and attributes in each other's place."""
         sides = {"targets": "attributes", "attributes": "targets"}
         of_sets: dict[str, Any] = {name: getattr(self, name) for name in ("set_names", "sets", "repeated", "clusters")}
@@ -95,7 +95,7 @@ class Category:
         return Loss(name, word, reason, detail)
 
 
-def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "once") -> Category:
+def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "once") -> CategoryWords:
     """Read one category of `categories.json`: {"title": ..., "targets": [set, set], "attributes": [set, set]}.
 
     A set is {"name": ..., "stimuli": [word, ...]}, with "clusters", {word: name of its cluster}, where there are some;
@@ -106,10 +106,10 @@ def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "onc
     kept = [each_once(of["stimuli"]) if repeated_words == "once" else (list(of["stimuli"]), []) for of in four]
     sets, repeated = (tuple(map(tuple, words)) for words in zip(*kept, strict=True))
     names, clusters = tuple(of["name"] for of in four), tuple(of.get("clusters", {}) for of in four)
-    return Category(name, layout["title"], names, sets, repeated, layout.get("matched", ""), clusters)
+    return CategoryWords(name, layout["title"], names, sets, repeated, layout.get("matched", ""), clusters)
 
 
-def select_words(category: Category, usable: Container[str]) -> tuple[Words, list[Loss]]:
+def select_words(category: CategoryWords, usable: Container[str]) -> tuple[Words, list[Loss]]:
     """Return the words of each set that can be measured, in order, and those that are lost with their partners.
 
     Of matched sets whole pairs are kept.
@@ -127,7 +127,9 @@ def select_words(category: Category, usable: Container[str]) -> tuple[Words, lis
     return cast(Words, tuple(used)), lost
 
 
-def find_small_set(category: Category, used: Words, *, needed: str = "2211", words: str = "stimuli") -> Loss | None:
+def find_small_set(
+    category: CategoryWords, used: Words, *, needed: str = "2211", words: str = "stimuli"
+) -> Loss | None:
     """Return the first set that has too few words left for an effect size, or None.
 
     `needed` has the smallest number for X, Y, A and B; `words` is the noun of the message.
@@ -140,7 +142,7 @@ def find_small_set(category: Category, used: Words, *, needed: str = "2211", wor
     return None
 
 
-def describe_category(category: Category, used: Words, lost: Sequence[Loss]) -> dict[str, Any]:
+def describe_category(category: CategoryWords, used: Words, lost: Sequence[Loss]) -> dict[str, Any]:
     """Return the columns of a category and of its words; `lost` lists the words that were left out, and why."""
 
     def count(words: Sequence[Sequence[str]]) -> list[int]:
@@ -375,10 +377,10 @@ def range_columns(name: str, effects: FloatArray) -> dict[str, float | None]:
 # The estimates of a method, and those that cannot be computed.
 
 
-class Cell(NamedTuple):
+class AskedEstimate(NamedTuple):
     """An estimate that is asked for."""
 
-    category: Category
+    category: CategoryWords
     key: Mapping[str, str]
     """Columns of all its rows, besides the category: the model, and the segment length and sample mode of CEAT."""
     used: Words
@@ -393,8 +395,8 @@ class Cell(NamedTuple):
 
 def measure_cells(
     what: str,
-    cells: Sequence[Cell],
-    measure: Callable[[Cell], tuple[dict[str, Any], *tuple[Rows, ...]]],
+    cells: Sequence[AskedEstimate],
+    measure: Callable[[AskedEstimate], tuple[dict[str, Any], *tuple[Rows, ...]]],
     *tables: str,
     needed: str = "2211",
     noun: str = "stimuli",
@@ -418,7 +420,7 @@ def measure_cells(
                 lost.append(small)
             else:
                 try:
-                    columns, *others = measure(Cell(category, key, used, lost, about))
+                    columns, *others = measure(AskedEstimate(category, key, used, lost, about))
                     for table, more in zip(rows[1:], others, strict=True):
                         of_cell = {"category": category.name, **key}
                         table += [{**of_cell, "set": sets.get(row.get("role", "")), **row} for row in more]

@@ -277,7 +277,7 @@ _DRAWS = 16
 """Contexts of each word from which their scatter is estimated; they are in memory, of all words, lengths and copies."""
 
 
-class WordVectors(NamedTuple):
+class VectorList(NamedTuple):
     """The words of a study in one list of vectors: of a model or a random copy, at one length or in templates.
 
     Attributes:
@@ -302,7 +302,7 @@ def summarize_vectors(
     sentences: pa.Table | None = None,
     average: str = "associations",
     seed: int = 47,
-) -> WordVectors:
+) -> VectorList:
     """Return what strength depends on in the vectors of `words`, which are read one word at a time.
 
     Args:
@@ -337,7 +337,7 @@ def summarize_vectors(
         directions.append(means)
     of_all, *without = np.array(directions).transpose(1, 0, 2) if known else np.zeros((1, 0, 1))
     products = np.array([of_all @ of_all.T, *(each @ each.T for each in without)])
-    return WordVectors(known, products[0], products[1:], items, sentences is None)
+    return VectorList(known, products[0], products[1:], items, sentences is None)
 
 
 def measure_strengths(
@@ -380,8 +380,8 @@ def measure_strengths(
 def build_cosine_studies(
     categories: Layouts,
     row: Mapping[str, Any],
-    spaces: Sequence[WordVectors],
-    *twins: Sequence[WordVectors],
+    spaces: Sequence[VectorList],
+    *twins: Sequence[VectorList],
     rule: Rule,
     rng: np.random.Generator,
     repeated_words: str = "once",
@@ -439,7 +439,7 @@ def _find_obstacle(row: Mapping[str, Any], level: float) -> str:
     return "too few words" if has_few_words(row, "xyab") else ""
 
 
-def _describe_space(vectors: WordVectors, used: Words, words: Sequence[str], std: str) -> Space:
+def _describe_space(vectors: VectorList, used: Words, words: Sequence[str], std: str) -> Space:
     """Return the space of these `words`, with the scatter of the `used` words' items."""
     numbers = [vectors.words[word] for word in words]
     targets, attributes = (

@@ -59,7 +59,7 @@ _SEGMENT = (*_COPIED, "text", "start", "end")
 _NUMBERS = {"n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
 
 
-class Shard(NamedTuple):
+class ShardFiles(NamedTuple):
     """A file of segments, and the files that are made of it."""
 
     segments: str | Path
@@ -74,7 +74,7 @@ class Shard(NamedTuple):
     """Metadata for `output`."""
 
 
-class Source(NamedTuple):
+class VectorSource(NamedTuple):
     """Where vectors come from: a model, or one of its twins."""
 
     stores: Sequence[Store]
@@ -129,9 +129,11 @@ def embed_files(
     for path, output, table in zip(segments, outputs, left_out, strict=True):
         described = {**settings.as_plain(), **report["identity"]}
         record = describe("embeddings", inputs=[path], settings=described, libraries=_LIBRARIES)
-        shards.append(Shard(path, output, table, {**record, "sampling": made_from(path)["settings"]}))
+        shards.append(ShardFiles(path, output, table, {**record, "sampling": made_from(path)["settings"]}))
     sources = [
-        Source(open_stores(each, report, root), functools.partial(start_encoder, each, report, root, threads=threads))
+        VectorSource(
+            open_stores(each, report, root), functools.partial(start_encoder, each, report, root, threads=threads)
+        )
         for each in settings.each_twin()
     ]
     embed_shards(
@@ -143,8 +145,8 @@ def embed_files(
 
 
 def embed_shards(
-    shards: Sequence[Shard],
-    sources: Sequence[Source],
+    shards: Sequence[ShardFiles],
+    sources: Sequence[VectorSource],
     settings: VectorSettings,
     *,
     width: int,
@@ -259,14 +261,14 @@ def deal(stimuli: Sequence[str], n_twins: int) -> NDArray[np.int32]:
     return numbers
 
 
-class _Segments(NamedTuple):
+class _SegmentRows(NamedTuple):
     """The rows of a shard, and for each its key in the store, what is embedded, and the source that reads it."""
 
     rows: pa.Table
     items: list[tuple[str, Item, int]]
 
 
-def _read_segments(path: str | Path, pooling: Pooling, n_twins: int) -> _Segments:
+def _read_segments(path: str | Path, pooling: Pooling, n_twins: int) -> _SegmentRows:
     """Read a file of segments; of twins only the rows that they read, with the column `twin`.
 
     A segment's id is a digest of text and span, all that a vector depends on; the mean over the root depends on where
@@ -287,7 +289,7 @@ def _read_segments(path: str | Path, pooling: Pooling, n_twins: int) -> _Segment
         if pooling.positions == "root":
             name = hashlib.blake2b(f"{name} {root}".encode(), digest_size=16).hexdigest()
         items.append((name, Item(text, start, end, root), twin))
-    return _Segments(rows, items)
+    return _SegmentRows(rows, items)
 
 
 def _keep(
@@ -304,7 +306,7 @@ def _keep(
         store.add_rows(pa.table([*known, vectors_to_arrow(rounded(vectors, dtype))], names=store.columns))
 
 
-def _write(shard: Shard, segments: _Segments, vectors: pa.Table, key: str, unknown: Unknown) -> None:
+def _write(shard: ShardFiles, segments: _SegmentRows, vectors: pa.Table, key: str, unknown: Unknown) -> None:
     """Write a shard and the table of what is left out of it."""
     rows = segments.rows.drop_columns(["text", "start", "end"])
     n_pieces, n_unknown, cut = (vectors.column(name).to_numpy() for name in _NUMBERS)
@@ -339,7 +341,7 @@ def _group_by_stimulus(
 
 
 def _table_of_left_out(
-    segments: _Segments, left_out: NDArray[np.bool_], n_pieces: NDArray[np.int32], n_unknown: NDArray[np.int32]
+    segments: _SegmentRows, left_out: NDArray[np.bool_], n_pieces: NDArray[np.int32], n_unknown: NDArray[np.int32]
 ) -> str:
     """Return the segments that are left out as a table for a spreadsheet, with the form and the reason of each."""
     counts = {"n_pieces": n_pieces, "n_unknown": n_unknown}

@@ -169,7 +169,7 @@ class Text(NamedTuple):
     supplement: bool = False
 
 
-class Tally(NamedTuple):
+class TextTally(NamedTuple):
     """The contexts sampled from a text (pairs of word and context), and their words."""
 
     contexts: int
@@ -183,7 +183,7 @@ def sampled_occurrences(paths: Iterable[str | Path]) -> set[str]:
 
 def write_release(
     path: str | Path, tables: Sequence[tuple[str | Path, Text]], occurrences: set[str]
-) -> dict[Text, Tally]:
+) -> dict[Text, TextTally]:
     """Write the CSV (`RELEASE_COLUMNS`) and return what was sampled from each text.
 
     One row per stimulus and context: if two lengths use different places of one context, the first place counts. The
@@ -207,7 +207,7 @@ def write_release(
         if text.licence is not None:
             about = {"title": pl.lit(text.title), "licence": pl.lit(text.licence)}
             released.append(sampled.select(pl.all(), word="stimulus", sentence="text", **about).select(RELEASE_COLUMNS))
-    tallies = {text: Tally(len(words), set(words)) for text, words in stimuli.items()}
+    tallies = {text: TextTally(len(words), set(words)) for text, words in stimuli.items()}
     if not any(map(len, released)):
         names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
         raise InputError(
@@ -221,7 +221,7 @@ def write_release(
     return tallies
 
 
-def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], settings: Mapping[str, Any]) -> str:
+def sources_page(tallies: Mapping[Text, TextTally], *, made: Mapping[str, str], settings: Mapping[str, Any]) -> str:
     """Return the page SOURCES.md: texts, licences, what was left out, and how the sentences were made.
 
     Args:
@@ -234,13 +234,13 @@ def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], sett
     return render_template("sources.md.j2", **_split_by_licence(tallies), made=made, fence=fence, settings=written)
 
 
-def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
+def datasheet(title: str, tallies: Mapping[Text, TextTally]) -> str:
     """Return the page README.md: what the data set is, its columns, its purpose and its limits."""
     meanings = {name: COLUMNS[name].meaning for name in RELEASE_COLUMNS}
     return render_template("datasheet.md.j2", **_split_by_licence(tallies), title=title, columns=meanings)
 
 
-def _split_by_licence(tallies: Mapping[Text, Tally]) -> dict[str, list[tuple[Text, Tally]]]:
+def _split_by_licence(tallies: Mapping[Text, TextTally]) -> dict[str, list[tuple[Text, TextTally]]]:
     return {
         "released": [(text, tally) for text, tally in tallies.items() if text.licence is not None],
         "left_out": [(text, tally) for text, tally in tallies.items() if text.licence is None],

@@ -26,7 +26,7 @@ from prasanga.report.sheet import TEMPLATES, markdown_table, with_sign
 from prasanga.schema import TABLES
 
 
-class Study(NamedTuple):
+class PaperStudy(NamedTuple):
     """A study of a paper.
 
     Attributes:
@@ -43,14 +43,14 @@ class Study(NamedTuple):
         return f"results/report/comparison{f'_{self.method}' if self.method else ''}"
 
 
-STUDIES: Mapping[str, tuple[Study, ...]] = {
+STUDIES: Mapping[str, tuple[PaperStudy, ...]] = {
     "sadhu2024": (
-        Study("sadhu2024"),
-        Study("sadhu2024_seat", "seat"),
-        Study("sadhu2024_log_probability"),
-        Study("sadhu2024_figure1"),
+        PaperStudy("sadhu2024"),
+        PaperStudy("sadhu2024_seat", "seat"),
+        PaperStudy("sadhu2024_log_probability"),
+        PaperStudy("sadhu2024_figure1"),
     ),
-    "sahoo2024": (Study("sahoo2024", "seat"), Study("sahoo2024_en", "seat"), Study("sahoo2024_pairs")),
+    "sahoo2024": (PaperStudy("sahoo2024", "seat"), PaperStudy("sahoo2024_en", "seat"), PaperStudy("sahoo2024_pairs")),
 }
 """The studies of each paper. Where two have a number, the first counts."""
 
@@ -110,7 +110,7 @@ def reproduced(
 # ---- the studies
 
 
-def prepare(folder: Path, paper: str, configs: Path) -> list[tuple[Study, Path]]:
+def prepare(folder: Path, paper: str, configs: Path) -> list[tuple[PaperStudy, Path]]:
     """Write the studies of a paper, each into a folder of its own, and return them with these.
 
     Paths that begin with `corpora/` lead to one folder next to the studies' folders.
@@ -177,7 +177,7 @@ def _beside(config: Any) -> Any:
 
 
 def write_dossier(
-    folder: Path, paper: str, studies: Sequence[tuple[Study, Path]], configs: Path, published: Path
+    folder: Path, paper: str, studies: Sequence[tuple[PaperStudy, Path]], configs: Path, published: Path
 ) -> Path:
     """Write `dossier.csv` and `dossier.md` from what the studies have come to, and return the latter.
 

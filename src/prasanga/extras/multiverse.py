@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import spread_draws
-from prasanga.associations.estimates import Category, category_of, describe_category, find_small_set, select_words
+from prasanga.associations.estimates import CategoryWords, category_of, describe_category, find_small_set, select_words
 from prasanga.associations.vectors import (
     Words,
     compute_cosines,
@@ -58,7 +58,7 @@ class Variant(NamedTuple):
     """Whose words are permuted; for CEAT over all contexts."""
 
 
-class Source(NamedTuple):
+class ModelVectors(NamedTuple):
     """Vectors of a model, and what of the choices they were made with.
 
     Attributes:
@@ -71,12 +71,12 @@ class Source(NamedTuple):
     method: str
     model: str
     choices: Mapping[str, str]
-    variants: Callable[[Sequence[Category]], Iterator[Variant]]
+    variants: Callable[[Sequence[CategoryWords]], Iterator[Variant]]
 
 
 def measure_multiverse(
     categories: Mapping[str, Mapping[str, Mapping[str, Any]]],
-    sources: Iterable[Source],
+    sources: Iterable[ModelVectors],
     *,
     seed: int,
     repeated_words: str = "once",
@@ -121,7 +121,7 @@ def measure_multiverse(
     return pa.Table.from_pylist(rows, schema=MULTIVERSE_SCHEMA)
 
 
-def _test_sides(category: Category, variant: Variant, seed: int) -> float:
+def _test_sides(category: CategoryWords, variant: Variant, seed: int) -> float:
     """Return the larger p of both sides; where there are many partitions, they are drawn."""
     scores = variant.tested.word_scores(), contributions(variant.tested)
     found = []
@@ -139,7 +139,7 @@ def _test_sides(category: Category, variant: Variant, seed: int) -> float:
 
 
 def variants_of_contexts(
-    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]], categories: Sequence[Category], *, seed: int
+    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]], categories: Sequence[CategoryWords], *, seed: int
 ) -> Iterator[Variant]:
     """Yield the variants of CEAT from a model's vectors at a length: one per category."""
     drawn: dict[str, npt.NDArray[np.float32]] = {}
@@ -163,7 +163,7 @@ def variants_of_contexts(
 
 def variants_of_sentences(
     vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]],
-    categories: Sequence[Category],
+    categories: Sequence[CategoryWords],
     *,
     templates: Mapping[str, Mapping[str, int]],
 ) -> Iterator[Variant]:
@@ -202,7 +202,7 @@ def variants_of_sentences(
                 yield Variant(category.name, words, choices, cosines, cosines)
 
 
-def variants_of_words(vectors: Mapping[str, npt.ArrayLike], categories: Sequence[Category]) -> Iterator[Variant]:
+def variants_of_words(vectors: Mapping[str, npt.ArrayLike], categories: Sequence[CategoryWords]) -> Iterator[Variant]:
     """Yield the variants of WEAT from one vector per word: one per category."""
     usable = {word: vector for word, vector in vectors.items() if np.any(vector)}
     for category, words in _usable(categories, usable):
@@ -210,7 +210,7 @@ def variants_of_words(vectors: Mapping[str, npt.ArrayLike], categories: Sequence
         yield Variant(category.name, words, {}, cosines, cosines)
 
 
-def _usable(categories: Sequence[Category], known: Container[str]) -> Iterator[tuple[Category, Words]]:
+def _usable(categories: Sequence[CategoryWords], known: Container[str]) -> Iterator[tuple[CategoryWords, Words]]:
     """Yield the categories that have words enough, with these words."""
     for category in categories:
         words, _ = select_words(category, known)

@@ -52,7 +52,7 @@ _APART = ". Such numbers are not comparable, and stand in blocks of their own."
 # Summaries, which somebody may have sent.
 
 
-class Study(NamedTuple):
+class ComparedStudy(NamedTuple):
     """A study: what it is called here, the digest of its summary, and the summary."""
 
     label: str
@@ -60,7 +60,7 @@ class Study(NamedTuple):
     summary: Mapping[str, Any]
 
 
-def read_studies(paths: Sequence[str | Path]) -> list[Study]:
+def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
     """Read the summaries of studies.
 
     Args:
@@ -79,7 +79,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[Study]:
         found[digest] = path, summary
     names = [str(summary["study"]) for _, summary in found.values()]
     return [
-        Study(name if names.count(name) == 1 else f"{name} ({path})", digest, summary)
+        ComparedStudy(name if names.count(name) == 1 else f"{name} ({path})", digest, summary)
         for name, (digest, (path, summary)) in zip(names, found.items(), strict=True)
     ]
 
@@ -145,7 +145,7 @@ _NAMES = {
 """What a summary calls value, p, p after correction and twin of an effect, and (True) of a percentage."""
 
 
-def compared(studies: Sequence[Study]) -> list[Number]:
+def compared(studies: Sequence[ComparedStudy]) -> list[Number]:
     """Return every number of these studies, block by block, the farthest from no bias first, ranked and corrected."""
     found = [number for study in studies for number in _list_numbers(study)]
     found.sort(key=lambda number: (number["place"], number["value"] is None, -_distance(number), number["test"]))
@@ -159,7 +159,7 @@ def compared(studies: Sequence[Study]) -> list[Number]:
     return found
 
 
-def _list_numbers(study: Study) -> Iterator[Number]:
+def _list_numbers(study: ComparedStudy) -> Iterator[Number]:
     summary = study.summary
     templates = sorted(digest for path, digest in summary["sources"].items() if "/templates/" in path)
     for method in (method.name for method in (*FAMILY, PAIRS) if summary["methods"][method.name] is not None):
@@ -243,7 +243,7 @@ def comparison_to_csv(found: Sequence[Number]) -> str:
 # The page.
 
 
-def render_comparison(studies: Sequence[Study], found: Sequence[Number]) -> str:
+def render_comparison(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> str:
     """Render the page: what differs, then a table for each method, block by block."""
     methods = [method for method in METHODS if any(number["method"] == method.name for number in found)]
     title = f"{len(studies)} studies beside each other" if len(studies) > 1 else f"One study: {studies[0].label}"
@@ -254,7 +254,7 @@ def render_comparison(studies: Sequence[Study], found: Sequence[Number]) -> str:
     return pages.page_to_html(title, views, language=pages.ENGLISH, scripts={number["language"] for number in found})
 
 
-def what_differs(studies: Sequence[Study], found: Sequence[Number]) -> list[str]:
+def what_differs(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> list[str]:
     """Return what sets numbers of these studies apart, a sentence each: first what forbids to compare them."""
     forbid: list[str] = []
     only_told: list[str] = []
@@ -293,7 +293,7 @@ def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
         )
 
 
-def _differences(studies: Sequence[Study], found: Sequence[Number]) -> pages.Section:
+def _differences(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> pages.Section:
     rows = [
         [
             *(label, said["title"], name_of_language(said["language"]), said["preset"], str(said["seed"])),

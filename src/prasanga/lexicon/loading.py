@@ -50,7 +50,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _LexiconReader:
     """The words and sets that have been read, and the groups and normalization that they are read by."""
 
     groups: SuffixGroups
@@ -139,7 +139,7 @@ def load_word_sets(
         InputError: see `prasanga.lexicon.loading.load_lexicon`.
     """
     groups = load_suffix_groups(suffix_groups, normalization)
-    reader = _Reader(groups, normalization)
+    reader = _LexiconReader(groups, normalization)
     with_head = [folder for folder in folders if folder == folders[0] or (folder / CATEGORIES_FILE).exists()]
     heads = [reader.read_head(folder) for folder in with_head]
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
@@ -174,7 +174,7 @@ def load_word_sets(
     )
 
 
-def _read_own(categories: Mapping[str, Any], reader: _Reader) -> Entry:
+def _read_own(categories: Mapping[str, Any], reader: _LexiconReader) -> Entry:
     """Read the categories that a config defines itself; their words and sets are added to the reader's.
 
     Returns:
@@ -197,7 +197,7 @@ def _read_own(categories: Mapping[str, Any], reader: _Reader) -> Entry:
     return own
 
 
-def _read_own_set(name: str, given: Any, category: Entry, reader: _Reader) -> Entry | None:
+def _read_own_set(name: str, given: Any, category: Entry, reader: _LexiconReader) -> Entry | None:
     """Return a word set of which a config has the words, or the file; None for one of the lexicon's."""
     if given is None:
         return None

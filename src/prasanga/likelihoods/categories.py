@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from prasanga.associations.comparisons import of_twins
 from prasanga.associations.estimates import (
-    Category,
-    Cell,
+    AskedEstimate,
+    CategoryWords,
     Estimand,
     Rows,
     TestSettings,
@@ -341,7 +341,7 @@ def measure_categories(
         about = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms, "seed": seed}
         about |= {"n_sentences_a": n_a, "n_sentences_b": len(usable) - n_a, "n_templates": rows["template"].n_unique()}
         about |= {"n_masked_as_one": len(one_mask), "masked_as_one": ", ".join(one_mask), **settings.conventions()}
-        cells.append(Cell(category, {"model": model}, words, lost, about))
+        cells.append(AskedEstimate(category, {"model": model}, words, lost, about))
         terms_of[category.name] = scores, usable["template"].to_list()
         table = table.with_columns(pl.col("left_out").replace("", "no target left"))
         if scores is not None:
@@ -361,7 +361,7 @@ def measure_categories(
         named["role"] = pl.when(is_a).then(pl.lit("a")).otherwise(pl.lit("b"))
         sentences += table.with_columns(**named).to_dicts()
 
-    def measure(cell: Cell) -> tuple[dict[str, Any], Rows, Rows]:
+    def measure(cell: AskedEstimate) -> tuple[dict[str, Any], Rows, Rows]:
         scores, templates = terms_of[cell.category.name]
         assert scores is not None  # no set is empty
         x, y, a, b = cell.used
@@ -391,7 +391,7 @@ def _list_terms(
 
 
 def _find_usable(
-    category: Category, scored: pl.DataFrame, terms: str
+    category: CategoryWords, scored: pl.DataFrame, terms: str
 ) -> tuple[Words, pl.DataFrame, TermScores | None, list[Loss]]:
     """Return which targets have a score in every sentence, and the sentences in which all of these have one.
 

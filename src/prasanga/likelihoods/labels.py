@@ -248,7 +248,7 @@ def measure_pair_strengths(
     for row in (each for each in tested if each["n_clusters"] is None):
         key = {name: row[name] for name in ("set", "model", "language")}
         others = [each["p_label"] for each in tested if each["language"] == row["language"] and each is not row]
-        studies = _Studies(
+        studies = PairStudies(
             bias.filter(model=row["model"], language=row["language"]), row, scores, twins, find_level(others)
         )
         rng = generator(seed, "strength", "pairs", *key.values())
@@ -264,7 +264,7 @@ def measure_pair_strengths(
     return pl.DataFrame(found, schema=TABLES["pair_strength"].polars)
 
 
-class _Studies:
+class PairStudies:
     """Simulated studies with the pairs of a set, model and language.
 
     Attributes:

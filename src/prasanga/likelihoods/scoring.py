@@ -143,7 +143,7 @@ def score_pairs(
     return pairs.hstack(found).with_columns(pl.lit(value).alias(column) for column, value in said.items())
 
 
-class _Sentence(NamedTuple):
+class _ScoredSentence(NamedTuple):
     """A sentence to be scored: its pieces, and the character spans of the words that are."""
 
     pieces: Pieces
@@ -158,7 +158,7 @@ def _plan(
     punctuation: Punctuation,
     *,
     keep: bool,
-) -> tuple[_Sentence, _Sentence] | str:
+) -> tuple[_ScoredSentence, _ScoredSentence] | str:
     """Return both sentences with their words to be scored, or why the pair is left out."""
     (first, second), measure = pair, asking.measure
     if first == second:
@@ -179,7 +179,7 @@ def _plan(
             return "dropped-word"
     if list(pieces[0].ids) == list(pieces[1].ids):
         return "identical-pieces"
-    sentences = (_Sentence(pieces[0], scored[0]), _Sentence(pieces[1], scored[1]))
+    sentences = (_ScoredSentence(pieces[0], scored[0]), _ScoredSentence(pieces[1], scored[1]))
     for sentence in sentences:
         if not asking.scored(*sentence):
             return "nothing-scored"
@@ -191,7 +191,7 @@ def _plan(
 
 
 def _score_sentences(
-    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], reduction: str
+    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_ScoredSentence], reduction: str
 ) -> Iterator[tuple[float, int]]:
     """Yield the score of each sentence, from the log-probabilities of its scored pieces, and their number."""
     weights: list[NDArray[np.float64]] = []

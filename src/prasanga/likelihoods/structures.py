@@ -249,7 +249,8 @@ def _compare(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> di
     if len(both) < 2:
         return {"note": f"{len(both)} traits have both structures, and a spread takes two"}
     mean_1, mean_2 = both.mean(axis=0)
-    sd_1, sd_2 = (sd if sd > SCORE_NOISE else 0.0 for sd in both.std(axis=0, ddof=1).tolist())
+    deviations = (float(values.std(ddof=1)) for values in both.T)
+    sd_1, sd_2 = (sd if sd > SCORE_NOISE else 0.0 for sd in deviations)
     found: dict[str, Any] = {"sd_1": sd_1, "sd_2": sd_2, "mean_1": mean_1, "mean_2": mean_2}
     found |= {"difference": mean_2 - mean_1, "note": "no ratio: in one of them all traits have the same association"}
     if vary := sd_1 > 0 and sd_2 > 0:

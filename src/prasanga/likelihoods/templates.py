@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import regex
 
-from prasanga.associations.estimates import Category, category_of
+from prasanga.associations.estimates import CategoryWords, category_of
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, read_json_object, read_text, suggest
 from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
@@ -222,7 +222,7 @@ def read_category_sentences(
     return _fill(items(), CATEGORY_SENTENCES, lexicon)
 
 
-def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Collection[str]) -> Iterator[Category]:
+def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Collection[str]) -> Iterator[CategoryWords]:
     """Yield the categories as they are measured: of those exchanged, the attributes are the targets."""
     for name, layout in categories.items():
         category = category_of(name, layout)

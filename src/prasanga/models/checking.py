@@ -23,7 +23,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import read_document
 from prasanga.models.devices import DTYPES, Size, weights_bytes
 from prasanga.models.heads import mask_piece, require_mask
-from prasanga.models.hub import Source, find_weights, identify, open_source
+from prasanga.models.hub import FoundModel, find_weights, identify, open_source
 from prasanga.models.loading import (
     build_bare,
     max_pieces,
@@ -164,7 +164,7 @@ def check_model(
     }
 
 
-def _find_pooling(source: Source) -> tuple[str | None, str]:
+def _find_pooling(source: FoundModel) -> tuple[str | None, str]:
     """Return the pooling that a model's files name, and what they say where that is not known."""
     path = source.find(_POOLING_FILE)
     if path is None:

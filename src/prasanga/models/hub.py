@@ -32,7 +32,7 @@ _CODE_ELSEWHERE = re.compile(r'"([\w./-]+)--[\w.]+"')
 
 
 @dataclass(frozen=True)
-class Source:
+class FoundModel:
     """A model that has been found, with its config.json.
 
     Attributes:
@@ -72,7 +72,7 @@ class Source:
             raise _explain_refusal(self.name, self.commit, error) from error
 
 
-def open_source(model: str | Path, revision: str | None = None) -> Source:
+def open_source(model: str | Path, revision: str | None = None) -> FoundModel:
     """Find `model`, a folder or the id of a model of the hub, and its config.json.
 
     Raises:
@@ -93,7 +93,7 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
                 f"model {model}: the folder has an {_ADAPTER}, so it is an adapter to another model. Merge it into its"
                 " model (`merge_and_unload` of the package peft), save that, and give its folder."
             )
-        return Source(name, folder, None, pinned=True)
+        return FoundModel(name, folder, None, pinned=True)
     if isinstance(model, Path) or folder.is_absolute() or name.startswith(".") or name.count("/") > 1:
         raise _explain_missing(name, "it cannot be the id of a model of the hub (owner/name)")
     try:
@@ -101,10 +101,10 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
     except (OSError, ValueError) as error:
         raise _explain_refusal(name, revision, error) from error
     commit = path.parent.name  # the cache keeps files as snapshots/<commit>/<file>
-    return Source(name, None, commit, pinned=_COMMIT.fullmatch(revision or "") is not None)
+    return FoundModel(name, None, commit, pinned=_COMMIT.fullmatch(revision or "") is not None)
 
 
-def require_own_code(source: Source) -> None:
+def require_own_code(source: FoundModel) -> None:
     """Refuse a model that runs Python code of another repository, which transformers takes from its main branch.
 
     Raises:
@@ -123,7 +123,7 @@ def require_own_code(source: Source) -> None:
 
 
 @contextmanager
-def explaining(source: Source, part: str) -> Iterator[None]:
+def explaining(source: FoundModel, part: str) -> Iterator[None]:
     """Say in the user's words why `part` of a model that was found cannot be loaded.
 
     Everything but exhausted memory is turned into an `InputError`: the libraries that read a model raise nearly
@@ -152,7 +152,7 @@ def download_command(name: str, revision: str | None) -> str:
     return shlex.join(["hf", "download", name, *(["--revision", revision] if revision else [])])
 
 
-def _how_to_fetch(source: Source) -> str:
+def _how_to_fetch(source: FoundModel) -> str:
     if source.folder is not None:
         return "Fetch the model again."
     return f"Where there is network, `{download_command(source.name, source.commit)}` fetches what there is."
@@ -234,7 +234,7 @@ def model_identity(
     return identify(open_source(model, revision), options)
 
 
-def identify(source: Source, options: ModelOptions) -> dict[str, str]:
+def identify(source: FoundModel, options: ModelOptions) -> dict[str, str]:
     """Return the same as `model_identity`, for a model that has been found."""
     folder = source.folder
     if folder is None:
@@ -263,7 +263,7 @@ class Weights(NamedTuple):
     safetensors: bool
 
 
-def find_weights(source: Source, options: ModelOptions) -> Weights:
+def find_weights(source: FoundModel, options: ModelOptions) -> Weights:
     """Return the weights of a model, downloaded if need be.
 
     They are safetensors if it has any, else pickles with a known digest.
@@ -284,7 +284,7 @@ def find_weights(source: Source, options: ModelOptions) -> Weights:
     raise InputError(f"model {source.name}: the folder has no weights. Put its {_ONE_FILE} there.")
 
 
-def _find_files(source: Source, name: str) -> tuple[Path, ...]:
+def _find_files(source: FoundModel, name: str) -> tuple[Path, ...]:
     """Return a file itself, or the files that its index lists; none if the model has neither."""
     if (whole := source.find(name)) is not None:
         return (whole,)
@@ -303,7 +303,7 @@ def _find_files(source: Source, name: str) -> tuple[Path, ...]:
     return tuple(found.values())
 
 
-def _require_digests(source: Source, files: tuple[Path, ...], options: ModelOptions) -> None:
+def _require_digests(source: FoundModel, files: tuple[Path, ...], options: ModelOptions) -> None:
     digests = {path.name: sha256_of_file(path) for path in files}
     other = [name for name, found in digests.items() if options.weights_sha256.get(name) != found]
     if other:

@@ -36,7 +36,7 @@ from prasanga.models.devices import (
     resolve_dtype,
     weights_bytes,
 )
-from prasanga.models.hub import Source, Weights, explaining, find_weights, open_source, require_own_code
+from prasanga.models.hub import FoundModel, Weights, explaining, find_weights, open_source, require_own_code
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import apply_options, keep_normalizer_of_file
 
@@ -175,7 +175,7 @@ def _divide_memory(devices: Sequence[torch.device]) -> dict[int, int]:
 
 
 @lru_cache(maxsize=1)
-def _share_tokenizer(source: Source, asked: tuple[tuple[str, Any], ...], remote_code: bool) -> Any:
+def _share_tokenizer(source: FoundModel, asked: tuple[tuple[str, Any], ...], remote_code: bool) -> Any:
     """Return the tokenizer that the twins of a model share in a job: a large one takes longer to read than to draw."""
     return open_tokenizer(source, ModelOptions(tokenizer=dict(asked), remote_code=remote_code))
 
@@ -197,7 +197,7 @@ def load_config(model: str | Path, *, revision: str | None = None, options: Mode
     return open_config(open_source(model, revision), options)
 
 
-def open_config(source: Source, options: ModelOptions) -> Any:
+def open_config(source: FoundModel, options: ModelOptions) -> Any:
     """Return the configuration of a model that has been found; refused if the model is not of `options.kind`."""
     if options.remote_code:
         _LOG.warning(
@@ -234,7 +234,7 @@ def model_kind(config: Any) -> str:
     return "decoder" if text.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES or is_causal else "encoder"
 
 
-def open_tokenizer(source: Source, options: ModelOptions) -> Any:
+def open_tokenizer(source: FoundModel, options: ModelOptions) -> Any:
     """Return the fast tokenizer of a model that has been found, with `options.tokenizer` in effect."""
     if source.folder is not None and not any(any(source.folder.glob(pattern)) for pattern in _TOKENIZER_FILES):
         raise InputError(
@@ -300,7 +300,7 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-def build_bare(source: Source, config: Any, options: ModelOptions, *, head: bool) -> Any:
+def build_bare(source: FoundModel, config: Any, options: ModelOptions, *, head: bool) -> Any:
     """Return a part of the model as a module without content, on the meta device.
 
     Args:
@@ -330,7 +330,7 @@ def build_bare(source: Source, config: Any, options: ModelOptions, *, head: bool
     return model
 
 
-def _draw_weights(source: Source, config: Any, options: ModelOptions, dtype: torch.dtype, *, head: bool) -> Any:
+def _draw_weights(source: FoundModel, config: Any, options: ModelOptions, dtype: torch.dtype, *, head: bool) -> Any:
     """Return a part of a model with the weights that its family begins to train with.
 
     They are drawn on the CPU; the random numbers of the process are afterwards as they were.
@@ -340,7 +340,7 @@ def _draw_weights(source: Source, config: Any, options: ModelOptions, dtype: tor
         return _build(source, config, options, head=head, dtype=dtype)
 
 
-def _build(source: Source, config: Any, options: ModelOptions, *, head: bool, **dtype: torch.dtype) -> Any:
+def _build(source: FoundModel, config: Any, options: ModelOptions, *, head: bool, **dtype: torch.dtype) -> Any:
     # `from_config` would take a model's own code from the main branch, and register it for every later use.
     name, trimmed = _class_name(config, head), _trim_config(config, head)
     own = (getattr(config, "auto_map", None) or {}).get(name) if options.remote_code else None
@@ -353,7 +353,7 @@ def _build(source: Source, config: Any, options: ModelOptions, *, head: bool, **
 
 
 def read_weights(
-    source: Source,
+    source: FoundModel,
     weights: Weights,
     config: Any,
     options: ModelOptions,

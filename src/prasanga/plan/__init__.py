@@ -25,7 +25,7 @@ from prasanga.lexicon.model import chosen_categories, require_language, require_
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.methods import Method
 from prasanga.pairs.reading import require_layout
-from prasanga.plan.models import Measured, find_vectors, plan_embedded, plan_scored, require_file, require_folder
+from prasanga.plan.models import MeasuredModels, find_vectors, plan_embedded, plan_scored, require_file, require_folder
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
 from prasanga.sentences.corpus import Shard, is_remote
 from prasanga.sentences.files import find_shards, require_apart
@@ -125,8 +125,8 @@ class StudyPlan:
     config: Mapping[str, Any]
     from_results: bool
     computed: bool
-    embedded: Measured
-    scored: Measured
+    embedded: MeasuredModels
+    scored: MeasuredModels
     labels: dict[str, str]
     shortest: str
     words: WordsPlan

@@ -24,7 +24,7 @@ _MASKED = ("encoder", "auto")
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredModels:
     """Models that are measured in the same way, and their copies with random weights.
 
     Attributes:
@@ -48,7 +48,7 @@ class Measured:
         return {name: twins["twin_of"] for name, twins in self.twins.items()}
 
     @property
-    def masked(self) -> Measured:
+    def masked(self) -> MeasuredModels:
         """Return those with a mask.
 
         A model of the hub of unknown kind counts as one; `check_model` refuses it if it has no mask.
@@ -56,7 +56,7 @@ class Measured:
         models, twins = (
             {name: each for name, each in part.items() if has_mask(each)} for part in (self.models, self.twins)
         )
-        return Measured(models, twins, self.are_joined)
+        return MeasuredModels(models, twins, self.are_joined)
 
     @property
     def jobs(self) -> list[str]:
@@ -73,7 +73,7 @@ class Measured:
         return [*patterns, *copies] if self.are_joined else [*patterns]
 
 
-def plan_embedded(config: Mapping[str, Any], *, are_joined: bool) -> Measured:
+def plan_embedded(config: Mapping[str, Any], *, are_joined: bool) -> MeasuredModels:
     """Return the models whose vectors are measured, by the names that tables and figures give them.
 
     A list of layers makes one entry for each, in the list's order, named `<model>-layer<k>` after the layer: 8 is
@@ -106,7 +106,7 @@ def plan_embedded(config: Mapping[str, Any], *, are_joined: bool) -> Measured:
     return _add_twins(studied, config, are_joined=are_joined)
 
 
-def plan_scored(config: Mapping[str, Any]) -> Measured:
+def plan_scored(config: Mapping[str, Any]) -> MeasuredModels:
     """Return the models that are asked for probabilities, each once: whatever its layers, it has one vocabulary head.
 
     Returns:
@@ -134,7 +134,7 @@ def plan_scored(config: Mapping[str, Any]) -> Measured:
     return _add_twins(scored, config, are_joined=True)
 
 
-def _add_twins(models: Models, config: Mapping[str, Any], *, are_joined: bool) -> Measured:
+def _add_twins(models: Models, config: Mapping[str, Any], *, are_joined: bool) -> MeasuredModels:
     """Return models with their random copies: the same architecture and tokenizer, and random weights.
 
     Returns:
@@ -157,7 +157,7 @@ def _add_twins(models: Models, config: Mapping[str, Any], *, are_joined: bool) -
             # halved, each fits into every column and file
             seeds = [seed_of(config["seed"], *names, twin) >> 1 for twin in range(number)]
             twins[name] = {**settings, "twin_of": model, "random_weights": seeds}
-    return Measured(models, twins, are_joined and len(twins) == len(models))
+    return MeasuredModels(models, twins, are_joined and len(twins) == len(models))
 
 
 def list_questions(settings: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -56,7 +56,7 @@ KEY = ("category", "model", "segment_length")
 _SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
 
 
-class Category(NamedTuple):
+class TitledCategory(NamedTuple):
     """A test category with the names of its sets as a reader sees them ("male names", not "male_names")."""
 
     name: str
@@ -80,7 +80,7 @@ class Category(NamedTuple):
 class Grid:
     """All estimates of CEAT by (category, model, segment length): primary ones (`MEAN`), and those of `lengths`."""
 
-    categories: tuple[Category, ...]
+    categories: tuple[TitledCategory, ...]
     models: tuple[str, ...]
     lengths: tuple[str, ...]
     estimates: Mapping[tuple[str, str, str], Estimate]
@@ -271,9 +271,9 @@ def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
     return x, y, a, b
 
 
-def category_of(row: Estimate) -> Category:
+def category_of(row: Estimate) -> TitledCategory:
     """Return the category of an estimate."""
-    return Category(row["category"], *names_of_sets(row))
+    return TitledCategory(row["category"], *names_of_sets(row))
 
 
 def _pair(first: str, second: str) -> str:

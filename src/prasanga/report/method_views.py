@@ -563,7 +563,7 @@ def draw_line(ceat: Grid, category: str, model: str, *, changed: bool) -> Markup
     return html(picture, " changed" * changed, scale.y(0.0), line, drawn)
 
 
-def draw_chart(ceat: Grid, categories: Sequence[grid.Category], *, choose: bool) -> Markup:
+def draw_chart(ceat: Grid, categories: Sequence[grid.TitledCategory], *, choose: bool) -> Markup:
     """Return effects against length, a panel for each of these categories; with `choose` models can be chosen."""
     scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
     looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]

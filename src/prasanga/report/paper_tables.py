@@ -77,7 +77,7 @@ _OF_SEAT = (
 _RUNS = {"Mean of runs": "runs_mean", "Deviation over runs": "runs_sd"}
 
 
-class Layout(NamedTuple):
+class WrittenTable(NamedTuple):
     """One table in the three formats, named as their file endings."""
 
     csv: str
@@ -100,12 +100,12 @@ class PaperTable(NamedTuple):
     sheet: sheets.Sheet
     notes: Sequence[str]
 
-    def render(self, in_latex: Sequence[sheets.Sheet] = (), notes: Sequence[str] = ()) -> Layout:
+    def render(self, in_latex: Sequence[sheets.Sheet] = (), notes: Sequence[str] = ()) -> WrittenTable:
         """Return the table in the three formats; in LaTeX other sheets and notes may take its place."""
         heads = tuple(_IN_CSV.get(head, head.lower()) for head in self.sheet.heads)
         parts = in_latex or sheets.split_columns(self.sheet, _COLUMNS)
         label = f"tab:{self.name.replace('_table', '')}"
-        return Layout(
+        return WrittenTable(
             sheets.sheet_to_csv(replace(self.sheet, heads=heads)),
             f"{self.caption}\n\n{sheets.sheet_to_markdown(self.sheet, self.notes)}",
             sheets.sheets_to_latex(parts, notes or self.notes, caption=self.caption, label=label),
@@ -184,7 +184,7 @@ def _test_draws(effect: pl.Expr, standard_error: pl.Expr) -> pl.Expr:
     return z.map_elements(lambda z: math.erfc(z / math.sqrt(2)), return_dtype=pl.Float64)
 
 
-def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
+def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> WrittenTable:
     """Return one table in three formats: `ceat`, or one in the layout of a paper with arguments as of `paper_table`."""
     if name == "ceat":
         return render_ceat(_choose_draws(name, tables)["ceat"])
@@ -226,7 +226,7 @@ def _choose_draws(name: str, tables: Tables) -> Tables:
     return {**tables, "ceat": tables["ceat"].filter(n_samples=n)}
 
 
-def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
+def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> WrittenTable:
     """Return one of Sahoo's tables with several languages side by side, each from a study of its own.
 
     Args:
@@ -240,7 +240,7 @@ def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = 
     return _arrange_languages(name, studies, preset).render()
 
 
-def render_ceat(ceat: pl.DataFrame) -> Layout:
+def render_ceat(ceat: pl.DataFrame) -> WrittenTable:
     """Return the estimates of CEAT as CSV and Markdown in the paper's layout, and for LaTeX as a paper reports them.
 
     In LaTeX a row is a category, model and length, with the columns that docs/which_statistic.md asks for: effect,
@@ -437,7 +437,7 @@ def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[A
         x, y, a, b = (
             each.removesuffix(" caliskan").replace("first names", "names") for each in grids.names_of_sets(row)
         )
-        category = grids.Category(row["category"], *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
+        category = grids.TitledCategory(row["category"], *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
         found.setdefault(category.name, (category.name, category.targets, category.attributes))
     return {name: found[name] for name in names if name in found}
 

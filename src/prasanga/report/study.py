@@ -212,7 +212,7 @@ WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (files(templates.__name__)
 """Why things are left out, by the codes of the tables."""
 
 
-class Loss(NamedTuple):
+class StageLoss(NamedTuple):
     """Something that a stage lost: `n` of `of` things (`what`) are so (`lost`), and why."""
 
     stage: str
@@ -258,7 +258,7 @@ def totals(counts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def list_losses(results: Results) -> list[Loss]:
+def list_losses(results: Results) -> list[StageLoss]:
     """Return what a study left out, from corpus to likelihoods, as far as its results count it."""
     counted = [
         *_count_corpus(totals(results.corpus)),
@@ -269,7 +269,7 @@ def list_losses(results: Results) -> list[Loss]:
         *_count_pairs(results["bias_percentages"]),
     ]
     return [
-        Loss(stage, what, lost, n, of, why)
+        StageLoss(stage, what, lost, n, of, why)
         for stage, what, lost, of, reasons in counted
         for why, n in sort_reasons(reasons)
         if n

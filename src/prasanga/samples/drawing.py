@@ -30,8 +30,8 @@ from prasanga.samples.pool import (
     PoolKind,
     Requirement,
     SegmentLength,
+    StimulusNames,
     Tally,
-    Vocabulary,
     Window,
     count_rows,
     priorities,
@@ -125,7 +125,7 @@ def draw(
     own = requirements_by_length(lengths, window, longest)
     requirements = requirements_of_pools(own, pool)
     pools = {requirement: Pool(contexts_per_stimulus) for requirement in requirements.values()}
-    vocabulary = Vocabulary(stimuli)
+    vocabulary = StimulusNames(stimuli)
     room = explaining_full_disk(scratch or tempfile.gettempdir())
     n_primary, n_more = count_rows(primary), count_rows(more)
     with room, Tally([*own.values(), *requirements.values()], n_primary + n_more, scratch) as tally:
@@ -231,7 +231,7 @@ def choose_part(drawn: Draw, length: str, bucket: str, buckets: int) -> SamplePa
 
 
 def _read(
-    what: str, files: Sequence[Path], n_rows: int, vocabulary: Vocabulary, *, first: int = 0
+    what: str, files: Sequence[Path], n_rows: int, vocabulary: StimulusNames, *, first: int = 0
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of tables, telling the progress; those of the supplement are numbered from a `first` above 0."""
     with progress(what, n_rows, "occurrences") as done:
@@ -246,7 +246,7 @@ def _with_enough(counts: pl.DataFrame, requirements: Iterable[Requirement], mini
     return fewest.filter(pl.col("eligible") >= minimum)["stimulus"].to_list()
 
 
-def _with_priority(rows: pl.DataFrame, vocabulary: Vocabulary, seed: int) -> pl.DataFrame:
+def _with_priority(rows: pl.DataFrame, vocabulary: StimulusNames, seed: int) -> pl.DataFrame:
     keys = stimulus_keys(seed, vocabulary.stimuli.names)
     high, low = priorities(rows["text_high"].to_numpy(), rows["text_low"].to_numpy(), keys[rows["stimulus"].to_numpy()])
     return rows.with_columns(high=pl.Series(high), low=pl.Series(low))
@@ -258,7 +258,7 @@ def _places(pool: pl.DataFrame) -> pl.DataFrame:
     return pool.select("stimulus", rank, "file", "row", "supplement").sort("stimulus", "rank").rechunk()
 
 
-def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: Vocabulary) -> pl.DataFrame:
+def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: StimulusNames) -> pl.DataFrame:
     """Return the occurrences of each form by file, and how many were drawn at any length, with names for numbers."""
     keys = _OCCURRENCE[:3]
     sampled = chosen.group_by(keys).agg(pl.len().cast(pl.Int64).alias("sampled"))

@@ -299,7 +299,7 @@ class Names:
         return np.asarray(known[column.indices.to_numpy()])
 
 
-class Vocabulary:
+class StimulusNames:
     """The names that the rows of all files refer to; only the rows of `stimuli` are read, or all if it is None."""
 
     def __init__(self, stimuli: Iterable[str] | None) -> None:
@@ -315,7 +315,7 @@ def count_rows(paths: Iterable[str | Path]) -> int:
 
 def read_rows(
     path: str | Path,
-    vocabulary: Vocabulary,
+    vocabulary: StimulusNames,
     *,
     file: int,
     supplement: bool = False,

@@ -350,21 +350,21 @@ def _load_sentences(path: str) -> dict[str, list[str]]:
     return dict(content)
 
 
-class _Reader(NamedTuple):
+class _FormatReader(NamedTuple):
     """How a format is read, and the endings by which its files are known."""
 
     read: Callable[[Shard, ReadingReport], _Found]
     endings: tuple[str, ...] = ()
 
 
-_READERS: Mapping[Format, _Reader] = {
-    "text": _Reader(_read_lines, (".txt", ".text", ".bn", ".hi", ".en")),
-    "word": _Reader(_read_lines),
-    "jsonl": _Reader(_read_json_lines, (".jsonl", ".ndjson")),
-    "extracted": _Reader(_read_table, (".csv", ".tsv")),
-    "pickle": _Reader(_read_pickle, (".pkl", ".pickle")),
-    "parquet": _Reader(_read_column, (".parquet",)),
-    "dataset": _Reader(_read_column, (".arrow",)),
+_READERS: Mapping[Format, _FormatReader] = {
+    "text": _FormatReader(_read_lines, (".txt", ".text", ".bn", ".hi", ".en")),
+    "word": _FormatReader(_read_lines),
+    "jsonl": _FormatReader(_read_json_lines, (".jsonl", ".ndjson")),
+    "extracted": _FormatReader(_read_table, (".csv", ".tsv")),
+    "pickle": _FormatReader(_read_pickle, (".pkl", ".pickle")),
+    "parquet": _FormatReader(_read_column, (".parquet",)),
+    "dataset": _FormatReader(_read_column, (".arrow",)),
 }
 
 FORMATS: Mapping[str, Format] = {ending: name for name, reader in _READERS.items() for ending in reader.endings}

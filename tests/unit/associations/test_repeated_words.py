@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from prasanga.associations import CeatSettings, TestSettings, ceat, measure_ceat
-from prasanga.extras.multiverse import Source, measure_multiverse, variants_of_contexts
+from prasanga.extras.multiverse import ModelVectors, measure_multiverse, variants_of_contexts
 from prasanga.report.grid import few_words
 from prasanga.schema import group_lost_words
 
@@ -83,7 +83,7 @@ def test_other_choices_count_words_as_ceat_does(how: str, n_a: int) -> None:
     given = {word: ([f"{word}-{i}" for i in range(len(array))], array) for word, array in EMBEDDINGS.items()}
 
     def effects(words: dict[str, list[str]]) -> list[dict[str, Any]]:
-        source = Source("ceat", "m", {"segment_length": "9"}, partial(variants_of_contexts, given, seed=1))
+        source = ModelVectors("ceat", "m", {"segment_length": "9"}, partial(variants_of_contexts, given, seed=1))
         return measure_multiverse({"ceat": category(words)}, [source], seed=1, repeated_words=how).to_pylist()
 
     assert {(row["n_a"], row["listed_a"]) for row in effects(TWICE)} == {(n_a, n_a)}

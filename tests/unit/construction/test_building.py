@@ -23,7 +23,7 @@ from prasanga_construction.building import (
 from prasanga_construction.distance import agree, check_distance, find_terms
 from prasanga_construction.templates import (
     Identities,
-    Templates,
+    PairTemplates,
     Term,
     fill,
     inflected,
@@ -42,7 +42,7 @@ FIGURE_2 = {"Physical appearance": "physical-appearance"}
 
 
 @pytest.fixture(scope="module")
-def resources() -> dict[str, tuple[Identities, Templates]]:
+def resources() -> dict[str, tuple[Identities, PairTemplates]]:
     folder = Path(__file__).parents[3] / "resources/construction"
     return {
         language: (
@@ -63,7 +63,7 @@ def tuple_of(language: str, axis: str, identity: str, attribute: str, word_class
 
 @pytest.mark.parametrize("language", ["bn", "hi", "en"])
 def test_every_term_makes_minimal_pairs_in_every_template(
-    language: str, resources: dict[str, tuple[Identities, Templates]], tmp_path: Path
+    language: str, resources: dict[str, tuple[Identities, PairTemplates]], tmp_path: Path
 ) -> None:
     identities, templates = resources[language]
     tuples = [
@@ -90,7 +90,7 @@ def test_every_term_makes_minimal_pairs_in_every_template(
     assert built.pairs.filter(pl.col("agreeing") != "").height or language == "bn", genders
 
 
-def test_the_terms_of_figure_2_are_there(shared: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_the_terms_of_figure_2_are_there(shared: Path, resources: dict[str, tuple[Identities, PairTemplates]]) -> None:
     figure = pl.read_csv(shared / "published/indibias_identity_terms.csv")
     for identities, _ in resources.values():
         expected: dict[str, set[str]] = {}
@@ -105,21 +105,25 @@ def test_the_terms_of_figure_2_are_there(shared: Path, resources: dict[str, tupl
         assert sum(map(len, expected.values())) == 35
 
 
-def test_the_published_tuples_become_pairs(shared: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_the_published_tuples_become_pairs(
+    shared: Path, resources: dict[str, tuple[Identities, PairTemplates]]
+) -> None:
     tuples = read_tuples(shared / "published/indibias_example_tuples.csv", "en", annotators=3)
     built = build_pairs(template_drafts(kept_tuples(tuples, 2), *resources["en"]))
     assert built.left_out.is_empty()
     assert built.pairs["pair_id"].str.extract(r"^(\d+)-").n_unique() == 40
 
 
-def test_the_demo_tuples_become_pairs(project_root: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_the_demo_tuples_become_pairs(
+    project_root: Path, resources: dict[str, tuple[Identities, PairTemplates]]
+) -> None:
     tuples = kept_tuples(read_tuples(project_root / "resources/demo/tuples.csv", "en"), 2)
     built = build_pairs(template_drafts(tuples, *resources["en"]))
     assert built.left_out.is_empty()
     assert built.pairs.height >= 6 * len(tuples)
 
 
-def test_hindi_words_agree_and_are_marked(resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_hindi_words_agree_and_are_marked(resources: dict[str, tuple[Identities, PairTemplates]]) -> None:
     identities, templates = resources["hi"]
     each = tuple_of("hi", "gender", "female", "सच्चा")
     built = build_pairs(template_drafts([each], identities, templates)).pairs
@@ -130,7 +134,7 @@ def test_hindi_words_agree_and_are_marked(resources: dict[str, tuple[Identities,
     assert row["agreeing"] == "सच्ची | होती / सच्चे | होते"
 
 
-def test_english_articles_agree(resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_english_articles_agree(resources: dict[str, tuple[Identities, PairTemplates]]) -> None:
     identities, templates = resources["en"]
     built = build_pairs(template_drafts([tuple_of("en", "caste", "Brahmin", "proud")], identities, templates)).pairs
     row = built.filter(pl.col("pair_id") == "t-hired-obc").row(0, named=True)
@@ -139,7 +143,7 @@ def test_english_articles_agree(resources: dict[str, tuple[Identities, Templates
     assert row["agreeing"] == "a / an"
 
 
-def test_the_tuple_may_name_its_counterpart(resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_the_tuple_may_name_its_counterpart(resources: dict[str, tuple[Identities, PairTemplates]]) -> None:
     identities, templates = resources["en"]
     each = BiasTuple("t", "en", "religion", "Jain", "calm", "positive", counterpart="Sikhs", place="t.csv, line 2")
     assert {draft.pair_id.rsplit("-", 1)[1] for draft in template_drafts([each], identities, templates)} == {"sikh"}
@@ -192,7 +196,12 @@ def test_terms_are_whole_words(text: str, terms: list[str], expected: list[list[
 
 @pytest.mark.parametrize(("sentence", "axis", "one", "other", "expected"), read_table(__file__, "swapped"))
 def test_the_counterpart_is_swapped_in(
-    sentence: str, axis: str, one: str, other: str, expected: str, resources: dict[str, tuple[Identities, Templates]]
+    sentence: str,
+    axis: str,
+    one: str,
+    other: str,
+    expected: str,
+    resources: dict[str, tuple[Identities, PairTemplates]],
 ) -> None:
     identities, _ = resources["en"]
     swapped = swap(sentence, term(identities, axis, one), term(identities, axis, other), "en")
@@ -211,13 +220,15 @@ def test_what_needs_a_person_is_refused(
     one: str,
     other: str,
     refused: str,
-    resources: dict[str, tuple[Identities, Templates]],
+    resources: dict[str, tuple[Identities, PairTemplates]],
 ) -> None:
     identities, _ = resources[language]
     assert swap(sentence, term(identities, axis, one), term(identities, axis, other), language).refused == refused
 
 
-def test_reviewed_sentences_become_pairs(tmp_path: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_reviewed_sentences_become_pairs(
+    tmp_path: Path, resources: dict[str, tuple[Identities, PairTemplates]]
+) -> None:
     identities, _ = resources["en"]
     each = BiasTuple("k", "en", "caste", "Kshatriya", "brave", "positive", score=3, annotators=3)
     proposed = [Sentence(f"k-s{n}", "k", text) for n, text in enumerate(
@@ -241,7 +252,7 @@ def test_reviewed_sentences_become_pairs(tmp_path: Path, resources: dict[str, tu
     assert (alignment.modified_first, alignment.modified_second) == (["Kshatriya"], ["Vaishya"])
 
 
-def test_what_is_left_out_is_listed(resources: dict[str, tuple[Identities, Templates]]) -> None:
+def test_what_is_left_out_is_listed(resources: dict[str, tuple[Identities, PairTemplates]]) -> None:
     identities, templates = resources["hi"]
     each = tuple_of("hi", "gender", "female", "सच्चा")
     drafts = template_drafts([each], identities, templates)
@@ -256,7 +267,7 @@ def test_what_is_left_out_is_listed(resources: dict[str, tuple[Identities, Templ
 
 
 def test_tuples_that_fit_no_term_or_template(
-    resources: dict[str, tuple[Identities, Templates]], tmp_path: Path
+    resources: dict[str, tuple[Identities, PairTemplates]], tmp_path: Path
 ) -> None:
     identities, templates = resources["en"]
     with pytest.raises(InputError, match=r"no identity term 'Brahman' for caste. Did you mean `brahmin`?"):

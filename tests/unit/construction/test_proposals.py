@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prasanga_construction.proposals import propose_attributes, propose_sentences
-from prasanga_construction.templates import Identities, Templates, load_identities, load_templates
+from prasanga_construction.templates import Identities, PairTemplates, load_identities, load_templates
 from prasanga_construction.tuples import BiasTuple
 
 WORDS = ["brave", "calm", "proud", "loyal", "witty", "quiet", "kind", "strict", "frugal", "lively", "modest"]
@@ -34,12 +34,12 @@ class Stub:
 
 
 @pytest.fixture(scope="module")
-def english(project_root: Path) -> tuple[Identities, Templates]:
+def english(project_root: Path) -> tuple[Identities, PairTemplates]:
     folder = project_root / "resources/construction/en"
     return load_identities(folder / "identities.yaml"), load_templates(folder / "templates.yaml", "en")
 
 
-def test_ten_of_each_polarity_for_every_term(english: tuple[Identities, Templates]) -> None:
+def test_ten_of_each_polarity_for_every_term(english: tuple[Identities, PairTemplates]) -> None:
     stub = Stub(lambda *_: " " + "\n".join(f"{n}. {word}" if n > 1 else word for n, word in enumerate(WORDS, 1)))
     proposals = propose_attributes(stub, *english, seed=47)
     assert len(stub.asked) == 1
@@ -62,7 +62,7 @@ def test_ten_of_each_polarity_for_every_term(english: tuple[Identities, Template
     assert stub.limits == [120]
 
 
-def test_who_gives_too_little_is_asked_again(english: tuple[Identities, Templates]) -> None:
+def test_who_gives_too_little_is_asked_again(english: tuple[Identities, PairTemplates]) -> None:
     def answer(text: str, number: int) -> str:
         if "Sikhs" in text and "negative" in text:
             return ["I cannot answer that.", "brave, calm", "1. calm\n2. proud", "!!"][number - 1]
@@ -84,7 +84,7 @@ def test_who_gives_too_little_is_asked_again(english: tuple[Identities, Template
     assert not stub.asked[0][0].endswith("1.")
 
 
-def test_sentences_of_tuples(english: tuple[Identities, Templates]) -> None:
+def test_sentences_of_tuples(english: tuple[Identities, PairTemplates]) -> None:
     each = BiasTuple("k", "en", "caste", "Kshatriya", "brave", "positive", score=3, annotators=3)
     texts = [f"In the village number {n} the Kshatriyas were brave." for n in range(7)]
     stub = Stub(lambda *_: f"{texts[0]}\n2. Nothing here.\n" + "\n".join(f"{n}. {t}" for n, t in enumerate(texts, 3)))

@@ -22,7 +22,7 @@ from prasanga.base.io import Store, made_from
 from prasanga.embeddings import VectorSettings, embed_shards, list_shards, load_encoder, settle_sentence_vector
 from prasanga.embeddings.pooling import Pooling, read_inputs
 from prasanga.embeddings.settings import COLUMNS
-from prasanga.embeddings.stage import Shard, Source
+from prasanga.embeddings.stage import ShardFiles, VectorSource
 from prasanga.models import ModelOptions, check_model
 
 TinyModel = Callable[..., Path]
@@ -185,8 +185,8 @@ def shard(
 ) -> Any:
     items = [(text[slice(*span)], text, span) for text, span in zip(texts, spans, strict=True)]
     segments = write_segments(tmp_path / "templates.parquet", items, "templates")
-    made = Shard(segments, tmp_path / "00.parquet", tmp_path / "00.left_out.tsv", {"stage": "embeddings"})
-    source = Source([Store(tmp_path / "store", KEY, COLUMNS)], lambda: load_encoder(folder, device="cpu"))
+    made = ShardFiles(segments, tmp_path / "00.parquet", tmp_path / "00.left_out.tsv", {"stage": "embeddings"})
+    source = VectorSource([Store(tmp_path / "store", KEY, COLUMNS)], lambda: load_encoder(folder, device="cpu"))
     settings = replace(SETTINGS, sentence_vector=asked, unknown=unknown)
     return embed_shards([made], [source], settings, width=32)[0]
 

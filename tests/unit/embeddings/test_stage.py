@@ -21,7 +21,7 @@ from prasanga.base.io import Store, made_from, write_table
 from prasanga.embeddings import Pooling, VectorSettings, embed_shards, load_encoder
 from prasanga.embeddings.pooling import Inputs
 from prasanga.embeddings.settings import COLUMNS as KEPT
-from prasanga.embeddings.stage import Shard, Source
+from prasanga.embeddings.stage import ShardFiles, VectorSource
 from prasanga.models import ModelOptions
 from prasanga.samples.segments import segment_id
 
@@ -118,8 +118,8 @@ def store_in(folder: Path) -> Store:
 def embed(tmp_path: Path, items: Sequence[Item], fake: FakeEncoder, **more: Any) -> Counter[str]:
     segments = write_segments(tmp_path / "segments.parquet", items)
     stores = more.pop("stores", None) or [store_in(tmp_path / "store")]
-    shard = Shard(segments, more.pop("output", tmp_path / "out.parquet"), tmp_path / "left_out.tsv", MADE)
-    return embed_shards([shard], [Source(stores, fake.load)], replace(SETTINGS, **more), width=WIDTH)[0]
+    shard = ShardFiles(segments, more.pop("output", tmp_path / "out.parquet"), tmp_path / "left_out.tsv", MADE)
+    return embed_shards([shard], [VectorSource(stores, fake.load)], replace(SETTINGS, **more), width=WIDTH)[0]
 
 
 def read_vectors(path: Path) -> np.ndarray:
@@ -267,7 +267,9 @@ def test_a_number_too_large_for_half_precision_is_refused(tmp_path: Path) -> Non
 def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / "s.parquet", pa.table({"segment_id": ["a"]}), {})
     with pytest.raises(InputError, match=r"s\.parquet: the table has no column occurrence_id, .*it has segment_id"):
-        embed_shards([Shard(tmp_path / "s.parquet", "out.parquet", "left_out.tsv", MADE)], [], SETTINGS, width=WIDTH)
+        embed_shards(
+            [ShardFiles(tmp_path / "s.parquet", "out.parquet", "left_out.tsv", MADE)], [], SETTINGS, width=WIDTH
+        )
 
 
 def test_with_a_real_encoder(tmp_path: Path, tiny_model: Callable[..., Path]) -> None:

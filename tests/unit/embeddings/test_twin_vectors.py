@@ -26,7 +26,7 @@ from prasanga.embeddings import (
     start_encoder,
 )
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.embeddings.stage import Shard, Source, deal, embed_shards
+from prasanga.embeddings.stage import ShardFiles, VectorSource, deal, embed_shards
 from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.models import ModelOptions, check_model
 
@@ -80,11 +80,11 @@ def run(
     made_from = {"stage": "embeddings", "settings": json.dumps({**settings.as_plain(), **report["identity"]})}
     segments = write_segments(root / "segments.parquet", list(zip(stimuli, texts, spans, strict=True)))
     sources = [
-        Source(open_stores(each, report, store), partial(start_encoder, each, report, store, threads=1))
+        VectorSource(open_stores(each, report, store), partial(start_encoder, each, report, store, threads=1))
         for each in settings.each_twin()
     ]
     (done,) = embed_shards(
-        [Shard(segments, root / f"{name}.parquet", root / f"{name}.tsv", made_from)],
+        [ShardFiles(segments, root / f"{name}.parquet", root / f"{name}.tsv", made_from)],
         sources,
         settings,
         width=report["hidden_size"],
@@ -181,10 +181,12 @@ def test_files_that_come_together_load_each_twin_once_and_give_the_same_bits(
             loads.append(int(one.options.random_weights or 0))
             return start_encoder(one, report, folder, threads=1)
 
-        shards = [Shard(path, folder / path.parent.name / "out.parquet", folder / "left_out.tsv", {}) for path in of]
+        shards = [
+            ShardFiles(path, folder / path.parent.name / "out.parquet", folder / "left_out.tsv", {}) for path in of
+        ]
         for shard in shards:
             Path(shard.output).parent.mkdir(parents=True, exist_ok=True)
-        sources = [Source(open_stores(one, report, folder), partial(load, one)) for one in settings.each_twin()]
+        sources = [VectorSource(open_stores(one, report, folder), partial(load, one)) for one in settings.each_twin()]
         reports = embed_shards(shards, sources, settings, width=0)
         return [(each, pq.read_table(one.output)) for each, one in zip(reports, shards, strict=True)], len(loads)
 

@@ -13,7 +13,7 @@ import pytest
 from prasanga.associations import ceat, effect_size, seat
 from prasanga.extras.multiverse import (
     MULTIVERSE_SCHEMA,
-    Source,
+    ModelVectors,
     measure_multiverse,
     variants_of_contexts,
     variants_of_sentences,
@@ -47,7 +47,7 @@ def vectors(n: int = 6, shift: float = 0.8, seed: int = 0) -> dict[str, tuple[li
 
 def test_static_vectors_have_a_row_a_denominator() -> None:
     first = {word: of[0] for word, (_, of) in vectors().items()}
-    source = Source("weat", "v", {}, partial(variants_of_words, first))
+    source = ModelVectors("weat", "v", {}, partial(variants_of_words, first))
     rows = measure_multiverse({"weat": CATEGORIES}, [source], seed=1).to_pylist()
     sets = [np.array([first[word] for word in SETS[side]]) for side in "xyab"]
     assert [(row["category"], row["std"]) for row in rows] == list(product(CATEGORIES, STD_CONVENTIONS))
@@ -59,7 +59,9 @@ def test_static_vectors_have_a_row_a_denominator() -> None:
 
 def test_contexts_are_those_of_ceat() -> None:
     given = vectors(n=64)
-    source = Source("ceat", "m", {"layer": "12", "segment_length": "9"}, partial(variants_of_contexts, given, seed=1))
+    source = ModelVectors(
+        "ceat", "m", {"layer": "12", "segment_length": "9"}, partial(variants_of_contexts, given, seed=1)
+    )
     rows = measure_multiverse({"ceat": CATEGORIES}, [source], seed=1).to_pylist()
     embeddings = {word: of for word, (_, of) in given.items()}
     whole = ceat(embeddings, (SETS["x"], SETS["y"]), (SETS["a"], SETS["b"]), n_samples=4000, rng=1, variance="hedges")
@@ -68,7 +70,9 @@ def test_contexts_are_those_of_ceat() -> None:
     assert {(row["layer"], row["segment_length"]) for row in rows} == {("12", "9")}
     # contexts in another order are the same study
     turned = {word: (ids[::-1], of[::-1]) for word, (ids, of) in given.items()}
-    again = Source("ceat", "m", {"layer": "12", "segment_length": "9"}, partial(variants_of_contexts, turned, seed=1))
+    again = ModelVectors(
+        "ceat", "m", {"layer": "12", "segment_length": "9"}, partial(variants_of_contexts, turned, seed=1)
+    )
     other = measure_multiverse({"ceat": CATEGORIES}, [again], seed=1).to_pylist()
     assert [row["effect_size"] for row in other] == pytest.approx([row["effect_size"] for row in rows])
 
@@ -76,7 +80,9 @@ def test_contexts_are_those_of_ceat() -> None:
 def test_sentences_have_every_set_of_templates_and_both_averages() -> None:
     given = vectors(n=4)
     templates = {word: {each: place for place, each in enumerate(ids)} for word, (ids, _) in given.items()}
-    source = Source("seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates))
+    source = ModelVectors(
+        "seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates)
+    )
     rows = measure_multiverse({"seat": {"C1": CATEGORIES["C1"]}}, [source], seed=1).to_pylist()
     averages = ("associations", "vectors")
     expected = [*product(("all", "1 to 2", "3 to 4"), averages), *product("1234", averages[:1])]
@@ -93,14 +99,16 @@ def test_sentences_have_every_set_of_templates_and_both_averages() -> None:
 def test_three_templates_are_no_two_halves_and_one_is_all(n: int) -> None:
     given = vectors(n=n)
     templates = {word: {each: place for place, each in enumerate(ids)} for word, (ids, _) in given.items()}
-    source = Source("seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates))
+    source = ModelVectors(
+        "seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates)
+    )
     rows = measure_multiverse({"seat": {"C1": CATEGORIES["C1"]}}, [source], seed=1).to_pylist()
     assert {row["templates"] for row in rows} == {"all", *("123"[:n] if n > 1 else "")}
 
 
 def test_holm_is_over_the_estimates_of_one_specification() -> None:
     sources = [
-        Source(
+        ModelVectors(
             "ceat", model, {"layer": layer}, partial(variants_of_contexts, vectors(seed=seed, shift=0.3 * seed), seed=1)
         )
         for seed, (model, layer) in enumerate(product("mn", ("1", "2")))
@@ -118,6 +126,6 @@ def test_holm_is_over_the_estimates_of_one_specification() -> None:
 def test_what_cannot_be_computed_has_no_row() -> None:
     first = {word: of[0] for word, (_, of) in vectors().items() if word not in SETS["y"][1:]}
     assert not measure_multiverse(
-        {"weat": CATEGORIES}, [Source("weat", "v", {}, partial(variants_of_words, first))], seed=1
+        {"weat": CATEGORIES}, [ModelVectors("weat", "v", {}, partial(variants_of_words, first))], seed=1
     )
     assert not measure_multiverse({}, [], seed=1)

@@ -16,8 +16,8 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
 from prasanga.extras.corpora import (
     RELEASE_COLUMNS,
-    Tally,
     Text,
+    TextTally,
     datasheet,
     sampled_occurrences,
     sources_page,
@@ -106,7 +106,11 @@ def test_only_sampled_contexts_of_texts_with_a_licence_are_released_and_all_are_
     tallies = write_release(tmp_path / "out.csv", tables, {"o1", "o3", "o5", "o6", "o7"})
     assert caplog.messages == ["closed/*.txt: no licence in the config; 2 sentence(s) are left out."]
     assert [row["occurrence_id"] for row in read(tmp_path / "out.csv")] == ["o1", "o3", "o7"]
-    assert tallies == {OPEN: Tally(2, {"ফুল", "নদী"}), CLOSED: Tally(2, {"ফুল", "নদী"}), RARE: Tally(1, {"কাশ"})}
+    assert tallies == {
+        OPEN: TextTally(2, {"ফুল", "নদী"}),
+        CLOSED: TextTally(2, {"ফুল", "নদী"}),
+        RARE: TextTally(1, {"কাশ"}),
+    }
 
 
 def test_two_places_of_one_context_are_one_row_and_the_first_of_them(
@@ -114,7 +118,7 @@ def test_two_places_of_one_context_are_one_row_and_the_first_of_them(
 ) -> None:
     tallies = write_release(tmp_path / "out.csv", tables, {"o2", "o1", "o4"})
     assert [row["occurrence_id"] for row in read(tmp_path / "out.csv")] == ["o1", "o4"]
-    assert tallies == {OPEN: Tally(2, {"ফুল"}), CLOSED: Tally(0, set()), RARE: Tally(0, set())}
+    assert tallies == {OPEN: TextTally(2, {"ফুল"}), CLOSED: TextTally(0, set()), RARE: TextTally(0, set())}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +161,7 @@ def test_what_is_released_can_be_read_back(
     assert [(record.stimulus, record.text) for record in records] == pairs
 
 
-TALLIES = {OPEN: Tally(1200, {"ফুল", "নদী"}), CLOSED: Tally(35, {"ফুল"}), RARE: Tally(2, {"কাশ"})}
+TALLIES = {OPEN: TextTally(1200, {"ফুল", "নদী"}), CLOSED: TextTally(35, {"ফুল"}), RARE: TextTally(2, {"কাশ"})}
 
 
 def test_the_page_of_sources_names_licences_counts_settings_and_what_was_left_out() -> None:
@@ -169,7 +173,7 @@ def test_the_page_of_sources_names_licences_counts_settings_and_what_was_left_ou
     assert r"| closed/\*.txt | `closed/*.txt` | none named | 35 | 1 | all words |" in left_out.splitlines()
     assert "- config: digest abc" in left_out.splitlines()
     assert "seed: 47\nnormalization:\n  bn: none\n" in left_out
-    page = sources_page({OPEN: Tally(3, {"ফুল"})}, made={}, settings={})
+    page = sources_page({OPEN: TextTally(3, {"ফুল"})}, made={}, settings={})
     assert "Nothing: every text that was sampled has a licence." in page
 
 
@@ -182,4 +186,4 @@ def test_the_datasheet_counts_what_is_in_it_and_says_what_the_words_are_for() ->
     assert "to *measure* models" in page
     assert all(f"| `{name}` |" in page for name in RELEASE_COLUMNS)
     assert "{files: sentences.csv, format: extracted, columns: {stimulus: word, sentence: sentence}}" in page
-    assert "more were measured" not in datasheet("t", {OPEN: Tally(1, {"ফুল"})})
+    assert "more were measured" not in datasheet("t", {OPEN: TextTally(1, {"ফুল"})})

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from prasanga.base.errors import InputError
 from prasanga.cli import app
 from prasanga.extras.studies import (
+    ComparedStudy,
     Number,
-    Study,
     compared,
     comparison_to_csv,
     read_studies,
@@ -66,7 +66,7 @@ def write(tmp_path: Path) -> Write:
     return make
 
 
-def numbers(*folders: Path) -> tuple[list[Study], list[Number]]:
+def numbers(*folders: Path) -> tuple[list[ComparedStudy], list[Number]]:
     studies = read_studies(folders)
     return studies, compared(studies)
 

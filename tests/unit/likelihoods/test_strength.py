@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.likelihoods.labels import _Studies, measure_pair_strengths
+from prasanga.likelihoods.labels import PairStudies, measure_pair_strengths
 
 SHIFTS = [0.1, 0.25, 0.5, 1.0]
 
@@ -48,7 +48,7 @@ def test_the_shift_of_80_percent_is_found_in_80_percent(n_twins: int) -> None:
     found = measure(scores, twins, 1000)
     bias = bias_percentage(scores, twins=twins, n_runs=0, n_resamples=0)
     row = bias.row(-1, named=True)
-    studies, rng = _Studies(bias, row, scores, twins, 0.05), np.random.default_rng(9)
+    studies, rng = PairStudies(bias, row, scores, twins, 0.05), np.random.default_rng(9)
     rate = np.mean([[*studies.find([found["shift_80"]], rng)][1] for _ in range(1000)])
     assert 0.75 <= rate <= 0.85
     assert found["shift_80_nats"] == pytest.approx(found["shift_80"] * studies.sd)

@@ -13,7 +13,7 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.models.options import KINDS
 from prasanga.plan.models import (
-    Measured,
+    MeasuredModels,
     find_kind,
     list_model_files,
     list_questions,
@@ -36,7 +36,7 @@ def study(models: dict[str, Any], **sections: Any) -> dict[str, Any]:
     return {"models": models, "pairs": NOTHING, "log_probability": NO_WORDS, **twins, **sections}
 
 
-def embedded(models: dict[str, Any]) -> Measured:
+def embedded(models: dict[str, Any]) -> MeasuredModels:
     return plan_embedded(study(models), are_joined=True)
 
 

@@ -18,7 +18,7 @@ from prasanga.report.findings import (
 )
 from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
 from prasanga.report.method_views import pairs
-from prasanga.report.paper_tables import Layout, render_layout
+from prasanga.report.paper_tables import WrittenTable, render_layout
 from prasanga.report.section import Section
 from prasanga.report.study import Results
 
@@ -45,7 +45,7 @@ def section_of(bias: pl.DataFrame) -> Section:
     return section
 
 
-def render(bias: pl.DataFrame, preset: str = "recommended") -> Layout:
+def render(bias: pl.DataFrame, preset: str = "recommended") -> WrittenTable:
     return render_layout("sahoo_table2", {"pairs": bias}, preset=preset)
 
 
