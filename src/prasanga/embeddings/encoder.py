@@ -84,11 +84,38 @@ def run_layers(
     """Return states (rows, length, d) after each of `layers`, from one pass over ids and mask (rows, length).
 
     The last layer is the model's output, with its final normalization where it has one; an earlier one is what the
-    next block reads.
+    next block reads. Blocks above the highest layer asked for do not run.
     """
-    blocks = int(loaded.config.num_hidden_layers)
-    output = loaded.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=min(layers) < blocks)
-    return [output.last_hidden_state if layer == blocks else output.hidden_states[layer] for layer in layers]
+    blocks, read = int(loaded.config.num_hidden_layers), {"input_ids": ids, "attention_mask": mask}
+    stacks = (module for module in loaded.encoder.modules() if isinstance(module, torch.nn.ModuleList))
+    stack = next((module for module in stacks if len(module) == blocks), None)  # the outermost list is that of blocks
+    if stack is None or min(layers) == blocks:  # or blocks share weights, as in ALBERT: everything runs
+        output = loaded.encoder(**read, output_hidden_states=min(layers) < blocks)
+        return [output.last_hidden_state if layer == blocks else output.hidden_states[layer] for layer in layers]
+    states: dict[int, torch.Tensor] = {}
+
+    def keep(layer: int) -> Any:
+        def hook(_module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            states[layer] = args[0] if args else kwargs["hidden_states"]
+            if layer == max(layers):
+                raise _Reached
+
+        return hook
+
+    inner = sorted({*layers} - {blocks})
+    hooks = [stack[layer].register_forward_pre_hook(keep(layer), with_kwargs=True) for layer in inner]
+    try:
+        states[blocks] = loaded.encoder(**read).last_hidden_state
+    except _Reached:
+        pass
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return [states[layer] for layer in layers]
+
+
+class _Reached(Exception):  # noqa: N818
+    """Leaves the forward pass when the highest layer asked for is known."""
 
 
 def load_encoder(

@@ -41,6 +41,14 @@ def test_every_layer_can_be_named_from_both_ends(tiny_model: TinyModel, targets:
         load_encoder(tiny_model("bert"), device="cpu", layer=[])
 
 
+@pytest.mark.parametrize("layers", [1, [0, 1], [1, 0]])
+def test_blocks_above_the_layers_do_not_run(tiny_model: TinyModel, targets: Targets, layers: Any) -> None:
+    encoder = load_encoder(tiny_model("bert"), device="cpu", layer=layers)
+    for block in encoder.loaded.encoder.encoder.layer[1:]:
+        block.forward = lambda *_, **__: pytest.fail("a block above the layer ran")
+    assert len(encoder.run(encoder.read(targets[0][:2], targets[1][:2], Pooling()))) == len(encoder.layers)
+
+
 def test_layers_share_a_pass(tiny_model: TinyModel, targets: Targets) -> None:
     encoder = load_encoder(tiny_model("gpt2"), device="cpu", layer=[0, 2, -1])
     runs = []
