@@ -7,11 +7,15 @@ import json
 import os
 import re
 import shlex
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import huggingface_hub
 from huggingface_hub import constants, errors
@@ -162,7 +166,18 @@ def _download(name: str, file: str, revision: str | None) -> Path:
     known = huggingface_hub.try_to_load_from_cache(name, file, revision=revision)
     if isinstance(known, str) and _COMMIT.fullmatch(revision or ""):
         return Path(known)  # a commit never changes: no need to ask
-    return Path(huggingface_hub.hf_hub_download(name, file, revision=revision))
+    local = not getproxies() and not _has_address(constants.ENDPOINT)
+    return Path(huggingface_hub.hf_hub_download(name, file, revision=revision, local_files_only=local))
+
+
+@cache
+def _has_address(endpoint: str) -> bool:
+    """Return whether a name is known to this machine's network; where none is, the library would try for 23 s."""
+    try:
+        socket.getaddrinfo(urlsplit(endpoint).hostname, None)
+    except OSError:
+        return False
+    return True
 
 
 def _explain_refusal(name: str, revision: str | None, error: Exception) -> InputError:

@@ -27,6 +27,7 @@ from transformers import AutoTokenizer
 from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer, model_identity
 from prasanga.models.heads import load_with_head
+from prasanga.models.hub import open_source
 from prasanga.models.loading import use_onednn
 from prasanga.models.pieces import read_pieces
 
@@ -425,6 +426,25 @@ def test_what_the_hub_refuses(
     monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
     with pytest.raises(InputError, match=f"^model someone/model: .*{message}"):
         check_model("someone/model", revision="v2")
+
+
+@pytest.mark.parametrize("proxies", [{}, {"https": "http://proxy:3128"}])
+def test_where_the_hub_has_no_address_only_the_cache_is_asked(
+    monkeypatch: pytest.MonkeyPatch, proxies: dict[str, str]
+) -> None:
+    """The library would try for half a minute; a proxy may know the address all the same."""
+    asked: list[bool] = []
+
+    def download(*_: object, local_files_only: bool, **__: object) -> str:
+        asked.append(local_files_only)
+        raise errors.LocalEntryNotFoundError("not in the cache")
+
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "https://hub.invalid")
+    monkeypatch.setattr("prasanga.models.hub.getproxies", lambda: proxies)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    with pytest.raises(InputError, match="is not in the cache"):
+        open_source("someone/model")
+    assert asked == [not proxies]
 
 
 # ---- code that comes with a model
