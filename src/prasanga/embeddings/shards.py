@@ -170,6 +170,8 @@ def _read_list(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(f"{path}: no such list of shards.")
     listed: dict[str, Any] = read_document(path)
+    if not isinstance(listed.get("shards"), dict):
+        raise InputError(f"{path}: not a list of shards. Delete it and run the workflow again.")
     return listed
 
 

@@ -237,6 +237,10 @@ def test_what_is_missing_is_named(listed: Path) -> None:
     listed.write_text("[]")
     with pytest.raises(InputError, match=r"9\.json: damaged .*Delete it and run"):
         read_embeddings(listed)
+    for other in ("{}", '{"shards": []}'):
+        listed.write_text(other)
+        with pytest.raises(InputError, match=r"9\.json: not a list of shards"):
+            read_embeddings(listed)
     listed.unlink()
     with pytest.raises(InputError, match=r"9\.json: no such list of shards"):
         read_embeddings(listed)
